@@ -1,0 +1,148 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings of every target of ours.
+///
+/// - `ExistentialAny`: the cost of an existential is visible where it is paid.
+/// - `InternalImportsByDefault`: a module's dependencies leak into its interface only where that is said.
+/// - `MemberImportVisibility`: a member is found only through a module that the file imports, so the module graph is honest.
+/// - `NonisolatedNonsendingByDefault`: an async function stays on its caller's executor; the event loop is left only on purpose.
+/// - `InferIsolatedConformances`: an actor's conformance carries the actor's isolation.
+let settings: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+]
+
+/// Modules that only compute: every unsafe construct in them is a warning, and so an error.
+let pureSettings = settings + [.strictMemorySafety()]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], pure: Bool = false) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: pure ? pureSettings : settings)
+}
+
+/// Release executables carry the Swift runtime, so a user's machine needs none.
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: dependencies,
+    swiftSettings: settings,
+    linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
+  )
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: name + "Tests",
+    dependencies: [.init(stringLiteral: name)] + dependencies,
+    exclude: [],
+    swiftSettings: settings
+  )
+}
+
+let package = Package(
+  name: "tagroute",
+  products: [
+    .library(name: "NDEF", targets: ["NDEF"]),
+    .library(name: "TagrouteClient", targets: ["TagrouteClient"]),
+    .library(name: "UniversalLinks", targets: ["UniversalLinks"]),
+  ],
+  targets: [
+    // C libraries. Each has one importer; Packaging/check-module-graph holds us to it.
+    .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+    .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
+    .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "CShims"),
+
+    // What every process stands on.
+    module("EventLoop", ["CShims"]),
+    module("Journal"),
+    module("Names", pure: true),
+
+    // Pure: values in, values out.
+    module("NDEF", pure: true),
+    module("Routing", ["NDEF", "UniversalLinks"], pure: true),
+    module("ScanGate", pure: true),
+    module("Tags", ["NDEF"], pure: true),
+    module("UniversalLinks", pure: true),
+
+    // Borders: hardware, buses, files, the desktop.
+    module("Bus", ["CDBus", "EventLoop"]),
+    module("Configuration", ["KeyFile"]),
+    module(
+      "Handlers", ["Bus", "CGIO", "CShims", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "UniversalLinks"]),
+    module("Inbox", ["CSQLite", "NDEF"]),
+    module("KeyFile", ["CGIO"]),
+    module("Notifications", ["Bus", "EventLoop"]),
+    module("Reader", ["CNFC", "CShims", "NDEF", "ReaderLink", "Tags"]),
+    module("ReaderLink", ["CShims", "EventLoop", "NDEF"]),
+    module("ReaderSimulator", ["CShims", "NDEF"]),
+    module("Session", ["Bus", "EventLoop", "ScanGate"]),
+    module("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names"]),
+
+    // Composition roots: the only places where stages meet.
+    module(
+      "Agent",
+      [
+        "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "NDEF", "Names", "Notifications",
+        "Routing", "TagrouteClient", "UniversalLinks",
+      ]),
+    module(
+      "Benchmarks",
+      ["Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TestSupport"]),
+    module(
+      "CommandLineTool",
+      [
+        "Bus", "Configuration", "EventLoop", "Handlers", "NDEF", "Names", "ReaderSimulator", "Routing",
+        "TagrouteClient", "UniversalLinks",
+      ]),
+    module(
+      "Daemon",
+      [
+        "Bus", "Configuration", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "ScanGate", "Session",
+      ]),
+
+    program("tagroute", ["CommandLineTool"]),
+    program("tagroute-agent", ["Agent"]),
+    program("tagroute-bench", ["Benchmarks"]),
+    program("tagroute-reader", ["Reader"]),
+    program("tagroute-simulator", ["ReaderSimulator"]),
+    program("tagrouted", ["Daemon"]),
+
+    // Tests, each beside what it proves.
+    .target(
+      name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator"],
+      swiftSettings: settings),
+    tests("Agent", ["TestSupport"]),
+    tests("Bus", ["EventLoop", "TestSupport"]),
+    tests("CommandLineTool", ["TestSupport"]),
+    tests("Configuration", ["KeyFile"]),
+    tests("Daemon", ["ReaderLink", "ScanGate", "Session", "TestSupport"]),
+    tests("Handlers", ["Bus", "EventLoop", "Routing", "TestSupport", "UniversalLinks"]),
+    tests("Inbox", ["NDEF", "TestSupport"]),
+    tests("KeyFile", []),
+    tests("NDEF", []),
+    tests("Notifications", ["Bus", "EventLoop", "TestSupport"]),
+    tests("Reader", ["NDEF", "ReaderLink", "ReaderSimulator", "Tags", "TestSupport"]),
+    tests("ReaderLink", ["EventLoop", "NDEF", "TestSupport"]),
+    tests("ReaderSimulator", ["NDEF", "TestSupport"]),
+    tests("Routing", ["NDEF", "UniversalLinks"]),
+    tests("ScanGate", []),
+    tests("Session", ["Bus", "EventLoop", "ScanGate", "TestSupport"]),
+    tests("Tags", ["NDEF"]),
+    tests("TagrouteClient", ["NDEF", "TestSupport"]),
+    tests("UniversalLinks", []),
+    .testTarget(
+      name: "IntegrationTests",
+      dependencies: [
+        "Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestSupport",
+        "tagroute", "tagroute-agent", "tagroute-reader", "tagroute-simulator", "tagrouted",
+      ],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6]
+)

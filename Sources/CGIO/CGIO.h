@@ -1,0 +1,3 @@
+#include <gio/gio.h>
+#include <gio/gdesktopappinfo.h>
+#include <glib-unix.h>

@@ -1,0 +1,64 @@
+import Glibc
+
+/// The sd_notify(3) protocol: tells systemd that a service is ready, what it does, and that it lives.
+///
+/// Our own because it is one datagram: libsystemd would be a library linked for a `sendto`.
+public struct ServiceNotifier: Sendable {
+  private let address: String?
+  /// How often systemd wants to hear `WATCHDOG=1`, half of `WATCHDOG_USEC`; nil where it does not.
+  public let watchdogInterval: Duration?
+
+  /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; without the first every message goes nowhere.
+  public static func fromEnvironment() -> ServiceNotifier {
+    func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    var interval: Duration?
+    if let microseconds = value("WATCHDOG_USEC").flatMap(Int64.init), microseconds > 0,
+      value("WATCHDOG_PID").flatMap(Int32.init).map({ $0 == getpid() }) ?? true
+    {
+      interval = .microseconds(microseconds / 2)
+    }
+    return ServiceNotifier(address: value("NOTIFY_SOCKET"), watchdogInterval: interval)
+  }
+
+  /// - Parameters:
+  ///   - address: the socket's path, with a leading `@` for the abstract namespace; nil sends nothing.
+  ///   - watchdogInterval: how often to send `WATCHDOG=1`.
+  public init(address: String?, watchdogInterval: Duration?) {
+    self.address = address
+    self.watchdogInterval = watchdogInterval
+  }
+
+  /// Start-up is complete.
+  public func ready(status: String) { send("READY=1\nSTATUS=\(oneLine(status))") }
+
+  /// What `systemctl status` shows.
+  public func status(_ text: String) { send("STATUS=\(oneLine(text))") }
+
+  /// The service lives.
+  public func watchdog() { send("WATCHDOG=1") }
+
+  /// The service is on its way out.
+  public func stopping() { send("STOPPING=1") }
+
+  private func oneLine(_ text: String) -> String { String(text.map { $0.isNewline ? " " : $0 }) }
+
+  private func send(_ message: String) {
+    guard let address, address.hasPrefix("/") || address.hasPrefix("@") else { return }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var socketAddress = sockaddr_un()
+    socketAddress.sun_family = sa_family_t(AF_UNIX)
+    var path = Array(address.utf8)
+    guard path.count < MemoryLayout.size(ofValue: socketAddress.sun_path) else { return }
+    if path[0] == UInt8(ascii: "@") { path[0] = 0 }
+    withUnsafeMutableBytes(of: &socketAddress.sun_path) { $0.copyBytes(from: path) }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count)
+    let bytes = Array(message.utf8)
+    withUnsafePointer(to: &socketAddress) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        _ = sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), pointer, length)
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+/// Every name that crosses a process border: buses, paths, interfaces, errors, polkit actions, files.
+///
+/// Nothing else in the project spells one of these out.
+public enum Names {
+  /// The daemon, on the system bus.
+  public enum Daemon {
+    /// The well-known name the daemon owns.
+    public static let busName = "org.tagroute.Tagroute1"
+    /// The manager object.
+    public static let path = "/org/tagroute/Tagroute1"
+    /// The manager's interface.
+    public static let managerInterface = "org.tagroute.Tagroute1"
+    /// One object a reader.
+    public static let readerInterface = "org.tagroute.Tagroute1.Reader"
+    /// One object a manual reader session.
+    public static let readerSessionInterface = "org.tagroute.Tagroute1.ReaderSession"
+    /// One object a tag in a reader session.
+    public static let tagInterface = "org.tagroute.Tagroute1.Tag"
+    /// Exported by agents on their own connection to the system bus, called by the daemon alone.
+    public static let agentInterface = "org.tagroute.Tagroute1.Agent"
+    /// Readers are children of this path, numbered in the order in which they were found.
+    public static let readersPath = "/org/tagroute/Tagroute1/readers"
+  }
+
+  /// The per-user agent, on the session bus.
+  public enum Agent {
+    /// The well-known name the agent owns; holding it is what makes an agent the only one.
+    public static let busName = "org.tagroute.Agent1"
+    /// The agent's object.
+    public static let path = "/org/tagroute/Agent1"
+    /// The agent's interface.
+    public static let interface = "org.tagroute.Agent1"
+    /// Where the agent exports `Daemon.agentInterface` on the system bus.
+    public static let tapReceiverPath = "/org/tagroute/Tagroute1/Agent"
+  }
+
+  /// What a handler app implements.
+  public enum Handler {
+    /// The interface, and the group in a desktop entry that declares it.
+    public static let interface = "org.tagroute.Handler1"
+    /// The method that hands a message over: `HandleTag(s uri, ay message, a{sv} platform_data)`.
+    public static let handleTag = "HandleTag"
+    /// The draft that other desktops discuss; read as well.
+    public static let uriHandlerGroup = "org.freedesktop.UriHandler"
+    /// The xdg-activation token (`s`) in `platform_data`.
+    public static let activationTokenKey = "activation-token"
+    /// The startup notification id (`s`) in `platform_data`, the same as the token.
+    public static let startupIDKey = "desktop-startup-id"
+    /// The tap's id (`s`, a UUID) in `platform_data`.
+    public static let tapIDKey = "tap-id"
+  }
+
+  /// D-Bus error names.
+  public enum Errors {
+    /// What every error name of ours begins with.
+    public static let prefix = "org.tagroute.Error."
+    /// The caller may not do this.
+    public static let notAuthorized = prefix + "NotAuthorized"
+    /// The caller has no session that the daemon would serve.
+    public static let notASession = prefix + "NotASession"
+    /// An argument is out of its range; the message names it.
+    public static let invalidArgument = prefix + "InvalidArgument"
+    /// A limit a caller or a user is reached; the message names it.
+    public static let tooMany = prefix + "TooMany"
+    /// No tap has this id.
+    public static let noSuchTap = prefix + "NoSuchTap"
+    /// Another agent serves this session.
+    public static let alreadyRegistered = prefix + "AlreadyRegistered"
+    /// The tag, the reader or the tap does not allow this.
+    public static let notPossible = prefix + "NotPossible"
+    /// It was tried and did not work; the message says why.
+    public static let failed = prefix + "Failed"
+  }
+
+  /// polkit actions.
+  public enum PolkitAction {
+    /// Switching background scanning on and off.
+    public static let configure = "org.tagroute.Tagroute1.configure"
+    /// Keeping background scanning off for a while.
+    public static let inhibit = "org.tagroute.Tagroute1.inhibit"
+    /// A manual reader session that only reads.
+    public static let readTags = "org.tagroute.Tagroute1.read-tags"
+    /// A manual reader session that writes or locks.
+    public static let writeTags = "org.tagroute.Tagroute1.write-tags"
+  }
+
+  /// Files and directories.
+  public enum Files {
+    /// The daemon's configuration file.
+    public static let daemonConfiguration = "/etc/tagroute.conf"
+    /// Drop-in directories, in the order of their precedence, the last one wins.
+    public static let daemonDropIns = ["/usr/lib/tagroute.conf.d", "/run/tagroute.conf.d", "/etc/tagroute.conf.d"]
+    /// What the daemon keeps over a restart.
+    public static let daemonState = "/var/lib/tagroute"
+    /// Where programs live that no person starts.
+    public static let libexec = "/usr/libexec"
+    /// The reader process, beside `tagrouted` or in libexec.
+    public static let readerProgram = "tagroute-reader"
+    /// Below `$XDG_CONFIG_HOME`.
+    public static let agentConfiguration = "tagroute/agent.conf"
+    /// Below `$XDG_STATE_HOME`.
+    public static let agentState = "tagroute"
+    /// The inbox, below the agent's state directory.
+    public static let inboxDatabase = "inbox.sqlite"
+  }
+
+  /// Exit codes of every program, after sysexits.h.
+  public enum ExitCode {
+    /// Something went wrong that no other code names.
+    public static let failure: Int32 = 1
+    /// The command line is wrong (EX_USAGE).
+    public static let usage: Int32 = 64
+    /// The daemon, the agent or a bus cannot be reached (EX_UNAVAILABLE).
+    public static let unavailable: Int32 = 69
+    /// It may work later (EX_TEMPFAIL).
+    public static let tryAgain: Int32 = 75
+    /// Permission denied (EX_NOPERM).
+    public static let notAllowed: Int32 = 77
+    /// A configuration file is wrong (EX_CONFIG).
+    public static let configuration: Int32 = 78
+  }
+}
