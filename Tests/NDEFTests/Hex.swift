@@ -1,0 +1,6 @@
+/// Bytes from hexadecimal digits; spaces and line breaks are for the reader.
+func bytes(_ hex: String) -> [UInt8] {
+  let digits = hex.compactMap(\.hexDigitValue)
+  precondition(digits.count % 2 == 0, "odd number of digits: \(hex)")
+  return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+}
