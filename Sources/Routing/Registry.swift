@@ -1,0 +1,59 @@
+import UniversalLinks
+
+/// Who handles what: a value, built from declarations, that answers in time independent of their number.
+public struct Registry: Sendable, Equatable {
+  /// The declarations, each application once, in the order in which candidates are offered.
+  public let declarations: [HandlerDeclaration]
+  /// The default application of each scheme that has one.
+  public let defaults: [String: Application]
+  /// Indices into `declarations`.
+  let domains: DomainTable<Int32>
+  /// Indices into `declarations`.
+  let schemes: [String: [Int32]]
+
+  /// Builds the registry. The order of `declarations` does not matter.
+  ///
+  /// Where two declarations have one desktop id, the user's counts, as in the Desktop Entry Specification ("Desktop File
+  /// ID"): who loads them from directories keeps one each anyway.
+  ///
+  /// - Parameters:
+  ///   - declarations: what applications say they handle.
+  ///   - defaults: the default application of each scheme that has one, by lower-case scheme.
+  public init(declarations: [HandlerDeclaration] = [], defaults: [String: Application] = [:]) {
+    var byID: [String: HandlerDeclaration] = [:]
+    for declaration in declarations {
+      let id = declaration.application.desktopID
+      if let other = byID[id], Registry.masks(other.application, declaration.application) { continue }
+      byID[id] = declaration
+    }
+    let ordered = byID.values.sorted { Registry.precedes($0.application, $1.application) }
+    var domains = DomainTable<Int32>()
+    var schemes: [String: [Int32]] = [:]
+    for (index, declaration) in zip(Int32(0)..., ordered) {
+      for pattern in Set(declaration.domains) { domains.insert(index, for: pattern) }
+      for scheme in Set(declaration.schemes) where Registry.isClaimable(scheme) {
+        schemes[scheme, default: []].append(index)
+      }
+    }
+    self.declarations = ordered
+    self.defaults = defaults
+    self.domains = domains
+    self.schemes = schemes
+  }
+
+  /// Whether a handler can claim `scheme` as a whole: http and https go by domain, and some are never opened.
+  public static func isClaimable(_ scheme: String) -> Bool {
+    scheme != "http" && scheme != "https" && !URI.forbiddenSchemes.contains(scheme)
+  }
+
+  func applications(_ indices: [Int32]) -> [Application] { indices.map { declarations[Int($0)].application } }
+
+  /// The order of candidates: trusted ones first, then by id, so that an installation elsewhere changes nothing.
+  private static func precedes(_ a: Application, _ b: Application) -> Bool {
+    (a.origin, a.desktopID) < (b.origin, b.desktopID)
+  }
+
+  private static func masks(_ a: Application, _ b: Application) -> Bool {
+    a.origin == b.origin ? a.file <= b.file : a.origin == .user
+  }
+}

@@ -1,0 +1,55 @@
+public import UniversalLinks
+
+/// Where a tag leads, and why.
+public struct Route: Sendable, Hashable {
+  /// What kind of answer it is. The raw values are what scripts read.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// A handler claims the link's domain and gets the whole message.
+    case universalLink = "universal-link"
+    /// A handler claims the scheme for tags and gets the whole message.
+    case scheme
+    /// The scheme's default application gets the URI alone.
+    case `default`
+    /// There is no URI, or nobody to open it.
+    case none
+    /// The URI is one that is never opened.
+    case refused
+  }
+
+  /// One step of the explanation.
+  public struct Step: Sendable, Hashable, CustomStringConvertible {
+    /// What was looked at: `record`, `uri`, `domain`, `scheme`, `default` or `choice`; more may come.
+    public let subject: String
+    /// What was found there, as a sentence without its full stop.
+    public let finding: String
+
+    /// - Parameters:
+    ///   - subject: what was looked at.
+    ///   - finding: what was found there.
+    public init(_ subject: String, _ finding: String) {
+      self.subject = subject
+      self.finding = finding
+    }
+
+    /// Subject and finding.
+    public var description: String { "\(subject): \(finding)" }
+  }
+
+  /// What kind of answer it is.
+  public let kind: Kind
+  /// The URI that decided; nil where there is none or it is refused.
+  public let uri: URI?
+  /// Who opens it: the first candidate, or the default application; nil for `none` and `refused`.
+  public let handler: Application?
+  /// Everybody who may open it, in the order in which they are offered. Empty for `none` and `refused`.
+  public let candidates: [Application]
+  /// Whether `handler` may be offered without asking the user first.
+  public let trusted: Bool
+  /// Why, as a sentence without its full stop. For `refused` it tells nothing of the URI but single characters and its scheme.
+  public let reason: String
+  /// How the answer was reached, the last step last.
+  public let steps: [Step]
+
+  /// Whether the handler gets the whole NDEF message, or the URI alone.
+  public var handsOverMessage: Bool { kind == .universalLink || kind == .scheme }
+}
