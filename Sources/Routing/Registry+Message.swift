@@ -1,0 +1,49 @@
+public import NDEF
+
+extension Registry {
+  /// Decides who opens the message of a tag.
+  ///
+  /// The first record of the well-known type `U` decides, whatever follows it, as in Apple's "Adding Support for Background
+  /// Tag Reading". Where there is none at the top level, the URI of the first Smart Poster does, if the policy says so.
+  /// Absolute-URI records and texts never count.
+  ///
+  /// - Parameters:
+  ///   - message: the whole message.
+  ///   - policy: what the user's configuration says.
+  /// - Returns: the answer, with its reason; a message without a URI is an answer too.
+  public func route(for message: NDEFMessage, policy: RoutingPolicy = RoutingPolicy()) -> Route {
+    var steps: [Route.Step] = []
+    for (number, record) in zip(1..., message.records) where record.isWellKnown(URIRecord.type) {
+      steps.append(Route.Step("record", "record \(number) of \(message.records.count) is the first URI record"))
+      return route(for: record, policy: policy, steps: steps)
+    }
+    steps.append(Route.Step("record", "none of \(message.records.count) records is a URI record"))
+    guard let poster = message.records.first(where: { $0.isWellKnown("Sp") }) else {
+      return .none(nil, "the message has no URI record", steps: steps)
+    }
+    guard policy.smartPosters else {
+      steps.append(Route.Step("record", "there is a Smart Poster, but Smart Posters are switched off"))
+      return .none(nil, "the message has no URI record, and Smart Posters are switched off", steps: steps)
+    }
+    do {
+      let content = try NDEFMessage(decoding: poster.payload)
+      guard let record = content.records.first(where: { $0.isWellKnown(URIRecord.type) }) else {
+        return .none(nil, "the Smart Poster has no URI record", steps: steps)
+      }
+      steps.append(Route.Step("record", "the first Smart Poster holds the URI"))
+      return route(for: record, policy: policy, steps: steps)
+    } catch {
+      steps.append(Route.Step("record", "the Smart Poster cannot be decoded: \(error)"))
+      return .none(nil, "the Smart Poster cannot be decoded", steps: steps)
+    }
+  }
+
+  private func route(for record: NDEFRecord, policy: RoutingPolicy, steps: [Route.Step]) -> Route {
+    do {
+      return route(for: try URIRecord(record).uri, policy: policy, steps: steps)
+    } catch {
+      let reason = "the URI record cannot be decoded: \(error)"
+      return .refused(reason, steps: steps + [Route.Step("record", reason)])
+    }
+  }
+}
