@@ -122,6 +122,7 @@ let package = Package(
     tests("CommandLineTool", ["TestSupport"]),
     tests("Configuration", ["KeyFile"]),
     tests("Daemon", ["ReaderLink", "ScanGate", "Session", "TestSupport"]),
+    tests("EventLoop", ["CShims"]),
     tests("Handlers", ["Bus", "EventLoop", "Routing", "TestSupport", "UniversalLinks"]),
     tests("Inbox", ["NDEF", "TestSupport"]),
     tests("KeyFile", []),
@@ -135,6 +136,7 @@ let package = Package(
     tests("Session", ["Bus", "EventLoop", "ScanGate", "TestSupport"]),
     tests("Tags", ["NDEF"]),
     tests("TagrouteClient", ["NDEF", "TestSupport"]),
+    tests("TestSupport", []),
     tests("UniversalLinks", []),
     .testTarget(
       name: "IntegrationTests",

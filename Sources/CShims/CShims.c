@@ -3,8 +3,13 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 int tagroute_set_parent_death_signal(int signal_number) { return prctl(PR_SET_PDEATHSIG, signal_number, 0, 0, 0); }
 
@@ -19,3 +24,38 @@ int tagroute_memory_file(const char *name) { return memfd_create(name, MFD_CLOEX
 int tagroute_seal_memory_file(int descriptor) {
   return fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
 }
+
+int tagroute_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int tagroute_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
+}
+
+int tagroute_event_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int tagroute_poll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int tagroute_poll_add(int poll, int descriptor, int reading, int writing, uint64_t identifier) {
+  struct epoll_event event = {.events = (reading ? EPOLLIN : 0) | (writing ? EPOLLOUT : 0), .data.u64 = identifier};
+  return epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+int tagroute_poll_remove(int poll, int descriptor) {
+  struct epoll_event unused = {0};
+  return epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, &unused);
+}
+
+int tagroute_poll_wait(int poll, uint64_t identifiers[64], int timeout) {
+  struct epoll_event events[64];
+  int count = epoll_wait(poll, events, 64, timeout);
+  for (int i = 0; i < count; i++) identifiers[i] = events[i].data.u64;
+  return count;
+}
+
+int tagroute_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int tagroute_exited_normally(int status) { return WIFEXITED(status); }
+
+int tagroute_exit_code(int status) { return WEXITSTATUS(status); }
+
+int tagroute_ending_signal(int status) { return WTERMSIG(status); }

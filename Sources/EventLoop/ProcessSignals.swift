@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 
-/// Signals as an asynchronous sequence, delivered on a loop.
+/// Signals as an asynchronous sequence.
 ///
 /// The signals are blocked from their default action before the sequence exists, so one that arrives early is not lost
 /// and does not end the process.
@@ -12,15 +12,14 @@ public struct ProcessSignals: AsyncSequence, Sendable {
 
   /// Takes over `signals` for the process.
   ///
-  /// - Parameters:
-  ///   - signals: signal numbers, for example `SIGTERM`.
-  ///   - loop: the loop whose queue the sources run on.
-  public init(_ signals: [Int32], on loop: EventLoop) {
+  /// - Parameter signals: signal numbers, for example `SIGTERM`.
+  public init(_ signals: [Int32]) {
     let (stream, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(16))
+    let queue = DispatchQueue(label: "signals")
     let sources = signals.map { number in
       // Ignoring comes first: the source sees the signal all the same, and the default action is gone from here on.
       signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: loop.queue)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
       source.setEventHandler { @Sendable in continuation.yield(number) }
       source.activate()
       return source

@@ -3,6 +3,7 @@
 #define TAGROUTE_CSHIMS_H
 
 #include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -23,5 +24,29 @@ int tagroute_memory_file(const char *name);
 
 /* fcntl(F_ADD_SEALS) with shrink, grow, write and seal. */
 int tagroute_seal_memory_file(int descriptor);
+
+/* pipe2(ends, O_CLOEXEC). */
+int tagroute_pipe(int ends[2]);
+
+/* posix_spawn_file_actions_addclosefrom_np. */
+int tagroute_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
+
+/* eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK). */
+int tagroute_event_descriptor(void);
+
+/* epoll(7), whose packed event structure Swift does not import. An identifier stands for each watched descriptor. */
+int tagroute_poll_create(void);
+int tagroute_poll_add(int poll, int descriptor, int reading, int writing, uint64_t identifier);
+int tagroute_poll_remove(int poll, int descriptor);
+/* Waits at most timeout ms (-1: for ever) and stores the identifiers of up to 64 ready descriptors; their number, or -1. */
+int tagroute_poll_wait(int poll, uint64_t identifiers[64], int timeout);
+
+/* pidfd_open(2): a descriptor that becomes readable when the process ends, or -1 with errno. */
+int tagroute_process_descriptor(pid_t process);
+
+/* WIFEXITED, WEXITSTATUS, WTERMSIG. */
+int tagroute_exited_normally(int status);
+int tagroute_exit_code(int status);
+int tagroute_ending_signal(int status);
 
 #endif

@@ -1,0 +1,148 @@
+import CShims
+import EventLoop
+import Glibc
+
+/// How a process ended.
+public enum ExitStatus: Sendable, Hashable {
+  /// It returned this code.
+  case exited(Int32)
+  /// This signal ended it.
+  case signalled(Int32)
+}
+
+/// A program that a test started: its output line by line, its end, and its log where something waited for never came.
+///
+/// The process is killed when the last reference goes. Every line is also appended to a file in `$TAGROUTE_TEST_LOGS`,
+/// named after the test, so that the log of each process of a failed test can be printed.
+public final class ChildProcess: Sendable {
+  /// The process id.
+  public let identifier: Int32
+  /// The program's name, for messages.
+  public let name: String
+  private let output: ProcessOutput
+
+  /// Starts a program with standard input from a pipe (or `/dev/null`) and its output collected.
+  ///
+  /// - Parameters:
+  ///   - program: an absolute path.
+  ///   - arguments: what follows the program's name.
+  ///   - environment: the whole environment; `nil` inherits the test's own.
+  ///   - input: whether `send` is going to be used; otherwise standard input is `/dev/null`.
+  /// - Throws: `TestSupportError` where it cannot be started.
+  public init(_ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: Bool = false)
+    throws
+  {
+    name = program.split(separator: "/").last.map(String.init) ?? program
+    var actions = posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    let out = try Pipe()
+    let err = try Pipe()
+    let standardInput = try input ? Pipe() : nil
+    if let standardInput {
+      posix_spawn_file_actions_adddup2(&actions, standardInput.reading.rawValue, 0)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    }
+    posix_spawn_file_actions_adddup2(&actions, out.writing.rawValue, 1)
+    posix_spawn_file_actions_adddup2(&actions, err.writing.rawValue, 2)
+    tagroute_spawn_close_from(&actions, 3)
+    // Dispatch's worker threads block signals and the test ignores SIGPIPE: a child must start with neither.
+    var none = sigset_t()
+    var all = sigset_t()
+    sigemptyset(&none)
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+    let vector = ([program] + arguments).map { strdup($0) } + [nil]
+    let variables: [UnsafeMutablePointer<CChar>?] =
+      (environment ?? currentEnvironment()).map { strdup("\($0.key)=\($0.value)") } + [nil]
+    defer { for pointer in vector + variables { free(pointer) } }
+    var identifier: Int32 = 0
+    let result = posix_spawn(&identifier, program, &actions, &attributes, vector, variables)
+    guard result == 0 else {
+      throw TestSupportError("cannot start \(program): \(String(cString: strerror(result)))")
+    }
+    self.identifier = identifier
+    output = ProcessOutput(name: name, identifier: identifier, input: standardInput?.writing)
+    let (output, reading) = (output, (out.reading, err.reading))
+    Task { await output.follow(reading.0, reading.1) }
+  }
+
+  deinit {
+    kill(identifier, SIGKILL)
+  }
+
+  /// Waits for a line that contains `text`, on either output, from the beginning of the log or after `index` lines.
+  ///
+  /// - Parameters:
+  ///   - text: what the line must contain.
+  ///   - index: how many lines of the log to pass over.
+  /// - Returns: the line.
+  /// - Throws: `TestSupportError` with the log where the process ends, or half a minute passes, without it.
+  @discardableResult
+  public func line(containing text: String, after index: Int = 0) async throws -> String {
+    try await output.line(after: index) { $0.contains(text) }
+  }
+
+  /// Waits for the end.
+  ///
+  /// - Returns: how it ended.
+  /// - Throws: `TestSupportError` with the log where it still runs after half a minute.
+  @discardableResult
+  public func exit() async throws -> ExitStatus { try await output.exit() }
+
+  /// Every line so far, of both outputs in the order of their arrival.
+  public func log() async -> [String] { await output.lines.map(\.text) }
+
+  /// What came on standard output so far, lines joined by newlines.
+  public func standardOutput() async -> String {
+    await output.lines.filter(\.isOutput).map { $0.text + "\n" }.joined()
+  }
+
+  /// Sends a signal.
+  public func signal(_ number: Int32) { kill(identifier, number) }
+
+  /// Writes a line to standard input.
+  ///
+  /// - Parameter line: without its newline.
+  /// - Throws: `TestSupportError` where the process was started without `input`, or reads no more.
+  public func send(_ line: String) async throws { try await output.send(line) }
+
+  /// Runs a program to its end.
+  ///
+  /// - Parameters:
+  ///   - program: an absolute path.
+  ///   - arguments: what follows the program's name.
+  ///   - environment: the whole environment; `nil` inherits the test's own.
+  /// - Returns: how it ended, what it printed on standard output, and its whole log.
+  /// - Throws: `TestSupportError` where it cannot be started or does not end.
+  public static func run(_ program: String, _ arguments: [String] = [], environment: [String: String]? = nil)
+    async throws -> (status: ExitStatus, output: String, log: [String])
+  {
+    let process = try ChildProcess(program, arguments, environment: environment)
+    let status = try await process.exit()
+    return (status, await process.standardOutput(), await process.log())
+  }
+}
+
+/// The test's own environment.
+public func currentEnvironment() -> [String: String] {
+  var result: [String: String] = [:]
+  var pointer = environ
+  while let entry = pointer.pointee {
+    let text = String(cString: entry)
+    if let equals = text.firstIndex(of: "=") {
+      result[String(text[..<equals])] = String(text[text.index(after: equals)...])
+    }
+    pointer += 1
+  }
+  return result
+}

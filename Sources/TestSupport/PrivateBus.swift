@@ -1,0 +1,76 @@
+import Glibc
+
+/// A dbus-daemon of a test's own, in a directory of its own, that can be killed and started again at the same address.
+///
+/// Everybody may own any name and talk to anybody on it. It activates only what `services` holds.
+public actor PrivateBus {
+  /// What clients connect to.
+  public nonisolated let address: String
+  /// Where `.service` files for activation may be put; read when the bus starts, and at `ReloadConfig`.
+  public nonisolated let servicesDirectory: String
+  private let directory: TemporaryDirectory
+  private let environment: [String: String]
+  private var process: ChildProcess?
+
+  /// Starts a bus and waits until it listens.
+  ///
+  /// - Parameters:
+  ///   - type: what `<type>` says, `session` or `system`.
+  ///   - environment: what activated services find in their environment besides the bus's own address.
+  /// - Returns: the running bus.
+  /// - Throws: `TestSupportError` where dbus-daemon is missing or does not start.
+  public static func start(type: String = "session", environment: [String: String] = [:]) async throws -> PrivateBus {
+    let bus = try PrivateBus(type: type, environment: environment)
+    try await bus.restart()
+    return bus
+  }
+
+  private init(type: String, environment: [String: String]) throws {
+    directory = try TemporaryDirectory()
+    address = "unix:path=\(directory.file("bus"))"
+    servicesDirectory = directory.file("services")
+    self.environment = environment
+    mkdir(servicesDirectory, 0o755)
+    try directory.write(
+      """
+      <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+        "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+      <busconfig>
+        <type>\(type)</type>
+        <listen>\(address)</listen>
+        <auth>EXTERNAL</auth>
+        <servicedir>\(servicesDirectory)</servicedir>
+        <policy context="default">
+          <allow send_destination="*" eavesdrop="true"/>
+          <allow receive_sender="*"/>
+          <allow own="*"/>
+          <allow user="*"/>
+        </policy>
+      </busconfig>
+      """, to: "bus.conf")
+  }
+
+  /// Kills the daemon, as a crash would; every connection breaks.
+  ///
+  /// - Throws: `TestSupportError` where it does not end.
+  public func stop() async throws {
+    guard let process else { return }
+    process.signal(SIGKILL)
+    try await process.exit()
+    self.process = nil
+  }
+
+  /// Starts the daemon, after ending the one that runs.
+  ///
+  /// - Throws: `TestSupportError` where it does not start.
+  public func restart() async throws {
+    try await stop()
+    unlink(directory.file("bus"))
+    let program = try BuiltProducts.systemProgram("dbus-daemon", package: "dbus-daemon")
+    let process = try ChildProcess(
+      program, ["--config-file=\(directory.file("bus.conf"))", "--nofork", "--nopidfile", "--print-address=1"],
+      environment: environment.merging(["PATH": "/usr/bin:/bin"]) { given, _ in given })
+    try await process.line(containing: "unix:path=")
+    self.process = process
+  }
+}

@@ -1,0 +1,193 @@
+import CShims
+import EventLoop
+import Glibc
+import Testing
+
+/// The two ends of a pipe, close-on-exec.
+struct Pipe {
+  let reading: FileDescriptor
+  let writing: FileDescriptor
+
+  init() throws {
+    var ends: [Int32] = [-1, -1]
+    guard tagroute_pipe(&ends) == 0 else { throw SystemError("make a pipe") }
+    reading = FileDescriptor(owning: ends[0])
+    writing = FileDescriptor(owning: ends[1])
+  }
+}
+
+/// What a process says and how it ends, on a loop of its own so that a busy test delays nothing.
+actor ProcessOutput {
+  struct Line {
+    let text: String
+    let isOutput: Bool
+  }
+
+  private enum Watched {
+    case output
+    case error
+    case end
+  }
+
+  private struct Waiter {
+    let id: Int
+    let index: Int
+    let matches: @Sendable (String) -> Bool
+    let continuation: CheckedContinuation<String, any Error>
+  }
+
+  private(set) var lines: [Line] = []
+  private let loop: EventLoop
+  private let name: String
+  private let identifier: pid_t
+  private let input: FileDescriptor?
+  private let logFile: FileDescriptor?
+  private var partial: [Bool: [UInt8]] = [:]
+  private var open = 2
+  private var watches: [Watched: DescriptorWatch] = [:]
+  private var status: ExitStatus?
+  private var waiters: [Waiter] = []
+  private var exitWaiters: [Int: CheckedContinuation<ExitStatus, any Error>] = [:]
+  private var nextID = 0
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  init(name: String, identifier: pid_t, input: FileDescriptor?) {
+    loop = EventLoop(label: "test.process.\(name)")
+    self.name = name
+    self.identifier = identifier
+    self.input = input
+    logFile = ProcessOutput.openLog(name: name, identifier: identifier)
+  }
+
+  private static func openLog(name: String, identifier: pid_t) -> FileDescriptor? {
+    guard let folder = getenv("TAGROUTE_TEST_LOGS").map({ String(cString: $0) }) else { return nil }
+    let test = Test.current?.name.split(separator: "(").first.map(String.init) ?? "unknown"
+    let safe = String(test.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    let descriptor = Glibc.open(
+      "\(folder)/\(safe).\(name).\(identifier).log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    return descriptor >= 0 ? FileDescriptor(owning: descriptor) : nil
+  }
+
+  /// Begins to follow a process. Its watches hold the actor until the process has ended and closed both outputs.
+  func follow(_ out: FileDescriptor, _ err: FileDescriptor) {
+    for (descriptor, isOutput) in [(out, true), (err, false)] {
+      watches[isOutput ? .output : .error] = try? DescriptorWatch(descriptor, on: loop) { @Sendable in
+        self.assumeIsolated { $0.readable(descriptor, isOutput: isOutput) }
+      }
+    }
+    watches[.end] = try? DescriptorWatch(FileDescriptor(owning: tagroute_process_descriptor(identifier)), on: loop) {
+      @Sendable in self.assumeIsolated { $0.reap() }
+    }
+  }
+
+  private func readable(_ descriptor: FileDescriptor, isOutput: Bool) {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    let count = read(descriptor.rawValue, &buffer, buffer.count)
+    if count > 0 {
+      received(buffer[..<count], isOutput: isOutput)
+    } else if count == 0 || errno != EINTR {
+      watches.removeValue(forKey: isOutput ? .output : .error)?.cancel()
+      closed(isOutput: isOutput)
+    }
+  }
+
+  private func received(_ bytes: ArraySlice<UInt8>, isOutput: Bool) {
+    if let logFile { bytes.withUnsafeBytes { _ = write(logFile.rawValue, $0.baseAddress, $0.count) } }
+    partial[isOutput, default: []] += bytes
+    var buffer = partial[isOutput, default: []][...]
+    while let newline = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+      append(Line(text: String(decoding: buffer[..<newline], as: UTF8.self), isOutput: isOutput))
+      buffer = buffer[(newline + 1)...]
+    }
+    partial[isOutput] = Array(buffer)
+  }
+
+  private func append(_ line: Line) {
+    lines.append(line)
+    for waiter in waiters where waiter.index < lines.count && waiter.matches(line.text) {
+      waiters.removeAll { $0.id == waiter.id }
+      waiter.continuation.resume(returning: line.text)
+    }
+  }
+
+  private func closed(isOutput: Bool) {
+    if let rest = partial[isOutput], !rest.isEmpty {
+      append(Line(text: String(decoding: rest, as: UTF8.self), isOutput: isOutput))
+    }
+    partial[isOutput] = nil
+    open -= 1
+    settle()
+  }
+
+  private func reap() {
+    watches.removeValue(forKey: .end)?.cancel()
+    var raw: Int32 = 0
+    guard waitpid(identifier, &raw, 0) == identifier else { return }
+    status =
+      tagroute_exited_normally(raw) != 0
+      ? .exited(tagroute_exit_code(raw)) : .signalled(tagroute_ending_signal(raw))
+    settle()
+  }
+
+  /// Ends all waiting once nothing more can come. A grandchild may hold an output open, so the end is not held up by it.
+  private func settle() {
+    guard let status else { return }
+    if open > 0 {
+      loop.schedule(after: .milliseconds(200)) { self.assumeIsolated { $0.finish(status) } }
+    } else {
+      finish(status)
+    }
+  }
+
+  private func finish(_ status: ExitStatus) {
+    for waiter in exitWaiters.values { waiter.resume(returning: status) }
+    exitWaiters = [:]
+    let pending = waiters
+    waiters = []
+    for waiter in pending {
+      waiter.continuation.resume(throwing: failure("ended (\(status)) before the line that was waited for"))
+    }
+  }
+
+  private func failure(_ what: String) -> TestSupportError {
+    TestSupportError("\(name)[\(identifier)] \(what); its log:\n" + lines.suffix(200).map { "  \($0.text)\n" }.joined())
+  }
+
+  func line(after index: Int, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String {
+    if let found = lines.dropFirst(index).first(where: { matches($0.text) }) { return found.text }
+    if status != nil && open == 0 { throw failure("has ended without the line that was waited for") }
+    let id = nextID
+    nextID += 1
+    return try await withCheckedThrowingContinuation { continuation in
+      waiters.append(Waiter(id: id, index: index, matches: matches, continuation: continuation))
+      loop.schedule(after: .seconds(30)) { self.assumeIsolated { $0.expire(line: id) } }
+    }
+  }
+
+  func exit() async throws -> ExitStatus {
+    if let status, open == 0 { return status }
+    let id = nextID
+    nextID += 1
+    return try await withCheckedThrowingContinuation { continuation in
+      exitWaiters[id] = continuation
+      if status != nil { settle() }
+      loop.schedule(after: .seconds(30)) { self.assumeIsolated { $0.expire(exit: id) } }
+    }
+  }
+
+  private func expire(line id: Int) {
+    guard let index = waiters.firstIndex(where: { $0.id == id }) else { return }
+    waiters.remove(at: index).continuation.resume(throwing: failure("did not say within 30 s what was waited for"))
+  }
+
+  private func expire(exit id: Int) {
+    exitWaiters.removeValue(forKey: id)?.resume(throwing: failure("still runs after 30 s"))
+  }
+
+  func send(_ line: String) throws {
+    guard let input else { throw TestSupportError("\(name) was started without an input") }
+    let bytes = Array((line + "\n").utf8)
+    guard write(input.rawValue, bytes, bytes.count) == bytes.count else { throw failure("reads no more") }
+  }
+}

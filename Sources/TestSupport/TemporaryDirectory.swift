@@ -1,0 +1,108 @@
+import Glibc
+
+/// A directory of a test's own, mode 0700, removed with everything in it when the last reference goes.
+public final class TemporaryDirectory: Sendable {
+  /// The absolute path, without a trailing slash.
+  public let path: String
+
+  /// - Throws: `TestSupportError` where `/tmp` (or `$TMPDIR`) cannot be written.
+  public init() throws {
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(parent)/tagroute-test.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw TestSupportError("cannot make a temporary directory below \(parent): \(String(cString: strerror(errno)))")
+    }
+    path = template.withUnsafeBufferPointer { buffer in
+      String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+  }
+
+  deinit { TemporaryDirectory.removeTree(path) }
+
+  private static func removeTree(_ path: String) {
+    if let folder = opendir(path) {
+      defer { closedir(folder) }
+      while let entry = readdir(folder) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        guard name != "." && name != ".." else { continue }
+        if entry.pointee.d_type == UInt8(DT_DIR) { removeTree("\(path)/\(name)") } else { unlink("\(path)/\(name)") }
+      }
+    }
+    rmdir(path)
+  }
+
+  /// The path of `name` in the directory.
+  public func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  /// Writes `text` to the file `name`, whose folders are made where they are missing, and returns its path.
+  ///
+  /// - Parameters:
+  ///   - text: the whole content.
+  ///   - name: a path relative to the directory.
+  ///   - mode: the file's permissions.
+  /// - Returns: the absolute path.
+  /// - Throws: `TestSupportError` where the file cannot be written.
+  @discardableResult
+  public func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
+    try write(Array(text.utf8), to: name, mode: mode)
+  }
+
+  /// Writes `bytes` to the file `name`, whose folders are made where they are missing, and returns its path.
+  ///
+  /// - Parameters:
+  ///   - bytes: the whole content.
+  ///   - name: a path relative to the directory.
+  ///   - mode: the file's permissions.
+  /// - Returns: the absolute path.
+  /// - Throws: `TestSupportError` where the file cannot be written.
+  @discardableResult
+  public func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws -> String {
+    var folder = path
+    for component in name.split(separator: "/").dropLast() {
+      folder += "/\(component)"
+      mkdir(folder, 0o755)
+    }
+    let target = file(name)
+    let descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw TestSupportError("cannot write \(target): \(String(cString: strerror(errno)))") }
+    defer { close(descriptor) }
+    fchmod(descriptor, mode)
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      guard count > 0 else { throw TestSupportError("cannot write \(target): \(String(cString: strerror(errno)))") }
+      rest = rest.dropFirst(count)
+    }
+    return target
+  }
+}
+
+/// Something the test rig needs did not work, with the logs that tell why.
+public struct TestSupportError: Error, CustomStringConvertible {
+  /// What happened.
+  public let description: String
+
+  /// - Parameter description: what happened.
+  public init(_ description: String) { self.description = description }
+}
+
+/// Reads a whole file.
+///
+/// - Parameter path: the file.
+/// - Returns: its bytes.
+/// - Throws: `TestSupportError` where it cannot be read.
+public func readFile(_ path: String) throws -> [UInt8] {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { throw TestSupportError("cannot read \(path): \(String(cString: strerror(errno)))") }
+  defer { close(descriptor) }
+  var bytes: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 65536)
+  while true {
+    let count = read(descriptor, &buffer, buffer.count)
+    guard count >= 0 else { throw TestSupportError("cannot read \(path): \(String(cString: strerror(errno)))") }
+    guard count > 0 else { return bytes }
+    bytes += buffer[..<count]
+  }
+}

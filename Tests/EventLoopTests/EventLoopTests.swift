@@ -1,0 +1,167 @@
+import CShims
+import EventLoop
+import Glibc
+import Synchronization
+import Testing
+
+private actor Counter {
+  let loop: EventLoop
+  private(set) var values: [Int] = []
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop) { self.loop = loop }
+
+  func append(_ value: Int) { values.append(value) }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+  @Test func actorsOnOneLoopShareItsIsolation() async {
+    let loop = EventLoop(label: "test")
+    let (first, second) = (Counter(on: loop), Counter(on: loop))
+    await first.append(1)
+    await withCheckedContinuation { continuation in
+      loop.execute {
+        first.assumeIsolated { $0.append(2) }
+        second.assumeIsolated { $0.append(3) }
+        continuation.resume()
+      }
+    }
+    #expect(await first.values == [1, 2])
+    #expect(await second.values == [3])
+    #expect(loop.isIsolatingCurrentContext() == false)
+  }
+
+  @Test func workRunsInTheOrderInWhichItWasHandedOver() async {
+    let loop = EventLoop(label: "test")
+    let counter = Counter(on: loop)
+    await withCheckedContinuation { continuation in
+      for value in 0..<1000 { loop.execute { counter.assumeIsolated { $0.append(value) } } }
+      loop.execute { continuation.resume() }
+    }
+    #expect(await counter.values == Array(0..<1000))
+  }
+
+  @Test func timersFireInTheOrderOfTheirDeadlinesAndNotAfterACancellation() async {
+    let loop = EventLoop(label: "test")
+    let counter = Counter(on: loop)
+    await withCheckedContinuation { continuation in
+      loop.schedule(after: .milliseconds(30)) {
+        counter.assumeIsolated { $0.append(3) }
+        continuation.resume()
+      }
+      loop.schedule(after: .milliseconds(10)) { counter.assumeIsolated { $0.append(1) } }
+      loop.schedule(after: .milliseconds(10)) { counter.assumeIsolated { $0.append(2) } }
+      loop.schedule(after: .milliseconds(20)) { counter.assumeIsolated { $0.append(99) } }.cancel()
+    }
+    #expect(await counter.values == [1, 2, 3])
+  }
+
+  @Test func aTimerIsNeverEarly() async {
+    let loop = EventLoop(label: "test")
+    for milliseconds in 1...5 {
+      let start = SuspendingClock.now
+      await withCheckedContinuation { continuation in
+        loop.schedule(after: .milliseconds(milliseconds)) { continuation.resume() }
+      }
+      #expect(SuspendingClock.now - start >= .milliseconds(milliseconds))
+    }
+  }
+
+  @Test func aWatchSeesDataAndThenTheEndThatCameWithIt() async throws {
+    let loop = EventLoop(label: "test")
+    for _ in 0..<500 {
+      var ends: [Int32] = [-1, -1]
+      try #require(tagroute_pipe(&ends) == 0)
+      let reading = FileDescriptor(owning: ends[0])
+      write(ends[1], "x", 1)
+      close(ends[1])
+      let (events, continuation) = AsyncStream.makeStream(of: Int.self)
+      let watch = try DescriptorWatch(reading, on: loop) {
+        var byte: UInt8 = 0
+        continuation.yield(read(reading.rawValue, &byte, 1))
+      }
+      var iterator = events.makeAsyncIterator()
+      #expect(await iterator.next() == 1)
+      #expect(await iterator.next() == 0)
+      watch.cancel()
+    }
+  }
+
+  @Test func aWatchCanBeTornDownWhileItsDescriptorHangsUp() async throws {
+    let loop = EventLoop(label: "test")
+    for _ in 0..<2000 {
+      var ends: [Int32] = [-1, -1]
+      try #require(tagroute_pipe(&ends) == 0)
+      let (reading, writing) = (FileDescriptor(owning: ends[0]), ends[1])
+      let called = Atomic<Bool>(false)
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        do {
+          let watch = try DescriptorWatch(reading, on: loop) { called.store(true, ordering: .relaxed) }
+          loop.execute {
+            close(writing)
+            watch.cancel()
+            loop.execute { continuation.resume() }
+          }
+        } catch {
+          continuation.resume(throwing: error)
+        }
+      }
+      #expect(called.load(ordering: .relaxed) == false)
+    }
+  }
+
+  @Test func aCancelledWatchHoldsItsDescriptorNoLonger() async throws {
+    let loop = EventLoop(label: "test")
+    var ends: [Int32] = [-1, -1]
+    try #require(tagroute_pipe(&ends) == 0)
+    let writing = FileDescriptor(owning: ends[1])
+    do {
+      let watch = try DescriptorWatch(FileDescriptor(owning: ends[0]), on: loop) {}
+      watch.cancel()
+    }
+    signal(SIGPIPE, SIG_IGN)
+    #expect(write(writing.rawValue, "x", 1) == -1)
+    #expect(errno == EPIPE)
+  }
+
+  @Test func aRegularFileCannotBeWatched() throws {
+    let file = FileDescriptor(owning: open("/proc/self/exe", O_RDONLY | O_CLOEXEC))
+    let error = #expect(throws: SystemError.self) {
+      try DescriptorWatch(file, on: EventLoop(label: "test")) {}
+    }
+    #expect(error?.number == EPERM)
+  }
+
+  @Test func theThreadEndsWithTheLastReference() async throws {
+    let label = "ends-\(getpid())"
+    do {
+      let loop = EventLoop(label: label)
+      await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
+      #expect(threads(named: label) == 1)
+    }
+    while threads(named: label) > 0 { await Task.yield() }
+  }
+
+  private func threads(named label: String) -> Int {
+    guard let folder = opendir("/proc/self/task") else { return -1 }
+    defer { closedir(folder) }
+    var count = 0
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard let file = fopen("/proc/self/task/\(name)/comm", "r") else { continue }
+      defer { fclose(file) }
+      var line = [CChar](repeating: 0, count: 32)
+      fgets(&line, 32, file)
+      if line.withUnsafeBufferPointer({
+        String(decoding: $0.map(UInt8.init(bitPattern:)).prefix { $0 > 10 }, as: UTF8.self)
+      })
+        == label
+      {
+        count += 1
+      }
+    }
+    return count
+  }
+}

@@ -1,0 +1,51 @@
+import Testing
+
+@testable import TestSupport
+
+@Suite struct ChildProcessTests {
+  @Test func outputAndExitCodeAreReported() async throws {
+    let result = try await ChildProcess.run("/bin/sh", ["-c", "echo out; echo err >&2; printf last; exit 3"])
+    #expect(result.status == .exited(3))
+    #expect(result.output == "out\nlast\n")
+    #expect(Set(result.log) == ["out", "err", "last"])
+  }
+
+  @Test func aSignalIsReported() async throws {
+    let process = try ChildProcess("/bin/sleep", ["100"])
+    process.signal(9)
+    #expect(try await process.exit() == .signalled(9))
+  }
+
+  @Test func aLineThatNeverComesFailsWithTheLog() async throws {
+    let process = try ChildProcess("/bin/sh", ["-c", "echo something else"])
+    let error = await #expect(throws: TestSupportError.self) { try await process.line(containing: "wanted") }
+    #expect(error?.description.contains("something else") == true)
+  }
+
+  @Test func linesGoBothWays() async throws {
+    let process = try ChildProcess("/bin/cat", input: true)
+    try await process.send("first")
+    try await process.line(containing: "first")
+    try await process.send("second")
+    #expect(try await process.line(containing: "", after: 1) == "second")
+  }
+
+  @Test func nothingIsInheritedButTheThreeStandardDescriptors() async throws {
+    let result = try await ChildProcess.run("/bin/ls", ["/proc/self/fd"])
+    // The fourth is the folder that ls itself has opened.
+    #expect(result.output == "0\n1\n2\n3\n")
+  }
+}
+
+@Suite struct PrivateBusTests {
+  @Test func itListensAgainAtTheSameAddressAfterARestart() async throws {
+    let bus = try await PrivateBus.start()
+    let busctl = try BuiltProducts.systemProgram("busctl", package: "systemd")
+    for _ in 0..<2 {
+      let result = try await ChildProcess.run(busctl, ["--address=\(bus.address)", "list", "--no-legend"])
+      #expect(result.status == .exited(0))
+      #expect(result.output.contains("org.freedesktop.DBus"))
+      try await bus.restart()
+    }
+  }
+}
