@@ -44,7 +44,6 @@ final class EventLoopCore: Sendable {
     self.label = label
     poll = FileDescriptor(owning: tagroute_poll_create())
     wake = FileDescriptor(owning: tagroute_event_descriptor())
-    // Only a process without a descriptor or memory left gets here, before it has begun its work.
     precondition(
       poll.rawValue >= 0 && wake.rawValue >= 0, "cannot make an event loop: \(SystemError("open a descriptor"))")
     _ = tagroute_poll_add(poll.rawValue, wake.rawValue, 1, 0, EventLoopCore.wakeUp)
@@ -52,19 +51,13 @@ final class EventLoopCore: Sendable {
 
   var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
+  /// Traps where the process has no thread left, as `init` does without a descriptor: both before its work has begun.
   func start() {
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    var identifier = pthread_t()
-    let result = pthread_create(
-      &identifier, &attributes,
-      { argument in
-        if let argument { Unmanaged<EventLoopCore>.fromOpaque(argument).takeRetainedValue().run() }
-        return nil
-      }, Unmanaged.passRetained(self).toOpaque())
-    precondition(result == 0, "cannot start the thread of an event loop: \(SystemError("start it", errno: result))")
+    do throws(SystemError) {
+      try DedicatedThread.start { self.run() }
+    } catch {
+      preconditionFailure("cannot make an event loop: \(error)")
+    }
   }
 
   func stop() {

@@ -1,0 +1,48 @@
+import Glibc
+
+/// A thread of its own, for C calls that block: they must not run on an event loop or on Swift's cooperative pool.
+public enum DedicatedThread {
+  /// Starts a detached thread that runs `body` and ends with it.
+  ///
+  /// All signals are blocked on it, so that they are delivered where they are waited for.
+  ///
+  /// - Parameters:
+  ///   - stackSize: bytes of stack; only those that are touched become resident.
+  ///   - body: what the thread runs.
+  /// - Throws: `SystemError` where the system has no thread left.
+  public static func start(stackSize: Int = 512 * 1024, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    pthread_attr_setstacksize(&attributes, stackSize)
+
+    // A thread inherits its creator's mask; set here, there is no moment in which it could take a signal.
+    var all = sigset_t()
+    var previous = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &previous)
+    defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
+
+    let context = Unmanaged.passRetained(ThreadBody(body))
+    var thread = pthread_t()
+    let result = pthread_create(
+      &thread, &attributes,
+      { context in
+        guard let context else { return nil }
+        Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+      }, context.toOpaque())
+    guard result == 0 else {
+      context.release()
+      throw SystemError("start a thread", errno: result)
+    }
+  }
+}
+
+/// Carries a closure through the C interface.
+private final class ThreadBody: Sendable {
+  let run: @Sendable () -> Void
+
+  init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+}

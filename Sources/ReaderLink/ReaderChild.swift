@@ -1,0 +1,97 @@
+import CShims
+import EventLoop
+import Glibc
+
+/// A child process that a thread of its own starts and waits for.
+///
+/// The thread is what `PR_SET_PDEATHSIG` of the child is bound to: Linux sends that signal when the *thread* that started
+/// the child ends, and one of Dispatch's would end whenever it has nothing to do. It costs nothing while the child lives.
+///
+/// The loop reaps, not the thread: until then the process id is the child's, and a signal cannot hit another process.
+enum ReaderChild {
+  enum Event: Sendable {
+    case started(pid_t)
+    case failed(SystemError)
+    /// Ended, and to be reaped by `reap`.
+    case ended(pid_t)
+  }
+
+  /// Descriptor number of the link, in the child.
+  static let linkDescriptor: Int32 = 3
+
+  /// - Parameters:
+  ///   - arguments: the argument vector, the program's path first.
+  ///   - environment: all of the child's environment, as `NAME=value`.
+  ///   - output: the child's standard output; nil is /dev/null.
+  ///   - link: the child's descriptor 3; nil is none.
+  ///   - loop: where `report` is called.
+  ///   - report: takes what becomes of the child.
+  /// - Throws: `SystemError` where no thread can be started.
+  static func start(
+    _ arguments: [String], environment: [String], output: FileDescriptor?, link: FileDescriptor?, on loop: EventLoop,
+    report: @escaping @Sendable (Event) -> Void
+  ) throws(SystemError) {
+    try DedicatedThread.start(stackSize: 128 * 1024) {
+      let child: pid_t
+      do throws(SystemError) {
+        child = try spawn(arguments, environment: environment, output: output, link: link)
+      } catch {
+        loop.execute { report(.failed(error)) }
+        return
+      }
+      loop.execute { report(.started(child)) }
+      var information = siginfo_t()
+      while waitid(P_PID, id_t(child), &information, Int32(WEXITED | WNOWAIT)) != 0 && errno == EINTR {}
+      loop.execute { report(.ended(child)) }
+    }
+  }
+
+  /// Takes the ended child's status: from here on its id may be another process's.
+  ///
+  /// - Returns: how it ended, in words.
+  static func reap(_ child: pid_t) -> String {
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) != child && errno == EINTR {}
+    let signal = status & 0x7F
+    if signal == 0 { return "exited with code \((status >> 8) & 0xFF)" }
+    return "killed by signal \(signal) (\(strsignal(signal).map { String(cString: $0) } ?? "unknown"))"
+  }
+
+  private static func spawn(
+    _ arguments: [String], environment: [String], output: FileDescriptor?, link: FileDescriptor?
+  ) throws(SystemError) -> pid_t {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    // Dispatch's threads block SIGTERM, and an ignored SIGPIPE is inherited: the child starts from the defaults.
+    var none = sigset_t()
+    sigemptyset(&none)
+    var all = sigset_t()
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    // The link first: its number could be one of those that are overwritten below, but only in a process that was
+    // started without them, where 0 to 2 are /dev/null already.
+    if let link { posix_spawn_file_actions_adddup2(&actions, link.rawValue, linkDescriptor) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    if let output {
+      posix_spawn_file_actions_adddup2(&actions, output.rawValue, 1)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    }
+    tagroute_spawn_close_from(&actions, link == nil ? 3 : linkDescriptor + 1)
+
+    var vector = arguments.map { strdup($0) } + [nil]
+    var variables = environment.map { strdup($0) } + [nil]
+    defer { for string in vector + variables { free(string) } }
+    var child: pid_t = 0
+    let result = posix_spawn(&child, arguments.first ?? "", &actions, &attributes, &vector, &variables)
+    guard result == 0 else { throw SystemError("start \(arguments.first ?? "a program")", errno: result) }
+    return child
+  }
+}

@@ -1,0 +1,46 @@
+/// What the daemon tells a reader process.
+public enum ReaderCommand: Sendable, Hashable {
+  /// Look for tags, or stop doing so. Answered by `ReaderMessage.scanning`; when `scanning(false)` comes back the RF field
+  /// is off.
+  case scan(Bool)
+  /// Neither examine nor announce a tag with this UID until it has been away: it was announced by an earlier process, or
+  /// it brought that process down. Answered by `ReaderMessage.forgotten` once it is away.
+  case avoid(uid: [UInt8])
+  /// Switch the field off, close the device and exit.
+  case shutDown
+}
+
+extension ReaderCommand {
+  private enum Kind: UInt8 { case scan = 1, avoid, shutDown }
+
+  /// The frame that carries this command.
+  public var frame: [UInt8] {
+    switch self {
+    case .scan(let on):
+      var writer = FrameWriter(kind: Kind.scan.rawValue)
+      writer.write(on)
+      return writer.frame
+    case .avoid(let uid):
+      var writer = FrameWriter(kind: Kind.avoid.rawValue)
+      writer.write(bytes: uid)
+      return writer.frame
+    case .shutDown:
+      return FrameWriter(kind: Kind.shutDown.rawValue).frame
+    }
+  }
+
+  /// Reads a command from what a frame carries.
+  ///
+  /// - Parameter payload: a frame without its length.
+  /// - Throws: `ReaderLinkError` where it is no command of this version.
+  public init(payload: ArraySlice<UInt8>) throws(ReaderLinkError) {
+    var reader = try FrameReader(payload)
+    switch Kind(rawValue: reader.kind) {
+    case .scan: self = .scan(try reader.boolean())
+    case .avoid: self = .avoid(uid: try reader.bytes(1...ReaderLimits.uid, "a UID"))
+    case .shutDown: self = .shutDown
+    case nil: throw ReaderLinkError("a command of the unknown kind \(reader.kind)")
+    }
+    try reader.end()
+  }
+}

@@ -1,0 +1,90 @@
+import EventLoop
+import Glibc
+
+/// The daemon's end of a link: reads frames on a loop, and sends without ever blocking.
+///
+/// Used on the loop alone.
+final class ReaderLinkEnd {
+  /// What one reading brought: frames without their lengths, and why there will be no more.
+  struct Arrival: Sendable {
+    enum End { case hungUp, garbage(ReaderLinkError) }
+
+    var payloads: [ArraySlice<UInt8>] = []
+    var end: End?
+  }
+
+  typealias Handler = @Sendable (Arrival) -> Void
+
+  private let descriptor: FileDescriptor
+  private var watch: DescriptorWatch?
+  private let handler: Handler
+  private var decoder = FrameDecoder()
+  private var isOpen = true
+
+  /// Makes a connected pair.
+  ///
+  /// - Parameters:
+  ///   - loop: where `handler` is called.
+  ///   - handler: takes what came.
+  /// - Returns: our end, and the one for the child.
+  /// - Throws: `SystemError` where the process has no descriptor left.
+  static func pair(
+    on loop: EventLoop, handler: @escaping Handler
+  ) throws(SystemError) -> (ours: ReaderLinkEnd, theirs: FileDescriptor) {
+    var pair: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw SystemError("make a pair of sockets") }
+    let ours = FileDescriptor(owning: pair[0])
+    let theirs = FileDescriptor(owning: pair[1])
+    guard fcntl(ours.rawValue, F_SETFL, O_NONBLOCK) == 0 else { throw SystemError("set up a socket") }
+    return (try ReaderLinkEnd(ours, on: loop, handler), theirs)
+  }
+
+  private init(_ descriptor: FileDescriptor, on loop: EventLoop, _ handler: @escaping Handler) throws(SystemError) {
+    self.descriptor = descriptor
+    self.handler = handler
+    // The watch keeps this object until it is closed.
+    nonisolated(unsafe) let end = self  // only ever touched on the loop that the handler runs on
+    watch = try DescriptorWatch(descriptor, on: loop) { end.readable() }
+  }
+
+  /// Sends a frame. A process that does not read what it is told is not heard of either, so a full socket is no case of
+  /// its own.
+  func send(_ frame: [UInt8]) {
+    guard isOpen else { return }
+    _ = Glibc.send(descriptor.rawValue, frame, frame.count, Int32(MSG_NOSIGNAL))
+  }
+
+  /// Reads what is left of a process that has ended.
+  func drain() {
+    // As much as a socket holds: more than one turn, and an end.
+    for _ in 0..<32 where isOpen { readable() }
+  }
+
+  /// Reads no more.
+  func close() {
+    isOpen = false
+    watch?.cancel()
+    watch = nil
+  }
+
+  private func readable() {
+    guard isOpen else { return }
+    var bytes = [UInt8](repeating: 0, count: 16 * 1024)
+    let count = read(descriptor.rawValue, &bytes, bytes.count)
+    if count < 0 && (errno == EAGAIN || errno == EINTR) { return }
+    var arrival = Arrival()
+    if count > 0 {
+      decoder.append(bytes.prefix(count))
+      do throws(ReaderLinkError) {
+        while let payload = try decoder.next() { arrival.payloads.append(payload) }
+      } catch {
+        arrival.end = .garbage(error)
+      }
+    } else {
+      arrival.end = .hungUp
+    }
+    if arrival.end != nil { close() }
+    handler(arrival)
+  }
+}

@@ -1,0 +1,198 @@
+public import EventLoop
+import Glibc
+import Journal
+
+/// The daemon's side of one reader: keeps a `tagroute-reader` process for it alive and says what it finds.
+///
+/// Nothing that a process does, a crash, a wedge or garbage, costs the daemon more than an event. Owned by the daemon's
+/// loop; it wakes only for messages and, while the process is busy, to see whether it lives.
+public actor ReaderProcess {
+  /// What a reader process is started with.
+  public struct Configuration: Sendable, Hashable {
+    /// The absolute path of `tagroute-reader`.
+    public var program: String
+    /// A libnfc connection string, `pn532_uart:/dev/ttyUSB0`; nil takes the first device that libnfc finds.
+    public var device: String?
+    /// The pause between two looks for a tag.
+    public var pollInterval: Duration
+    /// All of the process's environment, as `NAME=value`. The daemon gives none of its own.
+    public var environment: [String]
+
+    /// - Parameters:
+    ///   - program: the absolute path of `tagroute-reader`.
+    ///   - device: a libnfc connection string; nil takes the first device that libnfc finds.
+    ///   - pollInterval: the pause between two looks for a tag.
+    ///   - environment: all of the process's environment, as `NAME=value`.
+    public init(
+      program: String, device: String?, pollInterval: Duration = .milliseconds(75), environment: [String] = []
+    ) {
+      self.program = program
+      self.device = device
+      self.pollInterval = pollInterval
+      self.environment = environment
+    }
+  }
+
+  /// What happens, in order. For one consumer; ends after `stop()`.
+  public nonisolated let events: AsyncStream<ReaderProcessEvent>
+  /// The loop that owns this actor.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  /// The id of the present process; nil where there is none.
+  public private(set) var processID: Int32?
+
+  private nonisolated let loop: EventLoop
+  private let configuration: Configuration
+  private let continuation: AsyncStream<ReaderProcessEvent>.Continuation
+  private var supervision = ReaderSupervision()
+  private var link: ReaderLinkEnd?
+  private var killIsDue = false
+  private var timer: LoopTimer?
+  private var timerIsSetFor: SuspendingClock.Instant?
+  private var stopWaiters: [CheckedContinuation<Void, Never>] = []
+  private var isFinished = false
+
+  /// Creates a reader without a process; `start()` starts it.
+  ///
+  /// - Parameters:
+  ///   - configuration: what the process is started with.
+  ///   - loop: the loop that owns this actor.
+  public init(_ configuration: Configuration, on loop: EventLoop) {
+    self.configuration = configuration
+    self.loop = loop
+    // Far more than a process has to say between two turns of the loop; one that says more is ended.
+    (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(64))
+  }
+
+  /// Starts the process, and keeps one alive from here on.
+  public func start() { handle(.start) }
+
+  /// Looks for tags, or stops doing so. `.scanning` follows when it is so; a process that is started later is told.
+  ///
+  /// - Parameter on: whether to look for tags.
+  public func setScanning(_ on: Bool) { handle(.scan(on)) }
+
+  /// Ends the process for good: asks it to, kills it where it does not within 700 ms, and returns when it is reaped.
+  public func stop() async {
+    handle(.stop)
+    guard !isFinished else { return }
+    await withCheckedContinuation { stopWaiters.append($0) }
+  }
+
+  private func handle(_ event: ReaderSupervision.Event) {
+    let actions = supervision.handle(event, at: .now)
+    for action in actions { perform(action) }
+    schedule()
+  }
+
+  private func perform(_ action: ReaderSupervision.Action) {
+    switch action {
+    case .spawn: spawn()
+    case .send(let command): link?.send(command.frame)
+    case .kill: killChild()
+    case .report(let event): report(event)
+    case .finish:
+      isFinished = true
+      timer?.cancel()
+      timer = nil
+      continuation.finish()
+      for waiter in stopWaiters { waiter.resume() }
+      stopWaiters = []
+    }
+  }
+
+  private func report(_ event: ReaderProcessEvent) {
+    guard case .dropped = continuation.yield(event) else { return }
+    // Later, since this is in the middle of performing actions.
+    loop.execute { self.assumeIsolated { $0.handle(.violated("more than anybody can take in")) } }
+  }
+
+  // MARK: The process
+
+  private func spawn() {
+    killIsDue = false
+    do throws(SystemError) {
+      let (ours, theirs) = try ReaderLinkEnd.pair(on: loop) { [weak self] arrival in
+        self?.assumeIsolated { $0.arrived(arrival) }
+      }
+      link = ours
+      var arguments = [configuration.program, "--link", String(ReaderChild.linkDescriptor)]
+      arguments += ["--poll-interval", String(configuration.pollInterval / .milliseconds(1))]
+      if let device = configuration.device { arguments += ["--device", device] }
+      try ReaderChild.start(
+        arguments, environment: configuration.environment, output: nil, link: theirs, on: loop
+      ) { [self] event in
+        assumeIsolated { $0.childReported(event) }
+      }
+    } catch {
+      // As if the thread had said so: never inside of `handle`.
+      loop.execute { self.assumeIsolated { $0.childReported(.failed(error)) } }
+    }
+  }
+
+  private func childReported(_ event: ReaderChild.Event) {
+    switch event {
+    case .started(let child):
+      processID = child
+      if killIsDue { kill(child, SIGKILL) }
+    case .failed(let error):
+      closeLink()
+      handle(.startFailed("\(error)"))
+    case .ended(let child):
+      // What it said last may name the tag that ended it.
+      link?.drain()
+      closeLink()
+      processID = nil
+      handle(.exited(ReaderChild.reap(child)))
+    }
+  }
+
+  private func killChild() {
+    guard let processID else {
+      killIsDue = true
+      return
+    }
+    kill(processID, SIGKILL)
+  }
+
+  private func closeLink() {
+    link?.close()
+    link = nil
+  }
+
+  private func arrived(_ arrival: ReaderLinkEnd.Arrival) {
+    for payload in arrival.payloads {
+      do throws(ReaderLinkError) {
+        handle(.received(try ReaderMessage(payload: payload)))
+      } catch {
+        return handle(.violated(error.description))
+      }
+    }
+    switch arrival.end {
+    case .hungUp: handle(.hungUp)
+    case .garbage(let error): handle(.violated(error.description))
+    case nil: break
+    }
+  }
+
+  // MARK: Time
+
+  /// Arms the timer for the supervision's deadline. One that is set for an earlier time stays: it finds nothing due and
+  /// is armed anew then, which is cheaper than setting it with every heartbeat.
+  private func schedule() {
+    guard let deadline = supervision.deadline else {
+      timer?.cancel()
+      timer = nil
+      timerIsSetFor = nil
+      return
+    }
+    if let timerIsSetFor, timerIsSetFor <= deadline { return }
+    timer?.cancel()
+    timer = loop.schedule(after: SuspendingClock.now.duration(to: deadline)) { [weak self] in
+      self?.assumeIsolated {
+        $0.timerIsSetFor = nil
+        $0.handle(.tick)
+      }
+    }
+    timerIsSetFor = deadline
+  }
+}

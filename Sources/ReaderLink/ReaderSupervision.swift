@@ -1,0 +1,260 @@
+import Journal
+
+/// When a reader process is started, told, ended and started again: the decisions, without a process or a clock.
+///
+/// A process is dead where it exits, breaks the protocol, or is not heard of by the time it named itself. It is started
+/// again at once the first time, then ever later; after a while of good conduct the count starts anew.
+struct ReaderSupervision {
+  typealias Instant = SuspendingClock.Instant
+
+  enum Event {
+    case start
+    case scan(Bool)
+    case stop
+    /// A message that the link has already checked for form.
+    case received(ReaderMessage)
+    /// The process does not speak the protocol.
+    case violated(String)
+    /// The process has closed its end of the link, as it does when it ends.
+    case hungUp
+    /// The process could not be started.
+    case startFailed(String)
+    /// The process has ended and is reaped.
+    case exited(String)
+    /// `deadline` has come, or nothing has.
+    case tick
+  }
+
+  enum Action: Hashable {
+    case spawn
+    case send(ReaderCommand)
+    case kill
+    case report(ReaderProcessEvent)
+    /// Stopped for good.
+    case finish
+  }
+
+  private enum Phase {
+    case idle
+    case running
+    /// Killed, and the reason is known; it is not yet reaped.
+    case ending(String)
+    case waiting(until: Instant)
+    /// Told to shut down.
+    case stopping
+    case stopped
+  }
+
+  /// How long a process may take from its start to its first word.
+  static let startAllowance = Duration.seconds(5)
+  /// How long a process may take to answer a command.
+  static let answerAllowance = Duration.seconds(1)
+  /// What is added to the time that a process names for its next word.
+  static let grace = Duration.milliseconds(250)
+  /// The longest time for its next word that a process is allowed to name.
+  static let longestPromise = Duration.seconds(10)
+  /// How long a process may live after it has closed its link.
+  static let hangUpAllowance = Duration.milliseconds(500)
+  /// How long a process may take to shut down.
+  static let shutDownAllowance = Duration.milliseconds(700)
+  /// A process that lived this long starts the count of failures anew.
+  static let goodConduct = Duration.seconds(30)
+  /// The pause before each restart; the last one repeats.
+  static let pauses: [Duration] = [
+    .zero, .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30),
+  ]
+  /// Tags to be avoided that are remembered.
+  static let mostAvoided = 8
+
+  private var phase = Phase.idle
+  private var wantsScanning = false
+  private var reportsScanning = false
+  private var startedAt: Instant?
+  private var failures = 0
+  /// Placement numbers count from 1 in each process; this makes them unique over all of them.
+  private var generation: UInt64 = 0
+  private var examining: Placement?
+  private var resting: [Placement] = []
+  private var avoided: [[UInt8]] = []
+  private var reader: ReaderState?
+
+  /// When `tick` is due: the process is dead unless it is heard of before, or it is time to start it. Nil: nothing is due.
+  private(set) var deadline: Instant?
+
+  mutating func handle(_ event: Event, at now: Instant) -> [Action] {
+    switch event {
+    case .start:
+      guard case .idle = phase else { return [] }
+      return spawn(at: now)
+    case .scan(let on):
+      return scan(on, at: now)
+    case .stop:
+      return stop(at: now)
+    case .received(let message):
+      guard case .running = phase else { return [] }
+      return receive(message, at: now)
+    case .violated(let what):
+      return kill("it sent \(what)")
+    case .hungUp:
+      // It is ending, and its exit will say how; or it only wants to be left alone, and is not.
+      if case .running = phase { deadline = now + Self.hangUpAllowance }
+      return []
+    case .startFailed(let reason):
+      return ended(reason, at: now)
+    case .exited(let reason):
+      if case .ending(let cause) = phase { return ended(cause, at: now) }
+      return ended(reason, at: now)
+    case .tick:
+      guard let deadline, now >= deadline else { return [] }
+      return due(at: now)
+    }
+  }
+
+  private mutating func spawn(at now: Instant) -> [Action] {
+    phase = .running
+    startedAt = now
+    deadline = now + Self.startAllowance
+    generation += 1
+    var actions = [Action.spawn]
+    actions += avoided.map { .send(.avoid(uid: $0)) }
+    if wantsScanning { actions.append(.send(.scan(true))) }
+    return actions
+  }
+
+  private mutating func scan(_ on: Bool, at now: Instant) -> [Action] {
+    guard on != wantsScanning else { return [] }
+    wantsScanning = on
+    guard case .running = phase else { return [] }
+    // A process that is busy has said until when; one that sleeps has to answer now.
+    deadline = max(deadline ?? now, now + Self.answerAllowance)
+    return [.send(.scan(on))]
+  }
+
+  private mutating func stop(at now: Instant) -> [Action] {
+    switch phase {
+    case .running:
+      phase = .stopping
+      deadline = now + Self.shutDownAllowance
+      return [.send(.shutDown)]
+    case .ending:
+      phase = .stopping
+      return []
+    case .idle, .waiting:
+      phase = .stopped
+      deadline = nil
+      return [.finish]
+    case .stopping, .stopped:
+      return []
+    }
+  }
+
+  private mutating func kill(_ reason: String) -> [Action] {
+    guard case .running = phase else { return [] }
+    phase = .ending(reason)
+    deadline = nil
+    return [.kill]
+  }
+
+  private mutating func due(at now: Instant) -> [Action] {
+    switch phase {
+    case .running:
+      return kill("it was not heard of in time")
+    case .waiting:
+      return spawn(at: now)
+    case .stopping:
+      deadline = nil
+      return [.kill]
+    case .idle, .ending, .stopped:
+      deadline = nil
+      return []
+    }
+  }
+
+  private mutating func ended(_ reason: String, at now: Instant) -> [Action] {
+    var actions = resting.map { Action.report(.removed(placement: $0.number)) }
+    if reportsScanning { actions.append(.report(.scanning(false))) }
+    reportsScanning = false
+    switch phase {
+    case .idle, .waiting, .stopped:
+      return []
+    case .stopping:
+      phase = .stopped
+      deadline = nil
+      return actions + [.finish]
+    case .running, .ending:
+      if let startedAt, now - startedAt >= Self.goodConduct { failures = 0 }
+    }
+    for placement in resting + (examining.map { [$0] } ?? []) { avoid(placement.uid) }
+    let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
+    failures += 1
+    let crash = ReaderCrash(reason: reason, suspect: examining, restart: pause)
+    examining = nil
+    resting = []
+    reader = nil
+    actions.append(.report(.crashed(crash)))
+    actions.append(.report(.state(.failed(reason: "the reader process ended: \(reason)"))))
+    guard pause > .zero else { return actions + spawn(at: now) }
+    phase = .waiting(until: now + pause)
+    deadline = now + pause
+    return actions
+  }
+
+  private mutating func avoid(_ uid: [UInt8]) {
+    guard !uid.isEmpty, !avoided.contains(uid) else { return }
+    avoided.append(uid)
+    if avoided.count > Self.mostAvoided { avoided.removeFirst() }
+  }
+}
+
+extension ReaderSupervision {
+  private mutating func receive(_ message: ReaderMessage, at now: Instant) -> [Action] {
+    switch message {
+    case .heartbeat(within: 0):
+      deadline = nil
+      return []
+    case .heartbeat(let milliseconds):
+      deadline = now + min(.milliseconds(Int64(milliseconds)), Self.longestPromise) + Self.grace
+      return []
+    case .state(let state):
+      guard state != reader else { return [] }
+      reader = state
+      return [.report(.state(state))]
+    case .scanning(let on):
+      guard on != reportsScanning else { return [] }
+      reportsScanning = on
+      return [.report(.scanning(on))]
+    case .examining(let placement):
+      guard let placement = unique(placement) else { return kill("it sent a placement out of range") }
+      examining = placement
+      return []
+    case .tag(let report):
+      guard let placement = unique(report.placement) else { return kill("it sent a placement out of range") }
+      guard examining?.number == placement.number else { return kill("it reported a tag that it had not named") }
+      examining = nil
+      resting.append(placement)
+      guard resting.count <= Self.mostAvoided else { return kill("it reported tags without end") }
+      return [.report(.tag(TagReport(placement: placement, content: report.content)))]
+    case .removed(let number):
+      guard let number = unique(number) else { return kill("it sent a placement out of range") }
+      if examining?.number == number { examining = nil }
+      guard let index = resting.firstIndex(where: { $0.number == number }) else { return [] }
+      resting.remove(at: index)
+      return [.report(.removed(placement: number))]
+    case .forgotten(let uid):
+      avoided.removeAll { $0 == uid }
+      return []
+    case .counters(let counters):
+      return [.report(.counters(counters))]
+    case .log(let level, let text):
+      return [.report(.log(level, text))]
+    }
+  }
+
+  private func unique(_ number: UInt64) -> UInt64? {
+    number <= UInt64(UInt32.max) ? generation << 32 | number : nil
+  }
+
+  private func unique(_ placement: Placement) -> Placement? {
+    unique(placement.number).map { Placement(number: $0, technology: placement.technology, uid: placement.uid) }
+  }
+}

@@ -1,0 +1,202 @@
+import Testing
+
+@testable import ReaderLink
+
+/// A supervision and a clock that is moved by hand.
+private struct Rig {
+  var supervision = ReaderSupervision()
+  var now = SuspendingClock.now
+
+  mutating func callAsFunction(_ event: ReaderSupervision.Event) -> [ReaderSupervision.Action] {
+    supervision.handle(event, at: now)
+  }
+
+  mutating func advance(_ duration: Duration) -> [ReaderSupervision.Action] {
+    now += duration
+    return supervision.handle(.tick, at: now)
+  }
+
+  /// What is left until the deadline.
+  var remaining: Duration? { supervision.deadline.map { now.duration(to: $0) } }
+}
+
+@Suite struct ReaderSupervisionTests {
+  let placement = Placement(number: 1, technology: "type-4a", uid: [4, 2, 3, 4, 5, 6, 7])
+  var announced: Placement { Placement(number: 1 << 32 | 1, technology: placement.technology, uid: placement.uid) }
+
+  @Test func startsOnceAndWaitsForTheFirstWord() {
+    var rig = Rig()
+    #expect(rig(.start) == [.spawn])
+    #expect(rig(.start) == [])
+    #expect(rig.remaining == .seconds(5))
+    #expect(rig.advance(.seconds(5)) == [.kill])
+  }
+
+  @Test func aProcessThatSleepsHasNoDeadline() {
+    var rig = Rig()
+    _ = rig(.start)
+    #expect(rig(.received(.heartbeat(within: 0))) == [])
+    #expect(rig.supervision.deadline == nil)
+    #expect(rig.advance(.seconds(86400)) == [])
+  }
+
+  @Test func aMissedHeartbeatKills() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 1000)))
+    #expect(rig.advance(.milliseconds(1200)) == [])
+    #expect(rig.advance(.milliseconds(50)) == [.kill])
+    #expect(rig.advance(.seconds(60)) == [])
+  }
+
+  @Test func aPromiseIsBounded() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: .max)))
+    #expect(rig.advance(.milliseconds(10_250)) == [.kill])
+  }
+
+  @Test func aCommandMustBeAnswered() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig(.scan(true)) == [.send(.scan(true))])
+    #expect(rig.advance(.seconds(1)) == [.kill])
+  }
+
+  @Test func aBusyProcessKeepsTheTimeItNamed() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 5000)))
+    _ = rig(.scan(true))
+    #expect(rig.remaining == .milliseconds(5250))
+  }
+
+  @Test func theFirstRestartIsAtOnceAndLaterOnesPause() {
+    var rig = Rig()
+    _ = rig(.start)
+    let first = rig(.exited("exited with code 1"))
+    #expect(first.last == .spawn)
+    var pauses: [Duration] = []
+    for _ in 0..<8 {
+      #expect(!rig(.exited("exited with code 1")).contains(.spawn))
+      let pause = rig.remaining ?? .zero
+      pauses.append(pause)
+      #expect(rig.advance(pause) == [.spawn])
+    }
+    #expect(pauses == [.milliseconds(250), .milliseconds(500)] + [1, 2, 5, 10, 30, 30].map { .seconds($0) })
+  }
+
+  @Test func goodConductStartsTheCountAnew() {
+    var rig = Rig()
+    _ = rig(.start)
+    for _ in 0..<3 {
+      _ = rig(.received(.heartbeat(within: 0)))
+      rig.now += .seconds(30)
+      #expect(rig(.exited("exited with code 1")).last == .spawn)
+    }
+  }
+
+  @Test func aRestartedProcessIsToldWhatIsWanted() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.scan(true))
+    #expect(rig(.exited("x")).suffix(2) == [.spawn, .send(.scan(true))])
+  }
+
+  @Test func theTagThatEndedTheProcessIsNamedAndAvoided() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.examining(placement)))
+    let reason = "killed by signal 11 (Segmentation fault)"
+    #expect(
+      rig(.exited(reason)) == [
+        .report(.crashed(ReaderCrash(reason: reason, suspect: announced, restart: .zero))),
+        .report(.state(.failed(reason: "the reader process ended: \(reason)"))),
+        .spawn, .send(.avoid(uid: placement.uid)),
+      ])
+    _ = rig(.received(.forgotten(uid: placement.uid)))
+    _ = rig(.exited(reason))
+    #expect(rig.advance(.milliseconds(250)) == [.spawn])
+  }
+
+  @Test func aRestingTagIsNotAnnouncedAgainByTheNextProcess() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.examining(placement)))
+    let report = TagReport(placement: placement, content: .problem(reason: "empty"))
+    #expect(
+      rig(.received(.tag(report)))
+        == [.report(.tag(TagReport(placement: announced, content: .problem(reason: "empty"))))])
+    let actions = rig(.exited("x"))
+    #expect(actions.first == .report(.removed(placement: announced.number)))
+    #expect(actions.last == .send(.avoid(uid: placement.uid)))
+    #expect(
+      actions.contains(.report(.crashed(ReaderCrash(reason: "x", suspect: nil, restart: .zero)))))
+  }
+
+  @Test func placementsOfTwoProcessesDiffer() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.exited("x"))
+    _ = rig(.received(.examining(placement)))
+    let report = TagReport(placement: placement, content: .message([0xD0, 0, 0]))
+    let expected = Placement(number: 2 << 32 | 1, technology: placement.technology, uid: placement.uid)
+    #expect(
+      rig(.received(.tag(report)))
+        == [.report(.tag(TagReport(placement: expected, content: .message([0xD0, 0, 0]))))])
+  }
+
+  @Test func aLiarIsEnded() {
+    var unnamed = Rig()
+    _ = unnamed(.start)
+    let report = TagReport(placement: placement, content: .problem(reason: "empty"))
+    #expect(unnamed(.received(.tag(report))) == [.kill])
+
+    var huge = Rig()
+    _ = huge(.start)
+    #expect(huge(.received(.removed(placement: 1 << 40))) == [.kill])
+
+    var garbage = Rig()
+    _ = garbage(.start)
+    #expect(garbage(.violated("a frame of 0 bytes")) == [.kill])
+    #expect(garbage(.received(.scanning(true))) == [])
+    let actions = garbage(.exited("killed by signal 9 (Killed)"))
+    let crash = ReaderCrash(reason: "it sent a frame of 0 bytes", suspect: nil, restart: .zero)
+    #expect(actions.first == .report(.crashed(crash)))
+  }
+
+  @Test func aProcessThatHangsUpEndsOrIsKilled() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig(.hungUp) == [])
+    #expect(rig.advance(.milliseconds(500)) == [.kill])
+  }
+
+  @Test func scanningEndsWithTheProcess() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.scan(true))
+    #expect(rig(.received(.scanning(true))) == [.report(.scanning(true))])
+    #expect(rig(.exited("x")).first == .report(.scanning(false)))
+  }
+
+  @Test func stopsGentlyThenFirmly() {
+    var rig = Rig()
+    _ = rig(.start)
+    #expect(rig(.stop) == [.send(.shutDown)])
+    #expect(rig.advance(.milliseconds(700)) == [.kill])
+    #expect(rig(.exited("killed by signal 9 (Killed)")) == [.finish])
+    #expect(rig(.start) == [])
+  }
+
+  @Test func stopsWhileItWaitsToStartAgain() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.exited("x"))
+    _ = rig(.startFailed("cannot start it"))
+    #expect(rig(.stop) == [.finish])
+    #expect(rig.supervision.deadline == nil)
+  }
+}
