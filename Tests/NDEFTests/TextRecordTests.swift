@@ -1,0 +1,84 @@
+import NDEF
+import Testing
+
+@Suite struct TextRecordTests {
+  /// RTD-Text 1.0, appendix A.
+  @Test func exampleOfTheSpecification() throws {
+    let encoded = bytes("D1 01 10 54 02 656E 48656C6C6F2C20776F726C6421")
+    let record = try #require(try NDEFMessage(decoding: encoded).records.first)
+    let text = try TextRecord(record)
+    #expect(text == TextRecord("Hello, world!", language: "en"))
+    #expect(try NDEFMessage(records: [text.record()]).encoded() == encoded)
+  }
+
+  @Test(arguments: [
+    // 3.2.1: the status byte; its reserved bit is ignored.
+    ("02 656E", "", "en", TextRecord.Encoding.utf8),
+    ("42 656E 61", "a", "en", .utf8),
+    ("05 70742D4252 C3A3", "ã", "pt-BR", .utf8),
+    // 3.4: UTF-16 in the order of the byte order mark, big-endian where there is none.
+    ("82 656E", "", "en", .utf16),
+    ("82 656E FEFF", "", "en", .utf16),
+    ("82 656E 0061 00E3", "aã", "en", .utf16),
+    ("82 656E FEFF 0061", "a", "en", .utf16),
+    ("82 656E FFFE 6100", "a", "en", .utf16),
+    ("82 656E D83D DE00", "😀", "en", .utf16),
+    ("82 656E FFFE 3DD8 00DE", "😀", "en", .utf16),
+    // Only the first mark is one.
+    ("82 656E FEFF FEFF 0061", "\u{FEFF}a", "en", .utf16),
+    ("82 656E 0061 FFFE", "a\u{FFFE}", "en", .utf16),
+  ])
+  func textIsRead(hex: String, text: String, language: String, encoding: TextRecord.Encoding) throws {
+    let view = try TextRecord(.wellKnown("T", payload: bytes(hex)))
+    #expect(Array(view.text.unicodeScalars) == Array(text.unicodeScalars))
+    #expect(view.language == language)
+    #expect(view.encoding == encoding)
+    #expect(try TextRecord(view.record()) == view)
+  }
+
+  @Test(arguments: [
+    ("", NDEFError.Code.truncated, 0),
+    ("00", .language, 0),
+    ("00 61", .language, 0),
+    ("02 65", .truncated, 1),
+    ("3F", .truncated, 1),
+    ("02 65C3", .language, 2),
+    ("02 656E 61FF", .characterEncoding, 4),
+    ("02 656E EDA080", .characterEncoding, 3),
+    ("82 656E 00", .characterEncoding, 3),
+    ("82 656E FEFF 00", .characterEncoding, 5),
+    ("82 656E 0061 00", .characterEncoding, 5),
+    ("82 656E D83D", .characterEncoding, 3),
+    ("82 656E 0061 D83D 0061", .characterEncoding, 5),
+    ("82 656E 0061 DE00", .characterEncoding, 5),
+    ("82 656E FFFE 00DE", .characterEncoding, 5),
+    ("82 656E D83D DE", .characterEncoding, 3),
+  ])
+  func malformedTextIsRefused(hex: String, code: NDEFError.Code, offset: Int) {
+    let error = #expect(throws: NDEFError.self) { try TextRecord(.wellKnown("T", payload: bytes(hex))) }
+    #expect(error?.code == code, "\(String(describing: error))")
+    #expect(error?.offset == offset, "\(String(describing: error))")
+  }
+
+  @Test func anotherRecordIsRefused() {
+    let error = #expect(throws: NDEFError.self) { try TextRecord(URIRecord("tel:1").record()) }
+    #expect(error?.code == .wrongType)
+  }
+
+  @Test func utf16IsWrittenWithAByteOrderMark() throws {
+    let record = try TextRecord("a😀", language: "en", encoding: .utf16).record(id: [0x31])
+    #expect(record.payload == bytes("82 656E FEFF 0061 D83D DE00"))
+    #expect(record.id == [0x31])
+  }
+
+  @Test(arguments: ["", "é", String(repeating: "x", count: 64)])
+  func aLanguageThatDoesNotFitIsNotWritten(language: String) {
+    let error = #expect(throws: NDEFError.self) { try TextRecord("a", language: language).record() }
+    #expect(error?.code == .language)
+  }
+
+  @Test func theLongestLanguageFits() throws {
+    let text = TextRecord("a", language: String(repeating: "x", count: 63))
+    #expect(try TextRecord(text.record()) == text)
+  }
+}
