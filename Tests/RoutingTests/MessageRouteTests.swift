@@ -1,0 +1,80 @@
+import NDEF
+import Routing
+import Testing
+
+@Suite struct MessageRouteTests {
+  private let registry: Registry
+
+  init() throws {
+    registry = Registry(declarations: [
+      try handler("first", ["first.example"]), try handler("second", ["second.example"]),
+      try handler("script", schemes: ["javascript"]),
+    ])
+  }
+
+  private func uri(_ text: String) -> NDEFRecord { URIRecord(text).record() }
+
+  private func poster(_ records: NDEFRecord...) throws -> NDEFRecord {
+    .wellKnown("Sp", payload: try NDEFMessage(records: records).encoded())
+  }
+
+  private let text = NDEFRecord.wellKnown("T", payload: [2] + Array("enhttps://second.example/".utf8))
+
+  @Test("the first URI record decides, wherever it stands")
+  func firstRecord() throws {
+    let message = NDEFMessage(records: [text, uri("https://first.example/"), uri("https://second.example/")])
+    let route = registry.route(for: message)
+    #expect(route.handler?.desktopID == "first.desktop")
+    #expect(route.steps.first?.description == "record: record 2 of 3 is the first URI record")
+  }
+
+  @Test("a first URI record that is refused is not replaced by a later one")
+  func firstRecordRefused() throws {
+    let message = NDEFMessage(records: [uri("javascript:alert(1)"), uri("https://second.example/")])
+    #expect(registry.route(for: message).kind == .refused)
+    let broken = NDEFMessage(records: [.wellKnown("U", payload: [4, 0xFF]), uri("https://second.example/")])
+    let route = registry.route(for: broken)
+    #expect(route.kind == .refused)
+    #expect(route.reason.hasPrefix("the URI record cannot be decoded"))
+  }
+
+  @Test("a Smart Poster counts only where there is no URI record beside it")
+  func smartPosterAfterRecord() throws {
+    let message = NDEFMessage(records: [try poster(uri("https://second.example/")), uri("https://first.example/")])
+    #expect(registry.route(for: message).handler?.desktopID == "first.desktop")
+  }
+
+  @Test("the first Smart Poster counts, unless they are switched off")
+  func smartPoster() throws {
+    let message = NDEFMessage(records: [
+      text, try poster(text, uri("https://first.example/")), try poster(uri("https://second.example/")),
+    ])
+    #expect(registry.route(for: message).handler?.desktopID == "first.desktop")
+    let strict = registry.route(for: message, policy: RoutingPolicy(smartPosters: false))
+    #expect(strict.kind == .none)
+    #expect(strict.reason == "the message has no URI record, and Smart Posters are switched off")
+  }
+
+  @Test("a Smart Poster that is broken or has no URI leads nowhere")
+  func brokenSmartPoster() throws {
+    let broken = NDEFMessage(records: [.wellKnown("Sp", payload: [0xD1])])
+    #expect(registry.route(for: broken).reason == "the Smart Poster cannot be decoded")
+    let textOnly = NDEFMessage(records: [try poster(text)])
+    #expect(registry.route(for: textOnly).reason == "the Smart Poster has no URI record")
+  }
+
+  @Test("texts, absolute URIs, media and empty records never count")
+  func otherRecords() {
+    let records = [
+      text, .empty, NDEFRecord(typeNameFormat: .absoluteURI, type: Array("https://first.example/".utf8)),
+      NDEFRecord(typeNameFormat: .mediaType, type: Array("U".utf8), payload: [4] + Array("first.example".utf8)),
+      NDEFRecord(
+        typeNameFormat: .external, type: Array("example.com:U".utf8), payload: [4] + Array("first.example".utf8)),
+    ]
+    let route = registry.route(for: NDEFMessage(records: records))
+    #expect(route.kind == .none)
+    #expect(route.uri == nil)
+    #expect(route.reason == "the message has no URI record")
+    #expect(registry.route(for: NDEFMessage(records: [])).kind == .none)
+  }
+}

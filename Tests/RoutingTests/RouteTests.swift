@@ -1,0 +1,134 @@
+import Routing
+import Testing
+import UniversalLinks
+
+@Suite struct RouteTests {
+  private let registry: Registry
+
+  init() throws {
+    registry = Registry(
+      declarations: [
+        try handler("org.example.Menu", ["menu.example.com", "*.example.org"]),
+        try handler("org.example.Wide", ["*.example.com", "*.shop.example.org"]),
+        try handler("org.example.Mine", ["menu.example.com", "mine.example"], origin: .user),
+        try handler("org.example.Codes", schemes: ["OTPAuth", "https", "javascript", "tel"]),
+      ],
+      defaults: ["https": application("browser"), "http": application("browser"), "mailto": application("mail")])
+  }
+
+  @Test(
+    "decides, and says why",
+    arguments: [
+      (
+        "https://menu.example.com/7", .universalLink, "org.example.Menu", true,
+        "org.example.Menu.desktop claims menu.example.com"
+      ),
+      (
+        "HTTP://MENU.example.com", .universalLink, "org.example.Menu", true,
+        "org.example.Menu.desktop claims menu.example.com"
+      ),
+      (
+        "https://other.example.com/", .universalLink, "org.example.Wide", true,
+        "org.example.Wide.desktop claims *.example.com"
+      ),
+      (
+        "https://a.example.org/", .universalLink, "org.example.Menu", true,
+        "org.example.Menu.desktop claims *.example.org"
+      ),
+      (
+        "https://a.shop.example.org/", .universalLink, "org.example.Wide", true,
+        "org.example.Wide.desktop claims *.shop.example.org"
+      ),
+      (
+        "https://mine.example/", .universalLink, "org.example.Mine", false,
+        "org.example.Mine.desktop claims mine.example"
+      ),
+      (
+        "https://example.org/", .default, "browser", true,
+        "no handler claims the link; browser.desktop is the default application for https"
+      ),
+      (
+        "https://menu.example.com:8443/", .default, "browser", true,
+        "no handler claims the link; browser.desktop is the default application for https"
+      ),
+      (
+        "https://menu.example.com.evil.example/", .default, "browser", true,
+        "no handler claims the link; browser.desktop is the default application for https"
+      ),
+      (
+        "https://192.0.2.1/", .default, "browser", true,
+        "no handler claims the link; browser.desktop is the default application for https"
+      ),
+      (
+        "mailto:a@menu.example.com", .default, "mail", true,
+        "no handler claims the link; mail.desktop is the default application for mailto"
+      ),
+      (
+        "otpauth://totp/x", .scheme, "org.example.Codes", true,
+        "org.example.Codes.desktop claims otpauth links from tags"
+      ),
+      ("tel:+1", .scheme, "org.example.Codes", true, "org.example.Codes.desktop claims tel links from tags"),
+      ("sms:+1", .none, nil, false, "no handler claims the link, and sms has no default application"),
+      (
+        "steam://run/1", .none, nil, false,
+        "no handler claims steam links, and they are not among the schemes that default applications get"
+      ),
+      ("javascript:alert(1)", .refused, nil, false, "javascript links are never opened from a tag"),
+      ("https://menu.example.com@evil.example/", .refused, nil, false, "the URI has user information before its host"),
+      ("menu.example.com", .refused, nil, false, "the URI has no scheme"),
+    ] as [(String, Route.Kind, String?, Bool, String)])
+  func decision(text: String, kind: Route.Kind, id: String?, trusted: Bool, reason: String) {
+    let route = registry.route(for: text)
+    #expect(route.kind == kind)
+    #expect(route.handler?.desktopID == id.map { "\($0).desktop" })
+    #expect(route.trusted == trusted)
+    #expect(route.reason == reason)
+    #expect(route.candidates.first == route.handler)
+    #expect((route.uri == nil) == (kind == .refused))
+    #expect(route.handsOverMessage == (kind == .universalLink || kind == .scheme))
+    #expect(!route.steps.isEmpty)
+  }
+
+  @Test("offers every handler of the pattern that counts, trusted ones first, and none of a lesser pattern")
+  func candidates() {
+    let route = registry.route(for: "https://menu.example.com/")
+    #expect(route.candidates.map(\.desktopID) == ["org.example.Menu.desktop", "org.example.Mine.desktop"])
+    #expect(
+      route.steps.map(\.description) == [
+        "uri: it is well-formed",
+        "domain: menu.example.com matches menu.example.com, claimed by org.example.Menu.desktop, org.example.Mine.desktop",
+        "domain: *.example.com is less exact; its claims do not count: org.example.Wide.desktop",
+        "choice: org.example.Menu.desktop comes first: system handlers before the user's, then by id",
+        "choice: org.example.Menu.desktop is installed by the system",
+      ])
+  }
+
+  @Test("an allow-list without a scheme withholds its default application, not its handlers")
+  func allowList() {
+    let policy = RoutingPolicy(schemes: ["mailto"])
+    #expect(registry.route(for: "https://example.org/", policy: policy).kind == .none)
+    #expect(registry.route(for: "https://menu.example.com/", policy: policy).kind == .universalLink)
+    #expect(registry.route(for: "mailto:a@example.com", policy: policy).kind == .default)
+  }
+
+  @Test("converts hosts as the policy says")
+  func conversion() {
+    let policy = RoutingPolicy(hostToASCII: { _ in "menu.example.com" })
+    #expect(registry.route(for: "https://menü.example.com/", policy: policy).kind == .universalLink)
+    #expect(registry.route(for: "https://menü.example.com/").kind == .refused)
+  }
+
+  @Test("an empty registry refuses nothing that is well-formed")
+  func empty() {
+    #expect(Registry().route(for: "https://example.com/").kind == .none)
+  }
+
+  @Test("a thousand claims on one domain are explained in a few words")
+  func manyCandidates() throws {
+    let declarations = try (0..<1000).map { try handler("org.example.App\($0)", ["example.com"]) }
+    let route = Registry(declarations: declarations).route(for: "https://example.com/")
+    #expect(route.candidates.count == 1000)
+    #expect(route.steps.allSatisfy { $0.finding.utf8.count < 512 })
+    #expect(route.steps.contains { $0.finding.hasSuffix("and 992 more") })
+  }
+}

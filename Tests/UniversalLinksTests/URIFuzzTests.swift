@@ -1,0 +1,41 @@
+import Testing
+import UniversalLinks
+
+/// A sequence that is the same in every run, so that a failure can be repeated.
+struct Repeatable: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+@Suite struct URIFuzzTests {
+  private static let pieces = [
+    "http", "https", ":", "//", "/", "@", "?", "#", "%", "%41", "[", "]", "::1", "example", ".", "com", "xn--", "-",
+    "\\",
+    "é", "\u{202E}", "\u{0}", "0x7f", "127", "*", "8080", "mailto", " ", "A", "..", "\u{3002}", "javascript",
+  ]
+
+  @Test("whatever is accepted is pure ASCII, without user information, and parses to itself")
+  func accepted() throws {
+    var random = Repeatable(state: 1)
+    var count = 0
+    for _ in 0..<20_000 {
+      var text = Bool.random(using: &random) ? "https://example.com" : ""
+      for _ in 0..<Int.random(in: 0...8, using: &random) { text += Self.pieces.randomElement(using: &random) ?? "" }
+      guard let uri = try? URI(text) else { continue }
+      count += 1
+      let string = uri.string
+      #expect(string.utf8.allSatisfy { (0x21...0x7E).contains($0) }, "\(string)")
+      #expect(try URI(string) == uri, "\(string)")
+      #expect(!uri.isWeb || uri.host?.text.contains("@") == false, "\(string)")
+      #expect(uri.display(limit: 40).count <= 40, "\(string)")
+    }
+    #expect(count > 1000, "the pieces no longer form well-formed URIs often enough to prove anything")
+  }
+}

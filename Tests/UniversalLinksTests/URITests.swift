@@ -1,0 +1,175 @@
+import Testing
+import UniversalLinks
+
+@Suite struct URITests {
+  @Test(
+    "keeps what is well-formed, in one spelling",
+    arguments: [
+      ("https://example.com", "https://example.com"),
+      ("https://example.com/", "https://example.com/"),
+      ("HTTPS://Menu.EXAMPLE.Com/Table/7?A=b#C", "https://menu.example.com/Table/7?A=b#C"),
+      ("https://example.com./menu", "https://example.com/menu"),
+      ("https://example.com:443/", "https://example.com:443/"),
+      ("https://example.com:/", "https://example.com/"),
+      ("https://example.com:08443/", "https://example.com:8443/"),
+      ("https://xn--bcher-kva.example/", "https://xn--bcher-kva.example/"),
+      ("https://r3---sn-abc.example/", "https://r3---sn-abc.example/"),
+      ("https://192.0.2.7/x", "https://192.0.2.7/x"),
+      ("https://[2001:DB8::1]:8080/x", "https://[2001:db8::1]:8080/x"),
+      ("https://[::ffff:192.0.2.1]/", "https://[::ffff:192.0.2.1]/"),
+      ("https://example.com/%E4%BD%A0?q=%0d%0a", "https://example.com/%E4%BD%A0?q=%0d%0a"),
+      ("https://example.com/café", "https://example.com/caf%C3%A9"),
+      ("https://example.com/\u{202E}cod.exe", "https://example.com/%E2%80%AEcod.exe"),
+      ("https://example.com?@evil.example/", "https://example.com?@evil.example/"),
+      ("https://example.com#@evil.example/", "https://example.com#@evil.example/"),
+      ("https://example.com/@user", "https://example.com/@user"),
+      ("mailto:somebody@example.com?subject=Hi", "mailto:somebody@example.com?subject=Hi"),
+      ("tel:+49-30-1234", "tel:+49-30-1234"),
+      ("geo:52.5,13.4;u=35", "geo:52.5,13.4;u=35"),
+      ("X-HM://0023ISYWYJ5VQ", "x-hm://0023ISYWYJ5VQ"),
+      ("app://", "app://"),
+    ])
+  func wellFormed(text: String, expected: String) throws {
+    #expect(try URI(text).string == expected)
+    #expect(try URI(expected).string == expected, "parsing its own output changes nothing")
+  }
+
+  @Test(
+    "refuses what misleads or breaks a rule, and says which",
+    arguments: [
+      ("https://example.com@evil.example/", .userInformation),
+      ("https://user:password@example.com/", .userInformation),
+      ("https://@example.com/", .userInformation),
+      ("ssh://root@example.com/", .userInformation),
+      ("https://evil.example\\@example.com/", .userInformation),
+      ("https://evil.example\\.example.com/", .forbiddenCharacter),
+      ("https:\\\\example.com/", .badHost),
+      ("https://example.com/a\\b", .forbiddenCharacter),
+      ("https:/example.com/", .badHost),
+      ("https:example.com", .badHost),
+      ("https:///example.com", .badHost),
+      ("https://", .badHost),
+      ("https://:443/", .badHost),
+      ("https://./", .badHost),
+      ("https://example.com../", .badHost),
+      ("https://a..example.com/", .badHost),
+      ("https://.example.com/", .badHost),
+      ("https://-a.example.com/", .badHost),
+      ("https://a-.example.com/", .badHost),
+      ("https://my_shop.example.com/", .badHost),
+      ("https://*.example.com/", .badHost),
+      ("https://ex%61mple.com/", .badHost),
+      ("https://example.com%2eevil.example/", .badHost),
+      ("https://example.com%00.evil.example/", .badHost),
+      ("https://\u{0435}xample.com/", .badHost),
+      ("https://example\u{3002}com/", .badHost),
+      ("https://127.1/", .badHost),
+      ("https://2130706433/", .badHost),
+      ("https://0x7f000001/", .badHost),
+      ("https://192.0.2.256/", .badHost),
+      ("https://192.0.2.07/", .badHost),
+      ("https://example.0x/", .badHost),
+      ("https://[::1/", .badHost),
+      ("https://[::1%25eth0]/", .badHost),
+      ("https://[1:2:3:4:5:6:7]/", .badHost),
+      ("https://[1::2::3]/", .badHost),
+      ("https://[1:2:3:4:5:6:7:8::]/", .badHost),
+      ("https://[v1.fe80]/", .badHost),
+      ("https://[::1]evil.example/", .badPort),
+      ("https://example.com:https/", .badPort),
+      ("https://example.com:65536/", .badPort),
+      ("https://example.com:-1/", .badPort),
+      ("https://example.com:80:80/", .badPort),
+      ("https://example.com/a b", .forbiddenCharacter),
+      (" https://example.com/", .badScheme),
+      ("https://example.com/\n", .forbiddenCharacter),
+      ("https://example.com/\u{0}", .forbiddenCharacter),
+      ("https://example.com/\u{7F}", .forbiddenCharacter),
+      ("https://example.com/\u{85}", .forbiddenCharacter),
+      ("java\tscript:alert(1)", .forbiddenCharacter),
+      ("https://example.com/<b>", .forbiddenCharacter),
+      ("https://example.com/?a[]=1", .forbiddenCharacter),
+      ("https://example.com/##", .forbiddenCharacter),
+      ("https://example.com/%", .badPercentEncoding),
+      ("https://example.com/%2", .badPercentEncoding),
+      ("https://example.com/%zz", .badPercentEncoding),
+      ("https://example.com/%é1", .badPercentEncoding),
+      ("//example.com/", .badScheme),
+      ("www.example.com", .badScheme),
+      ("", .badScheme),
+      (":", .badScheme),
+      ("1a:b", .badScheme),
+      ("ht tp://example.com", .badScheme),
+      ("JavaScript:alert(1)", .forbiddenScheme),
+      ("data:text/html,x", .forbiddenScheme),
+      ("FILE:///etc/passwd", .forbiddenScheme),
+      ("vbscript:x", .forbiddenScheme),
+      ("about:blank", .forbiddenScheme),
+      ("blob:https://example.com/1", .forbiddenScheme),
+      ("intent://example.com#Intent;end", .forbiddenScheme),
+      ("view-source:https://example.com", .forbiddenScheme),
+    ] as [(String, URIError.Code)])
+  func refused(text: String, code: URIError.Code) {
+    let error = #expect(throws: URIError.self) { try URI(text) }
+    #expect(error?.code == code, "\(error?.message ?? "no error")")
+    #expect(error?.message.isEmpty == false)
+  }
+
+  @Test("takes 8 KiB and not a byte more, before and after percent-encoding")
+  func length() throws {
+    let prefix = "https://example.com/"
+    let longest = prefix + String(repeating: "a", count: URI.maximumLength - prefix.utf8.count)
+    #expect(try URI(longest).string == longest)
+    #expect(throws: URIError.self) { try URI(longest + "a") }
+    let growing = prefix + String(repeating: "é", count: 3000)
+    #expect(growing.utf8.count < URI.maximumLength)
+    let error = #expect(throws: URIError.self) { try URI(growing) }
+    #expect(error?.code == .tooLong)
+  }
+
+  @Test("bounds labels and host names")
+  func hostLength() throws {
+    let label = String(repeating: "a", count: 63)
+    #expect(try URI("https://\(label).example/").host?.text == "\(label).example")
+    #expect(throws: URIError.self) { try URI("https://\(label)a.example/") }
+    let host = "\(label).\(label).\(label).\(String(repeating: "b", count: 61))"
+    #expect(host.utf8.count == 253)
+    #expect(try URI("https://\(host)/").host?.text == host)
+    #expect(throws: URIError.self) { try URI("https://\(host)b/") }
+  }
+
+  @Test("converts hosts with what it is given, and checks the answer like any other host")
+  func conversion() throws {
+    let uri = try URI("https://bücher.example/ü") { $0 == "bücher.example" ? "xn--bcher-kva.example" : nil }
+    #expect(uri.string == "https://xn--bcher-kva.example/%C3%BC")
+    for answer in ["example.com/evil", "user@example.com", "", "a b", "еxample.com", "example.com:1"] {
+      #expect(throws: URIError.self, "\(answer)") { try URI("https://bücher.example/") { _ in answer } }
+    }
+  }
+
+  @Test(
+    "a domain answers for links on its scheme's own port alone",
+    arguments: [
+      ("https://example.com/", "example.com"), ("http://example.com/", "example.com"),
+      ("https://example.com:443/", "example.com"), ("http://example.com:80/", "example.com"),
+      ("https://example.com:80/", nil), ("https://example.com:8443/", nil), ("https://192.0.2.1/", nil),
+      ("https://[::1]/", nil), ("app://example.com/", nil), ("tel:1", nil),
+    ] as [(String, String?)])
+  func linkDomain(text: String, expected: String?) throws {
+    #expect(try URI(text).linkDomain == expected)
+  }
+
+  @Test("splits into components")
+  func components() throws {
+    let uri = try URI("https://example.com:8443/a?b?c#d?e")
+    #expect(uri.scheme == "https")
+    #expect(uri.host?.text == "example.com")
+    #expect(uri.port == 8443)
+    #expect(uri.path == "/a")
+    #expect(uri.query == "b?c")
+    #expect(uri.fragment == "d?e")
+    let empty = try URI("https://example.com?#")
+    #expect(empty.path.isEmpty)
+    #expect(empty.query == "" && empty.fragment == "")
+  }
+}
