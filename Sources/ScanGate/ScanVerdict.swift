@@ -1,0 +1,48 @@
+/// Whether a reader scans, and why not.
+public struct ScanVerdict: Sendable, Hashable {
+  /// The conditions that say no; scanning is what is left when there are none.
+  public let reasons: SuspendReasons
+  /// Tags that are read are kept until the session is unlocked.
+  public let holdsTaps: Bool
+
+  /// The field is on.
+  public var scans: Bool { reasons.isEmpty }
+
+  /// - Parameters:
+  ///   - reasons: the conditions that say no.
+  ///   - holdsTaps: tags that are read are kept until the session is unlocked.
+  public init(reasons: SuspendReasons, holdsTaps: Bool = false) {
+    self.reasons = reasons
+    self.holdsTaps = holdsTaps
+  }
+
+  /// The verdict on `conditions`. What is unknown counts as "go on"; for the lock, `policy` says what it counts as.
+  public init(_ conditions: ScanConditions, policy: ScanPolicy) {
+    var reasons: SuspendReasons = []
+    var holdsTaps = false
+    if !conditions.isEnabled { reasons.formUnion(.disabled) }
+    if !conditions.isReaderReady { reasons.formUnion(.noReader) }
+    if let session = conditions.session {
+      if session.isLocal == .no { reasons.formUnion(.remoteSession) }
+      if session.isGraphical == .no { reasons.formUnion(.notGraphical) }
+      if session.isUserSession == .no { reasons.formUnion(.notUserSession) }
+      if policy.treatsAsLocked(session.isLocked) {
+        if policy.whenLocked == .hold && session.hasBeenUnlocked {
+          holdsTaps = true
+        } else {
+          reasons.formUnion(.locked)
+        }
+      }
+    } else {
+      reasons.formUnion(.noSession)
+    }
+    if !conditions.hasAgent { reasons.formUnion(.noAgent) }
+    if conditions.isSleeping == .yes { reasons.formUnion(.sleeping) }
+    if conditions.isInReaderSession { reasons.formUnion(.readerSession) }
+    if conditions.isInhibited { reasons.formUnion(.inhibited) }
+    if conditions.isInAirplaneMode == .yes { reasons.formUnion(.airplaneMode) }
+    if conditions.isCameraInUse == .yes { reasons.formUnion(.camera) }
+    if conditions.isDisplayOff == .yes { reasons.formUnion(.displayOff) }
+    self.init(reasons: reasons, holdsTaps: holdsTaps)
+  }
+}

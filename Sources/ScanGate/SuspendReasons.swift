@@ -1,0 +1,63 @@
+/// Why a reader does not scan: the conditions that say no.
+///
+/// An option set, so that a verdict carries all of them at once; each has a name, which `SuspendReasons` on the bus,
+/// `tagroute status` and the log show.
+public struct SuspendReasons: OptionSet, Sendable, Hashable {
+  /// One bit a reason, in the order in which `all` lists them.
+  public let rawValue: UInt32
+
+  /// - Parameter rawValue: one bit a reason.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// The master switch is off.
+  public static let disabled = SuspendReasons(rawValue: 1 << 0)
+  /// The reader is absent, or failed.
+  public static let noReader = SuspendReasons(rawValue: 1 << 1)
+  /// No session is active on the reader's seat.
+  public static let noSession = SuspendReasons(rawValue: 1 << 2)
+  /// The active session comes from another machine.
+  public static let remoteSession = SuspendReasons(rawValue: 1 << 3)
+  /// The active session has no graphical display.
+  public static let notGraphical = SuspendReasons(rawValue: 1 << 4)
+  /// The active session is a greeter, a lock screen or a background session.
+  public static let notUserSession = SuspendReasons(rawValue: 1 << 5)
+  /// The active session is locked, or is not known to be unlocked where that is asked for.
+  public static let locked = SuspendReasons(rawValue: 1 << 6)
+  /// The active session has no agent.
+  public static let noAgent = SuspendReasons(rawValue: 1 << 7)
+  /// The machine goes to sleep.
+  public static let sleeping = SuspendReasons(rawValue: 1 << 8)
+  /// A client uses the reader.
+  public static let readerSession = SuspendReasons(rawValue: 1 << 9)
+  /// Somebody inhibits scanning.
+  public static let inhibited = SuspendReasons(rawValue: 1 << 10)
+  /// Every radio is off.
+  public static let airplaneMode = SuspendReasons(rawValue: 1 << 11)
+  /// A camera is in use.
+  public static let camera = SuspendReasons(rawValue: 1 << 12)
+  /// The display is off.
+  public static let displayOff = SuspendReasons(rawValue: 1 << 13)
+
+  /// Every reason with its name, in the order in which they are shown.
+  public static let all: [(reason: SuspendReasons, name: String)] = [
+    (.disabled, "disabled"),
+    (.noReader, "no-reader"),
+    (.noSession, "no-session"),
+    (.remoteSession, "remote-session"),
+    (.notGraphical, "not-graphical"),
+    (.notUserSession, "not-a-user-session"),
+    (.locked, "locked"),
+    (.noAgent, "no-agent"),
+    (.sleeping, "sleeping"),
+    (.readerSession, "reader-session"),
+    (.inhibited, "inhibited"),
+    (.airplaneMode, "airplane-mode"),
+    (.camera, "camera"),
+    (.displayOff, "display-off"),
+  ]
+
+  /// The names of the reasons in this set, in the order of `all`.
+  public var names: [String] {
+    SuspendReasons.all.filter { contains($0.reason) }.map(\.name)
+  }
+}

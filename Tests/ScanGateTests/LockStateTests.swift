@@ -1,0 +1,47 @@
+import ScanGate
+import Testing
+
+@Suite struct LockStateTests {
+  private func after(_ events: LockState.Event...) -> LockState {
+    var state = LockState()
+    for event in events { state.handle(event) }
+    return state
+  }
+
+  @Test func aHintThatWasNeverSetSaysNothing() {
+    #expect(after().isLocked == .unknown)
+    #expect(after(.hintRead(false)).isLocked == .unknown)
+    #expect(after(.hintRead(false)).hasBeenUnlocked)
+  }
+
+  @Test func aHintThatIsSetAndClearedIsBelieved() {
+    #expect(after(.hintRead(true)).isLocked == .yes)
+    #expect(!after(.hintRead(true)).hasBeenUnlocked)
+    #expect(after(.hintRead(false), .hintChanged(true)).isLocked == .yes)
+    #expect(after(.hintRead(true), .hintChanged(false)).isLocked == .no)
+    #expect(after(.hintRead(true), .hintChanged(false)).hasBeenUnlocked)
+  }
+
+  @Test func aRestartOfLogindForgetsNoLock() {
+    let restarted = after(.hintRead(true), .logindGone, .hintRead(false))
+    #expect(restarted.isLocked == .yes)
+    #expect(!restarted.hasBeenUnlocked)
+    #expect(after(.hintRead(true), .logindGone, .hintRead(false), .logindGone, .hintRead(false)).isLocked == .yes)
+    #expect(after(.hintRead(true), .logindGone, .hintRead(false), .hintChanged(false)).isLocked == .no)
+    #expect(after(.hintRead(true), .logindGone, .hintRead(false), .hintChanged(true)).isLocked == .yes)
+    #expect(after(.hintRead(true), .logindGone, .hintRead(false), .reported(.no)).isLocked == .no)
+    #expect(after(.hintRead(true), .logindGone, .hintRead(false), .reported(.unknown)).isLocked == .yes)
+  }
+
+  @Test func aRestartOfLogindLocksNoUnlockedSession() {
+    #expect(after(.hintRead(false), .logindGone).isLocked == .unknown)
+    #expect(after(.hintRead(true), .hintChanged(false), .logindGone, .hintRead(false)).isLocked == .no)
+  }
+
+  @Test func anybodyMaySayThatItIsLocked() {
+    #expect(after(.hintRead(false), .reported(.yes)).isLocked == .yes)
+    #expect(after(.hintRead(true), .reported(.no)).isLocked == .yes)
+    #expect(after(.hintRead(false), .reported(.no)).isLocked == .no)
+    #expect(after(.hintRead(false), .reported(.yes), .reported(.unknown)).isLocked == .unknown)
+  }
+}
