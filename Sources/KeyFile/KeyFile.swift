@@ -1,0 +1,132 @@
+/// A key file (desktop entries, our configuration), read with GLib's own reader, each entry with its line.
+///
+/// The format is that of the Desktop Entry Specification, sections "Basic format of the file" and "Possible value types":
+/// groups in brackets, `key=value` lines, `#` comments. Where a key or a group is repeated, the last value stands.
+public struct KeyFile: Sendable, Hashable {
+  /// A group and what is in it.
+  public struct Group: Sendable, Hashable {
+    /// The name between the brackets.
+    public let name: String
+    /// Where the group first appears, from 1.
+    public let line: Int
+    /// The group's entries, in the order in which their keys first appear.
+    public internal(set) var entries: [Entry]
+  }
+
+  /// A key with its value.
+  public struct Entry: Sendable, Hashable {
+    /// The key, with its locale in brackets where it has one.
+    public let key: String
+    /// The value as it is written, without leading white space.
+    public let raw: String
+    /// Where the value stands, from 1.
+    public let line: Int
+    /// The value with its escapes undone; nil where an escape is invalid.
+    let string: String?
+    /// The value as a list with the separator `;` and escapes undone; nil where an escape is invalid.
+    let list: [String]?
+  }
+
+  /// The file's path, as errors name it.
+  public let file: String
+  /// The groups, in the order in which they first appear.
+  public let groups: [Group]
+
+  init(file: String, groups: [Group]) {
+    self.file = file
+    self.groups = groups
+  }
+
+  /// The group of that name; nil where there is none.
+  public func group(_ name: String) -> Group? {
+    groups.first { $0.name == name }
+  }
+
+  /// The entry of that key; nil where there is none.
+  public func entry(_ group: String, _ key: String) -> Entry? {
+    self.group(group)?.entries.first { $0.key == key }
+  }
+
+  /// The value with its escapes (`\s \n \t \r \\`) undone; nil where there is no such entry.
+  public func string(_ group: String, _ key: String) throws(KeyFileError) -> String? {
+    guard let entry = entry(group, key) else { return nil }
+    guard let string = entry.string else { throw invalidEscape(entry) }
+    return string
+  }
+
+  /// The value as a list with the separator `;`, `\;` for one that does not separate; nil where there is no such entry.
+  public func strings(_ group: String, _ key: String) throws(KeyFileError) -> [String]? {
+    guard let entry = entry(group, key) else { return nil }
+    guard let list = entry.list else { throw invalidEscape(entry) }
+    return list
+  }
+
+  /// A switch: yes or no, true or false, on or off, 1 or 0; nil where there is no such entry.
+  ///
+  /// - Parameters:
+  ///   - group: the group's name.
+  ///   - key: the entry's key.
+  ///   - remedy: what an error says would be right.
+  public func boolean(
+    _ group: String, _ key: String, remedy: String = "write yes or no"
+  ) throws(KeyFileError) -> Bool? {
+    guard let entry = entry(group, key) else { return nil }
+    switch try string(group, key) {
+    case "yes", "true", "on", "1": return true
+    case "no", "false", "off", "0": return false
+    default: throw mistake(entry, "\(KeyFile.quoted(entry)) is neither yes nor no", remedy)
+    }
+  }
+
+  /// A whole number within `range`; nil where there is no such entry.
+  ///
+  /// - Parameters:
+  ///   - group: the group's name.
+  ///   - key: the entry's key.
+  ///   - range: what is allowed.
+  ///   - unit: what is counted, for the error, for example "milliseconds".
+  public func integer(
+    _ group: String, _ key: String, in range: ClosedRange<Int>, unit: String
+  ) throws(KeyFileError) -> Int? {
+    guard let entry = entry(group, key) else { return nil }
+    let remedy = "write a number of \(unit) from \(range.lowerBound) to \(range.upperBound)"
+    guard let number = Int(entry.raw) else {
+      throw mistake(entry, "\(KeyFile.quoted(entry)) is not a whole number", remedy)
+    }
+    guard range.contains(number) else { throw mistake(entry, "\(KeyFile.quoted(entry)) is out of range", remedy) }
+    return number
+  }
+
+  /// One of a few words; nil where there is no such entry.
+  ///
+  /// - Parameters:
+  ///   - group: the group's name.
+  ///   - key: the entry's key.
+  ///   - choices: the words, in the order in which an error offers them.
+  public func choice<Choice: RawRepresentable<String>>(
+    _ group: String, _ key: String, of choices: [Choice]
+  ) throws(KeyFileError) -> Choice? {
+    guard let entry = entry(group, key) else { return nil }
+    guard let choice = Choice(rawValue: entry.raw) else {
+      let remedy = "write \(choices.map(\.rawValue).joined(separator: " or "))"
+      throw mistake(entry, "\(KeyFile.quoted(entry)) is not known", remedy)
+    }
+    return choice
+  }
+
+  /// An error about the value of `entry`.
+  public func mistake(_ entry: Entry, _ problem: String, _ remedy: String) -> KeyFileError {
+    KeyFileError(file: file, line: entry.line, problem: problem, remedy: remedy)
+  }
+
+  /// `key=value` for an error message, the value cut where it is long.
+  public static func quoted(_ entry: Entry) -> String {
+    let value = entry.raw.count > 60 ? entry.raw.prefix(59) + "…" : entry.raw[...]
+    return "\(entry.key)=\(value)"
+  }
+
+  private func invalidEscape(_ entry: Entry) -> KeyFileError {
+    mistake(
+      entry, "\(KeyFile.quoted(entry)) has a backslash that escapes nothing", #"write \\ for a backslash"#)
+  }
+}

@@ -1,0 +1,159 @@
+import CGIO
+
+extension KeyFile {
+  /// No configuration and no desktop entry is near this size.
+  public static let maximumSize = 1 << 20
+
+  /// Reads a file.
+  ///
+  /// - Returns: nil where there is no such file.
+  /// - Throws: `KeyFileError` where it cannot be read, is larger than `maximumSize`, or is no key file.
+  public static func load(_ path: String) throws(KeyFileError) -> KeyFile? {
+    var error: UnsafeMutablePointer<GError>?
+    var contents: UnsafeMutablePointer<CChar>?
+    var length: gsize = 0
+    guard isRegularOrAbsent(path) else {
+      throw KeyFileError(file: path, line: nil, problem: "is not a file", remedy: "name a text file")
+    }
+    guard g_file_get_contents(path, &contents, &length, &error) != 0, let contents else {
+      let (isAbsent, message) = consume(error) { error in
+        let isAbsent = error?.domain == g_file_error_quark() && error?.code == Int32(G_FILE_ERROR_NOENT.rawValue)
+        return (isAbsent, text(error?.message))
+      }
+      if isAbsent { return nil }
+      throw KeyFileError(
+        file: path, line: nil, problem: "cannot be read (\(message))", remedy: "make it readable or remove it")
+    }
+    defer { g_free(contents) }
+    let bytes = UnsafeRawBufferPointer(start: contents, count: Int(length))
+    return try KeyFile(bytes: Array(bytes), file: path)
+  }
+
+  /// Reads the text of a key file.
+  ///
+  /// - Parameters:
+  ///   - bytes: UTF-8 without U+0000.
+  ///   - file: the path that errors name.
+  /// - Throws: `KeyFileError` with the first line that is wrong.
+  public init(bytes: [UInt8], file: String) throws(KeyFileError) {
+    guard bytes.count <= KeyFile.maximumSize else {
+      throw KeyFileError(
+        file: file, line: nil, problem: "is larger than 1 MiB", remedy: "a key file holds a few lines")
+    }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() where line.contains(0) || String(validating: line, as: UTF8.self) == nil {
+      throw KeyFileError(file: file, line: index + 1, problem: "is not text", remedy: "write it in UTF-8")
+    }
+    if let problem = KeyFile.parse(bytes, then: { _ in }) {
+      let line = KeyFile.firstRefusedLine(lines)
+      throw KeyFileError(
+        file: file, line: line, problem: problem, remedy: "write [Group] lines and, below them, Key=Value lines")
+    }
+    var groups: [Group] = []
+    _ = KeyFile.parse(bytes) { parsed in groups = KeyFile.groups(of: parsed, lines: lines) }
+    self.init(file: file, groups: groups)
+  }
+
+  /// GLib's verdict on `bytes`.
+  ///
+  /// - Returns: GLib's words for what is wrong; nil where nothing is, and `body` was run with the parsed file.
+  private static func parse(_ bytes: some Collection<UInt8>, then body: (OpaquePointer) -> Void) -> String? {
+    let parsed = g_key_file_new()
+    defer { g_key_file_free(parsed) }
+    guard let parsed, !bytes.isEmpty else { return nil }
+    var error: UnsafeMutablePointer<GError>?
+    let isKeyFile = Array(bytes).withUnsafeBytes { bytes in
+      g_key_file_load_from_data(
+        parsed, bytes.assumingMemoryBound(to: CChar.self).baseAddress, gsize(bytes.count), G_KEY_FILE_NONE, &error)
+    }
+    guard isKeyFile != 0 else { return consume(error) { text($0?.message) } }
+    body(parsed)
+    return nil
+  }
+
+  /// GLib quotes the line it refuses but does not number it. It reads from the top, so the first line that it refuses is
+  /// the last one of the shortest beginning that it refuses.
+  private static func firstRefusedLine(_ lines: [ArraySlice<UInt8>]) -> Int {
+    var accepted = 0
+    var refused = lines.count
+    while refused - accepted > 1 {
+      let middle = (accepted + refused) / 2
+      let beginning = lines.prefix(middle).joined(separator: [UInt8(ascii: "\n")])
+      if parse(Array(beginning), then: { _ in }) == nil { accepted = middle } else { refused = middle }
+    }
+    return refused
+  }
+
+  /// Walks the lines of a file that GLib has accepted, for their numbers, and asks GLib for the values.
+  private static func groups(of parsed: OpaquePointer, lines: [ArraySlice<UInt8>]) -> [Group] {
+    var groups: [(name: String, line: Int, keys: [String], lines: [String: Int])] = []
+    var current: Int?
+    for (index, bytes) in lines.enumerated() {
+      let line = trimmed(bytes[...])
+      if line.first == UInt8(ascii: "["), let end = line.lastIndex(of: UInt8(ascii: "]")) {
+        let name = String(decoding: line[line.index(after: line.startIndex)..<end], as: UTF8.self)
+        current = groups.firstIndex { $0.name == name }
+        if current == nil {
+          groups.append((name, index + 1, [], [:]))
+          current = groups.count - 1
+        }
+      } else if let current, line.first != UInt8(ascii: "#"), let equals = line.firstIndex(of: UInt8(ascii: "=")) {
+        let key = String(decoding: trimmed(line[..<equals]), as: UTF8.self)
+        if groups[current].lines.updateValue(index + 1, forKey: key) == nil { groups[current].keys.append(key) }
+      }
+    }
+    return groups.map { group in
+      let entries = group.keys.compactMap { key in
+        group.lines[key].flatMap { entry(of: parsed, group: group.name, key: key, line: $0) }
+      }
+      return Group(name: group.name, line: group.line, entries: entries)
+    }
+  }
+
+  private static func entry(of parsed: OpaquePointer, group: String, key: String, line: Int) -> Entry? {
+    guard let raw = g_key_file_get_value(parsed, group, key, nil) else { return nil }
+    defer { g_free(raw) }
+    // GLib hands over what it made of a wrong value together with the error: only the error tells.
+    var wrongString: UnsafeMutablePointer<GError>?
+    var wrongList: UnsafeMutablePointer<GError>?
+    let string = g_key_file_get_string(parsed, group, key, &wrongString)
+    defer { g_free(string) }
+    let list = g_key_file_get_string_list(parsed, group, key, nil, &wrongList)
+    defer { g_strfreev(list) }
+    let isString = consume(wrongString) { $0 == nil }
+    let isList = consume(wrongList) { $0 == nil }
+    return Entry(
+      key: key, raw: text(raw), line: line, string: isString ? string.map { text($0) } : nil,
+      list: isList ? list.map { texts($0) } : nil)
+  }
+
+  private static func texts(_ vector: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> [String] {
+    var texts: [String] = []
+    while let item = vector[texts.count] { texts.append(text(item)) }
+    return texts
+  }
+
+  private static func text(_ string: UnsafePointer<CChar>?) -> String {
+    string.map { String(cString: $0) } ?? ""
+  }
+
+  /// Reads an error, if there is one, and frees it.
+  private static func consume<Result>(
+    _ error: UnsafeMutablePointer<GError>?, _ read: (GError?) -> Result
+  ) -> Result {
+    defer { if let error { g_error_free(error) } }
+    return read(error?.pointee)
+  }
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let isSpace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
+    var bytes = bytes.drop(while: isSpace)
+    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+    return bytes
+  }
+
+  /// A pipe or a device could block or never end.
+  private static func isRegularOrAbsent(_ path: String) -> Bool {
+    g_file_test(path, G_FILE_TEST_EXISTS) == 0 || g_file_test(path, G_FILE_TEST_IS_REGULAR) != 0
+  }
+}

@@ -1,0 +1,63 @@
+/// The groups and keys that a file may have.
+public struct KeyFileSchema: Sendable, Hashable {
+  /// Each group with its keys.
+  public let keys: [String: [String]]
+
+  /// - Parameter keys: each group with its keys.
+  public init(_ keys: [String: [String]]) {
+    self.keys = keys
+  }
+
+  /// Refuses the first group or key of `file` that is not in the schema, and names the nearest one that is.
+  public func check(_ file: KeyFile) throws(KeyFileError) {
+    for group in file.groups {
+      guard let known = keys[group.name] else {
+        throw KeyFileError(
+          file: file.file, line: group.line, problem: "there is no group [\(group.name)]",
+          remedy: suggestion(for: group.name, among: keys.keys.sorted()) { "[\($0)]" })
+      }
+      for entry in group.entries where !known.contains(entry.key) {
+        throw KeyFileError(
+          file: file.file, line: entry.line, problem: "group [\(group.name)] has no key \(entry.key)",
+          remedy: remedy(for: entry.key, in: group.name, known))
+      }
+    }
+  }
+
+  /// A key that is right in another group is more likely misplaced than misspelt.
+  private func remedy(for key: String, in group: String, _ known: [String]) -> String {
+    if let home = keys.keys.sorted().first(where: { keys[$0]?.contains(key) == true }) {
+      return "move it below [\(home)]"
+    }
+    return suggestion(for: key, among: known.sorted()) { $0 }
+  }
+
+  private func suggestion(for name: String, among known: [String], _ shown: (String) -> String) -> String {
+    let all = known.map(shown).joined(separator: ", ")
+    let nearest = known.map { ($0, editDistance(name.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
+    guard let nearest, nearest.1 <= max(2, nearest.0.count / 3) else { return "the known ones are \(all)" }
+    return "did you mean \(shown(nearest.0))?"
+  }
+}
+
+/// How many characters must be put in, taken out, changed or swapped with their neighbour to get from `a` to `b`
+/// (the optimal string alignment distance). Names longer than any of ours are as far away as they are long.
+func editDistance(_ a: String, _ b: String) -> Int {
+  let a = Array(a), b = Array(b)
+  guard a.count <= 64, b.count <= 64 else { return max(a.count, b.count) }
+  var rows = [[Int]](repeating: [Int](repeating: 0, count: b.count + 1), count: a.count + 1)
+  for i in 0...a.count {
+    for j in 0...b.count {
+      if i == 0 || j == 0 {
+        rows[i][j] = max(i, j)
+        continue
+      }
+      let change = rows[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
+      rows[i][j] = min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, change)
+      if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+        rows[i][j] = min(rows[i][j], rows[i - 2][j - 2] + 1)
+      }
+    }
+  }
+  return rows[a.count][b.count]
+}
