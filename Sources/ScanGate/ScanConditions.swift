@@ -3,8 +3,10 @@
 /// The initial value is a reader of which nothing is known: it does not scan, because the conditions that must be
 /// positively true (a ready reader, a session, its agent) are not.
 public struct ScanConditions: Sendable, Hashable {
-  /// The session that is active on the reader's seat.
-  public struct ActiveSession: Sendable, Hashable {
+  /// The session of the reader's seat: the active one, or, where none is, one that has an agent.
+  public struct Session: Sendable, Hashable {
+    /// The session is in the foreground of its seat.
+    public var isActive: Fact
     /// Somebody sits at the machine itself, not at the far end of a network connection.
     public var isLocal: Fact
     /// The session has a graphical display.
@@ -17,12 +19,16 @@ public struct ScanConditions: Sendable, Hashable {
     public var hasBeenUnlocked: Bool
 
     /// - Parameters:
+    ///   - isActive: the session is in the foreground of its seat.
     ///   - isLocal: somebody sits at the machine itself.
     ///   - isGraphical: the session has a graphical display.
     ///   - isUserSession: neither a greeter nor a lock screen nor a background session.
     ///   - isLocked: the session's screen is locked.
     ///   - hasBeenUnlocked: the session was unlocked at least once.
-    public init(isLocal: Fact, isGraphical: Fact, isUserSession: Fact, isLocked: Fact, hasBeenUnlocked: Bool) {
+    public init(
+      isActive: Fact, isLocal: Fact, isGraphical: Fact, isUserSession: Fact, isLocked: Fact, hasBeenUnlocked: Bool
+    ) {
+      self.isActive = isActive
       self.isLocal = isLocal
       self.isGraphical = isGraphical
       self.isUserSession = isUserSession
@@ -31,16 +37,16 @@ public struct ScanConditions: Sendable, Hashable {
     }
 
     /// The session that `Sessions=any` assumes: where there is no logind to ask, whoever registers an agent sits there.
-    public static let assumed = ActiveSession(
-      isLocal: .yes, isGraphical: .yes, isUserSession: .yes, isLocked: .no, hasBeenUnlocked: true)
+    public static let assumed = Session(
+      isActive: .yes, isLocal: .yes, isGraphical: .yes, isUserSession: .yes, isLocked: .no, hasBeenUnlocked: true)
   }
 
   /// The master switch.
   public var isEnabled = true
   /// The reader is open and works.
   public var isReaderReady = false
-  /// The session that is active on the reader's seat; nil where there is none.
-  public var session: ActiveSession?
+  /// The session of the reader's seat; nil where there is none.
+  public var session: Session?
   /// An agent is registered for that session.
   public var hasAgent = false
   /// The machine is about to sleep, or asleep.

@@ -9,9 +9,9 @@ public struct ScanGate: Sendable {
     case enabled(Bool)
     /// The reader works, or does not.
     case readerReady(Bool)
-    /// Another session is active on the reader's seat, the active one changed, or there is none (nil).
-    case session(ScanConditions.ActiveSession?)
-    /// The active session has an agent, or has none.
+    /// The session of the reader's seat is another one, changed, or is gone (nil).
+    case session(ScanConditions.Session?)
+    /// The session has an agent, or has none.
     case agent(Bool)
     /// The machine goes to sleep, or woke up.
     case sleeping(Fact)

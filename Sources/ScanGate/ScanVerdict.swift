@@ -23,14 +23,15 @@ public struct ScanVerdict: Sendable, Hashable {
     if !conditions.isEnabled { reasons.formUnion(.disabled) }
     if !conditions.isReaderReady { reasons.formUnion(.noReader) }
     if let session = conditions.session {
-      if session.isLocal == .no { reasons.formUnion(.remoteSession) }
+      if session.isActive == .no { reasons.formUnion(.inactive) }
+      if session.isLocal == .no { reasons.formUnion(.remote) }
       if session.isGraphical == .no { reasons.formUnion(.notGraphical) }
-      if session.isUserSession == .no { reasons.formUnion(.notUserSession) }
+      if session.isUserSession == .no { reasons.formUnion(.sessionClass) }
       if policy.treatsAsLocked(session.isLocked) {
         if policy.whenLocked == .hold && session.hasBeenUnlocked {
           holdsTaps = true
         } else {
-          reasons.formUnion(.locked)
+          reasons.formUnion(session.isLocked == .yes ? .locked : .lockUnknown)
         }
       }
     } else {

@@ -13,41 +13,47 @@ public struct SuspendReasons: OptionSet, Sendable, Hashable {
   public static let disabled = SuspendReasons(rawValue: 1 << 0)
   /// The reader is absent, or failed.
   public static let noReader = SuspendReasons(rawValue: 1 << 1)
-  /// No session is active on the reader's seat.
-  public static let noSession = SuspendReasons(rawValue: 1 << 2)
-  /// The active session comes from another machine.
-  public static let remoteSession = SuspendReasons(rawValue: 1 << 3)
-  /// The active session has no graphical display.
-  public static let notGraphical = SuspendReasons(rawValue: 1 << 4)
-  /// The active session is a greeter, a lock screen or a background session.
-  public static let notUserSession = SuspendReasons(rawValue: 1 << 5)
-  /// The active session is locked, or is not known to be unlocked where that is asked for.
-  public static let locked = SuspendReasons(rawValue: 1 << 6)
-  /// The active session has no agent.
-  public static let noAgent = SuspendReasons(rawValue: 1 << 7)
+  /// The session has no agent.
+  public static let noAgent = SuspendReasons(rawValue: 1 << 2)
+  /// The reader's seat has no session.
+  public static let noSession = SuspendReasons(rawValue: 1 << 3)
+  /// The session is in the background, behind another one of its seat.
+  public static let inactive = SuspendReasons(rawValue: 1 << 4)
+  /// The session comes from another machine.
+  public static let remote = SuspendReasons(rawValue: 1 << 5)
+  /// The session has no graphical display.
+  public static let notGraphical = SuspendReasons(rawValue: 1 << 6)
+  /// The session is a greeter, a lock screen or a background session.
+  public static let sessionClass = SuspendReasons(rawValue: 1 << 7)
+  /// The session is locked.
+  public static let locked = SuspendReasons(rawValue: 1 << 8)
+  /// Nothing has said that the session is unlocked, and `LockDetection=strict` asks for that.
+  public static let lockUnknown = SuspendReasons(rawValue: 1 << 9)
   /// The machine goes to sleep.
-  public static let sleeping = SuspendReasons(rawValue: 1 << 8)
+  public static let sleeping = SuspendReasons(rawValue: 1 << 10)
   /// A client uses the reader.
-  public static let readerSession = SuspendReasons(rawValue: 1 << 9)
+  public static let readerSession = SuspendReasons(rawValue: 1 << 11)
   /// Somebody inhibits scanning.
-  public static let inhibited = SuspendReasons(rawValue: 1 << 10)
+  public static let inhibited = SuspendReasons(rawValue: 1 << 12)
   /// Every radio is off.
-  public static let airplaneMode = SuspendReasons(rawValue: 1 << 11)
+  public static let airplaneMode = SuspendReasons(rawValue: 1 << 13)
   /// A camera is in use.
-  public static let camera = SuspendReasons(rawValue: 1 << 12)
+  public static let camera = SuspendReasons(rawValue: 1 << 14)
   /// The display is off.
-  public static let displayOff = SuspendReasons(rawValue: 1 << 13)
+  public static let displayOff = SuspendReasons(rawValue: 1 << 15)
 
   /// Every reason with its name, in the order in which they are shown.
   public static let all: [(reason: SuspendReasons, name: String)] = [
     (.disabled, "disabled"),
     (.noReader, "no-reader"),
-    (.noSession, "no-session"),
-    (.remoteSession, "remote-session"),
-    (.notGraphical, "not-graphical"),
-    (.notUserSession, "not-a-user-session"),
-    (.locked, "locked"),
     (.noAgent, "no-agent"),
+    (.noSession, "no-session"),
+    (.inactive, "session-inactive"),
+    (.remote, "session-remote"),
+    (.notGraphical, "session-not-graphical"),
+    (.sessionClass, "session-class"),
+    (.locked, "session-locked"),
+    (.lockUnknown, "lock-unknown"),
     (.sleeping, "sleeping"),
     (.readerSession, "reader-session"),
     (.inhibited, "inhibited"),

@@ -2,8 +2,8 @@ import ScanGate
 import Testing
 
 @Suite struct ScanGateTests {
-  private static let locked = ScanConditions.ActiveSession(
-    isLocal: .yes, isGraphical: .yes, isUserSession: .yes, isLocked: .yes, hasBeenUnlocked: true)
+  private static let locked = ScanConditions.Session(
+    isActive: .yes, isLocal: .yes, isGraphical: .yes, isUserSession: .yes, isLocked: .yes, hasBeenUnlocked: true)
 
   private static let events: [ScanGate.Event] = [
     .enabled(true), .enabled(false), .readerReady(true), .readerReady(false), .session(.assumed), .session(locked),
