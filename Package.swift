@@ -72,7 +72,7 @@ let package = Package(
 
     // Borders: hardware, buses, files, the desktop.
     module("Bus", ["CDBus", "EventLoop"]),
-    module("Configuration", ["KeyFile"]),
+    module("Configuration", ["KeyFile", "Names"]),
     module(
       "Handlers", ["Bus", "CGIO", "CShims", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "UniversalLinks"]),
     module("Inbox", ["CSQLite", "NDEF"]),
@@ -120,7 +120,7 @@ let package = Package(
     tests("Agent", ["TestSupport"]),
     tests("Bus", ["EventLoop", "TestSupport"]),
     tests("CommandLineTool", ["TestSupport"]),
-    tests("Configuration", ["KeyFile"]),
+    tests("Configuration", ["KeyFile", "TestSupport"]),
     tests("Daemon", ["ReaderLink", "ScanGate", "Session", "TestSupport"]),
     tests("EventLoop", ["CShims"]),
     tests("Handlers", ["Bus", "EventLoop", "Routing", "TestSupport", "UniversalLinks"]),

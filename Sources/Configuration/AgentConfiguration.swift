@@ -1,0 +1,103 @@
+public import KeyFile
+
+/// What a user sets for `tagroute-agent`, from `$XDG_CONFIG_HOME/tagroute/agent.conf`.
+public struct AgentConfiguration: KeyFileConfiguration {
+  /// How long a notification stays up.
+  public enum NotificationTimeout: Sendable, Hashable {
+    /// As long as the notification server thinks right.
+    case server
+    /// Until it is clicked or dismissed.
+    case never
+    /// So many seconds.
+    case seconds(Int)
+  }
+
+  /// Schemes that are opened for any handler, lower-case; others need a handler that registers them for tags.
+  public var schemes = ["http", "https", "mailto", "sms", "tel", "geo"]
+  /// Whether a Smart Poster's URI counts where a message has no URI record.
+  public var smartPosters = true
+  /// How long a notification stays up.
+  public var notificationTimeout = NotificationTimeout.server
+  /// Whether taps are kept beyond what is on the screen.
+  public var inbox = true
+  /// How long the inbox keeps a tap, in days.
+  public var retentionDays = 30
+  /// How many taps the inbox keeps.
+  public var maximumTaps = 500
+
+  /// The defaults.
+  public init() {}
+
+  static let settings: [Setting<AgentConfiguration>] = [
+    Setting("Links", "Schemes") { configuration, file throws(KeyFileError) in
+      guard let entry = file.entry("Links", "Schemes"), let schemes = try file.strings("Links", "Schemes") else {
+        return
+      }
+      for scheme in schemes {
+        guard isScheme(scheme) else {
+          throw file.mistake(
+            entry, "\"\(scheme)\" is not a URI scheme",
+            "write lower-case names separated by ;, for example http;https;tel")
+        }
+        guard !neverOpened.contains(scheme) else {
+          throw file.mistake(entry, "links with the scheme \(scheme) are never opened from a tag", "leave it out")
+        }
+      }
+      configuration.schemes = schemes
+    },
+    Setting("Links", "SmartPosters") { configuration, file throws(KeyFileError) in
+      if let value = try file.boolean("Links", "SmartPosters") { configuration.smartPosters = value }
+    },
+    Setting("Notifications", "Timeout") { configuration, file throws(KeyFileError) in
+      guard let entry = file.entry("Notifications", "Timeout") else { return }
+      switch entry.raw {
+      case "server": configuration.notificationTimeout = .server
+      case "never": configuration.notificationTimeout = .never
+      default:
+        guard let seconds = Int(entry.raw), (1...86_400).contains(seconds) else {
+          throw file.mistake(
+            entry, "\(KeyFile.quoted(entry)) is not known", "write server, never or a number of seconds from 1 to 86400"
+          )
+        }
+        configuration.notificationTimeout = .seconds(seconds)
+      }
+    },
+    Setting("Inbox", "Inbox") { configuration, file throws(KeyFileError) in
+      let value = try file.boolean("Inbox", "Inbox", remedy: "write on or off")
+      if let value { configuration.inbox = value }
+    },
+    Setting("Inbox", "RetentionDays") { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Inbox", "RetentionDays", in: 1...3650, unit: "days")
+      if let value { configuration.retentionDays = value }
+    },
+    Setting("Inbox", "MaximumTaps") { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Inbox", "MaximumTaps", in: 1...100_000, unit: "taps")
+      if let value { configuration.maximumTaps = value }
+    },
+  ]
+
+  /// The groups and keys a file may have.
+  public static let schema: KeyFileSchema = schema(of: settings)
+
+  /// Takes over what `file` sets and leaves the rest alone.
+  public mutating func merge(_ file: KeyFile) throws(KeyFileError) {
+    try merge(file, AgentConfiguration.settings)
+  }
+
+  /// Schemes that run code or reach into the user's files, whoever handles them.
+  private static let neverOpened: Set<String> = ["about", "blob", "data", "file", "intent", "javascript", "vbscript"]
+
+  /// RFC 3986, section 3.1, in lower case.
+  private static func isScheme(_ text: String) -> Bool {
+    guard let first = text.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) else { return false }
+    return text.utf8.count <= 64
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
+          UInt8(ascii: "-"), UInt8(ascii: "."):
+          true
+        default: false
+        }
+      }
+  }
+}

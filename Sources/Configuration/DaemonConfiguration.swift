@@ -1,0 +1,108 @@
+public import KeyFile
+import Names
+
+/// What the administrator sets for `tagrouted`, from `/etc/tagroute.conf` and its drop-ins.
+public struct DaemonConfiguration: KeyFileConfiguration {
+  /// Who decides which session a tap belongs to.
+  public enum Sessions: String, Sendable, CaseIterable {
+    /// logind, or elogind.
+    case logind
+    /// Nobody: every agent that registers is taken for the one of an active, unlocked session.
+    case any
+  }
+
+  /// What becomes of taps while the session is locked.
+  public enum WhenLocked: String, Sendable, CaseIterable {
+    /// No scanning.
+    case suspend
+    /// Tags are read, and shown after the session is unlocked.
+    case hold
+  }
+
+  /// What counts as an unlocked session.
+  public enum LockDetection: String, Sendable, CaseIterable {
+    /// Unlocked unless something says that it is locked.
+    case hint
+    /// Locked unless something says that it is unlocked.
+    case strict
+  }
+
+  /// libnfc connection strings of the readers; empty for those that libnfc finds by itself.
+  public var devices: [String] = []
+  /// From the end of one look for a tag to the start of the next.
+  public var pollInterval: Duration = .milliseconds(100)
+  /// Who decides which session a tap belongs to.
+  public var sessions = Sessions.logind
+  /// What becomes of taps while the session is locked.
+  public var whenLocked = WhenLocked.suspend
+  /// What counts as an unlocked session.
+  public var lockDetection = LockDetection.hint
+  /// Whether a Smart Poster's URI counts where a message has no URI record.
+  public var smartPosters = true
+
+  /// The defaults.
+  public init() {}
+
+  static let settings: [Setting<DaemonConfiguration>] = [
+    Setting("Reader", "Devices") { configuration, file throws(KeyFileError) in
+      guard let entry = file.entry("Reader", "Devices"), let devices = try file.strings("Reader", "Devices") else {
+        return
+      }
+      for device in devices where !isConnectionString(device) {
+        throw file.mistake(
+          entry, "\"\(device)\" is not a libnfc connection string",
+          "write driver:device, for example pn532_uart:/dev/ttyUSB0 or pn53x_usb")
+      }
+      configuration.devices = devices
+    },
+    Setting("Reader", "PollInterval") { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Reader", "PollInterval", in: 10...10_000, unit: "milliseconds")
+      if let value { configuration.pollInterval = .milliseconds(value) }
+    },
+    Setting("Scan", "Sessions") { configuration, file throws(KeyFileError) in
+      let value = try file.choice("Scan", "Sessions", of: Sessions.allCases)
+      if let value { configuration.sessions = value }
+    },
+    Setting("Scan", "WhenLocked") { configuration, file throws(KeyFileError) in
+      let value = try file.choice("Scan", "WhenLocked", of: WhenLocked.allCases)
+      if let value { configuration.whenLocked = value }
+    },
+    Setting("Scan", "LockDetection") { configuration, file throws(KeyFileError) in
+      let value = try file.choice("Scan", "LockDetection", of: LockDetection.allCases)
+      if let value { configuration.lockDetection = value }
+    },
+    Setting("Tags", "SmartPosters") { configuration, file throws(KeyFileError) in
+      if let value = try file.boolean("Tags", "SmartPosters") { configuration.smartPosters = value }
+    },
+  ]
+
+  /// The groups and keys a file may have.
+  public static let schema: KeyFileSchema = schema(of: settings)
+
+  /// Takes over what `file` sets and leaves the rest alone.
+  public mutating func merge(_ file: KeyFile) throws(KeyFileError) {
+    try merge(file, DaemonConfiguration.settings)
+  }
+
+  /// The files that count without `--config`: the main file, and over it the drop-ins.
+  public static func standardFiles() -> [String] {
+    [Names.Files.daemonConfiguration] + dropIns(in: Names.Files.daemonDropIns)
+  }
+
+  /// libnfc's connection strings (nfc-internal.h, `connstring_decode`): a driver's name, and after a colon what the driver
+  /// makes of it; 1,023 bytes at most.
+  private static func isConnectionString(_ text: String) -> Bool {
+    guard text.utf8.count < 1024, text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
+      return false
+    }
+    let driver = text.prefix { $0 != ":" }
+    return !driver.isEmpty && driver.utf8.allSatisfy { isDriverByte($0) }
+  }
+
+  private static func isDriverByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Configuration
+import Glibc
+import KeyFile
+import Testing
+
+/// The files in `Config/` are the reference: they name every key there is, with the default it has.
+@Suite struct ShippedFilesTests {
+  /// A shipped file with the `#` of every key taken away.
+  private func uncommented(_ name: String) throws -> KeyFile {
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+    let path = "\(root)/Config/\(name)"
+    let file = try #require(fopen(path, "r"), "\(path) is missing")
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    while case let byte = fgetc(file), byte != EOF { bytes.append(UInt8(byte)) }
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    let text = lines.map { $0.hasPrefix("#") && !$0.hasPrefix("# ") && $0.contains("=") ? $0.dropFirst() : $0 }
+    return try KeyFile(bytes: Array(text.joined(separator: "\n").utf8), file: path)
+  }
+
+  private func keys(_ file: KeyFile) -> [String: [String]] {
+    Dictionary(uniqueKeysWithValues: file.groups.map { ($0.name, $0.entries.map(\.key)) })
+  }
+
+  @Test func theDaemonsFileShowsEveryKeyWithItsDefault() throws {
+    let file = try uncommented("tagroute.conf")
+    #expect(keys(file) == DaemonConfiguration.schema.keys)
+    // From a configuration in which nothing is at its default, the file leads back to the defaults.
+    var configuration = DaemonConfiguration()
+    configuration.devices = ["pn53x_usb"]
+    configuration.pollInterval = .seconds(1)
+    configuration.sessions = .any
+    configuration.whenLocked = .hold
+    configuration.lockDetection = .strict
+    configuration.smartPosters = false
+    try configuration.merge(file)
+    #expect(configuration == DaemonConfiguration())
+  }
+
+  @Test func theAgentsFileShowsEveryKeyWithItsDefault() throws {
+    let file = try uncommented("agent.conf")
+    #expect(keys(file) == AgentConfiguration.schema.keys)
+    var configuration = AgentConfiguration()
+    configuration.schemes = []
+    configuration.smartPosters = false
+    configuration.notificationTimeout = .never
+    configuration.inbox = false
+    configuration.retentionDays = 1
+    configuration.maximumTaps = 1
+    try configuration.merge(file)
+    #expect(configuration == AgentConfiguration())
+  }
+}
