@@ -61,12 +61,14 @@ public struct KeyFile: Sendable, Hashable {
     return list
   }
 
-  /// A switch: yes or no, true or false, on or off, 1 or 0; nil where there is no such entry.
+  /// A switch: yes or no, true or false, on or off, 1 or 0.
   ///
   /// - Parameters:
   ///   - group: the group's name.
   ///   - key: the entry's key.
   ///   - remedy: what an error says would be right.
+  /// - Returns: nil where there is no such entry.
+  /// - Throws: `KeyFileError` where it is neither.
   public func boolean(
     _ group: String, _ key: String, remedy: String = "write yes or no"
   ) throws(KeyFileError) -> Bool? {
@@ -78,13 +80,15 @@ public struct KeyFile: Sendable, Hashable {
     }
   }
 
-  /// A whole number within `range`; nil where there is no such entry.
+  /// A whole number within `range`.
   ///
   /// - Parameters:
   ///   - group: the group's name.
   ///   - key: the entry's key.
   ///   - range: what is allowed.
   ///   - unit: what is counted, for the error, for example "milliseconds".
+  /// - Returns: nil where there is no such entry.
+  /// - Throws: `KeyFileError` where it is no number, or out of range.
   public func integer(
     _ group: String, _ key: String, in range: ClosedRange<Int>, unit: String
   ) throws(KeyFileError) -> Int? {
@@ -97,12 +101,14 @@ public struct KeyFile: Sendable, Hashable {
     return number
   }
 
-  /// One of a few words; nil where there is no such entry.
+  /// One of a few words.
   ///
   /// - Parameters:
   ///   - group: the group's name.
   ///   - key: the entry's key.
   ///   - choices: the words, in the order in which an error offers them.
+  /// - Returns: nil where there is no such entry.
+  /// - Throws: `KeyFileError` where it is none of them.
   public func choice<Choice: RawRepresentable<String>>(
     _ group: String, _ key: String, of choices: [Choice]
   ) throws(KeyFileError) -> Choice? {
