@@ -1,0 +1,61 @@
+import NDEF
+
+/// What a tag holds, or why there is nothing to hand on.
+public enum TagContent: Sendable, Hashable {
+  /// An NDEF message that decodes, as it is on the tag.
+  case message([UInt8])
+  /// No message, and why.
+  case problem(TagProblem)
+}
+
+/// Why a tag has no message for us: a state of the tag, not a failure of ours.
+public struct TagProblem: Sendable, Hashable, CustomStringConvertible {
+  /// The kinds of problem; a later version may know more.
+  public struct Code: Sendable, Hashable {
+    let words: String
+
+    private init(_ words: String) { self.words = words }
+
+    /// Formatted for NDEF, and nothing is written on it.
+    public static let empty = Code("empty")
+    /// Not formatted for NDEF.
+    public static let notNDEF = Code("not NDEF")
+    /// Formatted for NDEF, and what is written contradicts itself.
+    public static let damaged = Code("damaged")
+    /// A tag, or a use of it, that cannot be read here.
+    public static let unsupported = Code("unsupported")
+  }
+
+  /// What kind of problem it is.
+  public let code: Code
+  private let detail: String
+
+  init(_ code: Code, _ detail: String) {
+    self.code = code
+    self.detail = detail
+  }
+
+  /// The kind and the reason: "damaged: the NDEF message is longer than the file that holds it".
+  public var description: String { "\(code.words): \(detail)" }
+}
+
+extension TagContent {
+  static func damaged(_ detail: String) -> TagContent { .problem(TagProblem(.damaged, detail)) }
+
+  static func notNDEF(_ detail: String) -> TagContent { .problem(TagProblem(.notNDEF, detail)) }
+
+  static func unsupported(_ detail: String) -> TagContent { .problem(TagProblem(.unsupported, detail)) }
+
+  static var empty: TagContent { .problem(TagProblem(.empty, "the tag holds no message")) }
+
+  /// What was written as the NDEF message of a tag.
+  static func written(_ bytes: [UInt8]) -> TagContent {
+    if bytes.isEmpty { return .empty }
+    do throws(NDEFError) {
+      _ = try NDEFMessage(decoding: bytes)
+      return .message(bytes)
+    } catch {
+      return .damaged("the NDEF message does not decode, \(error)")
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Tags
+import Testing
+
+/// Answers exactly the commands it expects, in order; a test reads `remaining` to know that all were sent.
+struct ScriptedChannel: TagChannel {
+  private var script: ArraySlice<(command: [UInt8], answer: [UInt8])>
+  private(set) var count = 0
+
+  init(_ script: [(command: [UInt8], answer: [UInt8])]) { self.script = script[...] }
+
+  var remaining: Int { script.count }
+
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    count += 1
+    guard let next = script.popFirst(), next.command == command else {
+      Issue.record("unexpected command \(command)")
+      throw TagChannelError(.noAnswer, "unexpected command")
+    }
+    return next.answer
+  }
+}
+
+/// A tag that is taken away before the exchange with a given number, counted from 0.
+struct TornChannel<Tag: TagChannel>: TagChannel {
+  var tag: Tag
+  var left: Int
+
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    guard left > 0 else { throw TagChannelError(.noAnswer, "the tag is away") }
+    left -= 1
+    return try tag.exchange(command)
+  }
+}
+
+/// Answers anything to anything, and counts how long the reader puts up with it.
+struct HostileChannel: TagChannel {
+  var random: SplitMix
+  var plausible: Bool
+  private(set) var count = 0
+
+  init(seed: UInt64, plausible: Bool) {
+    random = SplitMix(state: seed)
+    self.plausible = plausible
+  }
+
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    count += 1
+    var answer = (0..<Int.random(in: 0...270, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+    guard plausible else { return answer }
+    // Right in form, so that the reader goes on.
+    if command.first == 0x30 {
+      answer = (0..<16).map { _ in [0, 1, 2, 3, 0xFD, 0xFF, 0x10, 0xE1].randomElement(using: &random) ?? 0 }
+      if command == [0x30, 3] { answer.replaceSubrange(0..<4, with: [0xE1, 0x10, 0xFF, 0x00]) }
+      return answer
+    }
+    if command.prefix(2) == [0x00, 0xB0], command.last == 15 {
+      let mostRead = UInt8.random(in: 15...255, using: &random)
+      return [0, 15, 0x20, 0, mostRead, 0, 0x34, 4, 6, 0xE1, 0x04, 0xFF, 0xFE, 0, 0, 0x90, 0]
+    }
+    return answer + [0x90, 0x00]
+  }
+}
+
+/// A generator whose numbers a failing test can name (SplitMix64).
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+    return z ^ z >> 31
+  }
+}

@@ -1,0 +1,169 @@
+import NDEF
+import Testing
+
+@testable import Tags
+
+/// The memory of a Type 2 tag that answers READ, as an NTAG does: behind the last page comes the first.
+struct Type2Memory: TagChannel {
+  var pages: [UInt8]
+  private(set) var reads: [UInt8] = []
+
+  // `data` is what lies behind the capability container.
+  init(_ data: [UInt8], size: UInt8 = 0x12, container: [UInt8]? = nil) {
+    pages = [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0] + (container ?? [0xE1, 0x10, size, 0x00]) + data
+    let end = max(16 + Int(size) * 8, (pages.count + 3) / 4 * 4)
+    pages += [UInt8](repeating: 0, count: end - pages.count)
+  }
+
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    guard command.count == 2, command[0] == 0x30, Int(command[1]) * 4 < pages.count else {
+      throw TagChannelError(.noAnswer, "refused")
+    }
+    reads.append(command[1])
+    return (0..<16).map { pages[(Int(command[1]) * 4 + $0) % pages.count] }
+  }
+}
+
+/// A message whose encoding has exactly `size` bytes.
+func message(ofSize size: Int) throws -> [UInt8] {
+  for overhead in [4, 7] where size >= overhead {
+    let record = NDEFRecord(
+      typeNameFormat: .wellKnown, type: Array("T".utf8), payload: [UInt8](repeating: 0x41, count: size - overhead))
+    let bytes = try NDEFMessage(records: [record]).encoded()
+    if bytes.count == size { return bytes }
+  }
+  throw NoSuchMessage()
+}
+
+private struct NoSuchMessage: Error {}
+
+@Suite struct Type2TagTests {
+  func tlv(_ message: [UInt8]) -> [UInt8] {
+    let count = message.count
+    let length = count < 0xFF ? [UInt8(count)] : [0xFF, UInt8(count >> 8), UInt8(count & 0xFF)]
+    return [0x03] + length + message + [0xFE]
+  }
+
+  func read(_ memory: Type2Memory) throws -> (content: TagContent, reads: [UInt8]) {
+    var memory = memory
+    let content = try TagType.type2.readNDEF(over: &memory)
+    return (content, memory.reads)
+  }
+
+  func problem(_ data: [UInt8], size: UInt8 = 0x12, container: [UInt8]? = nil) throws -> String? {
+    guard case .problem(let problem) = try read(Type2Memory(data, size: size, container: container)).content else {
+      return nil
+    }
+    return problem.description
+  }
+
+  @Test func oneReadForAMessageBehindTheContainer() throws {
+    let bytes = try message(ofSize: 10)
+    var channel = ScriptedChannel([([0x30, 3], [0xE1, 0x10, 0x06, 0x00, 0x03, 10] + bytes)])
+    #expect(try TagType.type2.readNDEF(over: &channel) == .message(bytes))
+    #expect(channel.remaining == 0)
+  }
+
+  @Test(arguments: [10, 11, 26, 27, 42, 137, 254, 258, 300, 800])
+  func readsNothingBehindTheEndOfTheMessage(_ size: Int) throws {
+    let bytes = try message(ofSize: size)
+    let (content, reads) = try read(Type2Memory(tlv(bytes), size: 0x6D))
+    #expect(content == .message(bytes))
+    let header = size < 0xFF ? 2 : 4
+    // Container, header and message, 16 bytes a READ.
+    let needed = (4 + header + size + 15) / 16
+    #expect(reads == (0..<needed).map { UInt8(3 + 4 * $0) })
+  }
+
+  @Test func findsTheMessageBehindOtherBlocks() throws {
+    let bytes = try message(ofSize: 20)
+    let others: [UInt8] = [0x00, 0x01, 3, 0xA0, 0x10, 0x44, 0x00, 0xFD, 2, 9, 9, 0x02, 3, 0xF0, 0x01, 0x0F]
+    #expect(try read(Type2Memory(others + tlv(bytes))).content == .message(bytes))
+  }
+
+  @Test func passesAProprietaryBlockByWithoutReadingIt() throws {
+    let bytes = try message(ofSize: 10)
+    let other: [UInt8] = [0xFD, 100] + [UInt8](repeating: 3, count: 100)
+    let (content, reads) = try read(Type2Memory(other + tlv(bytes)))
+    #expect(content == .message(bytes))
+    #expect(reads == [3, 27, 31])
+  }
+
+  @Test func stepsOverReservedMemory() throws {
+    let bytes = try message(ofSize: 30)
+    // Memory control: 8 bytes from byte 32 on (page address 4, pages of 8 bytes, offset 0).
+    let data: [UInt8] = [0x02, 3, 0x40, 8, 0x03] + tlv(bytes)
+    let holed = data.prefix(16) + [UInt8](repeating: 0xEE, count: 8) + data.dropFirst(16)
+    #expect(try read(Type2Memory(Array(holed))).content == .message(bytes))
+  }
+
+  @Test func namesWhatIsNoNDEF() throws {
+    #expect(try problem([], container: [0, 0, 0, 0]) == "not NDEF: there is no capability container in page 3")
+    #expect(try problem([0xFE]) == "not NDEF: there is no NDEF TLV on the tag")
+    #expect(try problem([]) == "not NDEF: there is no NDEF TLV on the tag")
+    #expect(try problem([], size: 0) == "not NDEF: there is no NDEF TLV on the tag")
+  }
+
+  @Test func namesWhatIsEmpty() throws {
+    #expect(try problem([0x03, 0x00, 0xFE]) == "empty: the tag holds no message")
+  }
+
+  @Test func namesWhatCannotBeRead() throws {
+    #expect(
+      try problem([], container: [0xE1, 0x20, 0x12, 0x00])
+        == "unsupported: it is formatted for mapping version 2 of Type 2")
+    #expect(
+      try problem([], container: [0xE1, 0x10, 0x12, 0xF0]) == "unsupported: the tag does not let everybody read it")
+    #expect(
+      try problem(tlv(try message(ofSize: 1500)), size: 0xFF)
+        == "unsupported: the NDEF message goes beyond the first sector of the tag")
+  }
+
+  @Test(
+    arguments: [
+      [0x03, 0x91], [0x03, 0xFF, 0xFF, 0xFF], [0x03, 0xFF, 0x00, 0x90], [0x01, 0xFF, 0xFF, 0xFF],
+      [0xFD, 0xFF, 0x40, 0x00],
+    ] as [[UInt8]])
+  func aBlockLongerThanTheMemoryIsDamaged(_ data: [UInt8]) throws {
+    #expect(try problem(data) == "damaged: a TLV block is longer than the memory that the tag has for it")
+    #expect(try read(Type2Memory(data)).reads == [3])
+  }
+
+  @Test func aTLVThatTheMemoryCutsOffIsDamaged() throws {
+    let nulls = [UInt8](repeating: 0, count: 15)
+    #expect(
+      try problem(nulls + [0x03], size: 2) == "damaged: a TLV block is longer than the memory that the tag has for it")
+  }
+
+  @Test func aControlBlockOfAnotherSizeIsDamaged() throws {
+    #expect(try problem([0x01, 2, 0, 0]) == "damaged: a control TLV of 2 bytes")
+  }
+
+  @Test func aMessageThatDoesNotDecodeIsDamaged() throws {
+    let reason = try #require(try problem(tlv([0xD1, 0x01, 0x20, 0x55, 0x00])))
+    #expect(reason.hasPrefix("damaged: the NDEF message does not decode, at byte "))
+  }
+
+  @Test func aShortAnswerIsDamaged() throws {
+    var channel = ScriptedChannel([([0x30, 3], [0xE1, 0x10, 0x06])])
+    let content = try TagType.type2.readNDEF(over: &channel)
+    #expect(content == .damaged("the tag answered READ with less than 16 bytes"))
+  }
+
+  @Test func tornAwayAtAnyExchangeItNeverYieldsAMessage() throws {
+    let memory = Type2Memory(tlv(try message(ofSize: 100)))
+    let needed = try read(memory).reads.count
+    for left in 0..<needed {
+      var channel = TornChannel(tag: memory, left: left)
+      #expect(throws: TagChannelError.self) { try TagType.type2.readNDEF(over: &channel) }
+    }
+  }
+
+  @Test(arguments: [false, true]) func aHostileTagEndsInBoundedTime(plausible: Bool) throws {
+    for seed in 0..<300 as Range<UInt64> {
+      var channel = HostileChannel(seed: seed, plausible: plausible)
+      _ = try TagType.type2.readNDEF(over: &channel)
+      #expect(channel.count <= 64, "seed \(seed)")
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import NDEF
+import Testing
+
+@testable import Tags
+
+/// A card with an NDEF application, as its specification has it.
+struct Type4Card: TagChannel {
+  var container: [UInt8]
+  var file: [UInt8]
+  /// Refuses to be read behind the end of the file's content.
+  var isStrict = false
+  /// The most it gives at once, whatever it promises.
+  var most = 255
+  private var selected: [UInt8] = []
+  private(set) var commands: [[UInt8]] = []
+
+  init(_ message: [UInt8], mostRead: Int = 246, fileSize: Int = 4096) {
+    let size = [UInt8(fileSize >> 8), UInt8(fileSize & 0xFF)]
+    container = [0, 15, 0x20, UInt8(mostRead >> 8), UInt8(mostRead & 0xFF), 0, 0x34, 4, 6, 0xE1, 0x04] + size + [0, 0]
+    file = [UInt8(message.count >> 8), UInt8(message.count & 0xFF)] + message
+    file += [UInt8](repeating: 0, count: max(0, fileSize - file.count))
+  }
+
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    commands.append(command)
+    if command.prefix(4) == [0x00, 0xA4, 0x04, 0x00] {
+      return command.dropFirst(5) == [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00] ? [0x90, 0] : [0x6A, 0x82]
+    }
+    if command.prefix(5) == [0x00, 0xA4, 0x00, 0x0C, 0x02] {
+      selected = Array(command.dropFirst(5))
+      return selected == [0xE1, 0x03] || selected == [0xE1, 0x04] ? [0x90, 0] : [0x6A, 0x82]
+    }
+    guard command.count == 5, command.prefix(2) == [0x00, 0xB0] else { return [0x6D, 0x00] }
+    let content = selected == [0xE1, 0x03] ? container : file
+    let offset = Int(command[2]) << 8 | Int(command[3])
+    let count = min(Int(command[4]), most)
+    let end = offset + count
+    if end > content.count, isStrict { return [0x67, 0x00] }
+    guard offset < content.count else { return [0x6B, 0x00] }
+    return content[offset..<min(end, content.count)] + (end > content.count ? [0x62, 0x82] : [0x90, 0x00])
+  }
+}
+
+@Suite struct Type4TagTests {
+  func read(_ card: Type4Card) throws -> (content: TagContent, commands: [[UInt8]]) {
+    var card = card
+    let content = try TagType.type4A.readNDEF(over: &card)
+    return (content, card.commands)
+  }
+
+  func problem(_ card: Type4Card) throws -> String? {
+    guard case .problem(let problem) = try read(card).content else { return nil }
+    return problem.description
+  }
+
+  /// A card whose capability container has other bytes from `index` on.
+  func card(_ index: Int, _ bytes: [UInt8]) throws -> Type4Card {
+    var card = Type4Card(try message(ofSize: 20))
+    card.container.replaceSubrange(index..<index + bytes.count, with: bytes)
+    return card
+  }
+
+  @Test func fiveCommandsForAMessageThatFitsIntoOneAnswer() throws {
+    let bytes = try message(ofSize: 244)
+    let (content, commands) = try read(Type4Card(bytes))
+    #expect(content == .message(bytes))
+    #expect(
+      commands == [
+        [0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00],
+        [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03],
+        [0x00, 0xB0, 0x00, 0x00, 0x0F],
+        [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x04],
+        [0x00, 0xB0, 0x00, 0x00, 246],
+      ])
+  }
+
+  @Test(arguments: [(245, 6), (490, 6), (491, 7), (4000, 21)])
+  func oneMoreForEachFurtherAnswer(_ size: Int, _ commands: Int) throws {
+    let bytes = try message(ofSize: size)
+    let result = try read(Type4Card(bytes))
+    #expect(result.content == .message(bytes))
+    #expect(result.commands.count == commands)
+    #expect(result.commands.last?.last == UInt8((size + 2 - 1) % 246 + 1))
+  }
+
+  @Test func neverAsksForMoreThanTheCardAllows() throws {
+    let bytes = try message(ofSize: 300)
+    let (content, commands) = try read(Type4Card(bytes, mostRead: 15))
+    #expect(content == .message(bytes))
+    #expect(commands.filter { $0[1] == 0xB0 }.allSatisfy { $0[4] <= 15 })
+  }
+
+  @Test func neverReadsBehindTheFile() throws {
+    let bytes = try message(ofSize: 20)
+    var card = Type4Card(bytes, fileSize: 22)
+    card.isStrict = true
+    let (content, commands) = try read(card)
+    #expect(content == .message(bytes))
+    #expect(commands.last == [0x00, 0xB0, 0x00, 0x00, 22])
+  }
+
+  @Test func asksForTheLengthAloneWhereACardInsists() throws {
+    let bytes = try message(ofSize: 20)
+    var card = Type4Card(bytes)
+    card.file = Array(card.file.prefix(22))
+    card.isStrict = true
+    let (content, commands) = try read(card)
+    #expect(content == .message(bytes))
+    #expect(commands.suffix(2) == [[0x00, 0xB0, 0, 0, 2], [0x00, 0xB0, 0, 2, 20]])
+  }
+
+  @Test func readsMappingVersion3() throws {
+    let bytes = try message(ofSize: 100)
+    #expect(try read(card(2, [0x30])).content == .message(try message(ofSize: 20)))
+
+    var extended = Type4Card(bytes)
+    extended.container = [0, 17, 0x30, 0, 246, 0, 0x34, 6, 8, 0xE1, 0x04, 0, 0, 0x10, 0, 0, 0]
+    extended.file = [0, 0, 0, 100] + bytes + [UInt8](repeating: 0, count: 100)
+    #expect(try read(extended).content == .message(bytes))
+  }
+
+  @Test func namesWhatIsNoNDEF() throws {
+    var channel = ScriptedChannel([([0, 0xA4, 4, 0, 7, 0xD2, 0x76, 0, 0, 0x85, 1, 1, 0], [0x6A, 0x82])])
+    #expect(try TagType.type4A.readNDEF(over: &channel) == .notNDEF("there is no NDEF application on the card"))
+  }
+
+  @Test func namesWhatIsEmpty() throws {
+    #expect(try problem(Type4Card([])) == "empty: the tag holds no message")
+  }
+
+  @Test func namesWhatIsDamaged() throws {
+    var liar = Type4Card(try message(ofSize: 20), fileSize: 200)
+    liar.file.replaceSubrange(0..<2, with: [0xFF, 0xFF])
+    #expect(try problem(liar) == "damaged: the NDEF message is longer than the file that holds it")
+
+    var short = Type4Card(try message(ofSize: 20), fileSize: 200)
+    short.file = Array(short.file.prefix(10))
+    #expect(try problem(short) == "damaged: the NDEF file cannot be read whole")
+
+    var trickle = Type4Card(try message(ofSize: 200))
+    trickle.most = 1
+    #expect(try problem(trickle) == "damaged: the capability container is cut off")
+
+    var truncated = Type4Card([])
+    truncated.container = [0, 15, 0x20]
+    #expect(try problem(truncated) == "damaged: the capability container is cut off")
+
+    #expect(try problem(card(3, [0, 14])) == "damaged: the capability container contradicts itself")
+    #expect(try problem(card(0, [0, 14])) == "damaged: the capability container contradicts itself")
+    #expect(try problem(card(7, [5])) == "damaged: the capability container does not name the NDEF file")
+    #expect(try problem(card(9, [0xE1, 0x03])) == "damaged: the NDEF file has a reserved identifier")
+    #expect(try problem(card(9, [0xE1, 0x05])) == "damaged: the NDEF file is not there")
+    #expect(try problem(card(11, [0, 2])) == "damaged: the NDEF file has no room for a message")
+  }
+
+  @Test func namesWhatCannotBeRead() throws {
+    #expect(try problem(card(2, [0x10])) == "unsupported: it is formatted for mapping version 1 of Type 4")
+    #expect(try problem(card(13, [0x80])) == "unsupported: the card does not let everybody read it")
+  }
+
+  @Test func aFewShortAnswersAreTolerated() throws {
+    let bytes = try message(ofSize: 300)
+    var card = Type4Card(bytes)
+    card.most = 100
+    #expect(try read(card).content == .message(bytes))
+  }
+
+  @Test func tornAwayAtAnyExchangeItNeverYieldsAMessage() throws {
+    let card = Type4Card(try message(ofSize: 600))
+    let needed = try read(card).commands.count
+    for left in 0..<needed {
+      var channel = TornChannel(tag: card, left: left)
+      #expect(throws: TagChannelError.self) { try TagType.type4A.readNDEF(over: &channel) }
+    }
+  }
+
+  @Test(arguments: [false, true]) func aHostileCardEndsInBoundedTime(plausible: Bool) throws {
+    for seed in 0..<300 as Range<UInt64> {
+      var channel = HostileChannel(seed: seed, plausible: plausible)
+      _ = try TagType.type4A.readNDEF(over: &channel)
+      // 32 KiB in pieces of 15 bytes.
+      #expect(channel.count <= 5 + 8 + 0x8000 / 15, "seed \(seed)")
+    }
+  }
+}
