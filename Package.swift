@@ -70,6 +70,9 @@ let package = Package(
     module("Tags", ["NDEF"], pure: true),
     module("UniversalLinks", pure: true),
 
+    // Processes and buses of one's own, for the demo, the benchmark and the tests.
+    module("Rig", ["CShims", "EventLoop"]),
+
     // Borders: hardware, buses, files, the desktop.
     module("Bus", ["CDBus", "EventLoop"]),
     module("Configuration", ["KeyFile", "Names"]),
@@ -115,7 +118,7 @@ let package = Package(
 
     // Tests, each beside what it proves.
     .target(
-      name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator"],
+      name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"],
       swiftSettings: settings),
     tests("Agent", ["TestSupport"]),
     tests("Bus", ["EventLoop", "TestSupport"]),
@@ -136,7 +139,7 @@ let package = Package(
     tests("Session", ["Bus", "EventLoop", "ScanGate", "TestSupport"]),
     tests("Tags", ["NDEF"]),
     tests("TagrouteClient", ["NDEF", "TestSupport"]),
-    tests("TestSupport", []),
+    tests("Rig", []),
     tests("UniversalLinks", []),
     .testTarget(
       name: "IntegrationTests",

@@ -6,16 +6,16 @@ public enum BuiltProducts {
   ///
   /// - Parameter name: an executable of the package, which the test target must depend on.
   /// - Returns: the absolute path.
-  /// - Throws: `TestSupportError` where it was not built.
+  /// - Throws: `RigError` where it was not built.
   public static func program(_ name: String) throws -> String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    guard count > 0 else { throw TestSupportError("cannot read /proc/self/exe") }
+    guard count > 0 else { throw RigError("cannot read /proc/self/exe") }
     let test = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     let folder = test.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     let path = "\(folder)/\(name)"
     guard access(path, X_OK) == 0 else {
-      throw TestSupportError("\(path) is not built: name \(name) among the dependencies of the test's target")
+      throw RigError("\(path) is not built: name \(name) among the dependencies of the test's target")
     }
     return path
   }
@@ -26,12 +26,12 @@ public enum BuiltProducts {
   ///   - name: the program.
   ///   - package: the Debian package that holds it.
   /// - Returns: the absolute path.
-  /// - Throws: `TestSupportError`, which names the package, where it is not installed.
+  /// - Throws: `RigError`, which names the package, where it is not installed.
   public static func systemProgram(_ name: String, package: String) throws -> String {
     let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
     for folder in "\(path):/usr/sbin:/sbin".split(separator: ":") where access("\(folder)/\(name)", X_OK) == 0 {
       return "\(folder)/\(name)"
     }
-    throw TestSupportError("\(name) is not installed: apt-get install \(package)")
+    throw RigError("\(name) is not installed: apt-get install \(package)")
   }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TestSupport
+import Rig
 
 @Suite struct ChildProcessTests {
   @Test func outputAndExitCodeAreReported() async throws {
@@ -18,7 +18,7 @@ import Testing
 
   @Test func aLineThatNeverComesFailsWithTheLog() async throws {
     let process = try ChildProcess("/bin/sh", ["-c", "echo something else"])
-    let error = await #expect(throws: TestSupportError.self) { try await process.line(containing: "wanted") }
+    let error = await #expect(throws: RigError.self) { try await process.line(containing: "wanted") }
     #expect(error?.description.contains("something else") == true)
   }
 

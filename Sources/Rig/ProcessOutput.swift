@@ -1,7 +1,6 @@
 import CShims
 import EventLoop
 import Glibc
-import Testing
 
 /// The two ends of a pipe, close-on-exec.
 struct Pipe {
@@ -52,18 +51,17 @@ actor ProcessOutput {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  init(name: String, identifier: pid_t, input: FileDescriptor?) {
+  init(name: String, identifier: pid_t, input: FileDescriptor?, starter: String) {
     loop = EventLoop(label: "test.process.\(name)")
     self.name = name
     self.identifier = identifier
     self.input = input
-    logFile = ProcessOutput.openLog(name: name, identifier: identifier)
+    logFile = ProcessOutput.openLog(name: name, identifier: identifier, starter: starter)
   }
 
-  private static func openLog(name: String, identifier: pid_t) -> FileDescriptor? {
+  private static func openLog(name: String, identifier: pid_t, starter: String) -> FileDescriptor? {
     guard let folder = getenv("TAGROUTE_TEST_LOGS").map({ String(cString: $0) }) else { return nil }
-    let test = Test.current?.name.split(separator: "(").first.map(String.init) ?? "unknown"
-    let safe = String(test.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+    let safe = String(starter.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     let descriptor = Glibc.open(
       "\(folder)/\(safe).\(name).\(identifier).log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     return descriptor >= 0 ? FileDescriptor(owning: descriptor) : nil
@@ -150,8 +148,8 @@ actor ProcessOutput {
     }
   }
 
-  private func failure(_ what: String) -> TestSupportError {
-    TestSupportError("\(name)[\(identifier)] \(what); its log:\n" + lines.suffix(200).map { "  \($0.text)\n" }.joined())
+  private func failure(_ what: String) -> RigError {
+    RigError("\(name)[\(identifier)] \(what); its log:\n" + lines.suffix(200).map { "  \($0.text)\n" }.joined())
   }
 
   func line(after index: Int, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String {
@@ -186,7 +184,7 @@ actor ProcessOutput {
   }
 
   func send(_ line: String) throws {
-    guard let input else { throw TestSupportError("\(name) was started without an input") }
+    guard let input else { throw RigError("\(name) was started without an input") }
     let bytes = Array((line + "\n").utf8)
     guard write(input.rawValue, bytes, bytes.count) == bytes.count else { throw failure("reads no more") }
   }

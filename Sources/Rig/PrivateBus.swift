@@ -9,6 +9,7 @@ public actor PrivateBus {
   /// Where `.service` files for activation may be put; read when the bus starts, and at `ReloadConfig`.
   public nonisolated let servicesDirectory: String
   private let directory: TemporaryDirectory
+  private let starter: String
   private let environment: [String: String]
   private var process: ChildProcess?
 
@@ -17,15 +18,19 @@ public actor PrivateBus {
   /// - Parameters:
   ///   - type: what `<type>` says, `session` or `system`.
   ///   - environment: what activated services find in their environment besides the bus's own address.
+  ///   - starter: the function on whose behalf it runs, which names the log.
   /// - Returns: the running bus.
-  /// - Throws: `TestSupportError` where dbus-daemon is missing or does not start.
-  public static func start(type: String = "session", environment: [String: String] = [:]) async throws -> PrivateBus {
-    let bus = try PrivateBus(type: type, environment: environment)
+  /// - Throws: `RigError` where dbus-daemon is missing or does not start.
+  public static func start(type: String = "session", environment: [String: String] = [:], starter: String = #function)
+    async throws -> PrivateBus
+  {
+    let bus = try PrivateBus(type: type, environment: environment, starter: starter)
     try await bus.restart()
     return bus
   }
 
-  private init(type: String, environment: [String: String]) throws {
+  private init(type: String, environment: [String: String], starter: String) throws {
+    self.starter = starter
     directory = try TemporaryDirectory()
     address = "unix:path=\(directory.file("bus"))"
     servicesDirectory = directory.file("services")
@@ -52,7 +57,7 @@ public actor PrivateBus {
 
   /// Kills the daemon, as a crash would; every connection breaks.
   ///
-  /// - Throws: `TestSupportError` where it does not end.
+  /// - Throws: `RigError` where it does not end.
   public func stop() async throws {
     guard let process else { return }
     process.signal(SIGKILL)
@@ -62,14 +67,14 @@ public actor PrivateBus {
 
   /// Starts the daemon, after ending the one that runs.
   ///
-  /// - Throws: `TestSupportError` where it does not start.
+  /// - Throws: `RigError` where it does not start.
   public func restart() async throws {
     try await stop()
     unlink(directory.file("bus"))
     let program = try BuiltProducts.systemProgram("dbus-daemon", package: "dbus-daemon")
     let process = try ChildProcess(
       program, ["--config-file=\(directory.file("bus.conf"))", "--nofork", "--nopidfile", "--print-address=1"],
-      environment: environment.merging(["PATH": "/usr/bin:/bin"]) { given, _ in given })
+      environment: environment.merging(["PATH": "/usr/bin:/bin"]) { given, _ in given }, starter: starter)
     try await process.line(containing: "unix:path=")
     self.process = process
   }

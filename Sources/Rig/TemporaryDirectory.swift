@@ -5,12 +5,12 @@ public final class TemporaryDirectory: Sendable {
   /// The absolute path, without a trailing slash.
   public let path: String
 
-  /// - Throws: `TestSupportError` where `/tmp` (or `$TMPDIR`) cannot be written.
+  /// - Throws: `RigError` where `/tmp` (or `$TMPDIR`) cannot be written.
   public init() throws {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/tagroute-test.XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw TestSupportError("cannot make a temporary directory below \(parent): \(String(cString: strerror(errno)))")
+      throw RigError("cannot make a temporary directory below \(parent): \(String(cString: strerror(errno)))")
     }
     path = template.withUnsafeBufferPointer { buffer in
       String(decoding: buffer.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -43,7 +43,7 @@ public final class TemporaryDirectory: Sendable {
   ///   - name: a path relative to the directory.
   ///   - mode: the file's permissions.
   /// - Returns: the absolute path.
-  /// - Throws: `TestSupportError` where the file cannot be written.
+  /// - Throws: `RigError` where the file cannot be written.
   @discardableResult
   public func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
     try write(Array(text.utf8), to: name, mode: mode)
@@ -56,7 +56,7 @@ public final class TemporaryDirectory: Sendable {
   ///   - name: a path relative to the directory.
   ///   - mode: the file's permissions.
   /// - Returns: the absolute path.
-  /// - Throws: `TestSupportError` where the file cannot be written.
+  /// - Throws: `RigError` where the file cannot be written.
   @discardableResult
   public func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws -> String {
     var folder = path
@@ -66,13 +66,13 @@ public final class TemporaryDirectory: Sendable {
     }
     let target = file(name)
     let descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-    guard descriptor >= 0 else { throw TestSupportError("cannot write \(target): \(String(cString: strerror(errno)))") }
+    guard descriptor >= 0 else { throw RigError("cannot write \(target): \(String(cString: strerror(errno)))") }
     defer { close(descriptor) }
     fchmod(descriptor, mode)
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { throw TestSupportError("cannot write \(target): \(String(cString: strerror(errno)))") }
+      guard count > 0 else { throw RigError("cannot write \(target): \(String(cString: strerror(errno)))") }
       rest = rest.dropFirst(count)
     }
     return target
@@ -80,7 +80,7 @@ public final class TemporaryDirectory: Sendable {
 }
 
 /// Something the test rig needs did not work, with the logs that tell why.
-public struct TestSupportError: Error, CustomStringConvertible {
+public struct RigError: Error, CustomStringConvertible {
   /// What happened.
   public let description: String
 
@@ -92,16 +92,16 @@ public struct TestSupportError: Error, CustomStringConvertible {
 ///
 /// - Parameter path: the file.
 /// - Returns: its bytes.
-/// - Throws: `TestSupportError` where it cannot be read.
+/// - Throws: `RigError` where it cannot be read.
 public func readFile(_ path: String) throws -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { throw TestSupportError("cannot read \(path): \(String(cString: strerror(errno)))") }
+  guard descriptor >= 0 else { throw RigError("cannot read \(path): \(String(cString: strerror(errno)))") }
   defer { close(descriptor) }
   var bytes: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 65536)
   while true {
     let count = read(descriptor, &buffer, buffer.count)
-    guard count >= 0 else { throw TestSupportError("cannot read \(path): \(String(cString: strerror(errno)))") }
+    guard count >= 0 else { throw RigError("cannot read \(path): \(String(cString: strerror(errno)))") }
     guard count > 0 else { return bytes }
     bytes += buffer[..<count]
   }

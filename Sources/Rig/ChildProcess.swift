@@ -10,7 +10,7 @@ public enum ExitStatus: Sendable, Hashable {
   case signalled(Int32)
 }
 
-/// A program that a test started: its output line by line, its end, and its log where something waited for never came.
+/// A program that a test, a benchmark or the demo started: its output line by line, its end, and its log where something waited for never came.
 ///
 /// The process is killed when the last reference goes. Every line is also appended to a file in `$TAGROUTE_TEST_LOGS`,
 /// named after the test, so that the log of each process of a failed test can be printed.
@@ -28,10 +28,12 @@ public final class ChildProcess: Sendable {
   ///   - arguments: what follows the program's name.
   ///   - environment: the whole environment; `nil` inherits the test's own.
   ///   - input: whether `send` is going to be used; otherwise standard input is `/dev/null`.
-  /// - Throws: `TestSupportError` where it cannot be started.
-  public init(_ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: Bool = false)
-    throws
-  {
+  ///   - starter: the function on whose behalf it runs, which names the log.
+  /// - Throws: `RigError` where it cannot be started.
+  public init(
+    _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: Bool = false,
+    starter: String = #function
+  ) throws {
     name = program.split(separator: "/").last.map(String.init) ?? program
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -68,10 +70,10 @@ public final class ChildProcess: Sendable {
     var identifier: Int32 = 0
     let result = posix_spawn(&identifier, program, &actions, &attributes, vector, variables)
     guard result == 0 else {
-      throw TestSupportError("cannot start \(program): \(String(cString: strerror(result)))")
+      throw RigError("cannot start \(program): \(String(cString: strerror(result)))")
     }
     self.identifier = identifier
-    output = ProcessOutput(name: name, identifier: identifier, input: standardInput?.writing)
+    output = ProcessOutput(name: name, identifier: identifier, input: standardInput?.writing, starter: starter)
     let (output, reading) = (output, (out.reading, err.reading))
     Task { await output.follow(reading.0, reading.1) }
   }
@@ -86,7 +88,7 @@ public final class ChildProcess: Sendable {
   ///   - text: what the line must contain.
   ///   - index: how many lines of the log to pass over.
   /// - Returns: the line.
-  /// - Throws: `TestSupportError` with the log where the process ends, or half a minute passes, without it.
+  /// - Throws: `RigError` with the log where the process ends, or half a minute passes, without it.
   @discardableResult
   public func line(containing text: String, after index: Int = 0) async throws -> String {
     try await output.line(after: index) { $0.contains(text) }
@@ -95,7 +97,7 @@ public final class ChildProcess: Sendable {
   /// Waits for the end.
   ///
   /// - Returns: how it ended.
-  /// - Throws: `TestSupportError` with the log where it still runs after half a minute.
+  /// - Throws: `RigError` with the log where it still runs after half a minute.
   @discardableResult
   public func exit() async throws -> ExitStatus { try await output.exit() }
 
@@ -113,7 +115,7 @@ public final class ChildProcess: Sendable {
   /// Writes a line to standard input.
   ///
   /// - Parameter line: without its newline.
-  /// - Throws: `TestSupportError` where the process was started without `input`, or reads no more.
+  /// - Throws: `RigError` where the process was started without `input`, or reads no more.
   public func send(_ line: String) async throws { try await output.send(line) }
 
   /// Runs a program to its end.
@@ -122,12 +124,15 @@ public final class ChildProcess: Sendable {
   ///   - program: an absolute path.
   ///   - arguments: what follows the program's name.
   ///   - environment: the whole environment; `nil` inherits the test's own.
+  ///   - starter: the function on whose behalf it runs, which names the log.
   /// - Returns: how it ended, what it printed on standard output, and its whole log.
-  /// - Throws: `TestSupportError` where it cannot be started or does not end.
-  public static func run(_ program: String, _ arguments: [String] = [], environment: [String: String]? = nil)
+  /// - Throws: `RigError` where it cannot be started or does not end.
+  public static func run(
+    _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, starter: String = #function
+  )
     async throws -> (status: ExitStatus, output: String, log: [String])
   {
-    let process = try ChildProcess(program, arguments, environment: environment)
+    let process = try ChildProcess(program, arguments, environment: environment, starter: starter)
     let status = try await process.exit()
     return (status, await process.standardOutput(), await process.log())
   }
