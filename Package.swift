@@ -78,7 +78,7 @@ let package = Package(
     module("Configuration", ["KeyFile", "Names"]),
     module(
       "Handlers", ["Bus", "CGIO", "CShims", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "UniversalLinks"]),
-    module("Inbox", ["CSQLite", "NDEF"]),
+    module("Inbox", ["CSQLite", "EventLoop"]),
     module("KeyFile", ["CGIO"]),
     module("Notifications", ["Bus", "EventLoop"]),
     module("Reader", ["CNFC", "CShims", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "Tags"]),
@@ -127,7 +127,7 @@ let package = Package(
     tests("Daemon", ["ReaderLink", "ScanGate", "Session", "TestSupport"]),
     tests("EventLoop", ["CShims"]),
     tests("Handlers", ["Bus", "EventLoop", "Routing", "TestSupport", "UniversalLinks"]),
-    tests("Inbox", ["NDEF", "TestSupport"]),
+    tests("Inbox", ["TestSupport"]),
     tests("KeyFile", []),
     tests("NDEF", []),
     tests("Notifications", ["Bus", "EventLoop", "TestSupport"]),

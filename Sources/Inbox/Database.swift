@@ -1,0 +1,82 @@
+import CSQLite
+
+/// What SQLite answered, other than "done".
+struct SQLiteError: Error {
+  /// The primary result code, for example `SQLITE_FULL`.
+  let code: Int32
+  /// SQLite's own words.
+  let message: String
+
+  /// The file does not hold what SQLite once wrote there.
+  var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+}
+
+/// One SQLite connection.
+///
+/// Owns the `sqlite3 *` from `sqlite3_open_v2` to `sqlite3_close`, which `deinit` calls; every statement is finalised before
+/// the call that made it returns, so closing never meets a live one. Not Sendable: it lives inside the one actor that uses it.
+final class Database {
+  private let handle: OpaquePointer
+
+  /// Opens or creates the file, or a database in memory where `path` is `":memory:"`.
+  init(path: String) throws(SQLiteError) {
+    var handle: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
+    let code = sqlite3_open_v2(path, &handle, flags, nil)
+    guard let handle else { throw SQLiteError(code: SQLITE_NOMEM, message: "out of memory") }
+    guard code == SQLITE_OK else {
+      // A failed open leaves a handle that carries the message and wants to be closed.
+      let error = SQLiteError(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)))
+      sqlite3_close(handle)
+      throw error
+    }
+    self.handle = handle
+    sqlite3_busy_timeout(handle, 2000)
+  }
+
+  deinit { sqlite3_close(handle) }
+
+  /// Runs one statement and returns its rows.
+  @discardableResult
+  func run(_ sql: String, _ bindings: [SQLiteValue] = []) throws(SQLiteError) -> [[SQLiteValue]] {
+    var prepared: OpaquePointer?
+    try check(sqlite3_prepare_v2(handle, sql, -1, &prepared, nil))
+    guard let statement = prepared else { return [] }
+    defer { sqlite3_finalize(statement) }
+    for (index, value) in bindings.enumerated() {
+      try check(value.bind(to: statement, at: Int32(index) + 1))
+    }
+    var rows: [[SQLiteValue]] = []
+    while true {
+      switch sqlite3_step(statement) {
+      case SQLITE_ROW:
+        rows.append((0..<sqlite3_column_count(statement)).map { SQLiteValue(statement, column: $0) })
+      case SQLITE_DONE: return rows
+      case let code: try check(code)
+      }
+    }
+  }
+
+  /// Runs `body` between `BEGIN IMMEDIATE` and `COMMIT`; where either or `body` throws, nothing of it stays.
+  func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+    try run("BEGIN IMMEDIATE")
+    do {
+      let result = try body()
+      try run("COMMIT")
+      return result
+    } catch {
+      // SQLite has already rolled back after some errors; a second rollback is an error of no interest.
+      _ = try? run("ROLLBACK")
+      throw error
+    }
+  }
+
+  /// How many rows the last statement changed.
+  var changes: Int { Int(sqlite3_changes(handle)) }
+
+  private func check(_ code: Int32) throws(SQLiteError) {
+    guard code == SQLITE_OK else {
+      throw SQLiteError(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)))
+    }
+  }
+}

@@ -1,0 +1,254 @@
+import CSQLite
+import EventLoop
+
+/// The taps and where each of them stands, safe over a crash.
+///
+/// Every change is one committed transaction by the time its call returns, so a caller that awaits it may let the outside see
+/// its effect. SQLite blocks: the actor runs on a loop of its own, never on the one that owns the buses.
+///
+/// A disk that is full or a file that is damaged costs the history, not the next tap: the inbox says so, carries the open taps
+/// over where they can still be read, and goes on, in a fresh file or in memory. ``prune()`` tries the file again.
+///
+/// Owns one ``Database`` (through ``TapStore``), closed when the actor goes.
+public actor Inbox {
+  /// Where the taps are kept.
+  public enum Location: Sendable, Hashable {
+    /// A file in a directory that is the inbox's own (an absolute path; made where it is not there).
+    case file(directory: String, name: String)
+    /// Nowhere: gone with the process.
+    case memory
+  }
+
+  private let loop: EventLoop
+  private let file: InboxFile?
+  private let retention: Retention
+  private let now: @Sendable () -> Timestamp
+  private let report: @Sendable (String) -> Void
+  private let maximumPages: Int
+  private var store: TapStore?
+  /// Whether `store` is in memory though there is a file to go back to.
+  private var isDegraded = false
+
+  /// The inbox's own loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  /// Nothing is opened until the first call.
+  ///
+  /// - Parameters:
+  ///   - location: where the taps are kept.
+  ///   - retention: how long and how many.
+  ///   - now: the time of day.
+  ///   - report: is given a line for the log when history was lost or is no longer kept. It holds no tag contents.
+  public init(
+    _ location: Location, retention: Retention = Retention(), now: @escaping @Sendable () -> Timestamp,
+    report: @escaping @Sendable (String) -> Void
+  ) {
+    self.init(location, retention: retention, maximumPages: 0, now: now, report: report)
+  }
+
+  init(
+    _ location: Location, retention: Retention, maximumPages: Int, now: @escaping @Sendable () -> Timestamp,
+    report: @escaping @Sendable (String) -> Void
+  ) {
+    loop = EventLoop(label: "inbox")
+    switch location {
+    case .file(let directory, let name): file = InboxFile(directory: directory, name: name)
+    case .memory: file = nil
+    }
+    self.retention = retention
+    self.maximumPages = maximumPages
+    self.now = now
+    self.report = report
+  }
+
+  /// Stores a tap in the state ``TapState/received``; false, and nothing changed, where its id is known.
+  ///
+  /// - Throws: ``InboxError/Code/storage`` where not even memory could hold it.
+  public func receive(_ tap: Tap) throws(InboxError) -> Bool {
+    try record(tap, as: .received, reason: "")
+  }
+
+  /// Stores a tap that is over before anybody saw it: nothing on it may be opened.
+  ///
+  /// - Parameters:
+  ///   - tap: what was read.
+  ///   - reason: why, in words for a person.
+  /// - Returns: false, and nothing changed, where the id is known.
+  /// - Throws: ``InboxError/Code/storage`` where not even memory could hold it.
+  public func refuse(_ tap: Tap, reason: String) throws(InboxError) -> Bool {
+    try record(tap, as: .failed, reason: reason)
+  }
+
+  /// Moves a tap to its next state.
+  ///
+  /// - Parameters:
+  ///   - id: the tap's id.
+  ///   - state: one of the present state's ``TapState/successors``.
+  ///   - reason: why, in words for a person.
+  /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/illegalTransition``, ``InboxError/Code/storage``.
+  public func move(_ id: String, to state: TapState, reason: String = "") throws(InboxError) {
+    let time = now()
+    let present = try attempt { store throws(SQLiteError) in
+      try store.transaction { () throws(SQLiteError) -> TapState? in
+        let present = try store.state(of: id)
+        guard let present, present.successors.contains(state) else { return present }
+        _ = try store.update(id, from: present, to: state, reason: reason, at: time)
+        return present
+      }
+    }
+    guard let present else { throw .unknownTap(id) }
+    guard present.successors.contains(state) else { throw .illegalTransition(id, from: present, to: state) }
+  }
+
+  /// One tap, whole.
+  ///
+  /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/storage``.
+  public func tap(_ id: String) throws(InboxError) -> StoredTap {
+    let tap = try attempt { store throws(SQLiteError) in try store.tap(id) }
+    guard let tap else { throw .unknownTap(id) }
+    return tap
+  }
+
+  /// A list without the messages.
+  ///
+  /// - Throws: ``InboxError/Code/storage``.
+  public func list(_ query: InboxQuery = InboxQuery()) throws(InboxError) -> [TapSummary] {
+    try attempt { store throws(SQLiteError) in try store.list(query) }
+  }
+
+  /// What a start of the agent finds unfinished, oldest first: taps to show again.
+  ///
+  /// Those that were being opened become ``TapState/failed``: the handler may or may not have got them.
+  ///
+  /// - Parameter reason: what a tap that was being opened says from here on.
+  /// - Returns: the taps, in the states they have now.
+  /// - Throws: ``InboxError/Code/storage``.
+  public func resume(reason: String) throws(InboxError) -> [TapSummary] {
+    let time = now()
+    return try attempt { store throws(SQLiteError) in
+      try store.transaction { () throws(SQLiteError) in
+        let unfinished = InboxQuery(
+          states: [.received, .shown, .opening], newestFirst: false, limit: InboxQuery.maximumLimit)
+        return try store.list(unfinished).map { (tap) throws(SQLiteError) in
+          guard tap.state == .opening else { return tap }
+          _ = try store.update(tap.id, from: .opening, to: .failed, reason: reason, at: time)
+          return TapSummary(
+            id: tap.id, time: tap.time, uri: tap.uri, title: tap.title, handler: tap.handler, state: .failed,
+            changed: time, reason: reason)
+        }
+      }
+    }
+  }
+
+  /// Applies the retention, and goes back to the file where a full disk had made that impossible.
+  ///
+  /// - Returns: the ids of taps that were waiting and are now ``TapState/expired``.
+  /// - Throws: ``InboxError/Code/storage``.
+  public func prune() throws(InboxError) -> [String] {
+    returnToFile()
+    let time = now()
+    let limit = time.before(days: retention.days)
+    let maximum = retention.maximumTaps
+    return try attempt { store throws(SQLiteError) in
+      try store.transaction { () throws(SQLiteError) in
+        try store.remove(before: limit, keeping: maximum)
+        let ended = try store.overdue(before: limit, excess: try store.count() - maximum)
+        for id in ended {
+          for state in [TapState.received, .shown] {
+            _ = try store.update(id, from: state, to: .expired, reason: "", at: time)
+          }
+        }
+        return ended
+      }
+    }
+  }
+
+  private func record(_ tap: Tap, as state: TapState, reason: String) throws(InboxError) -> Bool {
+    let stored = StoredTap(tap: tap, state: state, changed: now(), reason: reason)
+    let limit = stored.changed.before(days: retention.days)
+    let room = retention.maximumTaps - 1
+    return try attempt { store throws(SQLiteError) in
+      try store.transaction { () throws(SQLiteError) in
+        guard try store.insert(stored) else { return false }
+        if try store.count() > room { try store.remove(before: limit, keeping: room + 1) }
+        return true
+      }
+    }
+  }
+
+  /// Runs `body` on the store; after a failure once more, on whatever takes the store's place.
+  private func attempt<Result>(_ body: (TapStore) throws(SQLiteError) -> Result) throws(InboxError) -> Result {
+    do {
+      do {
+        return try body(try present())
+      } catch {
+        return try body(try replace(after: error))
+      }
+    } catch {
+      throw InboxError(code: .storage, message: "the inbox cannot be used: \(error.message)")
+    }
+  }
+
+  private func present() throws(SQLiteError) -> TapStore {
+    if let store { return store }
+    let opened =
+      if let file {
+        try file.open(at: now(), maximumPages: maximumPages, report: report)
+      } else {
+        try TapStore(path: ":memory:")
+      }
+    store = opened
+    return opened
+  }
+
+  /// A fresh file after damage, else memory, with the open taps that the old store still gives.
+  private func replace(after error: SQLiteError) throws(SQLiteError) -> TapStore {
+    guard let file, !isDegraded else { throw error }
+    let open = store.map(openTaps) ?? []
+    store = nil
+    if error.isDamage {
+      do {
+        try file.moveAside(because: error, at: now(), report: report)
+        let fresh = try file.open(at: now(), maximumPages: maximumPages, report: report)
+        for tap in open { _ = try fresh.insert(tap) }
+        store = fresh
+        return fresh
+      } catch {
+        report("no new inbox could be made at \(file.path): \(error.message)")
+      }
+    }
+    report("the inbox \(file.path) cannot be written (\(error.message)): taps are kept in memory until it can")
+    let memory = try TapStore(path: ":memory:")
+    for tap in open { _ = try memory.insert(tap) }
+    store = memory
+    isDegraded = true
+    return memory
+  }
+
+  private func openTaps(in store: TapStore) -> [StoredTap] {
+    let query = InboxQuery(
+      states: [.received, .shown, .opening, .failed], newestFirst: false, limit: InboxQuery.maximumLimit)
+    guard let list = try? store.list(query) else { return [] }
+    return list.compactMap { try? store.tap($0.id) }
+  }
+
+  private func returnToFile() {
+    guard let file, isDegraded, let memory = store else { return }
+    do {
+      let opened = try file.open(at: now(), maximumPages: maximumPages, report: report)
+      let everything = try memory.list(
+        InboxQuery(newestFirst: false, limit: InboxQuery.maximumLimit))
+      try opened.transaction { () throws(SQLiteError) in
+        for summary in everything {
+          guard let tap = try memory.tap(summary.id) else { continue }
+          try opened.replace(tap)
+        }
+      }
+      store = opened
+      isDegraded = false
+      report("the inbox \(file.path) can be written again")
+    } catch {
+      // Said once already, when it began; the next prune tries again.
+    }
+  }
+}

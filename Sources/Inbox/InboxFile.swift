@@ -1,0 +1,66 @@
+import CSQLite
+import Glibc
+
+/// Where the database lies, and what is done before SQLite sees it.
+struct InboxFile {
+  /// A directory that is the inbox's own.
+  let directory: String
+  /// The database's name in it.
+  let name: String
+
+  var path: String { directory + "/" + name }
+
+  /// Makes the directory (0700) and the file (0600) and opens the database.
+  ///
+  /// A file that is damaged, or of a newer schema, is moved aside under a name that says so, and a fresh one is made.
+  ///
+  /// - Throws: where not even a fresh one can be made.
+  func open(
+    at time: Timestamp, maximumPages: Int = 0, report: (String) -> Void
+  ) throws(SQLiteError) -> TapStore {
+    try makeDirectory()
+    try makeFile()
+    do {
+      return try TapStore(path: path, maximumPages: maximumPages)
+    } catch  where error.isDamage || error.code == SQLITE_MISMATCH {
+      try moveAside(because: error, at: time, report: report)
+      try makeFile()
+      return try TapStore(path: path, maximumPages: maximumPages)
+    }
+  }
+
+  /// Renames the database and what SQLite keeps beside it.
+  func moveAside(because error: SQLiteError, at time: Timestamp, report: (String) -> Void) throws(SQLiteError) {
+    let kind = error.isDamage ? "damaged" : "unusable"
+    let aside = "\(path).\(kind)-\(time.microseconds)"
+    guard rename(path, aside) == 0 else {
+      throw SQLiteError(
+        code: SQLITE_CANTOPEN, message: "cannot move \(path) aside: \(String(cString: strerror(errno)))")
+    }
+    for suffix in ["-wal", "-shm"] { rename(path + suffix, aside + suffix) }
+    report("the inbox \(path) is \(kind) (\(error.message)); it is kept as \(aside), and a new one is begun")
+  }
+
+  private func makeDirectory() throws(SQLiteError) {
+    var prefix = ""
+    for component in directory.split(separator: "/") {
+      prefix += "/" + component
+      if mkdir(prefix, 0o700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES {
+        throw failure("make the directory \(prefix)")
+      }
+    }
+    guard chmod(directory, 0o700) == 0 else { throw failure("make \(directory) private") }
+  }
+
+  private func makeFile() throws(SQLiteError) {
+    // Before SQLite, so that the file is never readable by others; its -wal and -shm take over the mode.
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("open \(path)") }
+    defer { close(descriptor) }
+    guard fchmod(descriptor, 0o600) == 0 else { throw failure("make \(path) private") }
+  }
+
+  private func failure(_ attempt: String) -> SQLiteError {
+    SQLiteError(code: SQLITE_CANTOPEN, message: "cannot \(attempt): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,58 @@
+/// Which taps a list holds, and how many.
+public struct InboxQuery: Sendable, Hashable {
+  /// No list is longer than this.
+  public static let maximumLimit = 1000
+
+  /// Only taps in one of these states.
+  public let states: Set<TapState>
+  /// Whether the newest tap comes first.
+  public let newestFirst: Bool
+  /// At most this many, from 1 to ``maximumLimit``.
+  public let limit: Int
+
+  /// - Parameters:
+  ///   - states: only taps in one of these states; all of them by default.
+  ///   - newestFirst: whether the newest tap comes first.
+  ///   - limit: at most this many; brought into the range from 1 to ``maximumLimit``.
+  public init(states: Set<TapState> = Set(TapState.allCases), newestFirst: Bool = true, limit: Int = 100) {
+    self.states = states
+    self.newestFirst = newestFirst
+    self.limit = min(max(limit, 1), Self.maximumLimit)
+  }
+}
+
+/// A line of a list of taps: everything but the message, which may be large.
+public struct TapSummary: Sendable, Hashable {
+  /// The daemon's UUID for this reading.
+  public let id: String
+  /// When the tag was read.
+  public let time: Timestamp
+  /// The link in its normal form.
+  public let uri: String?
+  /// What the notification says will happen.
+  public let title: String
+  /// The handler's desktop id.
+  public let handler: String?
+  /// Where the tap stands.
+  public let state: TapState
+  /// When it got there.
+  public let changed: Timestamp
+  /// Why, where there is something to say.
+  public let reason: String
+}
+
+/// How long and how many taps are kept.
+public struct Retention: Sendable, Hashable {
+  /// Finished taps older than this are removed, and open ones expire.
+  public let days: Int
+  /// At most this many taps are kept; the oldest finished ones go first.
+  public let maximumTaps: Int
+
+  /// - Parameters:
+  ///   - days: at least 1.
+  ///   - maximumTaps: at least 1.
+  public init(days: Int = 30, maximumTaps: Int = 500) {
+    self.days = max(days, 1)
+    self.maximumTaps = max(maximumTaps, 1)
+  }
+}

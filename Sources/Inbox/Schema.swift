@@ -1,0 +1,49 @@
+import CSQLite
+
+/// The tables, by version: `PRAGMA user_version` says which steps a file has seen.
+///
+/// A step is never changed once released; a new shape is a new step at the end.
+enum Schema {
+  /// Step `n` takes a file from version `n` to version `n + 1`.
+  static let steps: [[String]] = [
+    [
+      """
+      CREATE TABLE taps (
+        sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        time INTEGER NOT NULL,
+        message BLOB NOT NULL,
+        technology TEXT NOT NULL,
+        uid BLOB NOT NULL,
+        reader TEXT NOT NULL,
+        uri TEXT,
+        title TEXT NOT NULL,
+        handler TEXT,
+        state TEXT NOT NULL,
+        changed INTEGER NOT NULL,
+        reason TEXT NOT NULL DEFAULT ''
+      ) STRICT
+      """,
+      "CREATE INDEX taps_by_time ON taps (time)",
+      "CREATE INDEX taps_by_state ON taps (state, sequence)",
+    ]
+  ]
+
+  /// Brings a database to the newest version.
+  ///
+  /// - Throws: `SQLITE_MISMATCH` where the file is from a newer program.
+  static func migrate(_ database: Database) throws(SQLiteError) {
+    let rows = try database.run("PRAGMA user_version")
+    let version = Int(rows.first?.first?.asInteger ?? 0)
+    guard (0...steps.count).contains(version) else {
+      throw SQLiteError(code: SQLITE_MISMATCH, message: "schema version \(version) is newer than \(steps.count)")
+    }
+    guard version < steps.count else { return }
+    try database.transaction { () throws(SQLiteError) in
+      for step in steps[version...] {
+        for statement in step { try database.run(statement) }
+      }
+      try database.run("PRAGMA user_version = \(steps.count)")
+    }
+  }
+}

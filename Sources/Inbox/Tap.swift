@@ -1,0 +1,77 @@
+/// Microseconds since 1970-01-01 00:00 UTC, leap seconds not counted.
+public struct Timestamp: Sendable, Hashable, Comparable {
+  /// The number of microseconds.
+  public let microseconds: Int64
+
+  /// - Parameter microseconds: since 1970-01-01 00:00 UTC.
+  public init(microseconds: Int64) { self.microseconds = microseconds }
+
+  /// The earlier one is the lesser.
+  public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
+
+  /// The moment that lies `days` days before this one; the earliest there is where that is out of range.
+  public func before(days: Int) -> Timestamp {
+    let (span, overflow) = Int64(days).multipliedReportingOverflow(by: 86_400_000_000)
+    let (result, underflow) = microseconds.subtractingReportingOverflow(span)
+    return Timestamp(microseconds: overflow || underflow ? .min : result)
+  }
+}
+
+/// A tag that was read: what the daemon gave, and what the agent made of it.
+public struct Tap: Sendable, Hashable {
+  /// The daemon's UUID for this reading. The inbox holds it once.
+  public let id: String
+  /// When the tag was read.
+  public let time: Timestamp
+  /// The whole NDEF message.
+  public let message: [UInt8]
+  /// The tag's technology, for example `"type-2"`.
+  public let technology: String
+  /// The tag's UID; an identity only where it does not start with 08 (see the NFC Forum's Digital specification).
+  public let uid: [UInt8]
+  /// The reader's object path at the daemon.
+  public let reader: String
+  /// The link in its normal form; nil where the message holds none that may be opened.
+  public let uri: String?
+  /// What the notification says will happen.
+  public let title: String
+  /// The handler's desktop id; nil where nothing opens this tap.
+  public let handler: String?
+
+  /// - Parameters:
+  ///   - id: the daemon's UUID for this reading.
+  ///   - time: when the tag was read.
+  ///   - message: the whole NDEF message.
+  ///   - technology: the tag's technology.
+  ///   - uid: the tag's UID.
+  ///   - reader: the reader's object path.
+  ///   - uri: the link in its normal form.
+  ///   - title: what the notification says will happen.
+  ///   - handler: the handler's desktop id.
+  public init(
+    id: String, time: Timestamp, message: [UInt8], technology: String, uid: [UInt8] = [], reader: String = "",
+    uri: String?, title: String, handler: String?
+  ) {
+    self.id = id
+    self.time = time
+    self.message = message
+    self.technology = technology
+    self.uid = uid
+    self.reader = reader
+    self.uri = uri
+    self.title = title
+    self.handler = handler
+  }
+}
+
+/// A tap with its place in the inbox.
+public struct StoredTap: Sendable, Hashable {
+  /// What was read.
+  public var tap: Tap
+  /// Where it stands.
+  public var state: TapState
+  /// When it got there.
+  public var changed: Timestamp
+  /// Why it is ``TapState/failed`` or ``TapState/dismissed``, in words for a person; empty where there is nothing to say.
+  public var reason: String
+}

@@ -1,0 +1,48 @@
+/// Where a tap stands on its way from the tag to the handler.
+///
+/// `received → shown → opening → delivered`, or one of the other ends:
+///
+/// ```
+/// received ─→ shown ─→ opening ─→ delivered
+///    │          │         └─────→ failed ─→ opening ("Try again")
+///    └──────────┴─→ opening, dismissed, failed, expired
+/// dismissed, expired ─→ opening (from the list, later)
+/// ```
+///
+/// The raw value is what the database and the bus interface hold.
+public enum TapState: String, Sendable, Hashable, CaseIterable {
+  /// Stored; nobody has seen it yet. After a crash it is shown.
+  case received
+  /// A notification server has taken it. After a crash it is shown again.
+  case shown
+  /// The user has clicked; the handler is being given the message. After a crash it becomes ``failed``.
+  case opening
+  /// The handler has taken the message.
+  case delivered
+  /// The user has closed it, or a newer tap of the same tag has taken its place.
+  case dismissed
+  /// It was not handed over; the tap's reason says why. It stays so while a notification offers to try again.
+  case failed
+  /// The notification server or the retention ended its time on the screen.
+  case expired
+
+  /// The states that this one may become.
+  public var successors: Set<TapState> {
+    switch self {
+    case .received: [.shown, .opening, .dismissed, .failed, .expired]
+    case .shown: [.opening, .dismissed, .failed, .expired]
+    case .opening: [.delivered, .failed]
+    case .failed: [.opening, .dismissed]
+    case .dismissed, .expired: [.opening]
+    case .delivered: []
+    }
+  }
+
+  /// Whether the tap still waits for the user or for the handler.
+  public var isOpen: Bool {
+    switch self {
+    case .received, .shown, .opening: true
+    case .delivered, .dismissed, .failed, .expired: false
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Inbox
+
+struct TapStateTests {
+  /// Every pair of states: what is listed may happen, anything else may not.
+  static let allowed: [TapState: Set<TapState>] = [
+    .received: [.shown, .opening, .dismissed, .failed, .expired],
+    .shown: [.opening, .dismissed, .failed, .expired],
+    .opening: [.delivered, .failed],
+    .delivered: [],
+    .dismissed: [.opening],
+    .failed: [.opening, .dismissed],
+    .expired: [.opening],
+  ]
+
+  /// The shortest way from a fresh tap to each state.
+  static let ways: [TapState: [TapState]] = [
+    .received: [], .shown: [.shown], .opening: [.opening], .delivered: [.opening, .delivered],
+    .dismissed: [.dismissed], .failed: [.failed], .expired: [.expired],
+  ]
+
+  @Test(arguments: TapState.allCases, TapState.allCases)
+  func `a transition is stored where the table has it and an error where it has not`(
+    from: TapState, to: TapState
+  ) async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    _ = try await inbox.receive(sampleTap("a"))
+    for state in try #require(Self.ways[from]) { try await inbox.move("a", to: state) }
+
+    if try #require(Self.allowed[from]).contains(to) {
+      try await inbox.move("a", to: to, reason: "why")
+      #expect(try await inbox.tap("a").state == to)
+      #expect(try await inbox.tap("a").reason == "why")
+    } else {
+      let error = await #expect(throws: InboxError.self) { try await inbox.move("a", to: to) }
+      #expect(error?.code == .illegalTransition)
+      #expect(try await inbox.tap("a").state == from)
+    }
+  }
+
+  @Test func `what is open is what a crash leaves to be done`() {
+    #expect(Set(TapState.allCases.filter(\.isOpen)) == [.received, .shown, .opening])
+  }
+}
