@@ -1,0 +1,82 @@
+/// Text from outside that may stand on a screen: one line, bounded, without anything that acts instead of being shown.
+///
+/// Control characters and line breaks become spaces; bidirectional controls, invisible format characters, tag characters and
+/// code points that mean nothing in public are gone; piles of combining marks are cut. What is left is text of any language,
+/// joiners of scripts and emoji included. It is **not** escaped: that is the business of the place that knows the markup.
+public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
+  /// The text.
+  public let string: String
+
+  /// Whether nothing is left to show.
+  public var isEmpty: Bool { string.isEmpty }
+
+  /// - Parameters:
+  ///   - raw: text from anywhere, of any length.
+  ///   - limit: at most this many characters; longer text ends in "…".
+  public init(_ raw: String, limit: Int = 200) {
+    var clean = String.UnicodeScalarView()
+    var marks = 0
+    var spaceIsDue = false
+    // Sixteen scalars a character is more than any script needs; the rest of a huge text is not even looked at.
+    for scalar in raw.unicodeScalars.prefix(16 * min(max(limit, 0), DisplayText.maximumLimit)) {
+      switch DisplayText.treatment(of: scalar) {
+      case .drop: continue
+      case .space: spaceIsDue = !clean.isEmpty
+      case .mark:
+        marks += 1
+        if marks <= DisplayText.maximumMarks && !spaceIsDue && !clean.isEmpty { clean.append(scalar) }
+      case .keep:
+        if spaceIsDue { clean.append(" ") }
+        spaceIsDue = false
+        marks = 0
+        clean.append(scalar)
+      }
+    }
+    let text = String(clean)
+    if text.count > limit {
+      string = String(text.prefix(max(limit - 1, 0))) + (limit > 0 ? "…" : "")
+    } else {
+      string = text
+    }
+  }
+
+  /// The text.
+  public var description: String { string }
+
+  /// The same text with every `scheme://` left out.
+  ///
+  /// A server that turns plain addresses into links of its own (GNOME Shell does) would open them past the agent.
+  public var withoutSchemes: DisplayText {
+    var rest = string[...]
+    var result = ""
+    while let separator = rest.firstRange(of: "://") {
+      let scheme = rest[..<separator.lowerBound].reversed().prefix { character in
+        character.isASCII && (character.isLetter || character.isNumber || "+.-".contains(character))
+      }
+      result += rest[..<separator.lowerBound].dropLast(scheme.count)
+      rest = rest[separator.upperBound...]
+    }
+    return DisplayText(result + rest, limit: string.count)
+  }
+
+  /// A limit beyond this counts as this.
+  private static let maximumLimit = 1 << 16
+
+  private enum Treatment { case keep, drop, space, mark }
+
+  private static let maximumMarks = 4
+
+  private static func treatment(of scalar: Unicode.Scalar) -> Treatment {
+    let properties = scalar.properties
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator: return .space
+    case .nonspacingMark, .enclosingMark: return .mark
+    // Joiners shape Indic and Arabic scripts and hold emoji together; every other format character is invisible.
+    case .format: return scalar == "\u{200C}" || scalar == "\u{200D}" ? .mark : .drop
+    case .privateUse, .surrogate, .unassigned: return .drop
+    default:
+      // Letters that look like nothing (the Hangul fillers) hide what follows them.
+      return properties.isDefaultIgnorableCodePoint ? .drop : .keep
+    }
+  }
+}

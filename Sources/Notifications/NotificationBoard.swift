@@ -1,0 +1,348 @@
+/// What is on the screen, what should be, and which server shows it: every decision of the notification client.
+///
+/// Pure: events in, actions out, no clock and no bus. The time-outs it asks for come back as events.
+///
+/// Servers differ; what is decided here holds for all that are known:
+/// - Only signals of the server that owns the name now count, and only for ids that it gave us (GNOME Shell sends each signal
+///   twice, once from a connection that owns nothing; broadcasting servers send other programs' ids).
+/// - `NotificationClosed` may come before `ActionInvoked`: a closed notification is remembered for two seconds.
+/// - The activation token comes before the click, after it, or never: a click waits a moment for it.
+/// - A notification is closed by us after a click: LXQt leaves it up.
+/// - An id dies with its server: what was up is shown on the next one, never with the old id in `replaces_id`.
+/// - xfce drops `actions` in do-not-disturb: a server without it is asked again before each notification.
+struct NotificationBoard {
+  /// Something that happened.
+  enum Event {
+    /// The bus name has this owner now.
+    case ownerChanged(String?)
+    /// The owner has said what it is.
+    case described(NotificationServer)
+    /// Starting a server by its bus name has failed.
+    case activationFailed
+    /// The caller wants a notification, in the place of `replacing` where that is still up.
+    case show(NotificationKey, Notification, replacing: NotificationKey?)
+    /// The caller wants it gone.
+    case close(NotificationKey)
+    /// The answer to ``Action/notify(slot:call:owner:_:)``.
+    case notified(slot: Int, call: Int, id: UInt32)
+    /// The same, refused.
+    case refused(slot: Int, call: Int, reason: String)
+    /// A signal from `sender`.
+    case signal(Signal, id: UInt32, sender: String)
+    /// A time-out that was asked for.
+    case timeout(Timer)
+  }
+
+  /// A server's signal.
+  enum Signal {
+    case closed(reason: UInt32)
+    case action(String)
+    case token(String)
+  }
+
+  /// Something to do.
+  enum Action: Equatable {
+    /// Ask the owner for its name and its capabilities.
+    case describe(owner: String)
+    /// Have the bus start a server.
+    case activateServer
+    /// Call `Notify`; the two numbers come back with the answer.
+    case notify(slot: Int, call: Int, owner: String, NotifyArguments)
+    /// Call `CloseNotification`.
+    case closeNotification(owner: String, id: UInt32)
+    /// Let ``Event/timeout(_:)`` come after this time.
+    case wait(Timer, Duration)
+    /// Tell the caller.
+    case report(NotificationEvent)
+  }
+
+  /// What is waited for.
+  enum Timer: Hashable {
+    case token(slot: Int)
+    case lateAction(slot: Int)
+    case retry(slot: Int)
+    case activation
+  }
+
+  /// Longer than any known server takes from click to token; short for a person.
+  static let tokenWait: Duration = .milliseconds(100)
+  /// How long after `NotificationClosed` an `ActionInvoked` still counts.
+  static let lateActionWait: Duration = .seconds(2)
+  /// How long a server that went may take to come back by itself before the bus is asked for any.
+  static let activationWait: Duration = .seconds(5)
+  /// Signals kept while an answer to `Notify` is due: one of them may be for the id that it brings.
+  static let maximumEarlySignals = 64
+
+  private var owner: String?
+  private var server: NotificationServer?
+  private var isActivating = false
+  private var isDescribing = false
+  private var slots: [Int: NotificationSlot] = [:]
+  private var lastSlot = 0
+  private var lastCall = 0
+  private var early: [(Signal, UInt32)] = []
+
+  mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .ownerChanged(let name): return ownerChanged(name)
+    case .described(let description): return described(description)
+    case .activationFailed:
+      isActivating = false
+      return []
+    case .show(let key, let notification, let replacing): return show(notification, as: key, replacing: replacing)
+    case .close(let key): return close(key)
+    case .notified(let slot, let call, let id): return notified(slot, call, id)
+    case .refused(let slot, let call, let reason): return refused(slot, call, reason)
+    case .signal(let signal, let id, let sender):
+      return sender == owner ? handle(signal, id: id) : []
+    case .timeout(let timer): return timedOut(timer)
+    }
+  }
+
+  // MARK: The server
+
+  private mutating func ownerChanged(_ name: String?) -> [Action] {
+    guard name != owner else { return [] }
+    var actions = leaveServer()
+    owner = name
+    server = nil
+    early = []
+    isActivating = false
+    isDescribing = name != nil
+    if let name {
+      actions.append(.describe(owner: name))
+    } else {
+      actions.append(.report(.serverChanged(nil)))
+      if !slots.isEmpty { actions.append(.wait(.activation, Self.activationWait)) }
+    }
+    return actions
+  }
+
+  /// What was up has to be shown again; what was decided is said now, since nothing more can come.
+  private mutating func leaveServer() -> [Action] {
+    var actions: [Action] = []
+    for number in slots.keys.sorted() {
+      guard let slot = slots[number] else { continue }
+      switch slot.phase {
+      case .clicked(_, let action, _):
+        slots[number] = nil
+        actions.append(.report(.activated(slot.key, action: action, token: nil)))
+      case .closed(_, let reason, _) where reason == .dismissed || reason == .expired:
+        slots[number] = nil
+        actions.append(.report(.closed(slot.key, reason)))
+      case .calling(_, _, .remove): slots[number] = nil
+      // A server that closes everything on its way out gives a reason that is nobody's decision.
+      default: slots[number]?.phase = .waiting
+      }
+    }
+    return actions
+  }
+
+  private mutating func described(_ description: NotificationServer) -> [Action] {
+    guard description.owner == owner else { return [] }
+    let isNew = server == nil
+    isDescribing = false
+    server = description
+    return (isNew ? [.report(.serverChanged(description))] : []) + flush()
+  }
+
+  private mutating func flush() -> [Action] {
+    var actions: [Action] = []
+    for number in slots.keys.sorted() {
+      if case .waiting = slots[number]?.phase { actions += notify(number, replacing: 0) }
+    }
+    return actions
+  }
+
+  // MARK: The caller
+
+  private mutating func show(
+    _ notification: Notification, as key: NotificationKey, replacing: NotificationKey?
+  ) -> [Action] {
+    guard let number = number(of: key) ?? replacing.flatMap(number(of:)) else {
+      lastSlot += 1
+      slots[lastSlot] = NotificationSlot(key: key, notification: notification, phase: .waiting)
+      return begin(lastSlot, replacing: 0)
+    }
+    slots[number]?.key = key
+    slots[number]?.notification = notification
+    slots[number]?.refusals = 0
+    switch slots[number]?.phase {
+    case .calling(let call, let replaced, _):
+      slots[number]?.phase = .calling(call: call, replacing: replaced, then: .showAgain)
+      return []
+    case .up(let id, _): return begin(number, replacing: id)
+    default:
+      slots[number]?.phase = .waiting
+      return begin(number, replacing: 0)
+    }
+  }
+
+  /// Shows a slot now, or as soon as there is a server that can.
+  private mutating func begin(_ number: Int, replacing id: UInt32) -> [Action] {
+    guard let owner else {
+      guard !isActivating else { return [] }
+      isActivating = true
+      return [.activateServer]
+    }
+    guard let server else { return [] }
+    guard server.hasActions || id != 0 else {
+      slots[number]?.phase = .waiting
+      guard !isDescribing else { return [] }
+      isDescribing = true
+      return [.describe(owner: owner)]
+    }
+    return notify(number, replacing: id)
+  }
+
+  private mutating func close(_ key: NotificationKey) -> [Action] {
+    guard let number = number(of: key), let slot = slots[number] else { return [] }
+    switch slot.phase {
+    case .calling(let call, let replaced, _):
+      slots[number]?.phase = .calling(call: call, replacing: replaced, then: .remove)
+      return []
+    case .up(let id, _):
+      slots[number] = nil
+      return owner.map { [.closeNotification(owner: $0, id: id)] } ?? []
+    default:
+      slots[number] = nil
+      return []
+    }
+  }
+
+  // MARK: Answers
+
+  private mutating func notify(_ number: Int, replacing id: UInt32) -> [Action] {
+    guard let slot = slots[number], let server else { return [] }
+    lastCall += 1
+    slots[number]?.phase = .calling(call: lastCall, replacing: id, then: .nothing)
+    let arguments = NotifyArguments(slot.notification, replaces: id, server: server)
+    return [.notify(slot: number, call: lastCall, owner: server.owner, arguments)]
+  }
+
+  private mutating func notified(_ number: Int, _ call: Int, _ id: UInt32) -> [Action] {
+    guard let owner, let slot = slots[number], case .calling(call, let replaced, let then) = slot.phase else {
+      return []
+    }
+    guard id != 0 else { return refused(number, call, "the server gave the id 0") }
+    slots[number]?.refusals = 0
+    switch then {
+    case .remove:
+      slots[number] = nil
+      forgetEarly()
+      return [.closeNotification(owner: owner, id: id)]
+    case .showAgain: return notify(number, replacing: id)
+    case .nothing:
+      slots[number]?.phase = .up(id: id, token: nil)
+      var actions: [Action] = [.report(.shown(slot.key))]
+      let signals = early.filter { $0.1 == id }
+      early.removeAll { $0.1 == id }
+      for (signal, id) in signals {
+        // What closed the one that was replaced did not close the one that has taken its place.
+        if case .closed = signal, id == replaced { continue }
+        actions += handle(signal, id: id)
+      }
+      forgetEarly()
+      return actions
+    }
+  }
+
+  private mutating func refused(_ number: Int, _ call: Int, _ reason: String) -> [Action] {
+    guard let slot = slots[number], case .calling(call, let replaced, let then) = slot.phase else { return [] }
+    guard then != .remove else {
+      slots[number] = nil
+      forgetEarly()
+      return []
+    }
+    // GNOME Shell refuses a replaces_id that it no longer has.
+    if replaced != 0 { return notify(number, replacing: 0) }
+    slots[number]?.phase = .refused
+    slots[number]?.refusals += 1
+    // From 1.5 s, past the second within which Plasma refuses a repetition, to a minute and a half.
+    let delay = Duration.milliseconds(1500 << min(slot.refusals, 6))
+    forgetEarly()
+    return [.report(.refused(slot.key, reason: reason)), .wait(.retry(slot: number), delay)]
+  }
+
+  /// Early signals are for nobody once no answer is due.
+  private mutating func forgetEarly() {
+    if !slots.values.contains(where: \.isCalling) { early = [] }
+  }
+
+  // MARK: Signals
+
+  private mutating func handle(_ signal: Signal, id: UInt32) -> [Action] {
+    guard let number = number(of: id), let slot = slots[number] else {
+      let isCallDue = slots.values.contains(where: \.isCalling)
+      if isCallDue && early.count < Self.maximumEarlySignals { early.append((signal, id)) }
+      return []
+    }
+    switch (signal, slot.phase) {
+    case (.token(let token), .up): slots[number]?.phase = .up(id: id, token: token)
+    case (.token(let token), .closed(_, let reason, _)): slots[number]?.phase = .closed(id: id, reason, token: token)
+    case (.token(let token), .clicked(_, let action, let isUp)):
+      return finish(number, action: action, token: token, isUp: isUp)
+    case (.action(let action), .up(_, let token)):
+      return clicked(number, id: id, action: action, token: token, isUp: true)
+    case (.action(let action), .closed(_, _, let token)):
+      return clicked(number, id: id, action: action, token: token, isUp: false)
+    case (.closed(let reason), .up(_, let token)):
+      slots[number]?.phase = .closed(id: id, NotificationCloseReason(rawValue: reason) ?? .undefined, token: token)
+      return [.wait(.lateAction(slot: number), Self.lateActionWait)]
+    case (.closed, .clicked(_, let action, _)):
+      slots[number]?.phase = .clicked(id: id, action: action, isUp: false)
+    default: break
+    }
+    return []
+  }
+
+  private mutating func clicked(
+    _ number: Int, id: UInt32, action: String, token: String?, isUp: Bool
+  ) -> [Action] {
+    guard let slot = slots[number],
+      action == "default" || slot.notification.buttons.contains(where: { $0.key == action })
+    else { return [] }
+    if let token { return finish(number, id: id, action: action, token: token, isUp: isUp) }
+    slots[number]?.phase = .clicked(id: id, action: action, isUp: isUp)
+    return [.wait(.token(slot: number), Self.tokenWait)]
+  }
+
+  private mutating func finish(
+    _ number: Int, id: UInt32? = nil, action: String, token: String?, isUp: Bool
+  ) -> [Action] {
+    guard let slot = slots.removeValue(forKey: number) else { return [] }
+    let report = Action.report(.activated(slot.key, action: action, token: token))
+    guard isUp, let owner, let id = id ?? slot.phase.id else { return [report] }
+    return [report, .closeNotification(owner: owner, id: id)]
+  }
+
+  // MARK: Time
+
+  private mutating func timedOut(_ timer: Timer) -> [Action] {
+    switch timer {
+    case .token(let number):
+      guard case .clicked(_, let action, let isUp) = slots[number]?.phase else { return [] }
+      return finish(number, action: action, token: nil, isUp: isUp)
+    case .lateAction(let number):
+      guard let slot = slots[number], case .closed(_, let reason, _) = slot.phase else { return [] }
+      slots[number] = nil
+      return [.report(.closed(slot.key, reason))]
+    case .retry(let number):
+      guard case .refused = slots[number]?.phase else { return [] }
+      slots[number]?.phase = .waiting
+      return begin(number, replacing: 0)
+    case .activation:
+      guard owner == nil, !slots.isEmpty, !isActivating else { return [] }
+      isActivating = true
+      return [.activateServer]
+    }
+  }
+
+  private func number(of key: NotificationKey) -> Int? {
+    slots.first(where: { $0.value.key == key && !$0.value.isClicked })?.key
+  }
+
+  private func number(of id: UInt32) -> Int? {
+    slots.first(where: { $0.value.phase.id == id })?.key
+  }
+}

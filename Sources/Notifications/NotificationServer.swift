@@ -1,0 +1,32 @@
+/// A running notification server: one owner of the bus name, and what it can do.
+public struct NotificationServer: Sendable, Hashable {
+  /// Its unique name on the bus; its signals come from this sender alone.
+  public let owner: String
+  /// What it calls itself, for example `"gnome-shell"`.
+  public let name: String
+  /// Its version.
+  public let version: String
+  /// What `GetCapabilities` answered.
+  public let capabilities: Set<String>
+
+  /// - Parameters:
+  ///   - owner: its unique name on the bus.
+  ///   - name: what it calls itself.
+  ///   - version: its version.
+  ///   - capabilities: what `GetCapabilities` answered.
+  public init(owner: String, name: String = "", version: String = "", capabilities: Set<String>) {
+    self.owner = owner
+    self.name = name
+    self.version = version
+    self.capabilities = capabilities
+  }
+
+  /// Whether buttons and clicks come back.
+  var hasActions: Bool { capabilities.contains("actions") }
+  /// Whether it reads the body as markup.
+  var hasBodyMarkup: Bool { capabilities.contains("body-markup") }
+  /// Whether it turns `host.tld/path` in a body into a link of its own, past our actions.
+  ///
+  /// GNOME Shell's `findUrls` (js/misc/util.js) takes `http://`, `www.` and `foo.xx/`.
+  var linksPlainText: Bool { name.lowercased() == "gnome-shell" }
+}

@@ -1,0 +1,39 @@
+/// A place on the screen. A replacement keeps the place and changes the key.
+struct NotificationSlot {
+  var key: NotificationKey
+  var notification: Notification
+  var phase: Phase
+  /// How often in a row the server has refused it.
+  var refusals = 0
+
+  enum Phase {
+    /// To be shown as soon as a server can.
+    case waiting
+    /// `Notify` is under way, in the place of `replacing` where that is not 0.
+    case calling(call: Int, replacing: UInt32, then: Afterwards)
+    /// Refused; a timer runs.
+    case refused
+    case up(id: UInt32, token: String?)
+    /// Gone from the screen; a click that was made before may still be reported.
+    case closed(id: UInt32, NotificationCloseReason, token: String?)
+    /// Clicked; the token may still come.
+    case clicked(id: UInt32, action: String, isUp: Bool)
+
+    /// The id that the server's signals carry; nil where there is none, or where it is being replaced.
+    var id: UInt32? {
+      switch self {
+      case .up(let id, _), .closed(let id, _, _), .clicked(let id, _, _): id
+      case .waiting, .calling, .refused: nil
+      }
+    }
+  }
+
+  /// What to do when the answer to a `Notify` that is under way comes.
+  enum Afterwards { case nothing, showAgain, remove }
+
+  /// Whether an answer to `Notify` is due.
+  var isCalling: Bool { if case .calling = phase { true } else { false } }
+
+  /// Whether it was clicked: nothing replaces or closes it any more, the click will be reported.
+  var isClicked: Bool { if case .clicked = phase { true } else { false } }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import Notifications
+
+struct DisplayTextTests {
+  @Test(arguments: [
+    ("plain", "plain"),
+    ("", ""),
+    ("  two   spaces\tand\u{A0}more  ", "two spaces and more"),
+    ("line\r\nbreaks\u{2028}of\u{2029}all\u{85}kinds\u{B}", "line breaks of all kinds"),
+    ("\u{1B}[31mred\u{7}\u{0}", "[31mred"),
+    ("abc\u{202E}gpj.exe\u{202C}", "abcgpj.exe"),
+    ("\u{2066}a\u{2069}\u{200E}b\u{200F}c\u{61C}", "abc"),
+    ("zero\u{200B}width\u{FEFF}\u{2060}\u{AD}", "zerowidth"),
+    ("tags\u{E0041}\u{E007F}", "tags"),
+    ("private\u{E000}\u{10FFFD} and\u{FFFF}", "private and"),
+    ("hangul\u{3164}filler\u{115F}", "hangulfiller"),
+    ("日本語と한국어、עברית, عربى", "日本語と한국어、עברית, عربى"),
+    ("می\u{200C}خواهم", "می\u{200C}خواهم"),
+    ("👩‍👩‍👧 ❤️ 🇪🇺", "👩‍👩‍👧 ❤️ 🇪🇺"),
+    ("\u{301}accent first", "accent first"),
+    ("<b>&amp;", "<b>&amp;"),
+  ])
+  func `what acts instead of being shown is gone, and text of any language stays`(raw: String, shown: String) {
+    #expect(DisplayText(raw).string == shown)
+  }
+
+  @Test func `piles of combining marks are cut`() {
+    let pile = "a" + String(repeating: "\u{301}", count: 1000) + "b"
+    #expect(DisplayText(pile, limit: 100).string.unicodeScalars.count == 6)
+  }
+
+  @Test func `long text is cut at a character and says so`() {
+    #expect(DisplayText("abcdef", limit: 4).string == "abc…")
+    #expect(DisplayText("abcd", limit: 4).string == "abcd")
+    #expect(DisplayText("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", limit: 2).string == "👩‍👩‍👧…")
+    #expect(DisplayText("abc", limit: 0).string == "")
+    #expect(DisplayText("abc", limit: -1).string == "")
+    #expect(DisplayText(String(repeating: "x", count: 1 << 20), limit: 10).string.count == 10)
+  }
+
+  @Test(arguments: [
+    ("https://a.example/b", "a.example/b"), ("x https://a", "x a"), ("://", ""), ("a://b://c", "c"),
+    ("(http://a)", "(a)"), ("no scheme", "no scheme"), ("httphttps://://a", "a"),
+  ])
+  func `no scheme is left`(raw: String, shown: String) {
+    #expect(DisplayText(raw).withoutSchemes.string == shown)
+  }
+}

@@ -1,0 +1,166 @@
+import Testing
+
+@testable import Notifications
+
+/// What servers do to a notification that is up.
+struct NotificationBoardTests {
+  private typealias Event = NotificationBoard.Event
+
+  /// One server's way of reporting a click: the signals in its order, and the token that has to arrive.
+  struct ClickScript: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let signals: [@Sendable (NotificationBoard) -> NotificationBoard.Event]
+    let token: String?
+    let isClosedByUs: Bool
+  }
+
+  private static func signal(
+    _ signal: NotificationBoard.Signal, id: UInt32 = 5, sender: String = ":1.7"
+  ) -> @Sendable (NotificationBoard) -> NotificationBoard.Event {
+    let event = SendableEvent(signal: signal, id: id, sender: sender)
+    return { _ in .signal(event.signal, id: event.id, sender: event.sender) }
+  }
+
+  private struct SendableEvent: Sendable {
+    let signal: NotificationBoard.Signal
+    let id: UInt32
+    let sender: String
+  }
+
+  static let clicks: [ClickScript] = [
+    ClickScript(
+      testDescription: "GNOME Shell 43: token, click and close, each a second time from a connection that owns nothing",
+      signals: [
+        signal(.token("t")), signal(.token("t"), sender: ":1.9"), signal(.action("default")),
+        signal(.action("default"), sender: ":1.9"), signal(.closed(reason: 2)),
+        signal(.closed(reason: 2), sender: ":1.9"),
+      ], token: "t", isClosedByUs: true),
+    ClickScript(
+      testDescription: "token after the click",
+      signals: [signal(.action("default")), signal(.token("t")), signal(.closed(reason: 2))], token: "t",
+      isClosedByUs: true),
+    ClickScript(
+      testDescription: "dunst, xfce4-notifyd: no token",
+      signals: [signal(.action("default")), signal(.closed(reason: 2))],
+      token: nil, isClosedByUs: false),
+    ClickScript(
+      testDescription: "closed first", signals: [signal(.closed(reason: 2)), signal(.action("default"))], token: nil,
+      isClosedByUs: false),
+    ClickScript(
+      testDescription: "Plasma: closed first, reason 3, with a token",
+      signals: [signal(.closed(reason: 3)), signal(.token("t")), signal(.action("default"))], token: "t",
+      isClosedByUs: false),
+    ClickScript(
+      testDescription: "LXQt: never closed", signals: [signal(.action("default"))], token: nil, isClosedByUs: true),
+    ClickScript(
+      testDescription: "a second click while the token is awaited",
+      signals: [signal(.action("default")), signal(.action("open"))], token: nil, isClosedByUs: true),
+    ClickScript(
+      testDescription: "mako: broadcast, with other programs' ids and unknown keys between",
+      signals: [
+        signal(.action("default"), id: 6), signal(.token("x"), id: 6), signal(.action("reply")), signal(.token("t")),
+        signal(.action("default")),
+      ], token: "t", isClosedByUs: true),
+  ]
+
+  @Test(arguments: clicks)
+  func `one click is reported once, with its token`(script: ClickScript) {
+    var board = board()
+    _ = board.put("a", id: 5)
+    var actions = script.signals.flatMap { board.handle($0(board)) }
+    for timer in actions.timers { actions += board.handle(.timeout(timer)) }
+
+    #expect(actions.reports == [.activated(NotificationKey("a"), action: "default", token: script.token)])
+    #expect(actions.closed == (script.isClosedByUs ? [5] : []))
+    // Whatever comes later is for nobody.
+    #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (1, NotificationCloseReason.expired), (2, .dismissed), (3, .closed), (4, .undefined), (0, .undefined),
+      (77, .undefined),
+    ] as [(UInt32, NotificationCloseReason)])
+  func `a closed notification is reported when no click can follow any more`(
+    reason: UInt32, expected: NotificationCloseReason
+  ) {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let actions = board.handle(.signal(.closed(reason: reason), id: 5, sender: ":1.7"))
+    #expect(actions.reports.isEmpty)
+    guard case .wait(let timer, let duration)? = actions.first else {
+      Issue.record("nothing is waited for")
+      return
+    }
+    #expect(duration == .seconds(2))
+    #expect(board.handle(.timeout(timer)).reports == [.closed(NotificationKey("a"), expected)])
+    #expect(board.handle(.timeout(timer)).isEmpty)
+  }
+
+  @Test func `signals that come before the answer to Notify are kept for it`() {
+    var board = board()
+    let shown = board.handle(.show(NotificationKey("a"), sampleNotification(), replacing: nil))
+    #expect(board.handle(.signal(.token("t"), id: 5, sender: ":1.7")).isEmpty)
+    #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
+    #expect(
+      board.answer(shown, id: 5).reports == [
+        .shown(NotificationKey("a")), .activated(NotificationKey("a"), action: "default", token: "t"),
+      ])
+  }
+
+  @Test func `the same tag again takes the place of its notification`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let replaced = board.handle(
+      .show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a")))
+    #expect(replaced.calls.map(\.replaces) == [5])
+    #expect(board.answer(replaced, id: 5).reports == [.shown(NotificationKey("b"))])
+
+    let clicked = board.handle(.signal(.action("open"), id: 5, sender: ":1.7"))
+    let done = clicked.timers.flatMap { board.handle(.timeout($0)) }
+    #expect(done.reports == [.activated(NotificationKey("b"), action: "open", token: nil)])
+  }
+
+  @Test func `a replacement while Notify is under way follows it`() {
+    var board = board()
+    let first = board.handle(.show(NotificationKey("a"), sampleNotification(), replacing: nil))
+    #expect(
+      board.handle(.show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a"))).isEmpty)
+    let second = board.answer(first, id: 5)
+    #expect(second.calls.map(\.replaces) == [5])
+    #expect(second.calls.map(\.summary) == ["Again"])
+    // The server closed the first one just before it got the second call.
+    #expect(board.handle(.signal(.closed(reason: 1), id: 5, sender: ":1.7")).isEmpty)
+    #expect(board.answer(second, id: 5).reports == [.shown(NotificationKey("b"))])
+  }
+
+  @Test func `a replacement of one that is gone is shown afresh`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    _ = board.handle(.signal(.closed(reason: 2), id: 5, sender: ":1.7"))
+    let actions = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: NotificationKey("a")))
+    #expect(actions.calls.map(\.replaces) == [0])
+  }
+
+  @Test func `a click is not lost to a replacement that comes while its token is awaited`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let clicked = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
+    let shown = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: NotificationKey("a")))
+    #expect(shown.calls.map(\.replaces) == [0])
+    let done = clicked.timers.flatMap { board.handle(.timeout($0)) }
+    #expect(done.reports == [.activated(NotificationKey("a"), action: "default", token: nil)])
+  }
+
+  @Test func `what the caller closes is closed, at once or when the server has it`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    #expect(board.handle(.close(NotificationKey("a"))) == [.closeNotification(owner: ":1.7", id: 5)])
+    #expect(board.handle(.signal(.closed(reason: 3), id: 5, sender: ":1.7")).isEmpty)
+
+    let shown = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: nil))
+    #expect(board.handle(.close(NotificationKey("b"))).isEmpty)
+    #expect(board.answer(shown, id: 6) == [.closeNotification(owner: ":1.7", id: 6)])
+    #expect(board.handle(.close(NotificationKey("nobody"))).isEmpty)
+  }
+}

@@ -1,0 +1,51 @@
+import Testing
+
+@testable import Notifications
+
+struct NotifyArgumentsTests {
+  private func arguments(_ notification: Notification, _ server: NotificationServer = .sample()) -> NotifyArguments {
+    NotifyArguments(notification, replaces: 0, server: server)
+  }
+
+  @Test func `the body is escaped where markup is read and nowhere else, the summary never`() {
+    let notification = sampleNotification("A <3 & \"B\"", body: "1 < 2 & \"x\" > y")
+    let markup = arguments(notification)
+    #expect(markup.summary == "A <3 & \"B\"")
+    #expect(markup.body == "1 &lt; 2 &amp; &quot;x&quot; &gt; y")
+    #expect(arguments(notification, .sample(capabilities: ["actions", "body"])).body == "1 < 2 & \"x\" > y")
+  }
+
+  @Test func `a default action and a visible button go to every server that has actions`() {
+    #expect(arguments(sampleNotification()).actions == ["default", "Open", "open", "Open"])
+  }
+
+  @Test func `a server without actions gets none, and a line that says how to go on`() {
+    let plain = arguments(sampleNotification(), .sample(capabilities: ["body"]))
+    #expect(plain.actions.isEmpty)
+    #expect(plain.body == "menu.example.com/table/4\nTo open it: tagroute inbox open")
+  }
+
+  @Test func `no server gets a whole address in the body`() {
+    let notification = sampleNotification(body: "see https://evil.example/x and HTTP://two.example and ftp://c")
+    #expect(arguments(notification).body == "see evil.example/x and two.example and c")
+  }
+
+  @Test func `GNOME Shell finds no address in the body, though nothing visible changes`() {
+    let notification = sampleNotification(body: "www.example.com/x menu.example.com/table/4")
+    let body = arguments(notification, .sample(name: "gnome-shell")).body
+    #expect(body.replacing("\u{2060}", with: "") == "www.example.com/x menu.example.com/table/4")
+    // Its own patterns: "www.", and a dot, two to four letters and a slash.
+    #expect(body.firstMatch(of: /www\d{0,3}[.]/) == nil)
+    #expect(body.firstMatch(of: /[a-z0-9.\-]+[.][a-z]{2,4}\//) == nil)
+    #expect(arguments(notification).body == "www.example.com/x menu.example.com/table/4")
+  }
+
+  @Test(
+    arguments: [
+      (NotificationTimeout.server, -1), (.never, 0), (.after(.seconds(10)), 10_000), (.after(.zero), 1),
+      (.after(.microseconds(1)), 1), (.after(.seconds(1 << 60)), .max), (.after(.seconds(Int64.max)), .max),
+    ] as [(NotificationTimeout, Int32)])
+  func `time-outs keep their meaning`(timeout: NotificationTimeout, milliseconds: Int32) {
+    #expect(timeout.milliseconds == milliseconds)
+  }
+}

@@ -1,0 +1,60 @@
+@testable import Notifications
+
+/// A notification as the agent makes them.
+func sampleNotification(_ summary: String = "Open in Menu", body: String = "menu.example.com/table/4") -> Notification {
+  Notification(
+    applicationName: "Tagroute", icon: "org.example.Menu", summary: DisplayText(summary), body: DisplayText(body),
+    bodyWithoutActions: DisplayText("To open it: tagroute inbox open"), defaultLabel: "Open",
+    buttons: [NotificationButton(key: "open", label: "Open")], category: "transfer.received")
+}
+
+extension NotificationServer {
+  static func sample(
+    _ owner: String = ":1.7", name: String = "dunst", capabilities: Set<String> = ["actions", "body", "body-markup"]
+  ) -> NotificationServer {
+    NotificationServer(owner: owner, name: name, version: "1", capabilities: capabilities)
+  }
+}
+
+/// A board with a server that is known.
+func board(with server: NotificationServer = .sample()) -> NotificationBoard {
+  var board = NotificationBoard()
+  _ = board.handle(.ownerChanged(server.owner))
+  _ = board.handle(.described(server))
+  return board
+}
+
+extension NotificationBoard {
+  /// Shows a notification and answers its `Notify` with `id`.
+  mutating func put(_ key: String, id: UInt32, replacing: String? = nil) -> [Action] {
+    let actions = handle(
+      .show(NotificationKey(key), sampleNotification(), replacing: replacing.map(NotificationKey.init)))
+    return actions + answer(actions, id: id)
+  }
+
+  /// Answers every `Notify` in `actions` with `id`.
+  mutating func answer(_ actions: [Action], id: UInt32) -> [Action] {
+    actions.flatMap { action in
+      guard case .notify(let slot, let call, _, _) = action else { return [Action]() }
+      return handle(.notified(slot: slot, call: call, id: id))
+    }
+  }
+}
+
+extension [NotificationBoard.Action] {
+  var reports: [NotificationEvent] {
+    compactMap { if case .report(let event) = $0 { event } else { nil } }
+  }
+
+  var calls: [NotifyArguments] {
+    compactMap { if case .notify(_, _, _, let arguments) = $0 { arguments } else { nil } }
+  }
+
+  var closed: [UInt32] {
+    compactMap { if case .closeNotification(_, let id) = $0 { id } else { nil } }
+  }
+
+  var timers: [NotificationBoard.Timer] {
+    compactMap { if case .wait(let timer, _) = $0 { timer } else { nil } }
+  }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import Notifications
+
+/// Servers that come, go, refuse and cannot do everything.
+struct ServerLifeTests {
+  private let a = NotificationKey("a")
+
+  @Test func `without a server a notification waits, a server is asked for once, and the next one shows it`() {
+    var board = NotificationBoard()
+    #expect(board.handle(.show(a, sampleNotification(), replacing: nil)) == [.activateServer])
+    #expect(board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: nil)).isEmpty)
+    #expect(board.handle(.activationFailed).isEmpty)
+    #expect(board.handle(.ownerChanged(":1.7")) == [.describe(owner: ":1.7")])
+
+    let actions = board.handle(.described(.sample()))
+    #expect(actions.first == .report(.serverChanged(.sample())))
+    #expect(actions.calls.count == 2)
+  }
+
+  @Test func `what was up on a server that died is shown on the next, without its old id`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let gone = board.handle(.ownerChanged(nil))
+    #expect(gone == [.report(.serverChanged(nil)), .wait(.activation, NotificationBoard.activationWait)])
+    _ = board.handle(.ownerChanged(":1.8"))
+    let actions = board.handle(.described(.sample(":1.8")))
+    #expect(actions.calls.map(\.replaces) == [0])
+    #expect(board.answer(actions, id: 1).reports == [.shown(a)])
+    // The old server's id and its late signals mean nothing now.
+    #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
+    #expect(board.handle(.signal(.action("default"), id: 1, sender: ":1.7")).isEmpty)
+    #expect(board.handle(.signal(.action("default"), id: 1, sender: ":1.8")).timers == [.token(slot: 1)])
+  }
+
+  @Test func `an answer of a dead server counts for nothing`() {
+    var board = board()
+    let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
+    _ = board.handle(.ownerChanged(":1.8"))
+    #expect(board.answer(shown, id: 5).isEmpty)
+    #expect(board.handle(.described(.sample(":1.7"))).isEmpty)
+    #expect(board.handle(.described(.sample(":1.8"))).calls.count == 1)
+  }
+
+  @Test(
+    arguments: [
+      (3, true), (4, true), (1, false), (2, false),
+    ] as [(UInt32, Bool)])
+  func `a server that closes all on its way out decides nothing, a user who did does`(
+    reason: UInt32, isShownAgain: Bool
+  ) {
+    var board = board()
+    _ = board.put("a", id: 5)
+    _ = board.handle(.signal(.closed(reason: reason), id: 5, sender: ":1.7"))
+    let gone = board.handle(.ownerChanged(nil))
+    _ = board.handle(.ownerChanged(":1.8"))
+    #expect(board.handle(.described(.sample(":1.8"))).calls.isEmpty == !isShownAgain)
+    #expect(gone.reports.contains { if case .closed = $0 { true } else { false } } == !isShownAgain)
+  }
+
+  @Test func `a click whose token is awaited is reported when its server dies`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    _ = board.handle(.signal(.action("open"), id: 5, sender: ":1.7"))
+    #expect(board.handle(.ownerChanged(nil)).reports.first == .activated(a, action: "open", token: nil))
+    #expect(board.handle(.timeout(.token(slot: 1))).isEmpty)
+  }
+
+  @Test func `a server that does not come back by itself is asked for`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    _ = board.handle(.ownerChanged(nil))
+    #expect(board.handle(.timeout(.activation)) == [.activateServer])
+    #expect(board.handle(.timeout(.activation)).isEmpty)
+    _ = board.handle(.ownerChanged(":1.8"))
+    #expect(board.handle(.timeout(.activation)).isEmpty)
+  }
+
+  @Test func `a refused notification is tried again, later each time`() {
+    var board = board()
+    var actions = board.handle(.show(a, sampleNotification(), replacing: nil))
+    var delays: [Duration] = []
+    for _ in 0..<9 {
+      guard case .notify(let slot, let call, _, _)? = actions.first else { break }
+      let refused = board.handle(.refused(slot: slot, call: call, reason: "ExcessNotificationGeneration"))
+      #expect(refused.reports == [.refused(a, reason: "ExcessNotificationGeneration")])
+      for case .wait(let timer, let delay) in refused {
+        delays.append(delay)
+        actions = board.handle(.timeout(timer))
+      }
+    }
+    #expect(delays.first == .milliseconds(1500))
+    #expect(delays.dropFirst().first == .seconds(3))
+    #expect(delays.last == .seconds(96))
+    #expect(delays.count == 9)
+  }
+
+  @Test func `a replaces_id that the server no longer has is dropped at once`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let replaced = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: a))
+    guard case .notify(let slot, let call, _, _)? = replaced.first else {
+      Issue.record("not shown")
+      return
+    }
+    let again = board.handle(.refused(slot: slot, call: call, reason: "InvalidArgs"))
+    #expect(again.calls.map(\.replaces) == [0])
+    #expect(again.reports.isEmpty)
+  }
+
+  @Test func `a server without actions is asked again before each notification`() {
+    var board = board(with: .sample(capabilities: ["body"]))
+    #expect(board.handle(.show(a, sampleNotification(), replacing: nil)) == [.describe(owner: ":1.7")])
+    #expect(board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: nil)).isEmpty)
+    let quiet = board.handle(.described(.sample(capabilities: ["body"])))
+    #expect(quiet.calls.map(\.actions) == [[], []])
+
+    let c = board.handle(.show(NotificationKey("c"), sampleNotification(), replacing: nil))
+    #expect(c == [.describe(owner: ":1.7")])
+    let able = board.handle(.described(.sample()))
+    #expect(able.calls.map(\.actions) == [["default", "Open", "open", "Open"]])
+  }
+}
