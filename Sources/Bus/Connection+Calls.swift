@@ -1,0 +1,192 @@
+internal import EventLoop
+
+/// A call that has been sent and not yet answered.
+struct PendingCall {
+  let token: UInt64
+  let target: ReplyTarget
+  /// The only peer besides the bus that may answer, where that is known.
+  let sender: String?
+  let timer: LoopTimer?
+}
+
+/// Who waits for a reply.
+enum ReplyTarget {
+  case caller(CheckedContinuation<Result<[Value], BusError>, Never>)
+  case hello
+  /// A match or a name that is asked for again after a reconnection; without it the connection is half a connection.
+  case restoration
+  case owner(name: String)
+}
+
+extension Connection {
+  /// Calls a method.
+  ///
+  /// - Parameters:
+  ///   - destination: a unique or well-known bus name.
+  ///   - path: the object.
+  ///   - interface: the interface.
+  ///   - member: the method.
+  ///   - arguments: the arguments, in order.
+  ///   - timeout: how long to wait for the reply. One that comes later is dropped.
+  ///   - autoStart: whether the bus may start the destination.
+  /// - Returns: the values of the reply.
+  /// - Throws: `BusError`: the peer's error; or one of this side, after which it is unknown whether the method was run:
+  ///   `timedOut`, `disconnected`, `cancelled` (the task was cancelled). `invalidValue` means that nothing was sent.
+  public func call(
+    _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String, _ arguments: [Value] = [],
+    timeout: Duration = .seconds(25), autoStart: Bool = true
+  ) async throws(BusError) -> [Value] {
+    let message = try makeCall(destination, path, interface, member, arguments)
+    message.setAutoStart(autoStart)
+    try checkUsable()
+    guard !Task.isCancelled else { throw .cancelled("\(interface).\(member) was not called: the task is cancelled") }
+    // Replies to a call by well-known name come from a unique name that we need not know.
+    let isUnique = destination.hasPrefix(":") || destination == Bus.name
+    return try await send(message, from: isUnique ? destination : nil, timeout: timeout).get()
+  }
+
+  /// Calls a method of the bus itself.
+  func callBus(_ member: String, _ arguments: [Value]) async throws(BusError) -> [Value] {
+    try await call(Bus.name, Bus.path, Bus.interface, member, arguments)
+  }
+
+  private func makeCall(
+    _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String, _ arguments: [Value]
+  ) throws(BusError) -> Message {
+    try NameRules.requireBusName(destination)
+    try NameRules.requireInterface(interface)
+    try NameRules.requireMember(member)
+    try checkSendable(arguments)
+    return try Message.call(destination, path, interface, member, body: arguments)
+  }
+
+  private func send(
+    _ message: consuming Message, from sender: String?, timeout: Duration
+  ) async -> Result<[Value], BusError> {
+    let token = makeToken()
+    let pointer = SentMessage(message)
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        do throws(BusError) {
+          try send(pointer.message, expecting: .caller(continuation), from: sender, timeout: timeout, token: token)
+        } catch {
+          continuation.resume(returning: .failure(error))
+        }
+      }
+    } onCancel: {
+      // The loop is ours until the call is registered, so this cannot come too early.
+      enqueue { $0.giveUp(token, .cancelled()) }
+    }
+  }
+
+  /// Sends a call whose reply somebody waits for.
+  func send(
+    _ message: borrowing Message, expecting target: ReplyTarget, from sender: String?, timeout: Duration?,
+    token: UInt64? = nil
+  ) throws(BusError) {
+    guard let native else { throw .disconnected() }
+    let token = token ?? makeToken()
+    let serial = try native.send(message)
+    let timer = timeout.map {
+      loop.schedule(after: $0) { [weak self] in
+        self?.assumeIsolated { $0.giveUp(token, .timedOut()) }
+      }
+    }
+    serials[token] = serial
+    pending[serial] = PendingCall(token: token, target: target, sender: sender, timer: timer)
+  }
+
+  /// Throws where `values` cannot be sent on this connection.
+  func checkSendable(_ values: [Value]) throws(BusError) {
+    let signature = try WireCheck.signature(of: values)
+    try checkDescriptors(in: signature, values)
+  }
+
+  /// Throws where this is not the moment to send.
+  func checkUsable() throws(BusError) {
+    switch phase {
+    case .ready: break
+    case .closed(let reason): throw reason
+    case .idle, .connecting, .greeting, .waiting: throw .disconnected()
+    }
+    guard let native, native.outgoingLength < Self.maximumOutgoingLength else {
+      throw .limitsExceeded("too much waits to be sent to the bus already")
+    }
+  }
+
+  /// In bytes: where the bus does not read, memory must not grow for ever.
+  private static let maximumOutgoingLength = 64 << 20
+
+  func receiveReply(_ message: borrowing Message) {
+    let serial = message.replySerial
+    guard let call = pending[serial] else { return }
+    // A reply with a guessed serial number from anybody else than the peer that was called, or the bus for it.
+    if let expected = call.sender, let sender = message.sender, sender != expected, sender != Bus.name { return }
+    pending[serial] = nil
+    serials[call.token] = nil
+    finish(call, result(of: message))
+  }
+
+  private func result(of message: borrowing Message) -> Result<[Value], BusError> {
+    do throws(BusError) {
+      let values = try message.arguments()
+      guard message.kind == .error else { return .success(values) }
+      let name = message.errorName ?? BusError.Name.failed
+      return .failure(BusError(name: name, message: values.first?.asString ?? "the peer gave no reason"))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func giveUp(_ token: UInt64, _ reason: BusError) {
+    guard let serial = serials.removeValue(forKey: token), let call = pending.removeValue(forKey: serial) else {
+      return
+    }
+    finish(call, .failure(reason))
+  }
+
+  func failPending(_ reason: BusError) {
+    let calls = pending.values
+    pending = [:]
+    serials = [:]
+    let disconnected = BusError.disconnected(reason.message)
+    for call in calls {
+      call.timer?.cancel()
+      guard case .caller(let continuation) = call.target else { continue }
+      continuation.resume(returning: .failure(disconnected))
+    }
+  }
+
+  private func finish(_ call: PendingCall, _ result: Result<[Value], BusError>) {
+    call.timer?.cancel()
+    switch call.target {
+    case .caller(let continuation): continuation.resume(returning: result)
+    case .hello: helloAnswered(result)
+    case .restoration: if case .failure(let error) = result { lost(generation, error) }
+    case .owner(let name): ownerAnswered(name, result)
+    }
+  }
+}
+
+extension Connection {
+  /// Throws where file descriptors are to be sent over a transport that does not pass them.
+  func checkDescriptors(in signature: Signature, _ values: [Value]) throws(BusError) {
+    guard values.contains(where: \.hasFileDescriptor) else { return }
+    if let native, uniqueName != nil, !native.passesFileDescriptors {
+      throw BusError(name: BusError.Name.notSupported, message: "the bus at \(address) does not pass file descriptors")
+    }
+  }
+}
+
+extension Value {
+  fileprivate var hasFileDescriptor: Bool {
+    switch self {
+    case .unixFD: true
+    case .array(_, let elements): elements.contains(where: \.hasFileDescriptor)
+    case .dictionary(_, _, let entries): entries.contains { $0.key.hasFileDescriptor || $0.value.hasFileDescriptor }
+    case .structure(let members): members.contains(where: \.hasFileDescriptor)
+    case .variant(let content): content.hasFileDescriptor
+    default: false
+    }
+  }
+}

@@ -1,0 +1,126 @@
+/// The calls that are being answered, and how many a peer may keep going.
+struct IncomingCalls {
+  /// Of one peer; one more is refused until another is answered.
+  static let limitOfSender = 256
+  /// Of all peers together.
+  static let limit = 1024
+  private var tasks: [UInt64: Task<Void, Never>] = [:]
+  private var senders: [String: Int] = [:]
+
+  func hasRoom(for sender: String) -> Bool {
+    tasks.count < Self.limit && senders[sender, default: 0] < Self.limitOfSender
+  }
+
+  mutating func add(_ task: Task<Void, Never>, _ token: UInt64, from sender: String) {
+    tasks[token] = task
+    senders[sender, default: 0] += 1
+  }
+
+  mutating func remove(_ token: UInt64, from sender: String) {
+    guard tasks.removeValue(forKey: token) != nil, let count = senders[sender] else { return }
+    senders[sender] = count > 1 ? count - 1 : nil
+  }
+
+  mutating func cancelAll() {
+    for task in tasks.values { task.cancel() }
+    tasks = [:]
+    senders = [:]
+  }
+}
+
+extension Connection {
+  /// Answers a call, or starts a task that will. Tasks start in the order in which they were made.
+  func receiveCall(_ message: borrowing Message) {
+    guard let sender = message.sender, let path = message.path, let member = message.member else { return }
+    let address = ReplyAddress(sender: sender, serial: message.serial)
+    let wantsReply = message.wantsReply
+    let answer: @Sendable (isolated Connection) async throws -> [Value]
+    do throws(BusError) {
+      guard incoming.hasRoom(for: sender) else { throw .limitsExceeded("too many calls wait for an answer") }
+      answer = try makeAnswer(message, sender: sender, path: path, member: member)
+    } catch {
+      return reply(.failure(error), to: wantsReply ? address : nil, generation)
+    }
+    let token = makeToken()
+    let generation = generation
+    let task = Task {
+      let result = await outcome(of: answer)
+      incoming.remove(token, from: sender)
+      reply(result, to: wantsReply ? address : nil, generation)
+    }
+    incoming.add(task, token, from: sender)
+  }
+
+  /// Finds out what is called, and decodes its arguments once it is known that they have the declared types.
+  private func makeAnswer(
+    _ message: borrowing Message, sender: String, path: ObjectPath, member: String
+  ) throws(BusError) -> @Sendable (isolated Connection) async throws -> [Value] {
+    let name = message.interface
+    func call(_ interface: String, declared: String) throws(BusError) -> IncomingCall {
+      guard message.signature == declared else {
+        throw .invalidArguments(
+          "\(interface).\(member) takes arguments of the signature \(declared.debugDescription), not "
+            + message.signature.debugDescription)
+      }
+      return IncomingCall(
+        sender: sender, path: path, interface: interface, member: member, arguments: try message.arguments())
+    }
+    if let standard = StandardMethod(interface: name, member: member), standard.applies(to: objects[path]) {
+      let call = try call(standard.interface, declared: standard.inputSignature)
+      return { connection in try await connection.answer(standard, call) }
+    }
+    guard let object = objects[path] else {
+      guard objects.hasNode(path) else {
+        throw BusError(name: BusError.Name.unknownObject, message: "there is no object \(path)")
+      }
+      throw .unknownMethod("the object \(path) has no method \(member)")
+    }
+    if let name, object.interface(name) == nil {
+      throw BusError(name: BusError.Name.unknownInterface, message: "the object \(path) has no interface \(name)")
+    }
+    // Without an interface the first one that has such a method is meant ("Message Types" in the specification).
+    for interface in object.interfaces where name == nil || interface.name == name {
+      guard let method = interface.methods.first(where: { $0.name == member }) else { continue }
+      let call = try call(interface.name, declared: method.inputSignature)
+      return { connection in try await connection.answer(method, call) }
+    }
+    throw .unknownMethod("the object \(path) has no method \(name.map { $0 + "." } ?? "")\(member)")
+  }
+
+  private func answer(_ method: ExportedMethod, _ call: IncomingCall) async throws -> [Value] {
+    let values = try await method.handler(call)
+    let signature = try WireCheck.signature(of: values)
+    guard signature.string == method.outputSignature else {
+      throw BusError.failed(
+        "\(call.interface).\(call.member) would have answered with \(signature.string.debugDescription) instead of "
+          + method.outputSignature.debugDescription)
+    }
+    return values
+  }
+
+  private func outcome(
+    of answer: @Sendable (isolated Connection) async throws -> [Value]
+  ) async -> Result<[Value], BusError> {
+    do {
+      return .success(try await answer(self))
+    } catch let error as BusError {
+      return .failure(error)
+    } catch {
+      // Only the kind of it: other errors may quote what is private, and anybody may be the caller.
+      return .failure(.failed("the call failed: \(type(of: error))"))
+    }
+  }
+
+  /// Sends the answer, unless the connection that the call came on is gone: its caller is not to be found on another.
+  private func reply(_ result: Result<[Value], BusError>, to address: ReplyAddress?, _ generation: UInt64) {
+    guard let address, generation == self.generation, let native else { return }
+    do throws(BusError) {
+      let values = try result.get()
+      try checkSendable(values)
+      try checkUsable()
+      _ = try native.send(Message.reply(to: address, body: values))
+    } catch {
+      _ = try? native.send(Message.error(error, to: address))
+    }
+  }
+}

@@ -1,0 +1,127 @@
+internal import CDBus
+internal import EventLoop
+
+/// One libdbus connection, from its opening to its end; the owner of the pointer.
+///
+/// Messages are taken with `pop`, never dispatched: no filter, no pending call and no object path is ever registered with
+/// libdbus, so it calls back only for watches and for its dispatch status, and there is no time-out of its to serve.
+///
+/// Who frees what: this object holds the one reference to the `DBusConnection` (a private one, so that closing it is ours
+/// to do). libdbus holds one reference each to `watches` and `relay`, dropped by the functions given along with them when
+/// `close` takes the callbacks away. After `close` libdbus has no pointer into this process's objects.
+///
+/// Used on the loop alone. Not Sendable, so the compiler keeps it inside the actor that owns it.
+final class NativeConnection {
+  private let connection: OpaquePointer
+  private let watches: Watches
+  private let relay: DispatchStatusRelay
+  private var isClosed = false
+
+  /// - Parameters:
+  ///   - opened: a connection that nobody else uses any more.
+  ///   - loop: where all calls are made.
+  ///   - onReady: called on the loop; answered with `handle`.
+  ///   - onMessages: called in the middle of other calls: it may only schedule a later `pop`.
+  /// - Throws: `BusError` where memory or file descriptors are lacking.
+  init(
+    adopting opened: OpenedConnection, on loop: EventLoop,
+    onReady: @escaping @Sendable (Int32) -> Void, onMessages: @escaping @Sendable () -> Void
+  ) throws(BusError) {
+    connection = opened.take()
+    watches = Watches(on: loop, onReady: onReady)
+    relay = DispatchStatusRelay(onMessages)
+    dbus_connection_set_exit_on_disconnect(connection, 0)
+    dbus_connection_set_dispatch_status_function(
+      connection,
+      { _, status, data in
+        guard status == DBUS_DISPATCH_DATA_REMAINS, let data else { return }
+        Unmanaged<DispatchStatusRelay>.fromOpaque(data).takeUnretainedValue().onMessages()
+      }, Unmanaged.passRetained(relay).toOpaque(), { data in release(DispatchStatusRelay.self, data) })
+    let accepted = dbus_connection_set_watch_functions(
+      connection,
+      { watch, data in
+        guard let watch, let data else { return 0 }
+        return Unmanaged<Watches>.fromOpaque(data).takeUnretainedValue().add(watch) ? 1 : 0
+      },
+      { watch, data in
+        guard let watch, let data else { return }
+        Unmanaged<Watches>.fromOpaque(data).takeUnretainedValue().remove(watch)
+      },
+      { watch, data in
+        guard let watch, let data else { return }
+        Unmanaged<Watches>.fromOpaque(data).takeUnretainedValue().toggle(watch)
+      }, Unmanaged.passRetained(watches).toOpaque(), { data in release(Watches.self, data) })
+    guard accepted != 0 else {
+      // libdbus did not take the watches over, nor will it free them.
+      Unmanaged.passUnretained(watches).release()
+      close()
+      throw .noMemory("watch the connection to the bus, or no file descriptor left for it")
+    }
+  }
+
+  deinit {
+    close()
+  }
+
+  /// Ends it; twice does nothing.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    watches.cancel()
+    dbus_connection_set_dispatch_status_function(connection, nil, nil, nil)
+    dbus_connection_close(connection)
+    _ = dbus_connection_set_watch_functions(connection, nil, nil, nil, nil, nil)
+    dbus_connection_unref(connection)
+  }
+
+  var isConnected: Bool { !isClosed && dbus_connection_get_is_connected(connection) != 0 }
+
+  /// Whether the transport passes file descriptors; known once authenticated.
+  var passesFileDescriptors: Bool {
+    !isClosed && dbus_connection_can_send_type(connection, Int32(TypeCode.unixFD)) != 0
+  }
+
+  /// Bytes that wait to be sent.
+  var outgoingLength: Int { isClosed ? 0 : dbus_connection_get_outgoing_size(connection) }
+
+  func handle(_ descriptor: Int32) {
+    guard !isClosed else { return }
+    watches.handle(descriptor)
+  }
+
+  /// The next message that has arrived.
+  func pop() -> Message? {
+    guard !isClosed, let pointer = dbus_connection_pop_message(connection) else { return nil }
+    return Message(adopting: pointer)
+  }
+
+  /// Queues a message, and writes what the socket takes at once.
+  ///
+  /// - Returns: the serial number that a reply will refer to.
+  func send(_ message: borrowing Message) throws(BusError) -> UInt32 {
+    guard isConnected else { throw .disconnected() }
+    var serial: UInt32 = 0
+    guard dbus_connection_send(connection, message.pointer, &serial) != 0 else { throw .noMemory("send a message") }
+    return serial
+  }
+
+  /// Tells libdbus the name that Hello returned.
+  func setUniqueName(_ name: String) {
+    guard !isClosed else { return }
+    dbus_bus_set_unique_name(connection, name)
+  }
+}
+
+/// What the dispatch status callback reaches.
+private final class DispatchStatusRelay {
+  let onMessages: @Sendable () -> Void
+
+  init(_ onMessages: @escaping @Sendable () -> Void) {
+    self.onMessages = onMessages
+  }
+}
+
+private func release<T: AnyObject>(_ type: T.Type, _ data: UnsafeMutableRawPointer?) {
+  guard let data else { return }
+  Unmanaged<T>.fromOpaque(data).release()
+}

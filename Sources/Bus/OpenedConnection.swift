@@ -1,0 +1,60 @@
+internal import CDBus
+internal import Dispatch
+internal import EventLoop
+
+/// A libdbus connection between the thread that opened it and the loop that will own it.
+///
+/// libdbus connects its socket synchronously, and a bus that does not accept would block the loop: that part happens on a
+/// thread of Dispatch's. Whoever does not `take` the connection closes it by letting go.
+final class OpenedConnection: Sendable {
+  /// Safe: written once before the object is shared, and emptied only by `take` or `deinit` on the loop or its last owner.
+  nonisolated(unsafe) private var connection: OpaquePointer?
+
+  private init(_ connection: OpaquePointer) {
+    self.connection = connection
+  }
+
+  /// Connects, off the loop.
+  ///
+  /// - Parameters:
+  ///   - address: where to.
+  ///   - loop: where `completion` is called.
+  ///   - completion: takes the connection, or why there is none.
+  static func open(
+    _ address: BusAddress, thenOn loop: EventLoop,
+    _ completion: @escaping @Sendable (Result<OpenedConnection, BusError>) -> Void
+  ) {
+    DispatchQueue.global().async {
+      let result = connect(address)
+      loop.execute { completion(result) }
+    }
+  }
+
+  private static func connect(_ address: BusAddress) -> Result<OpenedConnection, BusError> {
+    guard NameRules.isWireString(address.string) else {
+      return .failure(.invalidValue("the bus address contains U+0000"))
+    }
+    var error = DBusError()
+    dbus_error_init(&error)
+    defer { dbus_error_free(&error) }
+    guard let connection = dbus_connection_open_private(address.string, &error) else {
+      let name = error.name.map { String(cString: $0) } ?? BusError.Name.noServer
+      let reason = error.message.map { String(cString: $0) } ?? "no reason given"
+      return .failure(BusError(name: name, message: "cannot connect to the bus at \(address): \(reason)"))
+    }
+    return .success(OpenedConnection(connection))
+  }
+
+  /// The connection, which is the caller's from here on. Called once.
+  func take() -> OpaquePointer {
+    guard let taken = connection else { preconditionFailure("a connection is taken once") }
+    connection = nil
+    return taken
+  }
+
+  deinit {
+    guard let connection else { return }
+    dbus_connection_close(connection)
+    dbus_connection_unref(connection)
+  }
+}

@@ -1,0 +1,114 @@
+internal import CDBus
+
+/// A sequence of complete types, as D-Bus writes them ("Type system" in the specification); at most 255 bytes.
+public struct Signature: Sendable, Hashable, CustomStringConvertible {
+  /// The signature as text, for example `a{sv}`.
+  public let string: String
+  let types: [SignatureType]
+
+  /// No types at all.
+  public static let empty: Signature = ""
+
+  /// - Parameter string: type codes.
+  /// - Throws: `BusError` where the text is no signature.
+  public init(_ string: String) throws(BusError) {
+    var parser = SignatureParser(string)
+    // Two judges: what either refuses never reaches a message.
+    guard let types = parser.parse(), dbus_signature_validate(string, nil) != 0 else {
+      throw .invalidValue("\(string.debugDescription) is not a valid signature")
+    }
+    self.string = string
+    self.types = types
+  }
+
+  init(_ type: SignatureType) {
+    string = type.code
+    types = [type]
+  }
+
+  /// The text itself.
+  public var description: String { string }
+
+  /// Whether this is one complete type, as arguments and properties need it.
+  public var isSingleType: Bool { types.count == 1 }
+
+  /// By text.
+  public static func == (a: Signature, b: Signature) -> Bool { a.string == b.string }
+
+  /// Hashes the text.
+  public func hash(into hasher: inout Hasher) { hasher.combine(string) }
+}
+
+extension Signature: ExpressibleByStringLiteral {
+  /// For literals in the program's own text; an invalid one is a programming error and traps.
+  public init(stringLiteral value: String) {
+    var parser = SignatureParser(value)
+    guard let types = parser.parse() else { preconditionFailure("invalid signature in a literal") }
+    string = value
+    self.types = types
+  }
+}
+
+/// One complete type.
+indirect enum SignatureType: Sendable, Hashable {
+  case basic(UInt8)
+  case variant
+  case array(Signature)
+  case dictionary(key: Signature, value: Signature)
+  case structure([SignatureType])
+
+  var code: String {
+    switch self {
+    case .basic(let code): String(UnicodeScalar(code))
+    case .variant: "v"
+    case .array(let element): "a" + element.string
+    case .dictionary(let key, let value): "a{" + key.string + value.string + "}"
+    case .structure(let members): "(" + members.map(\.code).joined() + ")"
+    }
+  }
+
+  /// In bytes ("Marshaling" in the specification, table of alignments).
+  var alignment: Int {
+    switch self {
+    case .basic(let code): TypeCode.alignment(code)
+    case .variant: 1
+    case .array, .dictionary: 4
+    case .structure: 8
+    }
+  }
+}
+
+/// The type codes of the specification, which libdbus has as character macros that Swift does not see.
+enum TypeCode {
+  static let byte = UInt8(ascii: "y")
+  static let boolean = UInt8(ascii: "b")
+  static let int16 = UInt8(ascii: "n")
+  static let uint16 = UInt8(ascii: "q")
+  static let int32 = UInt8(ascii: "i")
+  static let uint32 = UInt8(ascii: "u")
+  static let int64 = UInt8(ascii: "x")
+  static let uint64 = UInt8(ascii: "t")
+  static let double = UInt8(ascii: "d")
+  static let string = UInt8(ascii: "s")
+  static let objectPath = UInt8(ascii: "o")
+  static let signature = UInt8(ascii: "g")
+  static let unixFD = UInt8(ascii: "h")
+  static let array = UInt8(ascii: "a")
+  static let variant = UInt8(ascii: "v")
+  // libdbus names these two where it builds or walks containers; on the wire they are written with brackets.
+  static let structure = UInt8(ascii: "r")
+  static let dictionaryEntry = UInt8(ascii: "e")
+
+  static func isBasic(_ code: UInt8) -> Bool {
+    "ybnqiuxtdsogh".utf8.contains(code)
+  }
+
+  static func alignment(_ code: UInt8) -> Int {
+    switch code {
+    case int16, uint16: 2
+    case boolean, int32, uint32, string, objectPath, unixFD: 4
+    case int64, uint64, double: 8
+    default: 1
+    }
+  }
+}

@@ -1,0 +1,86 @@
+internal import CDBus
+
+/// The methods that every connection answers by itself ("Standard Interfaces" in the specification).
+enum StandardMethod: CaseIterable {
+  case ping, getMachineID, introspect, get, set, getAll, getManagedObjects
+
+  var interface: String {
+    switch self {
+    case .ping, .getMachineID: Introspection.peer
+    case .introspect: Introspection.introspectable
+    case .get, .set, .getAll: Introspection.properties
+    case .getManagedObjects: Introspection.objectManager
+    }
+  }
+
+  private var member: String {
+    switch self {
+    case .ping: "Ping"
+    case .getMachineID: "GetMachineId"
+    case .introspect: "Introspect"
+    case .get: "Get"
+    case .set: "Set"
+    case .getAll: "GetAll"
+    case .getManagedObjects: "GetManagedObjects"
+    }
+  }
+
+  var inputSignature: String {
+    switch self {
+    case .ping, .getMachineID, .introspect, .getManagedObjects: ""
+    case .get: "ss"
+    case .set: "ssv"
+    case .getAll: "s"
+    }
+  }
+
+  /// What is called; nil where it is an object's own. A call without an interface is that always.
+  init?(interface: String?, member: String) {
+    guard let found = Self.allCases.first(where: { $0.interface == interface && $0.member == member }) else {
+      return nil
+    }
+    self = found
+  }
+
+  /// Whether an object has it. Peer is every path's, and nodes without an object can be introspected.
+  func applies(to object: ExportedObjects.Object?) -> Bool {
+    switch self {
+    case .ping, .getMachineID, .introspect: true
+    case .get, .set, .getAll: object != nil
+    case .getManagedObjects: object?.isObjectManager == true
+    }
+  }
+}
+
+extension Connection {
+  func answer(_ method: StandardMethod, _ call: IncomingCall) async throws(BusError) -> [Value] {
+    switch method {
+    case .ping: return []
+    case .getMachineID: return [.string(try machineID())]
+    case .introspect:
+      guard objects.hasNode(call.path) else {
+        throw BusError(name: BusError.Name.unknownObject, message: "there is no object \(call.path)")
+      }
+      return [.string(Introspection.document(objects[call.path], children: objects.children(of: call.path)))]
+    case .get:
+      let (property, name) = try property(of: call)
+      return [.variant(try await value(of: property, interface: name))]
+    case .set:
+      try await setProperty(call)
+      return []
+    case .getAll: return [try await allProperties(call)]
+    case .getManagedObjects: return [try await managedObjects(below: call.path)]
+    }
+  }
+
+  private func machineID() throws(BusError) -> String {
+    var error = DBusError()
+    dbus_error_init(&error)
+    defer { dbus_error_free(&error) }
+    guard let text = dbus_try_get_local_machine_id(&error) else {
+      throw .failed(error.message.map { String(cString: $0) } ?? "this machine has no id")
+    }
+    defer { dbus_free(text) }
+    return String(cString: text)
+  }
+}

@@ -1,0 +1,151 @@
+internal import EventLoop
+
+/// Decides whether values can go on the wire, before libdbus sees them.
+///
+/// libdbus ends the process over a value that it finds invalid, and the bus drops a connection that sends too much. So
+/// everything that can be wrong with a value is found here: U+0000 in text, elements of another type than their array's,
+/// structures without members, nesting, lengths, the number of file descriptors.
+struct WireCheck {
+  /// Containers in containers, variants included ("Valid Signatures" and "Message Format" in the specification).
+  static let maximumDepth = 64
+  /// In bytes, the contents of one array.
+  static let maximumArrayLength = 1 << 26
+  /// In bytes, a body; what remains of the 128 MiB that a message may have is ample for its header.
+  static let maximumBodyLength = (1 << 27) - (1 << 16)
+  /// What libdbus and dbus-daemon take in one message.
+  static let maximumFileDescriptors = 16
+
+  /// The position in the body, in bytes: what follows is aligned to it.
+  private var length = 0
+  private var fileDescriptors = 0
+
+  /// Checks a message body.
+  ///
+  /// - Returns: the body's signature.
+  /// - Throws: `BusError`, naming the first value that cannot be sent.
+  static func signature(of body: [Value]) throws(BusError) -> Signature {
+    guard !body.isEmpty else { return .empty }
+    var code = ""
+    for (index, value) in body.enumerated() {
+      guard let valueCode = value.typeCode() else { throw tooDeep(index) }
+      code += valueCode
+      guard code.utf8.count <= 255 else { throw .invalidValue("the arguments' signature has more than 255 bytes") }
+    }
+    let signature = try Signature(code)
+    // A value whose code reads as several types (an element signature "ss", say) is caught by the count.
+    guard signature.types.count == body.count else { throw .invalidValue("an argument is not of one complete type") }
+    var check = WireCheck()
+    for (index, (value, type)) in zip(body, signature.types).enumerated() {
+      do throws(Refusal) {
+        try check.add(value, as: type, depth: 0)
+      } catch {
+        throw .invalidValue("argument \(index + 1): \(error.reason)")
+      }
+    }
+    return signature
+  }
+
+  private static func tooDeep(_ index: Int) -> BusError {
+    .invalidValue("argument \(index + 1): containers are nested more than \(maximumDepth) deep")
+  }
+
+  private struct Refusal: Error {
+    let reason: String
+    init(_ reason: String) { self.reason = reason }
+  }
+
+  private mutating func add(_ value: Value, as type: SignatureType, depth: Int) throws(Refusal) {
+    guard depth <= Self.maximumDepth else {
+      throw Refusal("containers are nested more than \(Self.maximumDepth) deep")
+    }
+    switch (type, value) {
+    case (.basic(let code), _): try addBasic(value, code: code)
+    case (.variant, .variant(let content)): try addVariant(content, depth: depth)
+    case (.array(let element), .bytes(let bytes)) where element.string == "y":
+      try addArray(alignment: 1) { check throws(Refusal) in try check.advance(bytes.count, alignment: 1) }
+    case (.array(let element), .array(let declared, let elements)) where element == declared:
+      try addElements(elements, of: element, depth: depth)
+    case (.dictionary(let key, let content), .dictionary(let declaredKey, let declaredContent, let entries))
+    where key == declaredKey && content == declaredContent:
+      try addEntries(entries, key: key, value: content, depth: depth)
+    case (.structure(let types), .structure(let members)) where types.count == members.count:
+      try advance(0, alignment: 8)
+      for (type, member) in zip(types, members) { try add(member, as: type, depth: depth + 1) }
+    default: throw Refusal("a value of type \(value.typeCode() ?? "?") stands where \(type.code) is declared")
+    }
+  }
+
+  private mutating func addElements(_ elements: [Value], of signature: Signature, depth: Int) throws(Refusal) {
+    guard let type = signature.types.first, signature.string != "y" else {
+      throw Refusal("an array of bytes must be a `bytes` value")
+    }
+    try addArray(alignment: type.alignment) { check throws(Refusal) in
+      for element in elements { try check.add(element, as: type, depth: depth + 1) }
+    }
+  }
+
+  private mutating func addEntries(
+    _ entries: [DictionaryEntry], key: Signature, value: Signature, depth: Int
+  ) throws(Refusal) {
+    guard let keyType = key.types.first, let valueType = value.types.first else { throw Refusal("empty signature") }
+    try addArray(alignment: 8) { check throws(Refusal) in
+      for entry in entries {
+        try check.advance(0, alignment: 8)
+        // An entry is a container in the array, its key and value are in the entry.
+        try check.add(entry.key, as: keyType, depth: depth + 2)
+        try check.add(entry.value, as: valueType, depth: depth + 2)
+      }
+    }
+  }
+
+  private mutating func addVariant(_ content: Value, depth: Int) throws(Refusal) {
+    guard let code = content.typeCode(), let signature = try? Signature(code), let type = signature.types.first,
+      signature.isSingleType
+    else { throw Refusal("a variant's content has no valid type") }
+    try advance(code.utf8.count + 2, alignment: 1)
+    try add(content, as: type, depth: depth + 1)
+  }
+
+  private mutating func addArray(
+    alignment: Int, _ contents: (inout WireCheck) throws(Refusal) -> Void
+  ) throws(Refusal) {
+    try advance(4, alignment: 4)
+    try advance(0, alignment: alignment)
+    let start = length
+    try contents(&self)
+    guard length - start <= Self.maximumArrayLength else {
+      throw Refusal("an array has \(length - start) bytes, more than the \(Self.maximumArrayLength) that are allowed")
+    }
+  }
+
+  private mutating func addBasic(_ value: Value, code: UInt8) throws(Refusal) {
+    guard let valueCode = value.typeCode(), valueCode.utf8.elementsEqual([code]) else {
+      throw Refusal(
+        "a value of type \(value.typeCode() ?? "?") stands where \(String(UnicodeScalar(code))) is declared")
+    }
+    switch value {
+    case .string(let string):
+      guard NameRules.isWireString(string) else { throw Refusal("a string contains U+0000") }
+      try advance(string.utf8.count + 5, alignment: 4)
+    case .objectPath(let path): try advance(path.string.utf8.count + 5, alignment: 4)
+    case .signature(let signature): try advance(signature.string.utf8.count + 2, alignment: 1)
+    case .unixFD(let descriptor):
+      fileDescriptors += 1
+      guard fileDescriptors <= Self.maximumFileDescriptors else {
+        throw Refusal("more than \(Self.maximumFileDescriptors) file descriptors in a message")
+      }
+      guard descriptor.rawValue >= 0 else { throw Refusal("\(descriptor.rawValue) is not a file descriptor") }
+      try advance(4, alignment: 4)
+    default:
+      let size = code == TypeCode.boolean ? 4 : TypeCode.alignment(code)
+      try advance(size, alignment: size)
+    }
+  }
+
+  private mutating func advance(_ count: Int, alignment: Int) throws(Refusal) {
+    length = (length + alignment - 1) / alignment * alignment + count
+    guard length <= Self.maximumBodyLength else {
+      throw Refusal("the body has more than the \(Self.maximumBodyLength) bytes that are allowed")
+    }
+  }
+}
