@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "CShims.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -59,3 +61,15 @@ int tagroute_exited_normally(int status) { return WIFEXITED(status); }
 int tagroute_exit_code(int status) { return WEXITSTATUS(status); }
 
 int tagroute_ending_signal(int status) { return WTERMSIG(status); }
+
+int tagroute_open_pseudo_terminal(char *name, size_t name_size) {
+  int descriptor = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return -1;
+  if (grantpt(descriptor) == 0 && unlockpt(descriptor) == 0 && ptsname_r(descriptor, name, name_size) == 0) {
+    return descriptor;
+  }
+  int reason = errno;
+  close(descriptor);
+  errno = reason;
+  return -1;
+}

@@ -49,4 +49,8 @@ int tagroute_exited_normally(int status);
 int tagroute_exit_code(int status);
 int tagroute_ending_signal(int status);
 
+/* Opens the controlling side of a new pseudo-terminal (close-on-exec, non-blocking) and unlocks it; the path of the
+   other side goes into name. The descriptor, or -1 with errno. */
+int tagroute_open_pseudo_terminal(char *name, size_t name_size);
+
 #endif
