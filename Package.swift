@@ -83,7 +83,7 @@ let package = Package(
     module("Notifications", ["Bus", "EventLoop"]),
     module("Reader", ["CNFC", "CShims", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "Tags"]),
     module("ReaderLink", ["CShims", "EventLoop", "Journal", "NDEF"]),
-    module("ReaderSimulator", ["CShims", "NDEF"]),
+    module("ReaderSimulator", ["CShims", "EventLoop", "NDEF"]),
     module("Session", ["Bus", "EventLoop", "ScanGate"]),
     module("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names"]),
 
@@ -133,7 +133,7 @@ let package = Package(
     tests("Notifications", ["Bus", "EventLoop", "TestSupport"]),
     tests("Reader", ["NDEF", "ReaderLink", "ReaderSimulator", "Tags", "TestSupport"]),
     tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "TestSupport"]),
-    tests("ReaderSimulator", ["NDEF", "TestSupport"]),
+    tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
     tests("Routing", ["NDEF", "UniversalLinks"]),
     tests("ScanGate", []),
     tests("Session", ["Bus", "EventLoop", "ScanGate", "TestSupport"]),

@@ -1,1 +1,3 @@
-print("")
+import ReaderSimulator
+
+await SimulatorProgram.main(Array(CommandLine.arguments.dropFirst()))

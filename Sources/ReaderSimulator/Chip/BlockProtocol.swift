@@ -1,0 +1,87 @@
+/// The reader's side of the block protocol (ISO/IEC 14443-4, section 7), for one tag.
+struct BlockProtocol {
+  /// The answer to select as the tag sent it, its length byte first.
+  let ats: [UInt8]
+  private var blockNumber: UInt8 = 0
+
+  /// The chip takes frames of 64 bytes (FSDI 5), and numbers no tags (CID 0).
+  static let rats: [UInt8] = [0xE0, 0x50]
+  /// More than any extended APDU answers.
+  private static let maximumAnswer = 65_538
+  private static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
+
+  init(ats: [UInt8]) { self.ats = ats }
+
+  /// The largest frame that the tag takes, by the format byte of its ATS; 32 without one.
+  var frameSize: Int {
+    guard ats.count >= 2, ats[0] >= 2 else { return 32 }
+    return Self.frameSizes[min(Int(ats[1] & 0x0F), Self.frameSizes.count - 1)]
+  }
+
+  /// Sends an APDU in as many blocks as it takes and collects the answer.
+  ///
+  /// - Throws: a status byte.
+  mutating func transceive(_ data: [UInt8], over radio: inout RadioInterface) throws(PN532Failure) -> [UInt8] {
+    let room = frameSize - 3
+    var rest = data[...]
+    repeat {
+      let piece = rest.prefix(room)
+      rest = rest.dropFirst(room)
+      let chaining: UInt8 = rest.isEmpty ? 0x00 : 0x10
+      let answer = try exchange([0x02 | chaining | blockNumber] + piece, over: &radio)
+      guard !rest.isEmpty else { return try collect(answer, over: &radio) }
+      guard answer[0] & 0xF6 == 0xA2, answer[0] & 1 == blockNumber else {
+        throw PN532Failure(PN532Status.protocolError)
+      }
+      blockNumber ^= 1
+    } while true
+  }
+
+  private mutating func collect(_ first: [UInt8], over radio: inout RadioInterface) throws(PN532Failure) -> [UInt8] {
+    var block = first
+    var collected: [UInt8] = []
+    while true {
+      if block[0] & 0xF7 == 0xF2 {
+        // The tag asks for more time: granted.
+        block = try exchange(block, over: &radio)
+        continue
+      }
+      guard block[0] & 0xE6 == 0x02, block[0] & 1 == blockNumber else {
+        throw PN532Failure(PN532Status.protocolError)
+      }
+      blockNumber ^= 1
+      collected += block.dropFirst()
+      guard collected.count <= Self.maximumAnswer else { throw PN532Failure(PN532Status.protocolError) }
+      guard block[0] & 0x10 != 0 else { return collected }
+      block = try exchange([0xA2 | blockNumber], over: &radio)
+    }
+  }
+
+  /// Whether the tag still answers: R(NAK) makes it say so, whatever it last said.
+  mutating func isPresent(over radio: inout RadioInterface) -> Bool {
+    (try? exchange([0xB2 | blockNumber], over: &radio)) != nil
+  }
+
+  /// S(DESELECT), which halts the tag.
+  mutating func deselect(over radio: inout RadioInterface) {
+    _ = try? exchange([0xC2], over: &radio, for: .activation)
+  }
+
+  private func exchange(
+    _ block: [UInt8], over radio: inout RadioInterface, for purpose: RadioInterface.Purpose = .exchange
+  ) throws(PN532Failure) -> [UInt8] {
+    switch radio.transceive(.standard(block), for: purpose) {
+    case .silence: throw PN532Failure(PN532Status.timeout)
+    case .collision: throw PN532Failure(PN532Status.bitCollision)
+    case .frame(let frame):
+      guard let data = frame.checkedData else { throw PN532Failure(PN532Status.crcError) }
+      return data
+    }
+  }
+}
+
+/// A command that ends with this status byte.
+struct PN532Failure: Error {
+  let status: UInt8
+  init(_ status: UInt8) { self.status = status }
+}

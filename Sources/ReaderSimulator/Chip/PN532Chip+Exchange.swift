@@ -1,0 +1,101 @@
+/// Commands that exchange data with a tag (UM0701-02, sections 7.3.8 and 7.3.9).
+extension PN532Chip {
+  /// Behind the status byte an answer has room for 262 bytes.
+  private static let maximumAnswerData = 262
+  /// More than any extended APDU takes; a longer one is a fault of the host's.
+  private static let maximumOutgoing = 65_544
+
+  mutating func inDataExchange(_ data: [UInt8]) throws(PN532Failure) -> Outcome {
+    guard let number = data.first else { return .refuse }
+    let index = try targetIndex(number & 0x07)
+    let payload = Array(data.dropFirst())
+    if payload.isEmpty && outgoing.isEmpty && !targets[index].incoming.isEmpty { return nextAnswer(index) }
+    targets[index].incoming = []
+    guard outgoing.count + payload.count <= Self.maximumOutgoing else {
+      outgoing = []
+      throw PN532Failure(PN532Status.wrongContext)
+    }
+    if number & PN532Status.moreInformation != 0 {
+      // The chip passes each piece on at once; here they wait for the last, which a tag cannot tell apart.
+      outgoing += payload
+      return .answer([PN532Status.success])
+    }
+    let command = outgoing + payload
+    outgoing = []
+    try select(index)
+    if targets[index].blocks != nil {
+      targets[index].incoming = try exchangeBlocks(command, index)
+      return nextAnswer(index)
+    }
+    return try exchangeMIFARE(command)
+  }
+
+  /// A raw frame, with what CRC the registers say.
+  mutating func inCommunicateThru(_ data: [UInt8]) throws(PN532Failure) -> Outcome {
+    guard !data.isEmpty else { return .refuse }
+    let lastBits = registers.transmitLastBits
+    let frame =
+      registers.appendsCRC && lastBits == 0 ? RadioFrame.standard(data) : RadioFrame(bytes: data, lastBits: lastBits)
+    switch radio.transceive(frame, for: .exchange) {
+    case .silence: throw PN532Failure(PN532Status.timeout)
+    case .collision: throw PN532Failure(PN532Status.bitCollision)
+    case .frame(let answer):
+      registers.receiveLastBits = answer.lastBits
+      guard registers.checksCRC else { return .answer([PN532Status.success] + answer.bytes) }
+      guard let data = answer.checkedData else { throw PN532Failure(PN532Status.crcError) }
+      return .answer([PN532Status.success] + data)
+    }
+  }
+
+  private mutating func exchangeBlocks(_ command: [UInt8], _ index: Int) throws(PN532Failure) -> [UInt8] {
+    guard var blocks = targets[index].blocks else { throw PN532Failure(PN532Status.wrongContext) }
+    defer { targets[index].blocks = blocks }
+    return try blocks.transceive(command, over: &radio)
+  }
+
+  private mutating func nextAnswer(_ index: Int) -> Outcome {
+    let piece = targets[index].incoming.prefix(Self.maximumAnswerData)
+    targets[index].incoming.removeFirst(piece.count)
+    let status = targets[index].incoming.isEmpty ? PN532Status.success : PN532Status.moreInformation
+    return .answer([status] + piece)
+  }
+
+  /// The firmware knows the commands of MIFARE Classic and Ultralight, and refuses all others with an error frame.
+  private mutating func exchangeMIFARE(_ command: [UInt8]) throws(PN532Failure) -> Outcome {
+    switch (command.first, command.count) {
+    case (0x30, 2): return .answer([PN532Status.success] + (try read(command)))
+    case (0xA2, 6): try write(command)
+    case (0xA0, 18), (0xC0, 6), (0xC1, 6), (0xC2, 6):
+      try write(Array(command[0..<2]))
+      try write(Array(command[2...]))
+    case (0xB0, 2): try write(command)
+    case (0x60, 12), (0x61, 12):
+      guard case .frame(let answer) = radio.transceive(.standard(Array(command[0..<2])), for: .exchange),
+        answer.lastBits == 0
+      else { throw PN532Failure(PN532Status.authenticationError) }
+      throw PN532Failure(PN532Status.authenticationError)
+    default: return .refuse
+    }
+    return .answer([PN532Status.success])
+  }
+
+  private mutating func read(_ command: [UInt8]) throws(PN532Failure) -> [UInt8] {
+    switch radio.transceive(.standard(command), for: .exchange) {
+    case .silence: throw PN532Failure(PN532Status.timeout)
+    case .collision: throw PN532Failure(PN532Status.bitCollision)
+    case .frame(let answer):
+      guard answer.lastBits == 0 else { throw PN532Failure(PN532Status.protocolError) }
+      guard let data = answer.checkedData else { throw PN532Failure(PN532Status.crcError) }
+      return data
+    }
+  }
+
+  private mutating func write(_ command: [UInt8]) throws(PN532Failure) {
+    switch radio.transceive(.standard(command), for: .exchange) {
+    case .silence: throw PN532Failure(PN532Status.timeout)
+    case .collision: throw PN532Failure(PN532Status.bitCollision)
+    case .frame(let answer):
+      guard answer == .acknowledgement(0xA) else { throw PN532Failure(PN532Status.protocolError) }
+    }
+  }
+}

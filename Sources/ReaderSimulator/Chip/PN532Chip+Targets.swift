@@ -1,0 +1,191 @@
+/// What InListPassiveTarget looks for.
+struct PassiveTargetRequest {
+  let maximumTargets: Int
+  let modulation: RadioModulation
+  /// Only the Type A tag with this UID.
+  let uid: [UInt8]?
+}
+
+/// What InAutoPoll looks for.
+struct AutoPollRequest {
+  /// Target types as the host gave them (UM0701-02, section 7.3.13).
+  let types: [UInt8]
+}
+
+/// A tag that the chip keeps a number for.
+struct Target {
+  let tag: ActivatedTag
+  /// Where the chip has sent RATS and got an answer.
+  var blocks: BlockProtocol?
+  /// What of an answer did not fit into one frame to the host.
+  var incoming: [UInt8] = []
+}
+
+/// Commands that find, select and let go tags (UM0701-02, sections 7.3.5 to 7.3.13).
+extension PN532Chip {
+  mutating func inListPassiveTarget(_ data: [UInt8]) -> Outcome {
+    guard data.count >= 2, (1...2).contains(data[0]), let modulation = Self.modulation(bitRateAndType: data[1]) else {
+      return .refuse
+    }
+    let uid = modulation == .typeA && data.count > 2 ? Self.withoutCascadeTags(Array(data.dropFirst(2))) : nil
+    let request = PassiveTargetRequest(maximumTargets: Int(data[0]), modulation: modulation, uid: uid)
+    let attempts = retries.passiveActivation == 0xFF ? 1 : Int(retries.passiveActivation) + 1
+    for _ in 0..<attempts {
+      if let answer = attemptSelect(request) { return .answer(answer) }
+    }
+    return retries.passiveActivation == 0xFF ? .wait(.select(request)) : .answer([0])
+  }
+
+  /// One round of requests.
+  ///
+  /// - Returns: the number of targets and what is known of each; nil where there is none.
+  mutating func attemptSelect(_ request: PassiveTargetRequest) -> [UInt8]? {
+    radio.switchField(on: true)
+    targets = []
+    selected = nil
+    guard request.modulation == .typeA else {
+      _ = radio.transceive(RadioFrame(modulation: request.modulation, bytes: []), for: .activation)
+      return nil
+    }
+    guard let first = radio.activateTypeA(request: RadioInterface.wupa, wanted: request.uid) else { return nil }
+    add(first)
+    if request.maximumTargets == 2 {
+      // The first one sleeps while the chip asks for another.
+      haltSelected()
+      if let second = radio.activateTypeA(request: RadioInterface.reqa) { add(second) }
+    }
+    return [UInt8(truncatingIfNeeded: targets.count)] + targets.enumerated().flatMap(Self.targetData)
+  }
+
+  mutating func inAutoPoll(_ data: [UInt8], at now: Duration) -> Outcome {
+    guard data.count >= 3, data.count <= 17, data[0] != 0, (1...15).contains(data[1]) else { return .refuse }
+    let request = AutoPollRequest(types: Array(data.dropFirst(2)))
+    if let answer = attemptAutoPoll(request) { return .answer(answer) }
+    guard data[0] != 0xFF else { return .wait(.autoPoll(request, deadline: nil)) }
+    // So many rounds of so many types, each taking its period of 150 ms.
+    let duration = Duration.milliseconds(150) * (Int(data[0]) * Int(data[1]) * request.types.count)
+    return .wait(.autoPoll(request, deadline: now + duration))
+  }
+
+  mutating func attemptAutoPoll(_ request: AutoPollRequest) -> [UInt8]? {
+    for type in request.types {
+      // Passive 106 kbit/s Type A: any, MIFARE, ISO/IEC 14443-4.
+      guard [0x00, 0x10, 0x20].contains(type) else { continue }
+      radio.switchField(on: true)
+      targets = []
+      selected = nil
+      guard let tag = radio.activateTypeA(request: RadioInterface.wupa) else { continue }
+      guard type != 0x20 || tag.speaksBlockProtocol else {
+        _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
+        continue
+      }
+      add(tag)
+      let found: UInt8 = type == 0x20 || type == 0x00 && tag.speaksBlockProtocol ? 0x20 : 0x10
+      let description = Self.targetData((0, targets[0]))
+      return [1, found, UInt8(truncatingIfNeeded: description.count)] + description
+    }
+    return nil
+  }
+
+  mutating func inSelect(_ data: [UInt8]) throws(PN532Failure) -> Outcome {
+    guard data.count == 1 else { return .refuse }
+    try select(try targetIndex(data[0]))
+    return .answer([PN532Status.success])
+  }
+
+  /// InDeselect lets a target sleep; InRelease forgets it, too.
+  mutating func inDeselect(_ data: [UInt8], release: Bool) throws(PN532Failure) -> Outcome {
+    guard data.count == 1 else { return .refuse }
+    guard data[0] != 0 else {
+      if release { releaseAll() } else { haltSelected() }
+      return .answer([PN532Status.success])
+    }
+    let index = try targetIndex(data[0])
+    if selected == index { haltSelected() }
+    // The numbers of the others stay: only the last one can be forgotten alone.
+    if release && index == targets.count - 1 { targets.removeLast() }
+    return .answer([PN532Status.success])
+  }
+
+  mutating func releaseAll() {
+    haltSelected()
+    targets = []
+  }
+
+  /// Diagnose 6: whether the selected ISO/IEC 14443-4 tag still answers.
+  mutating func attentionRequest() -> UInt8 {
+    guard let selected, targets[selected].blocks != nil else { return PN532Status.wrongContext }
+    return targets[selected].blocks?.isPresent(over: &radio) == true ? PN532Status.success : PN532Status.timeout
+  }
+
+  /// - Returns: the index of the target with this number.
+  func targetIndex(_ number: UInt8) throws(PN532Failure) -> Int {
+    let index = Int(number) - 1
+    guard targets.indices.contains(index) else { throw PN532Failure(PN532Status.wrongContext) }
+    return index
+  }
+
+  /// Makes a target the one that listens, by its UID, where it is not.
+  mutating func select(_ index: Int) throws(PN532Failure) {
+    guard selected != index else { return }
+    haltSelected()
+    guard radio.activateTypeA(request: RadioInterface.wupa, wanted: targets[index].tag.uid) != nil else {
+      throw PN532Failure(PN532Status.targetGone)
+    }
+    selected = index
+    if targets[index].blocks != nil { targets[index].blocks = sendRATS() }
+  }
+
+  private mutating func haltSelected() {
+    guard let index = selected else { return }
+    selected = nil
+    targets[index].incoming = []
+    outgoing = []
+    if targets[index].blocks != nil {
+      targets[index].blocks?.deselect(over: &radio)
+    } else {
+      // HLTA, which a tag obeys without a word.
+      _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
+    }
+  }
+
+  private mutating func add(_ tag: ActivatedTag) {
+    let blocks = tag.speaksBlockProtocol && sendsRATS ? sendRATS() : nil
+    targets.append(Target(tag: tag, blocks: blocks))
+    selected = targets.count - 1
+  }
+
+  private mutating func sendRATS() -> BlockProtocol? {
+    guard case .frame(let frame) = radio.transceive(.standard(BlockProtocol.rats), for: .activation),
+      let ats = frame.checkedData
+    else { return nil }
+    return BlockProtocol(ats: ats)
+  }
+
+  /// Number, SENS_RES (high byte first), SEL_RES, UID and ATS.
+  private static func targetData(_ numbered: (offset: Int, element: Target)) -> [UInt8] {
+    let target = numbered.element
+    return [UInt8(truncatingIfNeeded: numbered.offset + 1)] + target.tag.atqa.reversed() + [target.tag.sak]
+      + [UInt8(truncatingIfNeeded: target.tag.uid.count)] + target.tag.uid + (target.blocks?.ats ?? [])
+  }
+
+  private static func modulation(bitRateAndType: UInt8) -> RadioModulation? {
+    switch bitRateAndType {
+    case 0x00: .typeA
+    case 0x01: .felica212
+    case 0x02: .felica424
+    case 0x03: .typeB
+    case 0x04: .jewel
+    default: nil
+    }
+  }
+
+  /// The host sends a UID of more than four bytes with its cascade tags.
+  private static func withoutCascadeTags(_ bytes: [UInt8]) -> [UInt8] {
+    switch bytes.count {
+    case 8 where bytes[0] == 0x88: Array(bytes[1...])
+    case 12 where bytes[0] == 0x88 && bytes[4] == 0x88: Array(bytes[1..<4] + bytes[5...])
+    default: bytes
+    }
+  }
+}

@@ -1,0 +1,243 @@
+/// The chip: frames in, frames out. It decides in values; who owns it sends, waits and wakes it.
+struct PN532Chip {
+  /// What the owner of the line has to do.
+  enum Action: Equatable {
+    /// Nothing that was to be sent later is sent any more, and no wake-up comes.
+    case cancel
+    case send([UInt8], after: Duration)
+    /// Call `wake` at that time.
+    case wake(at: Duration)
+    /// Cut the line.
+    case unplug
+  }
+
+  /// What becomes of a command.
+  enum Outcome {
+    /// The answer behind its code.
+    case answer([UInt8])
+    /// An error frame.
+    case refuse
+    /// No answer for now.
+    case wait(Waiting)
+  }
+
+  /// Why a command has no answer yet. An acknowledgement from the host or its next command ends that.
+  enum Waiting {
+    /// For a tag (MxRtyPassiveActivation FF).
+    case select(PassiveTargetRequest)
+    /// For a tag, and at most so long.
+    case autoPoll(AutoPollRequest, deadline: Duration?)
+    /// For something that never comes: an initiator, say.
+    case forever
+  }
+
+  private static let traceLimit = 4096
+
+  var radio: RadioInterface
+  var registers = PN532Registers()
+  var retries = (atr: UInt8(0xFF), psl: UInt8(0x01), passiveActivation: UInt8(0xFF))
+  var parameters: UInt8 = 0x14
+  var lastError: UInt8 = 0
+  /// Target numbers 1 and 2.
+  var targets: [Target] = []
+  /// Which of them is ACTIVE.
+  var selected: Int?
+  /// What the host sends of a command that is longer than a frame.
+  var outgoing: [UInt8] = []
+
+  private(set) var trace: [CommandRecord] = []
+  private var counted = Counters()
+  private var fieldOnSince: Duration?
+  private var waiting: Waiting?
+  private var waitingCode: UInt8 = 0
+  private var effects = FaultPlan.Effects()
+  private var isStalled = false
+  private var lastAnswer: [UInt8] = []
+
+  init(timing: TimingModel) { radio = RadioInterface(timing: timing) }
+
+  /// - Parameter now: for the time that the field has been on until this moment.
+  /// - Returns: what was done since the last reset.
+  func counters(at now: Duration) -> Counters {
+    var counters = counted
+    counters.exchanges = radio.exchanges
+    counters.activationFrames = radio.activationFrames
+    if let fieldOnSince { counters.fieldOnTime += now - fieldOnSince }
+    return counters
+  }
+
+  mutating func resetCounters(at now: Duration) {
+    counted = Counters()
+    radio.resetCounters()
+    trace = []
+    if fieldOnSince != nil { fieldOnSince = now }
+  }
+
+  mutating func countReceived(bytes: Int) { counted.bytesReceived += bytes }
+
+  /// A frame from the host.
+  mutating func receive(_ frame: HostFrame, at now: Duration) -> [Action] {
+    guard !isStalled else { return [] }
+    let actions: [Action]
+    switch frame {
+    case .acknowledge:
+      waiting = nil
+      actions = [.cancel]
+    case .notAcknowledge:
+      actions = lastAnswer.isEmpty ? [] : [send(lastAnswer, after: .zero)]
+    case .error: actions = []
+    case .information(let payload): actions = receiveCommand(payload, at: now)
+    }
+    noteField(at: now)
+    return actions
+  }
+
+  /// A tag has come or gone.
+  mutating func fieldChanged(at now: Duration) -> [Action] {
+    guard let waiting else { return [] }
+    radio.beginCommand()
+    defer { noteField(at: now) }
+    switch waiting {
+    case .select(let request):
+      guard let answer = attemptSelect(request) else { return [] }
+      return finish(.answer(answer), code: waitingCode, after: radio.elapsed)
+    case .autoPoll(let request, _):
+      guard let answer = attemptAutoPoll(request) else { return [] }
+      return [.cancel] + finish(.answer(answer), code: waitingCode, after: radio.elapsed)
+    case .forever: return []
+    }
+  }
+
+  /// The time of an earlier `wake` action has come.
+  mutating func wake(at now: Duration) -> [Action] {
+    guard case .autoPoll(_, let deadline?)? = waiting, now >= deadline else { return [] }
+    return finish(.answer([0]), code: waitingCode, after: .zero)
+  }
+
+  /// Whatever was going on is over.
+  mutating func forgetCommand(at now: Duration) {
+    waiting = nil
+    isStalled = false
+    lastAnswer = []
+    noteField(at: now)
+  }
+
+  private mutating func receiveCommand(_ payload: [UInt8], at now: Duration) -> [Action] {
+    waiting = nil
+    guard payload.count >= 2, payload[0] == HostFrame.hostIdentifier else {
+      return [.cancel, send(HostFrame.acknowledge.bytes, after: .zero), send(HostFrame.error.bytes, after: .zero)]
+    }
+    let code = payload[1]
+    let command = PN532Command(rawValue: code)
+    effects = radio.faults.nextCommand(hasStatus: command?.answersWithStatus ?? false)
+    if effects.unplugs { return [.cancel, .unplug] }
+    if effects.isSilent { return [.cancel] }
+    counted.commands += 1
+    trace.append(CommandRecord(command: Array(payload.dropFirst()), answer: nil))
+    if trace.count > Self.traceLimit { trace.removeFirst(trace.count - Self.traceLimit) }
+    let acknowledgement = HostFrame.acknowledge.bytes
+    // The line is busy with the command first: preamble, length, checksums and postamble are seven bytes.
+    let acknowledged = radio.timing.lineTime(bytes: payload.count + 7 + acknowledgement.count)
+    let actions: [Action] = [.cancel, send(acknowledgement, after: acknowledged)]
+    if effects.stalls {
+      isStalled = true
+      return actions
+    }
+    radio.beginCommand()
+    let outcome: Outcome
+    if let status = effects.status {
+      outcome = .answer([status])
+    } else if let command {
+      outcome = run(command, Array(payload.dropFirst(2)), at: now)
+    } else {
+      outcome = .refuse
+    }
+    return actions + finish(outcome, code: code, after: acknowledged + radio.elapsed)
+  }
+
+  private mutating func finish(_ outcome: Outcome, code: UInt8, after delay: Duration) -> [Action] {
+    waiting = nil
+    var bytes: [UInt8]
+    switch outcome {
+    case .wait(let reason):
+      waiting = reason
+      waitingCode = code
+      if case .autoPoll(_, let deadline?) = reason { return [.wake(at: deadline)] }
+      return []
+    case .refuse: bytes = HostFrame.error.bytes
+    case .answer(let answer):
+      if !trace.isEmpty { trace[trace.count - 1].answer = answer }
+      bytes = HostFrame.information([HostFrame.chipIdentifier, code &+ 1] + answer).bytes
+      if effects.corruptsChecksum { bytes[bytes.count - 2] ^= 0xFF }
+    }
+    lastAnswer = bytes
+    return [send(bytes, after: delay + radio.timing.lineTime(bytes: bytes.count) + effects.delay)]
+  }
+
+  private mutating func send(_ bytes: [UInt8], after delay: Duration) -> Action {
+    counted.bytesSent += bytes.count
+    return .send(bytes, after: delay)
+  }
+
+  /// Keeps the account of the time that the field is on.
+  private mutating func noteField(at now: Duration) {
+    switch (fieldOnSince, radio.field.isOn) {
+    case (nil, true): fieldOnSince = now
+    case (let since?, false):
+      counted.fieldOnTime += now - since
+      fieldOnSince = nil
+    default: break
+    }
+  }
+
+  private mutating func run(_ command: PN532Command, _ data: [UInt8], at now: Duration) -> Outcome {
+    do throws(PN532Failure) {
+      switch command {
+      case .diagnose: return diagnose(data)
+      case .getFirmwareVersion: return .answer([0x32, 0x01, 0x06, 0x07])
+      case .getGeneralStatus: return getGeneralStatus()
+      case .readRegister: return readRegister(data)
+      case .writeRegister: return writeRegister(data)
+      case .readGPIO: return .answer([0x3F, 0x06, 0x00])
+      case .writeGPIO, .setSerialBaudRate: return .answer([])
+      case .setParameters: return setParameters(data)
+      case .samConfiguration: return samConfiguration(data)
+      case .powerDown: return powerDown()
+      case .rfConfiguration: return rfConfiguration(data)
+      case .rfRegulationTest: return .wait(.forever)
+      case .inListPassiveTarget: return inListPassiveTarget(data)
+      case .inAutoPoll: return inAutoPoll(data, at: now)
+      case .inDataExchange: return try inDataExchange(data)
+      case .inCommunicateThru: return try inCommunicateThru(data)
+      case .inSelect: return try inSelect(data)
+      case .inDeselect: return try inDeselect(data, release: false)
+      case .inRelease: return try inDeselect(data, release: true)
+      case .inJumpForDEP, .inJumpForPSL: throw PN532Failure(PN532Status.timeout)
+      case .tgInitAsTarget: return .wait(.forever)
+      case .inPSL, .inATR, .tgGetData, .tgGetInitiatorCommand, .tgSetData, .tgResponseToInitiator,
+        .tgSetGeneralBytes, .tgSetMetaData:
+        throw PN532Failure(PN532Status.wrongContext)
+      case .tgGetTargetStatus: return .answer([0x00, 0x00])
+      }
+    } catch {
+      lastError = error.status
+      return .answer([error.status])
+    }
+  }
+}
+
+extension PN532Chip {
+  /// Without power and back: tags, faults and counters stay.
+  mutating func reset(at now: Duration) {
+    radio.switchField(on: false)
+    radio.timeoutCode = 0x0A
+    registers = PN532Registers()
+    retries = (atr: 0xFF, psl: 0x01, passiveActivation: 0xFF)
+    parameters = 0x14
+    lastError = 0
+    targets = []
+    selected = nil
+    outgoing = []
+    forgetCommand(at: now)
+  }
+}

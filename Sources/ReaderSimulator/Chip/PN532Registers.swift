@@ -1,0 +1,31 @@
+/// The chip's registers as far as they matter to what is simulated (UM0701-02, section 8.2.5); the rest just remember.
+struct PN532Registers {
+  static let txMode: UInt16 = 0x6302
+  static let rxMode: UInt16 = 0x6303
+  static let control: UInt16 = 0x633C
+  static let bitFraming: UInt16 = 0x633D
+
+  // The reset values of TxMode and RxMode have the CRC on; libnfc counts on that.
+  private var values: [UInt16: UInt8] = [txMode: 0x80, rxMode: 0x80]
+
+  /// A register that was never written reads as zero.
+  subscript(address: UInt16) -> UInt8 {
+    get { values[address, default: 0] }
+    set { values[address] = newValue }
+  }
+
+  /// Whether the chip appends a CRC to what it sends.
+  var appendsCRC: Bool { self[Self.txMode] & 0x80 != 0 }
+
+  /// Whether the chip checks the CRC of what it receives, and takes it off.
+  var checksCRC: Bool { self[Self.rxMode] & 0x80 != 0 }
+
+  /// How many bits of the last byte are sent, 0 for all eight.
+  var transmitLastBits: Int { Int(self[Self.bitFraming] & 0x07) }
+
+  /// How many bits of the last received byte are valid, 0 for all eight.
+  var receiveLastBits: Int {
+    get { Int(self[Self.control] & 0x07) }
+    set { self[Self.control] = self[Self.control] & ~0x07 | UInt8(truncatingIfNeeded: newValue & 0x07) }
+  }
+}

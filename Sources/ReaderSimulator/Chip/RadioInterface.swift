@@ -1,0 +1,67 @@
+/// The chip's contactless interface: what it puts on the air, what that costs, and what goes wrong there.
+struct RadioInterface {
+  /// What a frame is for: the two are counted apart.
+  enum Purpose {
+    /// Finding and selecting tags.
+    case activation
+    /// What the host asked for.
+    case exchange
+  }
+
+  var field = RadioField()
+  var faults = FaultPlan()
+  var timing: TimingModel
+  /// RFConfiguration's fRetryTimeout; 0A is 51.2 ms.
+  var timeoutCode: UInt8 = 0x0A
+  private(set) var activationFrames = 0
+  private(set) var exchanges = 0
+  /// What the command that runs has spent on the air so far.
+  private(set) var elapsed: Duration = .zero
+  /// Tags that a fault took away, with what they hold.
+  private(set) var takenAway: [TagID: any FieldTag] = [:]
+
+  init(timing: TimingModel) { self.timing = timing }
+
+  mutating func beginCommand() { elapsed = .zero }
+
+  mutating func resetCounters() {
+    activationFrames = 0
+    exchanges = 0
+  }
+
+  mutating func spend(_ duration: Duration) { elapsed += duration }
+
+  mutating func forgetTakenAway(_ id: TagID) -> (any FieldTag)? { takenAway.removeValue(forKey: id) }
+
+  /// A tag needs the guard time before it listens.
+  mutating func switchField(on: Bool) {
+    if on && !field.isOn { elapsed += timing.guardTime }
+    field.set(on: on)
+  }
+
+  mutating func transceive(_ frame: RadioFrame, for purpose: Purpose) -> RadioField.Answer {
+    elapsed += timing.radioTime(frame) + timing.frameDelay
+    let answer: RadioField.Answer
+    switch purpose {
+    case .activation:
+      activationFrames += 1
+      answer = field.transceive(frame)
+    case .exchange:
+      exchanges += 1
+      answer = transceiveWithFaults(frame)
+    }
+    switch answer {
+    case .silence: elapsed += purpose == .exchange ? timing.timeout(code: timeoutCode) : timing.fruitlessRequest
+    case .frame(let frame): elapsed += timing.radioTime(frame)
+    case .collision(let frames): elapsed += frames.map(timing.radioTime).max() ?? .zero
+    }
+    return answer
+  }
+
+  private mutating func transceiveWithFaults(_ frame: RadioFrame) -> RadioField.Answer {
+    guard let heard = faults.nextExchange() else { return field.transceive(frame) }
+    if heard { _ = field.transceive(frame) }
+    for id in field.tags { takenAway[id] = field.remove(id) }
+    return .silence
+  }
+}

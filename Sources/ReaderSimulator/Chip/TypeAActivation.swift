@@ -1,0 +1,69 @@
+/// A tag that was found and selected.
+struct ActivatedTag {
+  var atqa: [UInt8]
+  var sak: UInt8
+  var uid: [UInt8]
+
+  /// Bit 6 of SAK: the tag speaks ISO/IEC 14443-4 (ISO/IEC 14443-3, 6.5.3.4).
+  var speaksBlockProtocol: Bool { sak & 0x20 != 0 }
+}
+
+/// Finding and selecting a tag (ISO/IEC 14443-3, 6.5).
+extension RadioInterface {
+  static let reqa: UInt8 = 0x26
+  static let wupa: UInt8 = 0x52
+  private static let cascadeTag: UInt8 = 0x88
+  private static let selectCodes: [UInt8] = [0x93, 0x95, 0x97]
+
+  /// One request, and where something answers, anticollision and select.
+  ///
+  /// - Parameters:
+  ///   - request: REQA, or WUPA, which wakes halted tags too.
+  ///   - wanted: only the tag with this UID.
+  /// - Returns: the tag that is now ACTIVE, nil where there is none.
+  mutating func activateTypeA(request: UInt8, wanted: [UInt8]? = nil) -> ActivatedTag? {
+    let atqa: [UInt8]
+    switch transceive(.short(request), for: .activation) {
+    case .silence: return nil
+    case .frame(let frame): atqa = frame.bytes
+    case .collision(let frames): atqa = frames[0].bytes
+    }
+    var rest = wanted.map { $0[...] }
+    var uid: [UInt8] = []
+    for code in Self.selectCodes {
+      guard let level = identify(code: code, wanted: rest) else { return nil }
+      guard case .frame(let answer) = transceive(.standard([code, 0x70] + level), for: .activation),
+        let sak = answer.checkedData?.first
+      else { return nil }
+      if sak & 0x04 == 0 {
+        uid += level[0..<4]
+        spend(timing.activation)
+        return ActivatedTag(atqa: atqa, sak: sak, uid: uid)
+      }
+      uid += level[1..<4]
+      rest = rest?.dropFirst(3)
+    }
+    return nil
+  }
+
+  /// The four bytes of one cascade level and their check byte.
+  private mutating func identify(code: UInt8, wanted: ArraySlice<UInt8>?) -> [UInt8]? {
+    if let wanted {
+      let level = wanted.count > 4 ? [Self.cascadeTag] + wanted.prefix(3) : Array(wanted)
+      return level.count == 4 ? level + [level.reduce(0, ^)] : nil
+    }
+    switch transceive(RadioFrame(bytes: [code, 0x20]), for: .activation) {
+    case .silence: return nil
+    case .frame(let frame): return frame.bytes.count == 5 ? frame.bytes : nil
+    case .collision(let frames):
+      // Where bits collide the chip goes on with those that sent a one.
+      return frames.map(\.bytes).filter { $0.count == 5 }
+        .max { Self.asSent($0).lexicographicallyPrecedes(Self.asSent($1)) }
+    }
+  }
+
+  /// Bits in the order in which they are on the air: the lowest first.
+  private static func asSent(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.map { byte in (0..<8).reduce(UInt8(0)) { $0 << 1 | (byte >> UInt8($1) & 1) } }
+  }
+}

@@ -1,0 +1,52 @@
+/// The field in front of the antenna and the tags that lie in it.
+struct RadioField {
+  /// What came back on a frame.
+  enum Answer: Equatable {
+    case silence
+    case frame(RadioFrame)
+    /// Several tags answered, and not the same.
+    case collision([RadioFrame])
+  }
+
+  private(set) var isOn = false
+  private var placed: [(id: TagID, tag: any FieldTag)] = []
+
+  /// The tags that lie on the reader, in the order in which they were put there.
+  var tags: [TagID] { placed.map(\.id) }
+
+  /// Off means that every tag starts anew at the next on.
+  mutating func set(on: Bool) {
+    if isOn && !on {
+      for index in placed.indices { placed[index].tag.losePower() }
+    }
+    isOn = on
+  }
+
+  mutating func place(_ tag: any FieldTag, as id: TagID) {
+    placed.append((id, tag))
+  }
+
+  /// - Returns: the tag with what it now holds, nil where it is not there.
+  @discardableResult
+  mutating func remove(_ id: TagID) -> (any FieldTag)? {
+    guard let index = placed.firstIndex(where: { $0.id == id }) else { return nil }
+    var tag = placed.remove(at: index).tag
+    tag.losePower()
+    return tag
+  }
+
+  func memory(of id: TagID) -> [UInt8]? {
+    placed.first { $0.id == id }?.tag.memory
+  }
+
+  /// Puts a frame on the air.
+  mutating func transceive(_ frame: RadioFrame) -> Answer {
+    guard isOn else { return .silence }
+    var answers: [RadioFrame] = []
+    for index in placed.indices {
+      if let answer = placed[index].tag.receive(frame) { answers.append(answer) }
+    }
+    guard let first = answers.first else { return .silence }
+    return answers.allSatisfy { $0 == first } ? .frame(first) : .collision(answers)
+  }
+}

@@ -1,0 +1,46 @@
+import CShims
+import EventLoop
+import Glibc
+
+/// A pseudo-terminal that behaves like a serial line: raw, 115,200 baud.
+struct PseudoTerminal {
+  /// The chip's end; reads and writes on it do not block.
+  let controller: FileDescriptor
+  /// Keeps the host's end open, so that the line stays up between one host and the next.
+  private let keeper: FileDescriptor
+  /// What the host opens.
+  let path: String
+
+  /// - Throws: `SimulatorError` where the system has none left.
+  init() throws(SimulatorError) {
+    var name = [CChar](repeating: 0, count: 128)
+    let descriptor = tagroute_open_pseudo_terminal(&name, name.count)
+    guard descriptor >= 0 else { throw Self.failure("open a pseudo-terminal") }
+    controller = FileDescriptor(owning: descriptor)
+    path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let line = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard line >= 0 else { throw Self.failure("open \(path)") }
+    keeper = FileDescriptor(owning: line)
+    var settings = termios()
+    guard tcgetattr(line, &settings) == 0 else { throw Self.failure("read the settings of \(path)") }
+    cfmakeraw(&settings)
+    cfsetspeed(&settings, speed_t(B115200))
+    guard tcsetattr(line, TCSANOW, &settings) == 0 else { throw Self.failure("make \(path) raw") }
+  }
+
+  /// - Returns: what has come, at most 4 KiB of it; empty where nothing has.
+  func read() -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(controller.rawValue, &buffer, buffer.count)
+    return count > 0 ? Array(buffer[..<count]) : []
+  }
+
+  /// A serial line has no flow control: what the host's end has no room for is lost.
+  func write(_ bytes: [UInt8]) {
+    _ = Glibc.write(controller.rawValue, bytes, bytes.count)
+  }
+
+  private static func failure(_ attempt: String) -> SimulatorError {
+    SimulatorError(SystemError(attempt).description)
+  }
+}

@@ -1,0 +1,70 @@
+/// A tag that can be put on a simulated reader.
+public struct SimulatedTag: Sendable {
+  let tag: any FieldTag
+
+  /// A Type 2 tag that holds an NDEF message.
+  ///
+  /// - Parameters:
+  ///   - model: the chip.
+  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
+  ///   - uid: seven bytes on a real one, whose first pages hold them too.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the message does not fit.
+  public static func type2(_ model: Type2Model, message: [UInt8], uid: TagUID = .generated()) throws(SimulatorError)
+    -> SimulatedTag
+  {
+    type2(try Type2Memory(model: model, uid: uid.fixedBytes ?? [], message: message), uid)
+  }
+
+  /// A Type 2 tag with anything at all where the TLVs should be: damaged, hostile, or merely unusual.
+  ///
+  /// - Parameters:
+  ///   - model: the chip.
+  ///   - contents: the bytes from page 4 on.
+  ///   - uid: seven bytes on a real one.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the contents do not fit.
+  public static func type2(_ model: Type2Model, contents: [UInt8], uid: TagUID = .generated()) throws(SimulatorError)
+    -> SimulatedTag
+  {
+    type2(try Type2Memory(model: model, uid: uid.fixedBytes ?? [], contents: contents), uid)
+  }
+
+  /// A Type 2 tag from a dump.
+  ///
+  /// - Parameters:
+  ///   - model: the chip; nil takes the smallest that holds the dump.
+  ///   - memory: the bytes from page 0 on; the UID is the one in the first two pages.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the dump is too short to hold a UID, or too long.
+  public static func type2(_ model: Type2Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag {
+    guard memory.count >= 8 else {
+      throw SimulatorError("a dump of \(memory.count) bytes does not hold the UID, which takes the first 8")
+    }
+    guard let model = model ?? Type2Model.all.first(where: { memory.count <= $0.pageCount * 4 }) else {
+      throw SimulatorError("no model has the \(memory.count) bytes of this dump")
+    }
+    let uid = Array(memory[0..<3] + memory[4..<8])
+    return type2(try Type2Memory(model: model, uid: uid, image: memory), try .fixed(uid))
+  }
+
+  /// A Type 4A tag that holds an NDEF message.
+  ///
+  /// - Parameters:
+  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
+  ///   - uid: any.
+  ///   - options: what the tag says of itself.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
+  public static func type4(
+    message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
+  ) throws(SimulatorError) -> SimulatedTag {
+    let application = try Type4Application(message: message, options: options)
+    return SimulatedTag(
+      tag: TypeATag(uid: uid, application: BlockProtocolTag(application, options: options)))
+  }
+
+  private static func type2(_ memory: Type2Memory, _ uid: TagUID) -> SimulatedTag {
+    SimulatedTag(tag: TypeATag(uid: uid, application: Type2Tag(memory)))
+  }
+}

@@ -1,0 +1,47 @@
+/// The UID of a Type A tag (ISO/IEC 14443-3, 6.5.4).
+public struct TagUID: Sendable, Hashable, CustomStringConvertible {
+  private enum Kind: Hashable {
+    case fixed([UInt8])
+    case random
+  }
+  private let kind: Kind
+
+  /// Four bytes, the first of them 08, new whenever the field comes on: phones, and cards that protect their owner.
+  public static let random = TagUID(kind: .random)
+
+  /// - Parameter bytes: 4, 7 or 10 bytes.
+  /// - Returns: the UID.
+  /// - Throws: `SimulatorError` for any other number of bytes, and where the first of four is 88, which announces more.
+  public static func fixed(_ bytes: [UInt8]) throws(SimulatorError) -> TagUID {
+    guard [4, 7, 10].contains(bytes.count) else {
+      throw SimulatorError("a UID has 4, 7 or 10 bytes, not \(bytes.count)")
+    }
+    guard bytes.count != 4 || bytes[0] != 0x88 else {
+      throw SimulatorError("a UID of 4 bytes cannot begin with 88, the cascade tag")
+    }
+    return TagUID(kind: .fixed(bytes))
+  }
+
+  /// A made-up UID of seven bytes, the first of them NXP's 04.
+  public static func generated() -> TagUID {
+    TagUID(kind: .fixed([0x04] + (0..<6).map { _ in UInt8.random(in: 0...0xFF) }))
+  }
+
+  private init(kind: Kind) { self.kind = kind }
+
+  /// The bytes for one activation.
+  func bytes() -> [UInt8] {
+    switch kind {
+    case .fixed(let bytes): bytes
+    case .random: [0x08] + (0..<3).map { _ in UInt8.random(in: 0...0xFF) }
+    }
+  }
+
+  /// The bytes where they do not change.
+  public var fixedBytes: [UInt8]? {
+    if case .fixed(let bytes) = kind { bytes } else { nil }
+  }
+
+  /// Hexadecimal digits, or "random".
+  public var description: String { fixedBytes.map(Hexadecimal.string) ?? "random" }
+}

@@ -1,0 +1,132 @@
+/// The memory of a Type 2 tag: pages of four bytes, and which of them may be written
+/// (NTAG213/215/216 data sheet, section 8.5; MF0ICU1 data sheet, section 7.5).
+struct Type2Memory: Sendable {
+  let model: Type2Model
+  private(set) var bytes: [UInt8]
+
+  /// As it leaves the factory, with `message` in an NDEF TLV.
+  ///
+  /// - Throws: where the message does not fit, or the UID does not have seven bytes.
+  init(model: Type2Model, uid: [UInt8], message: [UInt8]) throws(SimulatorError) {
+    let length: [UInt8] =
+      message.count < 0xFF
+      ? [UInt8(truncatingIfNeeded: message.count)]
+      : [0xFF, UInt8(truncatingIfNeeded: message.count >> 8), UInt8(truncatingIfNeeded: message.count)]
+    try self.init(model: model, uid: uid, contents: [0x03] + length + message, terminated: true)
+  }
+
+  /// With `contents` from page 4 on, whatever they are.
+  ///
+  /// - Throws: where they do not fit.
+  init(model: Type2Model, uid: [UInt8], contents: [UInt8], terminated: Bool = false) throws(SimulatorError) {
+    guard contents.count <= model.capacity else {
+      throw SimulatorError("\(contents.count) bytes do not fit into the \(model.capacity) of an \(model.name)")
+    }
+    var bytes = Self.blank(model, uid: uid)
+    bytes.replaceSubrange(16..<(16 + contents.count), with: contents)
+    if terminated && contents.count < model.capacity { bytes[16 + contents.count] = 0xFE }
+    self.model = model
+    self.bytes = bytes
+  }
+
+  /// A dump of a tag, from page 0 on; what is missing at its end is as it leaves the factory.
+  ///
+  /// - Throws: where it has more bytes than the model.
+  init(model: Type2Model, uid: [UInt8], image: [UInt8]) throws(SimulatorError) {
+    guard image.count <= model.pageCount * 4 else {
+      throw SimulatorError("\(image.count) bytes are more than the \(model.pageCount * 4) of an \(model.name)")
+    }
+    var bytes = Self.blank(model, uid: uid)
+    bytes.replaceSubrange(0..<image.count, with: image)
+    self.model = model
+    self.bytes = bytes
+  }
+
+  private static func blank(_ model: Type2Model, uid: [UInt8]) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: model.pageCount * 4)
+    if uid.count == 7 {
+      let first = uid[0..<3] + [0x88 ^ uid[0] ^ uid[1] ^ uid[2]]
+      let second = uid[3..<7] + [uid[3] ^ uid[4] ^ uid[5] ^ uid[6], 0x48]
+      bytes.replaceSubrange(0..<10, with: first + second)
+    }
+    bytes.replaceSubrange(12..<16, with: [0xE1, 0x10, model.capacityCode, 0x00])
+    if let page = model.dynamicLockPage {
+      bytes.replaceSubrange((page * 4)..<(page * 4 + 12), with: [0, 0, 0, 0xBD, 0x04, 0, 0, 0xFF, 0x00, 0x05, 0, 0])
+    }
+    return bytes
+  }
+
+  /// What a reader gets: passwords read as zero, and the end rolls over to page 0.
+  ///
+  /// - Returns: nil where the first page does not exist.
+  func read(page: Int, count: Int) -> [UInt8]? {
+    guard (0..<model.pageCount).contains(page) else { return nil }
+    var result: [UInt8] = []
+    for offset in 0..<count {
+      let page = (page + offset) % model.pageCount
+      result += isSecret(page) ? [0, 0, 0, 0] : bytes[(page * 4)..<(page * 4 + 4)]
+    }
+    return result
+  }
+
+  /// - Returns: false where the tag refuses: no such page, read-only, or locked.
+  mutating func write(_ data: [UInt8], page: Int) -> Bool {
+    guard (2..<model.pageCount).contains(page), data.count == 4 else { return false }
+    switch page {
+    case 2: setOnce([0, 0, data[2] & ~frozenStaticLocks.0, data[3] & ~frozenStaticLocks.1], page: 2)
+    case 3:
+      guard !isLocked(3) else { return false }
+      setOnce(data, page: 3)
+    case model.dynamicLockPage:
+      let frozen = frozenDynamicLocks
+      setOnce([data[0] & ~frozen.0, data[1] & ~frozen.1, data[2], 0], page: page)
+    default:
+      guard !isLocked(page) else { return false }
+      bytes.replaceSubrange((page * 4)..<(page * 4 + 4), with: data)
+    }
+    return true
+  }
+
+  /// Bits that once set stay set.
+  private mutating func setOnce(_ data: [UInt8], page: Int) {
+    for (offset, byte) in data.enumerated() { bytes[page * 4 + offset] |= byte }
+  }
+
+  /// Whether a lock bit makes the page read-only.
+  func isLocked(_ page: Int) -> Bool {
+    switch page {
+    case 3...7: return bytes[10] & 1 << UInt8(page) != 0
+    case 8...15: return bytes[11] & 1 << UInt8(page - 8) != 0
+    default:
+      guard let lockPage = model.dynamicLockPage, page < lockPage, page >= 16 else { return false }
+      let bit = (page - 16) / model.pagesPerLockBit
+      return bytes[lockPage * 4 + bit / 8] & 1 << UInt8(bit % 8) != 0
+    }
+  }
+
+  /// Static lock bits that a block-locking bit has frozen.
+  private var frozenStaticLocks: (UInt8, UInt8) {
+    let blocks = bytes[10] & 0x07
+    var low: UInt8 = 0
+    var high: UInt8 = 0
+    if blocks & 0x01 != 0 { low |= 0x08 }
+    if blocks & 0x02 != 0 {
+      low |= 0xF0
+      high |= 0x03
+    }
+    if blocks & 0x04 != 0 { high |= 0xFC }
+    return (low, high)
+  }
+
+  /// Dynamic lock bits that a block-locking bit has frozen: each bit of the third byte freezes two.
+  private var frozenDynamicLocks: (UInt8, UInt8) {
+    guard let page = model.dynamicLockPage else { return (0, 0) }
+    let blocks = bytes[page * 4 + 2]
+    var frozen: UInt16 = 0
+    for bit in 0..<UInt16(8) where blocks & 1 << UInt8(bit) != 0 { frozen |= 0b11 << (2 * bit) }
+    return (UInt8(truncatingIfNeeded: frozen), UInt8(truncatingIfNeeded: frozen >> 8))
+  }
+
+  /// Password and its acknowledgement: the two last pages of an NTAG.
+  private func isSecret(_ page: Int) -> Bool { model.version != nil && page >= model.pageCount - 2 }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import ReaderSimulator
+
+@Suite struct HostFrameDecoderTests {
+  private let command = HostFrame.information([0xD4, 0x02])
+
+  @Test func wakeUpPreambleIsPassedOver() {
+    var decoder = HostFrameDecoder()
+    #expect(decoder.append([0x55, 0x55, 0x00, 0x00, 0x00] + command.bytes) == [command])
+  }
+
+  @Test func bytesOneByOne() {
+    var decoder = HostFrameDecoder()
+    var frames: [HostFrame] = []
+    for byte in command.bytes + HostFrame.acknowledge.bytes + command.bytes { frames += decoder.append([byte]) }
+    #expect(frames == [command, .acknowledge, command])
+  }
+
+  @Test(arguments: [5, 6, 7])
+  func damagedByteDropsTheFrameAlone(position: Int) {
+    var decoder = HostFrameDecoder()
+    var damaged = command.bytes
+    damaged[position] ^= 0x10
+    #expect(decoder.append(damaged + command.bytes) == [command])
+  }
+
+  @Test func wrongLengthChecksum() {
+    var decoder = HostFrameDecoder()
+    #expect(decoder.append([0x00, 0xFF, 0x02, 0x11] + command.bytes) == [command])
+    #expect(decoder.append([0x00, 0xFF, 0xFF, 0xFF, 0x01, 0x09, 0x00] + command.bytes) == [command])
+    // A length that no frame has, its checksum right.
+    #expect(decoder.append([0x00, 0xFF, 0xFF, 0xFF, 0x02, 0x00, 0xFE] + command.bytes) == [command])
+  }
+
+  @Test func frameInsideOfAFalseOneIsFound() {
+    var decoder = HostFrameDecoder()
+    // The header of a frame of 16 bytes whose sender has gone, and another sender's first frame.
+    #expect(decoder.append([0x00, 0xFF, 0x10, 0xF0, 0xD4]) == [])
+    #expect(decoder.append(command.bytes) == [])
+    #expect(decoder.isInsideFrame)
+    #expect(decoder.abandonFrame() == [command])
+    #expect(!decoder.isInsideFrame)
+  }
+
+  @Test func garbageNeverTrapsAndIsNotKept() {
+    var decoder = HostFrameDecoder()
+    for _ in 0..<2_000 {
+      let bytes = (0..<64).map { _ in [0x00, 0xFF, 0x01, 0xD4, UInt8.random(in: 0...0xFF)].randomElement() ?? 0 }
+      _ = decoder.append(bytes)
+    }
+    while decoder.isInsideFrame { _ = decoder.abandonFrame() }
+    #expect(decoder.append(command.bytes) == [command])
+  }
+}
