@@ -94,6 +94,18 @@ public final class ChildProcess: Sendable {
     try await output.line(after: index) { $0.contains(text) }
   }
 
+  /// Waits for a line that is what is wanted, on either output, after `index` lines of the log.
+  ///
+  /// - Parameters:
+  ///   - index: how many lines of the log to pass over.
+  ///   - matches: whether a line is the one.
+  /// - Returns: the line.
+  /// - Throws: `RigError` with the log where the process ends, or half a minute passes, without it.
+  public func line(after index: Int = 0, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String
+  {
+    try await output.line(after: index, matching: matches)
+  }
+
   /// Waits for the end.
   ///
   /// - Returns: how it ended.

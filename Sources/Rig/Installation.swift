@@ -1,0 +1,157 @@
+import Glibc
+
+/// A whole Tagroute in a directory of its own: two private buses, a simulated reader, the daemon and the agent.
+///
+/// Nothing of it touches the machine's own buses, devices or the user's files. Each process can be ended and started
+/// again on its own, as a crash and systemd would do.
+public actor Installation {
+  /// What is different from one installation to the next.
+  public struct Options: Sendable {
+    /// Lines for the daemon's configuration, by group.
+    public var daemonSettings: [String: [String]] = ["Scan": ["Sessions=any"]]
+    /// Lines for the agent's configuration, by group.
+    public var agentSettings: [String: [String]] = [:]
+    /// `fast` or `real`: how long the simulated chip takes.
+    public var timing = "fast"
+    /// The session bus to use instead of a private one, so that notifications appear on the user's own desktop.
+    public var sessionBus: String?
+    /// More variables for every process, for example `DISPLAY`.
+    public var environment: [String: String] = [:]
+    /// The folders to search for data after the installation's own, for example `/usr/share`.
+    public var dataDirectories: [String] = []
+
+    /// The defaults.
+    public init() {}
+  }
+
+  /// Where everything is.
+  public nonisolated let directory: TemporaryDirectory
+  /// The private system bus.
+  public nonisolated let systemBus: PrivateBus
+  /// The private session bus; nil where the user's own is used.
+  public nonisolated let sessionBus: PrivateBus?
+  /// The whole environment of every process.
+  public nonisolated let environment: [String: String]
+  /// The simulated reader, which takes commands on standard input.
+  public private(set) var simulator: ChildProcess?
+  /// `tagrouted`.
+  public private(set) var daemon: ChildProcess?
+  /// `tagroute-agent`.
+  public private(set) var agent: ChildProcess?
+
+  private let options: Options
+  private let starter: String
+
+  /// The data directory whose `applications` folder holds desktop entries that count as the system's.
+  public nonisolated var systemData: String { directory.file("share") }
+
+  /// Makes the directory and starts the buses, and nothing else.
+  ///
+  /// - Parameters:
+  ///   - options: what is different.
+  ///   - starter: the function on whose behalf it runs, which names the logs.
+  /// - Throws: `RigError` where something is not installed or not built.
+  public init(_ options: Options = Options(), starter: String = #function) async throws {
+    self.options = options
+    self.starter = starter
+    directory = try TemporaryDirectory()
+    for folder in ["share", "home", "config", "state", "runtime", "var"] { mkdir(directory.file(folder), 0o700) }
+    var environment = [
+      "HOME": directory.file("home"), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
+      "LIBNFC_AUTO_SCAN": "false", "STATE_DIRECTORY": directory.file("var"),
+      "TAGROUTE_LOG": "debug",
+      "XDG_CONFIG_HOME": directory.file("config"), "XDG_CONFIG_DIRS": directory.file("config"),
+      "XDG_DATA_HOME": directory.file("home/share"),
+      "XDG_DATA_DIRS": ([directory.file("share")] + options.dataDirectories).joined(separator: ":"),
+      "XDG_RUNTIME_DIR": directory.file("runtime"), "XDG_STATE_HOME": directory.file("state"),
+    ]
+    environment.merge(options.environment) { _, given in given }
+    let activated = environment
+    systemBus = try await PrivateBus.start(type: "system", starter: starter)
+    sessionBus =
+      options.sessionBus == nil ? try await PrivateBus.start(environment: activated, starter: starter) : nil
+    environment["DBUS_SYSTEM_BUS_ADDRESS"] = systemBus.address
+    environment["DBUS_SESSION_BUS_ADDRESS"] = options.sessionBus ?? sessionBus?.address
+    self.environment = environment
+
+    var daemonSettings = options.daemonSettings
+    daemonSettings["Reader", default: []].append("Devices=pn532_uart:\(directory.file("reader"))")
+    try directory.write(Installation.keyFile(daemonSettings), to: "tagroute.conf")
+    try directory.write(Installation.keyFile(options.agentSettings), to: "agent.conf")
+  }
+
+  private static func keyFile(_ settings: [String: [String]]) -> String {
+    settings.sorted { $0.key < $1.key }.map { "[\($0.key)]\n" + $0.value.map { "\($0)\n" }.joined() }.joined()
+  }
+
+  /// Starts a program of ours, or one of the system, in the installation's environment.
+  ///
+  /// - Parameters:
+  ///   - program: a name for one of ours, else an absolute path.
+  ///   - arguments: what follows the name.
+  ///   - input: whether lines are going to be sent to it.
+  /// - Returns: the running process.
+  /// - Throws: `RigError` where it is not built or cannot be started.
+  public func start(_ program: String, _ arguments: [String] = [], input: Bool = false) throws -> ChildProcess {
+    try ChildProcess(
+      program.contains("/") ? program : BuiltProducts.program(program), arguments, environment: environment,
+      input: input, starter: starter)
+  }
+
+  /// Starts the simulated reader, or plugs a new one into the same place.
+  ///
+  /// - Throws: `RigError` where it does not start.
+  public func startSimulator() async throws {
+    let process = try start(
+      "tagroute-simulator", ["--link", directory.file("reader"), "--timing", options.timing], input: true)
+    try await process.line(containing: "ready")
+    simulator = process
+  }
+
+  /// Starts the daemon.
+  ///
+  /// - Throws: `RigError` where it cannot be started.
+  public func startDaemon() throws {
+    daemon = try start("tagrouted", ["--config", directory.file("tagroute.conf")])
+  }
+
+  /// Starts the agent.
+  ///
+  /// - Throws: `RigError` where it cannot be started.
+  public func startAgent() throws {
+    agent = try start("tagroute-agent", ["--config", directory.file("agent.conf")])
+  }
+
+  /// Starts all three.
+  ///
+  /// - Throws: `RigError` where one cannot be started.
+  public func startAll() async throws {
+    try await startSimulator()
+    try startDaemon()
+    try startAgent()
+  }
+
+  /// Gives the simulated reader a command and waits for its answer.
+  ///
+  /// - Parameter command: for example `tap https://example.com` or `remove`.
+  /// - Returns: the answer without its `ok`.
+  /// - Throws: `RigError` where the answer is an error.
+  @discardableResult
+  public func simulate(_ command: String) async throws -> String {
+    guard let simulator else { throw RigError("the simulator is not running") }
+    let seen = await simulator.log().count
+    try await simulator.send(command)
+    let answer = try await simulator.line(after: seen) { $0.hasPrefix("ok") || $0.hasPrefix("error") }
+    guard answer.hasPrefix("ok") else { throw RigError("tagroute-simulator: \(command): \(answer)") }
+    return String(answer.dropFirst(2).drop { $0 == " " })
+  }
+
+  /// Ends everything.
+  public func stop() async {
+    for process in [agent, daemon, simulator] { process?.signal(SIGTERM) }
+    for process in [agent, daemon, simulator] { _ = try? await process?.exit() }
+    (agent, daemon, simulator) = (nil, nil, nil)
+    try? await sessionBus?.stop()
+    try? await systemBus.stop()
+  }
+}
