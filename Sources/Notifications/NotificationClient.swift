@@ -1,0 +1,156 @@
+public import Bus
+
+/// A client of `org.freedesktop.Notifications`, whatever server that is, and through every change of it.
+///
+/// Carries out what ``NotificationBoard`` decides. Lives on the connection's loop, and needs the connection for as long as
+/// something may be on the screen: servers tie a notification to the connection that sent it.
+public actor NotificationClient {
+  private let connection: Connection
+  private let clock: any Clock<Duration>
+  private var board = NotificationBoard()
+  private let continuation: AsyncStream<NotificationEvent>.Continuation
+
+  /// What became of the notifications, in order, for one reader.
+  public nonisolated let events: AsyncStream<NotificationEvent>
+
+  /// The connection's loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
+
+  /// Nothing happens before ``run()``; what is shown until then waits.
+  ///
+  /// - Parameters:
+  ///   - connection: to the session bus.
+  ///   - clock: what the time-outs are measured by.
+  public init(on connection: Connection, clock: any Clock<Duration> = ContinuousClock()) {
+    self.connection = connection
+    self.clock = clock
+    (events, continuation) = AsyncStream.makeStream(of: NotificationEvent.self)
+  }
+
+  /// Follows the server until the task is cancelled or the connection closed.
+  ///
+  /// - Throws: `BusError` where the bus does not let us listen.
+  public func run() async throws(BusError) {
+    let rule = MatchRule(path: Self.path, interface: Self.interface)
+    let signals = try await connection.signals(rule)
+    let owners = try await connection.owners(of: Self.name)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.follow(signals) }
+      group.addTask { await self.follow(owners) }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  /// Shows a notification, now or as soon as there is a server.
+  ///
+  /// - Parameters:
+  ///   - notification: what to show.
+  ///   - key: the caller's name for it; one that is up under this name is replaced.
+  ///   - previous: the name of one whose place it takes where that is still up. Nothing more is reported of that one.
+  public func show(_ notification: Notification, as key: NotificationKey, replacing previous: NotificationKey? = nil) {
+    handle(.show(key, notification, replacing: previous))
+  }
+
+  /// Takes a notification away. Nothing more is reported of it, unless it was clicked just before.
+  public func close(_ key: NotificationKey) {
+    handle(.close(key))
+  }
+
+  // MARK: What comes in
+
+  private func follow(_ owners: AsyncStream<String?>) async {
+    for await owner in owners { handle(.ownerChanged(owner)) }
+    handle(.ownerChanged(nil))
+  }
+
+  private func follow(_ signals: SignalStream) async {
+    for await signal in signals {
+      guard let id = signal.arguments.first?.asUInt32 else { continue }
+      let detail = signal.arguments.count > 1 ? signal.arguments[1] : nil
+      switch signal.member {
+      case "NotificationClosed": handle(.signal(.closed(reason: detail?.asUInt32 ?? 4), id: id, sender: signal.sender))
+      case "ActionInvoked":
+        guard let key = detail?.asString else { continue }
+        handle(.signal(.action(key), id: id, sender: signal.sender))
+      case "ActivationToken":
+        guard let token = detail?.asString, Self.isToken(token) else { continue }
+        handle(.signal(.token(token), id: id, sender: signal.sender))
+      default: continue
+      }
+    }
+  }
+
+  /// A token goes into an environment variable of a program that is started: short, and one word.
+  private static func isToken(_ token: String) -> Bool {
+    (1...1024).contains(token.utf8.count) && token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+
+  // MARK: What goes out
+
+  private func handle(_ event: NotificationBoard.Event) {
+    for action in board.handle(event) { perform(action) }
+  }
+
+  private func perform(_ action: NotificationBoard.Action) {
+    switch action {
+    case .describe(let owner): Task { handle(.described(await describe(owner))) }
+    case .activateServer:
+      Task {
+        let arguments: [Value] = [.string(Self.name), .uint32(0)]
+        let reply = try? await connection.call(
+          "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "StartServiceByName", arguments)
+        if reply == nil { handle(.activationFailed) }
+      }
+    case .notify(let slot, let call, let owner, let arguments):
+      Task { handle(await notify(slot: slot, call: call, owner: owner, arguments)) }
+    case .closeNotification(let owner, let id):
+      Task { _ = try? await connection.call(owner, Self.path, Self.interface, "CloseNotification", [.uint32(id)]) }
+    case .wait(let timer, let duration):
+      Task {
+        try? await clock.sleep(for: duration)
+        handle(.timeout(timer))
+      }
+    case .report(let event): continuation.yield(event)
+    }
+  }
+
+  /// What the server says it is. One that does not answer is taken for a plain one with buttons, as all known ones have them.
+  private func describe(_ owner: String) async -> NotificationServer {
+    async let capabilities = try? connection.call(owner, Self.path, Self.interface, "GetCapabilities")
+    async let information = try? connection.call(owner, Self.path, Self.interface, "GetServerInformation")
+    let words = (await information ?? []).map { $0.asString ?? "" }
+    return NotificationServer(
+      owner: owner, name: words.first ?? "", version: words.count > 2 ? words[2] : "",
+      capabilities: Set(await capabilities?.first?.asStrings ?? ["actions", "body"]))
+  }
+
+  private func notify(
+    slot: Int, call: Int, owner: String, _ arguments: NotifyArguments
+  ) async -> NotificationBoard.Event {
+    do throws(BusError) {
+      let reply = try await connection.call(owner, Self.path, Self.interface, "Notify", arguments.values)
+      return .notified(slot: slot, call: call, id: reply.first?.asUInt32 ?? 0)
+    } catch {
+      return .refused(slot: slot, call: call, reason: "\(error)")
+    }
+  }
+
+  /// The name every server owns.
+  private static let name = "org.freedesktop.Notifications"
+  private static let path: ObjectPath = "/org/freedesktop/Notifications"
+  private static let interface = "org.freedesktop.Notifications"
+}
+
+extension NotifyArguments {
+  /// The arguments of `Notify`, `susssasa{sv}i`.
+  var values: [Value] {
+    var hints: [String: Value] = ["urgency": .byte(urgency)]
+    if !category.isEmpty { hints["category"] = .string(category) }
+    if !desktopEntry.isEmpty { hints["desktop-entry"] = .string(desktopEntry) }
+    return [
+      .string(applicationName), .uint32(replaces), .string(icon), .string(summary), .string(body), .strings(actions),
+      .dictionary(hints), .int32(timeout),
+    ]
+  }
+}

@@ -1,0 +1,207 @@
+public import Bus
+import EventLoop
+
+/// A notification server for tests: records every `Notify`, and clicks and closes when told to.
+///
+/// By default as dunst is: signals to the caller alone, no activation tokens, everything closed after a click.
+public actor NotificationServerStandIn {
+  /// A `Notify` call as it arrived.
+  public struct Shown: Sendable, Hashable {
+    /// The id that was given for it.
+    public let id: UInt32
+    /// The caller's unique name.
+    public let sender: String
+    /// The arguments of the call, in the specification's words.
+    public let applicationName: String
+    /// The id to replace; 0 for none.
+    public let replaces: UInt32
+    /// The icon's name or path.
+    public let icon: String
+    /// The title.
+    public let summary: String
+    /// The text.
+    public let body: String
+    /// Key, label, key, label.
+    public let actions: [String]
+    /// The hints.
+    public let hints: [String: Value]
+    /// Milliseconds; -1 and 0 as the specification says.
+    public let timeout: Int32
+  }
+
+  private let connection: Connection
+  private var capabilities: [String]
+  private let information: [String]
+  private var lastID: UInt32
+  private var waiting: [CheckedContinuation<Shown, Never>] = []
+  private var taken = 0
+  private var refusal: BusError?
+
+  /// Every `Notify` so far.
+  public private(set) var all: [Shown] = []
+  /// Every id of a `CloseNotification` so far.
+  public private(set) var closedByCaller: [UInt32] = []
+  /// How often the capabilities were asked for.
+  public private(set) var capabilityRequests = 0
+
+  /// The connection's loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
+
+  /// Starts a server that owns `org.freedesktop.Notifications` when this returns.
+  ///
+  /// - Parameters:
+  ///   - address: the bus.
+  ///   - name: what it calls itself.
+  ///   - capabilities: what it can do.
+  ///   - firstID: the id of its first notification.
+  /// - Returns: the running server.
+  /// - Throws: `BusError` where the bus is away or the name is taken.
+  public static func start(
+    on address: BusAddress, name: String = "stand-in",
+    capabilities: [String] = ["actions", "body", "body-markup", "icon-static"], firstID: UInt32 = 1
+  ) async throws -> NotificationServerStandIn {
+    let connection = try await Connection.open(address, on: EventLoop(label: "notification-server"))
+    let server = NotificationServerStandIn(connection, name: name, capabilities: capabilities, firstID: firstID)
+    try await server.begin()
+    return server
+  }
+
+  private init(_ connection: Connection, name: String, capabilities: [String], firstID: UInt32) {
+    self.connection = connection
+    self.capabilities = capabilities
+    information = [name, "tagroute", "1.0", "1.2"]
+    lastID = firstID - 1
+  }
+
+  private func begin() async throws {
+    let interface = ExportedInterface(
+      Self.interface,
+      methods: [
+        ExportedMethod(
+          "Notify",
+          in: [
+            Argument("app_name", "s"), Argument("replaces_id", "u"), Argument("app_icon", "s"),
+            Argument("summary", "s"), Argument("body", "s"), Argument("actions", "as"), Argument("hints", "a{sv}"),
+            Argument("expire_timeout", "i"),
+          ], out: [Argument("id", "u")]
+        ) { [weak self] call in [.uint32(try await self?.notify(call) ?? 0)] },
+        ExportedMethod("CloseNotification", in: [Argument("id", "u")], out: []) { [weak self] call in
+          await self?.closeNotification(call)
+          return []
+        },
+        ExportedMethod("GetCapabilities", in: [], out: [Argument("capabilities", "as")]) { [weak self] _ in
+          [.strings(await self?.getCapabilities() ?? [])]
+        },
+        ExportedMethod(
+          "GetServerInformation", in: [],
+          out: [
+            Argument("name", "s"), Argument("vendor", "s"), Argument("version", "s"), Argument("spec_version", "s"),
+          ]
+        ) { [information] _ in information.map { .string($0) } },
+      ],
+      properties: [],
+      signals: [
+        ExportedSignal("NotificationClosed", [Argument("id", "u"), Argument("reason", "u")]),
+        ExportedSignal("ActionInvoked", [Argument("id", "u"), Argument("action_key", "s")]),
+        ExportedSignal("ActivationToken", [Argument("id", "u"), Argument("activation_token", "s")]),
+      ])
+    try await connection.export([interface], at: Self.path)
+    let result = try await connection.requestName(Self.name)
+    guard result.isOwner else { throw BusError.failed("\(Self.name) is taken: \(result)") }
+  }
+
+  // MARK: What tests do
+
+  /// The next `Notify` that no earlier call of this has returned, as soon as it arrives.
+  public func next() async -> Shown {
+    taken += 1
+    if taken <= all.count { return all[taken - 1] }
+    return await withCheckedContinuation { waiting.append($0) }
+  }
+
+  /// The user clicks: the token where there is one, the action, and the close.
+  ///
+  /// - Parameters:
+  ///   - shown: the notification.
+  ///   - action: `default`, or a button's key.
+  ///   - token: the activation token, sent before the action.
+  /// - Throws: `BusError` where the bus is away.
+  public func click(_ shown: Shown, action: String = "default", token: String? = nil) async throws {
+    if let token { try await emit("ActivationToken", [.uint32(shown.id), .string(token)], to: shown.sender) }
+    try await emit("ActionInvoked", [.uint32(shown.id), .string(action)], to: shown.sender)
+    try await close(shown, reason: 2)
+  }
+
+  /// The notification goes without a click.
+  ///
+  /// - Parameters:
+  ///   - shown: the notification.
+  ///   - reason: 1 expired, 2 dismissed, 3 closed, 4 undefined.
+  /// - Throws: `BusError` where the bus is away.
+  public func close(_ shown: Shown, reason: UInt32) async throws {
+    try await emit("NotificationClosed", [.uint32(shown.id), .uint32(reason)], to: shown.sender)
+  }
+
+  /// Sends one signal, as any server might.
+  ///
+  /// - Parameters:
+  ///   - member: the signal's name.
+  ///   - arguments: its arguments.
+  ///   - destination: the only receiver; nil broadcasts.
+  /// - Throws: `BusError` where the bus is away.
+  public func emit(_ member: String, _ arguments: [Value], to destination: String? = nil) async throws {
+    try await connection.emit(
+      path: Self.path, interface: Self.interface, member: member, arguments, destination: destination)
+  }
+
+  /// Answers every further `Notify` with this error; nil lets them pass again.
+  public func refuse(with error: BusError?) {
+    refusal = error
+  }
+
+  /// Changes what it can do, without a word to anybody, as xfce4-notifyd does in do-not-disturb.
+  public func setCapabilities(_ capabilities: [String]) {
+    self.capabilities = capabilities
+  }
+
+  /// Leaves the bus at once, as a crash would.
+  public func stop() async {
+    await connection.close()
+  }
+
+  // MARK: What callers do
+
+  private func notify(_ call: IncomingCall) throws -> UInt32 {
+    if let refusal { throw refusal }
+    let arguments = call.arguments
+    guard arguments.count == 8 else { throw BusError.invalidArguments("Notify takes eight arguments") }
+    let replaces = arguments[1].asUInt32 ?? 0
+    // As GNOME Shell: an id that this server has not given to this caller is an error.
+    guard replaces == 0 || all.contains(where: { $0.id == replaces && $0.sender == call.sender }) else {
+      throw BusError.invalidArguments("no notification has the id \(replaces)")
+    }
+    if replaces == 0 { lastID += 1 }
+    let shown = Shown(
+      id: replaces == 0 ? lastID : replaces, sender: call.sender, applicationName: arguments[0].asString ?? "",
+      replaces: replaces, icon: arguments[2].asString ?? "", summary: arguments[3].asString ?? "",
+      body: arguments[4].asString ?? "", actions: arguments[5].asStrings ?? [],
+      hints: arguments[6].asDictionary ?? [:], timeout: arguments[7].asInt32 ?? -1)
+    all.append(shown)
+    if !waiting.isEmpty { waiting.removeFirst().resume(returning: shown) }
+    return shown.id
+  }
+
+  private func closeNotification(_ call: IncomingCall) {
+    guard let id = call.arguments.first?.asUInt32 else { return }
+    closedByCaller.append(id)
+  }
+
+  private func getCapabilities() -> [String] {
+    capabilityRequests += 1
+    return capabilities
+  }
+
+  private static let name = "org.freedesktop.Notifications"
+  private static let path: ObjectPath = "/org/freedesktop/Notifications"
+  private static let interface = "org.freedesktop.Notifications"
+}

@@ -1,0 +1,145 @@
+import Bus
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Notifications
+
+/// The client on a real bus, with a server that behaves as it is told.
+@Suite(.timeLimit(.minutes(1)))
+struct NotificationClientTests {
+  private let key = NotificationKey("a")
+
+  /// A client that runs, and the reader of its events.
+  private struct Rig {
+    let client: NotificationClient
+    var events: AsyncStream<NotificationEvent>.Iterator
+
+    init(on bus: PrivateBus) async throws {
+      let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "client"))
+      let client = NotificationClient(on: connection)
+      self.client = client
+      events = client.events.makeAsyncIterator()
+      Task { try await client.run() }
+    }
+
+    /// The next event but for changes of the server.
+    mutating func next() async -> NotificationEvent? {
+      while let event = await events.next(isolation: #isolation) {
+        if case .serverChanged = event { continue }
+        return event
+      }
+      return nil
+    }
+  }
+
+  @Test func `what is shown arrives whole, and a click comes back with its token`() async throws {
+    let bus = try await PrivateBus.start()
+    let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
+    var rig = try await Rig(on: bus)
+    await rig.client.show(sampleNotification("A & B", body: "a <b>"), as: key)
+
+    let shown = await server.next()
+    #expect(shown.applicationName == "Tagroute")
+    #expect(shown.icon == "org.example.Menu")
+    #expect(shown.summary == "A & B")
+    #expect(shown.body == "a &lt;b&gt;")
+    #expect(shown.actions == ["default", "Open", "open", "Open"])
+    #expect(shown.hints == ["urgency": .byte(1), "category": .string("transfer.received")])
+    #expect(shown.timeout == -1)
+    #expect(shown.replaces == 0)
+    #expect(await rig.next() == .shown(key))
+
+    try await server.click(shown, token: "token-1")
+    #expect(await rig.next() == .activated(key, action: "default", token: "token-1"))
+  }
+
+  @Test func `signals of anybody else are for nobody`() async throws {
+    let bus = try await PrivateBus.start()
+    let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
+    var rig = try await Rig(on: bus)
+    await rig.client.show(sampleNotification(), as: key)
+    let shown = await server.next()
+    #expect(await rig.next() == .shown(key))
+
+    let stranger = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "stranger"))
+    for destination in [nil, shown.sender] {
+      try await stranger.emit(
+        path: "/org/freedesktop/Notifications", interface: "org.freedesktop.Notifications", member: "ActionInvoked",
+        [.uint32(shown.id), .string("default")], destination: destination)
+    }
+    // The stranger's signals are delivered once a call of it to the bus has been answered; the server's come after.
+    _ = try await stranger.call(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
+    try await server.click(shown, action: "open", token: "t")
+    #expect(await rig.next() == .activated(key, action: "open", token: "t"))
+    await stranger.close()
+  }
+
+  @Test func `a server that comes late shows what has waited`() async throws {
+    let bus = try await PrivateBus.start()
+    var rig = try await Rig(on: bus)
+    await rig.client.show(sampleNotification(), as: key)
+    let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
+    #expect(await server.next().summary == "Open in Menu")
+    #expect(await rig.next() == .shown(key))
+  }
+
+  @Test func `what was up on a server that died is shown on the next, which is asked what it can do`() async throws {
+    let bus = try await PrivateBus.start()
+    let first = try await NotificationServerStandIn.start(on: BusAddress(bus.address), firstID: 40)
+    var rig = try await Rig(on: bus)
+    await rig.client.show(sampleNotification(body: "<3"), as: key)
+    #expect(await first.next().body == "&lt;3")
+    #expect(await rig.next() == .shown(key))
+
+    await first.stop()
+    let second = try await NotificationServerStandIn.start(
+      on: BusAddress(bus.address), capabilities: ["actions", "body"])
+    let shown = await second.next()
+    #expect(shown.replaces == 0)
+    #expect(shown.body == "<3")
+    #expect(await rig.next() == .shown(key))
+    try await second.click(shown, token: "t")
+    #expect(await rig.next() == .activated(key, action: "default", token: "t"))
+    #expect(await second.capabilityRequests == 1)
+  }
+
+  @Test func `the bus itself goes and comes back, and the notification with it`() async throws {
+    let bus = try await PrivateBus.start()
+    let first = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
+    var rig = try await Rig(on: bus)
+    await rig.client.show(sampleNotification(), as: key)
+    _ = await first.next()
+    #expect(await rig.next() == .shown(key))
+
+    try await bus.stop()
+    await first.stop()
+    try await bus.restart()
+    let second = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
+    let shown = await second.next()
+    #expect(await rig.next() == .shown(key))
+    try await second.click(shown, token: "t")
+    #expect(await rig.next() == .activated(key, action: "default", token: "t"))
+  }
+
+  @Test func `the same tag again replaces, and what the caller closes is closed`() async throws {
+    let bus = try await PrivateBus.start()
+    let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address), firstID: 7)
+    var rig = try await Rig(on: bus)
+    await rig.client.show(sampleNotification(), as: key)
+    #expect(await server.next().id == 7)
+    #expect(await rig.next() == .shown(key))
+
+    let again = NotificationKey("b")
+    await rig.client.show(sampleNotification("Again"), as: again, replacing: key)
+    #expect(await server.next().replaces == 7)
+    #expect(await rig.next() == .shown(again))
+
+    await rig.client.close(again)
+    await rig.client.show(sampleNotification("Last"), as: key)
+    // Calls on one connection arrive in order: the close is there when the last notification is.
+    #expect(await server.next().summary == "Last")
+    #expect(await server.closedByCaller == [7])
+  }
+}
