@@ -1,0 +1,98 @@
+public import Bus
+public import ScanGate
+
+/// All sessions of this machine and whether it sleeps, put together from what logind says and what agents report.
+///
+/// Pure: `LoginMonitor` feeds it. While logind is away no session counts as active, because a tap must not go to somebody
+/// who may no longer sit there; what is known of locks is kept.
+public struct LoginState: Sendable, Hashable {
+  /// Something that logind or an agent said.
+  public enum Event: Sendable, Hashable {
+    /// All properties of the session at this path, as read.
+    case read(ObjectPath, [String: Value])
+    /// Some properties of the session at this path, as a signal told.
+    case changed(ObjectPath, [String: Value])
+    /// The session at this path is gone.
+    case removed(ObjectPath)
+    /// These are all the sessions there are.
+    case listed([ObjectPath])
+    /// Everything has been read.
+    case synchronized
+    /// logind left the bus.
+    case logindGone
+    /// The machine goes to sleep, or woke up.
+    case sleeping(Bool)
+    /// What the agent of the session with this id says about its lock.
+    case reported(id: String, locked: Fact)
+  }
+
+  private var sessionsByPath: [ObjectPath: LoginSession] = [:]
+  /// Whether logind can be asked.
+  public private(set) var isAvailable = false
+  /// The machine is about to sleep, or asleep.
+  public private(set) var isSleeping = Fact.unknown
+
+  /// Nothing is known.
+  public init() {}
+
+  /// Takes an observation in.
+  public mutating func handle(_ event: Event) {
+    switch event {
+    case .read(let path, let properties):
+      guard let fresh = LoginSession(properties: properties) else { return }
+      if sessionsByPath[path]?.id == fresh.id, sessionsByPath[path]?.uid == fresh.uid {
+        sessionsByPath[path]?.replace(with: properties)
+      } else {
+        sessionsByPath[path] = fresh
+      }
+    case .changed(let path, let properties):
+      sessionsByPath[path]?.merge(properties)
+    case .removed(let path):
+      sessionsByPath[path] = nil
+    case .listed(let paths):
+      let present = Set(paths)
+      sessionsByPath = sessionsByPath.filter { present.contains($0.key) }
+    case .synchronized:
+      isAvailable = true
+    case .logindGone:
+      isAvailable = false
+      isSleeping = .unknown
+      for path in sessionsByPath.keys { sessionsByPath[path]?.lock.handle(.logindGone) }
+    case .sleeping(let value):
+      isSleeping = Fact(value)
+    case .reported(let id, let locked):
+      for (path, session) in sessionsByPath where session.id == id {
+        sessionsByPath[path]?.lock.handle(.reported(locked))
+      }
+    }
+  }
+
+  /// The sessions, sorted by id.
+  public var sessions: [LoginSession] {
+    sessionsByPath.values.sorted { $0.id < $1.id }
+  }
+
+  /// The session of that id; nil where there is none.
+  public func session(_ id: String) -> LoginSession? {
+    sessionsByPath.values.first { $0.id == id }
+  }
+
+  /// The session in the foreground of a seat, of whatever class; nil where there is none, and while logind is away.
+  public func activeSession(on seat: String) -> LoginSession? {
+    guard isAvailable else { return nil }
+    return sessions.first { $0.seat == seat && $0.isActive && $0.state != "closing" }
+  }
+
+  /// The sessions of a user in which an agent may live, the likeliest first: active before background, graphical before
+  /// text. Empty while logind is away.
+  public func eligibleSessions(of uid: UInt32) -> [LoginSession] {
+    guard isAvailable else { return [] }
+    let rank: (LoginSession) -> Int = { ($0.isActive ? 0 : 2) + ($0.isGraphical ? 0 : 1) }
+    return sessions.filter { $0.uid == uid && $0.isEligible }.sorted { (rank($0), $0.id) < (rank($1), $1.id) }
+  }
+
+  /// Whether a user sits at this machine now, at whatever seat.
+  public func hasActiveSession(_ uid: UInt32) -> Bool {
+    eligibleSessions(of: uid).contains(where: \.isActive)
+  }
+}

@@ -1,0 +1,114 @@
+import Bus
+import EventLoop
+import ScanGate
+import Session
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct LoginMonitorTests {
+  /// A bus, a logind on it, and a monitor that follows it.
+  private struct Rig {
+    let bus: PrivateBus
+    let logind: LogindStandIn
+    let monitor: LoginMonitor
+    private let changes: AsyncStream<LoginState>
+
+    init(_ sessions: [LogindStandIn.Session] = []) async throws {
+      bus = try await PrivateBus.start(type: "system")
+      logind = try await LogindStandIn.start(on: BusAddress(bus.address), sessions: sessions)
+      let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "monitor"))
+      monitor = LoginMonitor(connection)
+      changes = monitor.states
+      try await monitor.start()
+    }
+
+    /// Waits for a state that is as the test expects it.
+    @discardableResult
+    func until(_ isExpected: (LoginState) -> Bool) async throws -> LoginState {
+      let present = await monitor.state
+      if isExpected(present) { return present }
+      for await state in changes where isExpected(state) { return state }
+      throw RigError("the stream of states ended")
+    }
+  }
+
+  private static let alice = LogindStandIn.Session(id: "2", uid: 1000)
+
+  @Test func itReadsTheSessionsThatAreThereAndFollowsThem() async throws {
+    let rig = try await Rig([Self.alice])
+    let first = try await rig.until { $0.activeSession(on: "seat0") != nil }
+    #expect(first.activeSession(on: "seat0")?.uid == 1000)
+    #expect(first.isSleeping == .no)
+    try await rig.logind.update("2") { $0.isLocked = true }
+    try await rig.until { $0.session("2")?.conditions.isLocked == .yes }
+    try await rig.logind.update("2") { $0.isLocked = false }
+    try await rig.until { $0.session("2")?.conditions.isLocked == .no }
+  }
+
+  @Test func usersSwitch() async throws {
+    let rig = try await Rig([Self.alice])
+    try await rig.until { $0.activeSession(on: "seat0")?.id == "2" }
+    try await rig.logind.add(LogindStandIn.Session(id: "c1", uid: 1001))
+    try await rig.logind.update("2") { $0.isActive = false }
+    let state = try await rig.until { $0.activeSession(on: "seat0")?.id == "c1" }
+    #expect(state.eligibleSessions(of: 1000).map(\.id) == ["2"])
+    try await rig.logind.update("2") { $0.isActive = true }
+    try await rig.logind.remove("c1")
+    let last = try await rig.until { $0.activeSession(on: "seat0")?.id == "2" && $0.sessions.count == 1 }
+    #expect(last.session("c1") == nil)
+  }
+
+  @Test func itHearsOfSleep() async throws {
+    let rig = try await Rig()
+    try await rig.until { $0.isSleeping == .no }
+    try await rig.logind.prepareForSleep(true)
+    try await rig.until { $0.isSleeping == .yes }
+    try await rig.logind.prepareForSleep(false)
+    try await rig.until { $0.isSleeping == .no }
+  }
+
+  @Test func aRestartOfLogindKeepsALockedSessionLockedUntilSomethingSaysOtherwise() async throws {
+    let rig = try await Rig([Self.alice])
+    try await rig.until { $0.activeSession(on: "seat0") != nil }
+    try await rig.logind.update("2") { $0.isLocked = true }
+    try await rig.until { $0.session("2")?.conditions.isLocked == .yes }
+    await rig.logind.stop()
+    try await rig.until { !$0.isAvailable }
+    try await rig.logind.restart()
+    let state = try await rig.until { $0.isAvailable }
+    #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
+    await rig.monitor.report("2", locked: .no)
+    #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .no)
+  }
+
+  @Test func aChangeOfWhatNoSignalTellsIsReadWithTheNextOne() async throws {
+    let rig = try await Rig([Self.alice])
+    try await rig.until { $0.activeSession(on: "seat0") != nil }
+    try await rig.logind.update("2") { $0.state = "closing" }
+    #expect(await rig.monitor.refresh().activeSession(on: "seat0") == nil)
+    try await rig.logind.update("2") { $0.state = "active" }
+    try await rig.logind.update("2") { $0.isLocked = true }
+    try await rig.until { $0.activeSession(on: "seat0")?.conditions.isLocked == .yes }
+  }
+
+  @Test func theBusMayGoAndComeBack() async throws {
+    let rig = try await Rig([Self.alice])
+    try await rig.until { $0.activeSession(on: "seat0") != nil }
+    try await rig.bus.stop()
+    try await rig.until { !$0.isAvailable }
+    try await rig.bus.restart()
+    try await rig.until { $0.activeSession(on: "seat0")?.id == "2" }
+  }
+
+  @Test func itWaitsForALogindThatIsNotThereYet() async throws {
+    let bus = try await PrivateBus.start(type: "system")
+    let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "monitor"))
+    let monitor = LoginMonitor(connection)
+    try await monitor.start()
+    #expect(await !monitor.refresh().isAvailable)
+    let logind = try await LogindStandIn.start(on: BusAddress(bus.address), sessions: [Self.alice])
+    for await state in monitor.states where state.activeSession(on: "seat0")?.id == "2" { break }
+    #expect(await monitor.state.isAvailable)
+    await logind.stop()
+  }
+}

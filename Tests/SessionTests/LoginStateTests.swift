@@ -1,0 +1,108 @@
+import Bus
+import ScanGate
+import Testing
+
+@testable import Session
+
+@Suite struct LoginStateTests {
+  private static let path: ObjectPath = "/org/freedesktop/login1/session/_31"
+
+  private func properties(
+    _ id: String = "1", uid: UInt32 = 1000, seat: String = "seat0", type: String = "wayland",
+    sessionClass: String = "user", remote: Bool = false, active: Bool = true, locked: Bool? = false,
+    state: String = "active"
+  ) -> [String: Value] {
+    var properties: [String: Value] = [
+      "Id": .string(id), "User": .structure([.uint32(uid), .objectPath("/u")]),
+      "Seat": .structure([.string(seat), .objectPath("/s")]), "Type": .string(type), "Class": .string(sessionClass),
+      "Remote": .boolean(remote), "Active": .boolean(active), "State": .string(state),
+    ]
+    if let locked { properties["LockedHint"] = .boolean(locked) }
+    return properties
+  }
+
+  private func state(_ events: LoginState.Event...) -> LoginState {
+    var state = LoginState()
+    for event in [.synchronized] + events { state.handle(event) }
+    return state
+  }
+
+  @Test func theActiveSessionOfASeatIsTheOneInItsForeground() {
+    let state = state(
+      .read("/a", properties("a", active: false)), .read("/b", properties("b", uid: 1001)),
+      .read("/c", properties("c", seat: "", sessionClass: "background")),
+      .read("/d", properties("d", seat: "seat1", sessionClass: "greeter")))
+    #expect(state.activeSession(on: "seat0")?.id == "b")
+    #expect(state.activeSession(on: "seat1")?.id == "d")
+    #expect(state.activeSession(on: "seat2") == nil)
+  }
+
+  @Test func aClosingSessionIsNotActiveThoughItSaysSo() {
+    let state = state(.read("/a", properties(state: "closing")))
+    #expect(state.activeSession(on: "seat0") == nil)
+    #expect(state.sessions.first?.conditions.isActive == .no)
+    #expect(state.eligibleSessions(of: 1000).isEmpty)
+  }
+
+  @Test func whileLogindIsAwayNobodyIsActive() {
+    var state = state(.read("/a", properties()))
+    state.handle(.logindGone)
+    #expect(state.activeSession(on: "seat0") == nil)
+    #expect(state.eligibleSessions(of: 1000).isEmpty)
+    #expect(state.session("1") != nil)
+    state.handle(.synchronized)
+    #expect(state.activeSession(on: "seat0")?.id == "1")
+  }
+
+  @Test func onlyASessionThatAPersonSitsAtMayHaveAnAgent() {
+    let state = state(
+      .read("/a", properties("a", type: "tty")), .read("/b", properties("b", active: false)),
+      .read("/c", properties("c")), .read("/d", properties("d", remote: true)),
+      .read("/e", properties("e", seat: "")), .read("/f", properties("f", sessionClass: "manager")),
+      .read("/g", properties("g", uid: 1001)))
+    #expect(state.eligibleSessions(of: 1000).map(\.id) == ["c", "a", "b"])
+    #expect(state.hasActiveSession(1001))
+    #expect(!state.hasActiveSession(0))
+  }
+
+  @Test func aLockOutlivesARestartOfLogind() {
+    var state = state(.read(Self.path, properties()), .changed(Self.path, ["LockedHint": .boolean(true)]))
+    #expect(state.sessions.first?.conditions.isLocked == .yes)
+    for event in [LoginState.Event.logindGone, .listed([Self.path]), .read(Self.path, properties()), .synchronized] {
+      state.handle(event)
+    }
+    #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
+    state.handle(.reported(id: "1", locked: .no))
+    #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .no)
+  }
+
+  @Test func anotherUsersSessionOfTheSameIdInheritsNothing() {
+    let state = state(
+      .read(Self.path, properties(locked: true)), .logindGone, .read(Self.path, properties(uid: 1001)), .synchronized)
+    #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .unknown)
+  }
+
+  @Test func aListForgetsSessionsThatAreGone() {
+    let state = state(.read("/a", properties("a")), .read("/b", properties("b")), .listed(["/b"]))
+    #expect(state.sessions.map(\.id) == ["b"])
+  }
+
+  @Test func aSessionWithoutAHintHasAnUnknownLock() {
+    let state = state(.read("/a", properties(locked: nil)))
+    #expect(state.sessions.first?.conditions.isLocked == .unknown)
+  }
+
+  @Test func propertiesOfTheWrongTypeAreNoSession() {
+    for name in ["Id", "User", "Seat", "Type", "Class", "Remote", "Active", "State"] {
+      var wrong = properties()
+      wrong[name] = .uint64(1)
+      #expect(state(.read("/a", wrong)).sessions.isEmpty, "\(name)")
+    }
+  }
+
+  @Test func sleepIsUnknownUntilLogindSays() {
+    #expect(state().isSleeping == .unknown)
+    #expect(state(.sleeping(true)).isSleeping == .yes)
+    #expect(state(.sleeping(true), .logindGone).isSleeping == .unknown)
+  }
+}
