@@ -30,7 +30,7 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   /// libnfc connection strings of the readers; empty for those that libnfc finds by itself.
   public var devices: [String] = []
   /// From the end of one look for a tag to the start of the next.
-  public var pollInterval: Duration = .milliseconds(100)
+  public var pollInterval: Duration = .milliseconds(75)
   /// Who decides which session a tap belongs to.
   public var sessions = Sessions.logind
   /// What becomes of taps while the session is locked.
