@@ -64,7 +64,8 @@ extension KeyFile {
     var error: UnsafeMutablePointer<GError>?
     let isKeyFile = Array(bytes).withUnsafeBytes { bytes in
       g_key_file_load_from_data(
-        parsed, bytes.assumingMemoryBound(to: CChar.self).baseAddress, gsize(bytes.count), G_KEY_FILE_NONE, &error)
+        parsed, bytes.assumingMemoryBound(to: CChar.self).baseAddress, gsize(bytes.count), G_KEY_FILE_KEEP_TRANSLATIONS,
+        &error)
     }
     guard isKeyFile != 0 else { return consume(error) { text($0?.message) } }
     body(parsed)
