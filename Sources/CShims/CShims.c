@@ -33,6 +33,14 @@ int tagroute_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest) {
   return posix_spawn_file_actions_addclosefrom_np(actions, lowest);
 }
 
+int tagroute_spawn_change_directory(posix_spawn_file_actions_t *actions, const char *path) {
+  return posix_spawn_file_actions_addchdir_np(actions, path);
+}
+
+int tagroute_spawn_set_session_and_signals(posix_spawnattr_t *attributes) {
+  return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
+
 int tagroute_event_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int tagroute_poll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }

@@ -31,6 +31,12 @@ int tagroute_pipe(int ends[2]);
 /* posix_spawn_file_actions_addclosefrom_np. */
 int tagroute_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
 
+/* posix_spawn_file_actions_addchdir_np. */
+int tagroute_spawn_change_directory(posix_spawn_file_actions_t *actions, const char *path);
+
+/* POSIX_SPAWN_SETSID with POSIX_SPAWN_SETSIGMASK and POSIX_SPAWN_SETSIGDEF. */
+int tagroute_spawn_set_session_and_signals(posix_spawnattr_t *attributes);
+
 /* eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK). */
 int tagroute_event_descriptor(void);
 
