@@ -40,6 +40,10 @@ public enum Names {
     public static let interface = "org.tagroute.Handler1"
     /// The method that hands a message over: `HandleTag(s uri, ay message, a{sv} platform_data)`.
     public static let handleTag = "HandleTag"
+    /// What every application that is activated over D-Bus implements (Desktop Entry Specification).
+    public static let applicationInterface = "org.freedesktop.Application"
+    /// Its method that opens URIs: `Open(as uris, a{sv} platform_data)`.
+    public static let open = "Open"
     /// The draft that other desktops discuss; read as well.
     public static let uriHandlerGroup = "org.freedesktop.UriHandler"
     /// The xdg-activation token (`s`) in `platform_data`.

@@ -1,0 +1,34 @@
+import CShims
+import EventLoop
+import Glibc
+
+/// Takes the exit status of children as they end, so that none stays a zombie, without waiting for any.
+actor ChildReaper {
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private nonisolated let loop: EventLoop
+  private var watches: [pid_t: DescriptorWatch] = [:]
+
+  init(on loop: EventLoop) { self.loop = loop }
+
+  /// How many children run.
+  var count: Int { watches.count }
+
+  /// Takes over a child.
+  func adopt(_ child: pid_t) {
+    let number = tagroute_process_descriptor(child)
+    if number >= 0 {
+      let watch = try? DescriptorWatch(FileDescriptor(owning: number), on: loop) { [weak self] in
+        self?.assumeIsolated { $0.reap(child) }
+      }
+      watches[child] = watch
+      if watch != nil { return }
+    }
+    // No descriptor left for it: a thread that waits is dearer, and always works.
+    try? DedicatedThread.start { while waitpid(child, nil, 0) < 0 && errno == EINTR {} }
+  }
+
+  private func reap(_ child: pid_t) {
+    guard waitpid(child, nil, WNOHANG) != 0 else { return }
+    watches.removeValue(forKey: child)?.cancel()
+  }
+}

@@ -1,0 +1,129 @@
+/// The `Exec` key of a desktop entry, taken apart once and filled in at each start.
+///
+/// Desktop Entry Specification 1.5, "The Exec key". Nothing here ever becomes a shell's text: quotes are undone first,
+/// field codes are filled in after, each into the one argument in which it stands.
+struct CommandLineTemplate: Sendable, Hashable {
+  /// What a desktop entry and a tap put in place of field codes.
+  struct Fields {
+    var uri: String?
+    var name: String
+    var icon: String?
+    var file: String
+  }
+
+  private enum Piece: Sendable, Hashable {
+    case text(String)
+    case code(Character)
+  }
+
+  /// Each argument's pieces; the first argument is the program.
+  private let arguments: [[Piece]]
+
+  /// - Parameter exec: the key's value, with the escapes of key files undone.
+  /// - Throws: `CommandLineError` where it cannot be understood.
+  init(_ exec: String) throws(CommandLineError) {
+    var reader = Reader(rest: exec.unicodeScalars[...])
+    arguments = try reader.arguments()
+    guard case .text(let program)? = arguments.first?.first, !program.isEmpty, arguments[0].count == 1 else {
+      throw CommandLineError("it does not begin with a program")
+    }
+    let codes = arguments.joined().filter { [.code("u"), .code("U"), .code("f"), .code("F")].contains($0) }
+    guard codes.count <= 1 else { throw CommandLineError("it has more than one of %u, %U, %f and %F") }
+  }
+
+  /// The argument vector.
+  ///
+  /// `%f` and `%F` are local files, which a tag's link never is: they become nothing, as do the deprecated codes.
+  func filled(with fields: Fields) -> [String] {
+    arguments.flatMap { pieces -> [String] in
+      if pieces == [.code("i")] {
+        guard let icon = fields.icon, !icon.isEmpty else { return [] }
+        return ["--icon", icon]
+      }
+      var text = ""
+      for piece in pieces {
+        switch piece {
+        case .text(let literal): text += literal
+        case .code("u"), .code("U"): text += fields.uri ?? ""
+        case .code("c"): text += fields.name
+        case .code("k"): text += fields.file
+        case .code: break
+        }
+      }
+      if case .code? = pieces.first, pieces.count == 1, text.isEmpty { return [] }
+      return [text]
+    }
+  }
+
+  /// Splits, unquotes and finds the field codes.
+  private struct Reader {
+    var rest: Substring.UnicodeScalarView
+
+    mutating func arguments() throws(CommandLineError) -> [[Piece]] {
+      var result: [[Piece]] = []
+      while true {
+        while let next = rest.first, Reader.isSpace(next) { rest.removeFirst() }
+        guard !rest.isEmpty else { return result }
+        result.append(try argument())
+      }
+    }
+
+    private mutating func argument() throws(CommandLineError) -> [Piece] {
+      var pieces: [Piece] = []
+      var text = String.UnicodeScalarView()
+      var hasText = false
+      while let next = rest.first, !Reader.isSpace(next) {
+        rest.removeFirst()
+        switch next {
+        case "\"", "'":
+          hasText = true
+          try quoted(until: next, into: &text)
+        case "\\":
+          guard let escaped = rest.popFirst() else { throw CommandLineError("it ends in a backslash") }
+          text.append(escaped)
+        case "%":
+          guard let code = rest.popFirst() else { throw CommandLineError("it ends in a %") }
+          if code == "%" {
+            text.append("%")
+            continue
+          }
+          guard "uUfFickdDnNvm".unicodeScalars.contains(code) else {
+            throw CommandLineError("%\(code.isASCII ? String(code) : "…") is not a field code")
+          }
+          if !text.isEmpty { pieces.append(.text(String(text))) }
+          text = .init()
+          pieces.append(.code(Character(code)))
+        default: text.append(next)
+        }
+      }
+      if !text.isEmpty || (hasText && pieces.isEmpty) { pieces.append(.text(String(text))) }
+      return pieces
+    }
+
+    private mutating func quoted(
+      until quote: Unicode.Scalar, into text: inout String.UnicodeScalarView
+    ) throws(CommandLineError) {
+      while let next = rest.popFirst() {
+        if next == quote { return }
+        if next == "\\", quote == "\"", let escaped = rest.first, "\"`$\\".unicodeScalars.contains(escaped) {
+          text.append(rest.removeFirst())
+        } else if next == "%" {
+          guard rest.popFirst() == "%" else { throw CommandLineError("it has a field code inside quotes") }
+          text.append("%")
+        } else {
+          text.append(next)
+        }
+      }
+      throw CommandLineError("it has a quote that is never closed")
+    }
+
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" || scalar == "\n" }
+  }
+}
+
+/// What is wrong with an `Exec` key, as the end of a sentence.
+struct CommandLineError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,36 @@
+import CGIO
+public import Routing
+
+/// The applications that the user has made the default of a scheme.
+public enum DefaultApplications {
+  /// A question for the default application of a lower-case scheme, asked off the loop.
+  public typealias Lookup = @Sendable (_ scheme: String) -> Application?
+
+  /// Asks GIO, which reads `mimeapps.list` in the order of the MIME Applications Associations specification.
+  ///
+  /// GIO looks in the directories of the process's environment as it was when it first looked. It reads files, so this
+  /// does not belong on a loop.
+  ///
+  /// - Parameter directories: the same directories, to tell what is the system's.
+  /// - Returns: the question.
+  public static func gio(_ directories: DataDirectories) -> Lookup {
+    { scheme in
+      guard let information = g_app_info_get_default_for_uri_scheme(scheme) else { return nil }
+      // The only GAppInfo on Linux is GDesktopAppInfo; a cast says so to Swift, which sees two opaque types.
+      defer { g_object_unref(UnsafeMutableRawPointer(information)) }
+      guard let id = text(g_app_info_get_id(information)), let file = text(g_desktop_app_info_get_filename(information))
+      else { return nil }
+      var icon: String?
+      if let object = g_app_info_get_icon(information), let name = g_icon_to_string(object) {
+        icon = String(cString: name)
+        g_free(name)
+      }
+      return Application(
+        desktopID: id, name: text(g_app_info_get_display_name(information)) ?? id, icon: icon, file: file,
+        isDBusActivatable: g_desktop_app_info_get_boolean(information, "DBusActivatable") != 0,
+        origin: directories.origin(of: file))
+    }
+  }
+
+  private static func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+}

@@ -1,0 +1,115 @@
+import KeyFile
+import Names
+import Routing
+import UniversalLinks
+
+/// A desktop entry: what it takes to name, start and speak to an application (Desktop Entry Specification 1.5).
+struct DesktopEntry: Sendable, Hashable {
+  static let group = "Desktop Entry"
+
+  let application: Application
+  /// Nil where the application is only ever started over D-Bus.
+  let commandLine: CommandLineTemplate?
+  /// `Path`, the working directory.
+  let workingDirectory: String?
+  let usesTerminal: Bool
+
+  /// Reads what `keyFile` says about an application.
+  ///
+  /// - Parameters:
+  ///   - keyFile: the desktop entry.
+  ///   - desktopID: its id.
+  ///   - origin: where it was found.
+  ///   - languages: the user's languages as in `LanguagePreference`.
+  /// - Throws: `HandlerProblem` where it cannot be started, whatever for.
+  init(
+    _ keyFile: KeyFile, desktopID: String, origin: Application.Origin, languages: [String]
+  ) throws(HandlerProblem) {
+    guard try keyFile.text("Type") == "Application" else {
+      throw keyFile.problem("Type", "Type is not Application; only applications can be handlers")
+    }
+    var name = try keyFile.text("Name") ?? ""
+    guard !name.isEmpty else { throw keyFile.problem("Name", "there is no Name") }
+    for language in languages {
+      guard let translated = try keyFile.text("Name[\(language)]"), !translated.isEmpty else { continue }
+      name = translated
+      break
+    }
+    let isDBusActivatable = try keyFile.flag("DBusActivatable")
+    if isDBusActivatable, !DesktopEntry.isBusName(desktopID.dropLast(".desktop".count)) {
+      throw keyFile.problem(
+        "DBusActivatable", "the file's name without .desktop must be a D-Bus name, such as org.example.Menu")
+    }
+    if let exec = try keyFile.text("Exec"), !exec.isEmpty {
+      do {
+        commandLine = try CommandLineTemplate(exec)
+      } catch {
+        throw keyFile.problem("Exec", "Exec cannot be run: \(error)")
+      }
+    } else if isDBusActivatable {
+      commandLine = nil
+    } else {
+      throw keyFile.problem("Exec", "there is neither Exec nor DBusActivatable=true")
+    }
+    workingDirectory = try keyFile.text("Path").flatMap { $0.hasPrefix("/") ? $0 : nil }
+    usesTerminal = try keyFile.flag("Terminal")
+    application = Application(
+      desktopID: desktopID, name: name, icon: try keyFile.text("Icon"), file: keyFile.file,
+      isDBusActivatable: isDBusActivatable, origin: origin)
+  }
+
+  /// Whether `text` can be a well-known bus name (D-Bus Specification, "Bus names").
+  private static func isBusName(_ text: Substring) -> Bool {
+    let elements = text.split(separator: ".", omittingEmptySubsequences: false)
+    return elements.count >= 2 && text.utf8.count <= 255
+      && elements.allSatisfy { element in
+        guard let first = element.first, !first.isWholeNumber else { return false }
+        return element.utf8.allSatisfy { byte in
+          switch byte {
+          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+          case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+          default: false
+          }
+        }
+      }
+  }
+}
+
+extension KeyFile {
+  /// A value of the group `Desktop Entry`.
+  func text(_ key: String, in group: String = DesktopEntry.group) throws(HandlerProblem) -> String? {
+    do {
+      return try string(group, key)
+    } catch {
+      throw HandlerProblem(error)
+    }
+  }
+
+  /// A list of the group `Desktop Entry`, without empty elements.
+  func list(_ key: String, in group: String = DesktopEntry.group) throws(HandlerProblem) -> [String] {
+    do {
+      return try strings(group, key)?.filter { !$0.isEmpty } ?? []
+    } catch {
+      throw HandlerProblem(error)
+    }
+  }
+
+  /// `true` or `false`; false where there is no such key. `1` and `0` are what old files write.
+  func flag(_ key: String) throws(HandlerProblem) -> Bool {
+    switch try text(key) {
+    case nil, "false", "0": return false
+    case "true", "1": return true
+    default: throw problem(key, "\(key) is neither true nor false")
+    }
+  }
+
+  func problem(_ key: String, in group: String = DesktopEntry.group, _ message: String) -> HandlerProblem {
+    HandlerProblem(file: file, line: entry(group, key)?.line ?? self.group(group)?.line, message: message)
+  }
+}
+
+extension HandlerProblem {
+  init(_ error: KeyFileError) {
+    self.init(file: error.file, line: error.line, message: "\(error.problem): \(error.remedy)")
+  }
+}

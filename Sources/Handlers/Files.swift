@@ -1,0 +1,65 @@
+import Glibc
+import KeyFile
+
+/// Reading files that others write: each call is bounded and none waits for anybody.
+enum Files {
+  /// The names in a directory, without those that begin with a dot; nil where it is none or cannot be read.
+  static func names(in path: String) -> [String]? {
+    guard let directory = opendir(path) else { return nil }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let name, !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
+  }
+
+  /// Whether there is a directory, a link to one included.
+  static func isDirectory(_ path: String) -> Bool {
+    var information = stat()
+    return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The bytes of a file of at most `KeyFile.maximumSize`.
+  ///
+  /// - Returns: nil where there is no such file: it may have gone since its directory was read.
+  /// - Throws: `HandlerProblem` where it cannot be read, is too large, or no file at all.
+  static func contents(of path: String) throws(HandlerProblem) -> [UInt8]? {
+    // Without O_NONBLOCK opening a named pipe would wait for its writer.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw HandlerProblem(file: path, message: "cannot be read: \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    var information = stat()
+    guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+      throw HandlerProblem(file: path, message: "is not a file")
+    }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16384)
+    while true {
+      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else {
+        throw HandlerProblem(file: path, message: "cannot be read: \(String(cString: strerror(errno)))")
+      }
+      guard count > 0 else { return bytes }
+      bytes += buffer[..<count]
+      guard bytes.count <= KeyFile.maximumSize else {
+        throw HandlerProblem(file: path, message: "is larger than 1 MiB, which no desktop entry is")
+      }
+    }
+  }
+
+  /// Whether one of `words` stands in `bytes` before their first zero.
+  static func mentions(_ bytes: [UInt8], anyOf words: [String]) -> Bool {
+    (bytes + [0]).withUnsafeBytes { buffer in
+      guard let text = buffer.assumingMemoryBound(to: CChar.self).baseAddress else { return false }
+      return words.contains { strstr(text, $0) != nil }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import KeyFile
+import Names
+import Routing
+import UniversalLinks
+
+/// What a desktop entry claims: our own group, and the drafts that other desktops discuss.
+struct HandlerClaims {
+  private(set) var domains: [DomainPattern] = []
+  private(set) var schemes: [String] = []
+  private(set) var problems: [HandlerProblem] = []
+
+  /// Words that every entry with a claim contains, for telling the few from the many before they are parsed.
+  static let markers = [Names.Handler.interface, Names.Handler.uriHandlerGroup, HandlerClaims.hostType]
+  private static let hostType = "x-url-handler/"
+
+  /// Reads the claims. A claim that is wrong costs itself and is named in `problems`.
+  init(_ keyFile: KeyFile) throws(HandlerProblem) {
+    try readOwnGroup(keyFile)
+    try readDrafts(keyFile)
+    if domains.isEmpty, schemes.isEmpty, problems.isEmpty {
+      problems.append(keyFile.problem("Implements", "it claims no domain and no scheme"))
+    }
+  }
+
+  private mutating func readOwnGroup(_ keyFile: KeyFile) throws(HandlerProblem) {
+    let group = Names.Handler.interface
+    let implements = try keyFile.list("Implements").contains(group)
+    guard keyFile.group(group) != nil else {
+      if implements {
+        problems.append(keyFile.problem("Implements", "the group [\(group)] with Domains= or Schemes= is missing"))
+      }
+      return
+    }
+    guard implements else {
+      problems.append(keyFile.problem("Domains", in: group, "[\(DesktopEntry.group)] lacks Implements=\(group);"))
+      return
+    }
+    for domain in try keyFile.list("Domains", in: group) { claim(domain, keyFile, "Domains", group) }
+    for scheme in try keyFile.list("Schemes", in: group) { claim(scheme: scheme, keyFile, group) }
+  }
+
+  /// `[org.freedesktop.UriHandler] Supports=` (flatpak/xdg-desktop-portal#1313) and Sailfish's `x-url-handler/<host>`.
+  private mutating func readDrafts(_ keyFile: KeyFile) throws(HandlerProblem) {
+    let group = Names.Handler.uriHandlerGroup
+    if keyFile.entry(group, "Patterns") != nil {
+      problems.append(keyFile.problem("Patterns", in: group, "Patterns= is not supported; the group is left out"))
+    } else {
+      for domain in try keyFile.list("Supports", in: group) { claim(domain, keyFile, "Supports", group) }
+    }
+    for type in try keyFile.list("MimeType") where type.hasPrefix(Self.hostType) {
+      claim(String(type.dropFirst(Self.hostType.count)), keyFile, "MimeType", DesktopEntry.group)
+    }
+  }
+
+  private mutating func claim(_ domain: String, _ keyFile: KeyFile, _ key: String, _ group: String) {
+    do {
+      domains.append(try DomainPattern(domain, hostToASCII: HostConversion.toASCII))
+    } catch {
+      problems.append(
+        keyFile.problem(key, in: group, "\(shortened(domain)) is not a domain or *. and a domain: \(error)"))
+    }
+  }
+
+  private mutating func claim(scheme: String, _ keyFile: KeyFile, _ group: String) {
+    let scheme = scheme.lowercased()
+    guard (try? URI(scheme + ":")) != nil || scheme == "http" || scheme == "https" else {
+      problems.append(keyFile.problem("Schemes", in: group, "\(shortened(scheme)) cannot be claimed"))
+      return
+    }
+    guard Registry.isClaimable(scheme) else {
+      problems.append(keyFile.problem("Schemes", in: group, "\(scheme) links go by domain: use Domains="))
+      return
+    }
+    schemes.append(scheme)
+  }
+
+  private func shortened(_ text: String) -> String { text.count > 60 ? text.prefix(59) + "…" : text }
+}

@@ -1,0 +1,125 @@
+public import EventLoop
+public import Routing
+
+/// The handlers that are installed, kept up to date.
+///
+/// Desktop entries are read on a thread of their own; a route that is being taken keeps the registry that it began with,
+/// for that is a value.
+public actor HandlerRegistry {
+  /// The loop that decides.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private nonisolated let loop: EventLoop
+
+  /// Who handles what, as of the last look.
+  public private(set) var registry = Registry()
+  /// What was wrong with desktop entries at the last look, in the order of their paths.
+  public private(set) var problems: [HandlerProblem] = []
+
+  private let directories: DataDirectories
+  private let schemes: [String]
+  private let environment: [String: String]
+  private let defaultApplication: DefaultApplications.Lookup
+  private let settling: Duration
+  private var watch: DirectoryWatch?
+  private var watched: Set<String> = []
+  private var loading: Task<Void, Never>?
+  private var isReloadDue = false
+  private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+  private var nextListener = 0
+
+  /// - Parameters:
+  ///   - directories: where desktop entries are.
+  ///   - schemes: the schemes whose default application may be asked for.
+  ///   - environment: for the user's languages, and `PATH` for `TryExec`.
+  ///   - settling: how long after a change the directories are read again; an installation changes many files at once.
+  ///   - defaultApplication: who is the default of a scheme; by default GIO is asked.
+  ///   - loop: the loop that decides.
+  public init(
+    directories: DataDirectories = DataDirectories(), schemes: Set<String> = RoutingPolicy.defaultSchemes,
+    environment: [String: String] = ProcessEnvironment.current, settling: Duration = .milliseconds(300),
+    defaultApplication: DefaultApplications.Lookup? = nil, on loop: EventLoop
+  ) {
+    self.directories = directories
+    self.schemes = schemes.sorted()
+    self.environment = environment
+    self.settling = settling
+    self.defaultApplication = defaultApplication ?? DefaultApplications.gio(directories)
+    self.loop = loop
+  }
+
+  /// Reads the directories for the first time, and from here on again after each change.
+  public func start() async {
+    do {
+      watch = try DirectoryWatch(on: loop) { [weak self] in self?.assumeIsolated { $0.directoryChanged() } }
+    } catch {
+      problems = [HandlerProblem(file: "/proc/sys/fs/inotify", message: "\(error); changes are seen at the next start")]
+    }
+    await reload()
+  }
+
+  /// Reads the directories again, after any reading that is under way.
+  public func reload() async {
+    let previous = loading
+    let task = Task {
+      await previous?.value
+      await self.load()
+    }
+    loading = task
+    await task.value
+  }
+
+  /// An element after each change of `registry` or `problems`; changes that nobody waited for are one.
+  public func changes() -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let number = nextListener
+    nextListener += 1
+    listeners[number] = continuation
+    continuation.onTermination = { [weak self] _ in Task { await self?.forget(number) } }
+    return stream
+  }
+
+  private func forget(_ number: Int) { listeners[number] = nil }
+
+  private func directoryChanged() {
+    guard !isReloadDue else { return }
+    isReloadDue = true
+    loop.schedule(after: settling) { [weak self] in
+      self?.assumeIsolated { registry in
+        registry.isReloadDue = false
+        Task { await registry.reload() }
+      }
+    }
+  }
+
+  private func load() async {
+    // Watched before they are read, so that no change falls between.
+    let known = directories.applications.map(\.path) + directories.configuration
+    for path in known { watch?.add(path) }
+    watched.formUnion(known)
+    do {
+      let (directories, environment, schemes) = (directories, environment, schemes)
+      let defaultApplication = defaultApplication
+      let (scan, registry) = try await onOwnThread {
+        let scan = HandlerScan(directories, environment: environment)
+        var defaults: [String: Application] = [:]
+        for scheme in schemes { defaults[scheme] = defaultApplication(scheme) }
+        return (scan, Registry(declarations: scan.declarations, defaults: defaults))
+      }
+      // A folder seen for the first time may have changed between its reading and its watch: one more look settles it.
+      let unwatched = scan.directories.filter { !watched.contains($0) }
+      for path in scan.directories { watch?.add(path) }
+      watched = Set(known + scan.directories)
+      if !unwatched.isEmpty { directoryChanged() }
+      publish(registry, scan.problems)
+    } catch {
+      publish(registry, [HandlerProblem(file: "desktop entries", message: "could not be read: \(error)")])
+    }
+  }
+
+  private func publish(_ registry: Registry, _ problems: [HandlerProblem]) {
+    guard registry != self.registry || problems != self.problems else { return }
+    self.registry = registry
+    self.problems = problems
+    for listener in listeners.values { listener.yield() }
+  }
+}

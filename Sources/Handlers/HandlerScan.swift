@@ -1,0 +1,84 @@
+import Glibc
+import KeyFile
+import Routing
+
+/// One look through the directories of desktop entries: what handles what, what is wrong, and what to watch.
+struct HandlerScan: Sendable {
+  private(set) var declarations: [HandlerDeclaration] = []
+  private(set) var problems: [HandlerProblem] = []
+  /// The directories that were read, with those in them.
+  private(set) var directories: [String] = []
+
+  /// No desktop has as many; what is beyond is not looked at.
+  static let maximumEntries = 50_000
+  private static let maximumDepth = 8
+
+  private let languages: [String]
+  private let environment: [String: String]
+  private var seen: Set<String> = []
+  private var count = 0
+
+  /// Reads every directory. Blocks on files.
+  ///
+  /// - Parameters:
+  ///   - directories: where to look.
+  ///   - environment: for the user's languages, and `PATH` for `TryExec`.
+  init(_ directories: DataDirectories, environment: [String: String]) {
+    self.environment = environment
+    languages = LanguagePreference.languages(in: environment)
+    for (path, origin) in directories.applications { read(path, prefix: "", depth: 0, origin) }
+    problems.sort { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
+  }
+
+  /// A file in a folder `a/b` has the id `a-b-file.desktop`; the first file of an id counts, whatever is in it.
+  private mutating func read(_ path: String, prefix: String, depth: Int, _ origin: Application.Origin) {
+    guard depth <= Self.maximumDepth, let names = Files.names(in: path) else { return }
+    directories.append(path)
+    for name in names.sorted() {
+      let file = "\(path)/\(name)"
+      if name.hasSuffix(".desktop") {
+        guard count < Self.maximumEntries else {
+          problems.append(
+            HandlerProblem(file: path, message: "there are more than \(Self.maximumEntries) desktop entries"))
+          return
+        }
+        count += 1
+        let id = prefix + name
+        if seen.insert(id).inserted { readEntry(file, id, origin) }
+      } else if Files.isDirectory(file) {
+        read(file, prefix: "\(prefix)\(name)-", depth: depth + 1, origin)
+      }
+    }
+  }
+
+  private mutating func readEntry(_ file: String, _ id: String, _ origin: Application.Origin) {
+    do throws(HandlerProblem) {
+      guard let bytes = try Files.contents(of: file), Files.mentions(bytes, anyOf: HandlerClaims.markers) else {
+        return
+      }
+      let keyFile: KeyFile
+      do throws(KeyFileError) {
+        keyFile = try KeyFile(bytes: bytes, file: file)
+      } catch {
+        throw HandlerProblem(error)
+      }
+      if try keyFile.flag("Hidden") { return }
+      if let program = try keyFile.text("TryExec"), !program.isEmpty,
+        ProcessEnvironment.program(program, in: environment) == nil
+      {
+        return
+      }
+      let entry = try DesktopEntry(keyFile, desktopID: id, origin: origin, languages: languages)
+      guard entry.application.isDBusActivatable || !entry.usesTerminal else {
+        throw keyFile.problem("Terminal", "a handler gets the message on its standard input and cannot use a terminal")
+      }
+      let claims = try HandlerClaims(keyFile)
+      problems += claims.problems
+      guard !claims.domains.isEmpty || !claims.schemes.isEmpty else { return }
+      declarations.append(
+        HandlerDeclaration(application: entry.application, domains: claims.domains, schemes: claims.schemes))
+    } catch {
+      problems.append(error)
+    }
+  }
+}

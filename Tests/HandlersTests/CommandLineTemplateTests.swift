@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Handlers
+
+@Suite struct CommandLineTemplateTests {
+  private let hostile = "https://example.com/$(reboot);`x`?a=b&c|d'e"
+
+  @Test(
+    "splits, unquotes and fills in, each field code into one argument",
+    arguments: [
+      ("menu %u", ["menu", "URI"]),
+      ("menu %U", ["menu", "URI"]),
+      ("menu --link=%u", ["menu", "--link=URI"]),
+      ("menu", ["menu"]),
+      ("  menu\t-v  %u ", ["menu", "-v", "URI"]),
+      (#""/opt/my app/menu" %u"#, ["/opt/my app/menu", "URI"]),
+      (#"menu "a \"b\" \$c \`d\` \\e \f" %u"#, ["menu", #"a "b" $c `d` \e \f"#, "URI"]),
+      ("menu '' 'it is' %u", ["menu", "", "it is", "URI"]),
+      (#"menu a\ b"#, ["menu", "a b"]),
+      (#"menu """#, ["menu", ""]),
+      ("menu 100%% \"50%%\" %u", ["menu", "100%", "50%", "URI"]),
+      ("menu %i %c %k", ["menu", "--icon", "ICON", "The Menu", "/x/menu.desktop"]),
+      ("menu %f", ["menu"]),
+      ("menu %F -x", ["menu", "-x"]),
+      ("menu %d %D %n %N %v %m", ["menu"]),
+      ("menu -%v-", ["menu", "--"]),
+      ("sh -c $HOME ; rm | %u", ["sh", "-c", "$HOME", ";", "rm", "|", "URI"]),
+      ("flatpak run org.example.Menu @@u %u @@", ["flatpak", "run", "org.example.Menu", "@@u", "URI", "@@"]),
+    ])
+  func filled(exec: String, expected: [String]) throws {
+    let fields = CommandLineTemplate.Fields(uri: hostile, name: "The Menu", icon: "ICON", file: "/x/menu.desktop")
+    let template = try CommandLineTemplate(exec)
+    #expect(template.filled(with: fields) == expected.map { $0.replacing("URI", with: hostile) })
+  }
+
+  @Test("without an icon %i is nothing")
+  func noIcon() throws {
+    let fields = CommandLineTemplate.Fields(uri: "a:b", name: "x", icon: nil, file: "/x")
+    #expect(try CommandLineTemplate("menu %i %u").filled(with: fields) == ["menu", "a:b"])
+  }
+
+  @Test(
+    "refuses what cannot be understood",
+    arguments: [
+      "", "  ", "%u", "\"\" %u", "men%u", #"menu "%u""#, "menu '%u'", #"sh -c "menu %u""#, "menu \"a", "menu 'a",
+      "menu \\",
+      "menu %", "menu %x", "menu %u %U", "menu %u %f", "menu %é",
+    ])
+  func refused(exec: String) {
+    #expect(throws: CommandLineError.self) { try CommandLineTemplate(exec) }
+  }
+}

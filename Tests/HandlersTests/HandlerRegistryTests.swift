@@ -1,0 +1,81 @@
+import EventLoop
+import Glibc
+import Handlers
+import Routing
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HandlerRegistryTests {
+  private let data: DataDirectory
+
+  init() throws { data = try DataDirectory() }
+
+  /// Waits for changes until `condition` holds of the registry; a hang ends at the suite's time limit.
+  private func wait(
+    _ handlers: HandlerRegistry, _ changes: AsyncStream<Void>, until condition: (Registry) -> Bool
+  ) async {
+    var iterator = changes.makeAsyncIterator()
+    while !condition(await handlers.registry) { await iterator.next() }
+  }
+
+  private func claims(_ host: String) -> (Registry) -> Bool { { $0.route(for: "https://\(host)/").handler != nil } }
+
+  @Test("sees entries come, change and go, in folders that come and go")
+  func changes() async throws {
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    let changes = await handlers.changes()
+    #expect(await handlers.registry.declarations.isEmpty)
+
+    // The directory itself does not exist yet.
+    let file = try data.entry("menu", in: "user", claims: ["Domains=a.example;"])
+    await wait(handlers, changes, until: claims("a.example"))
+    try data.entry("menu", in: "user", claims: ["Domains=b.example;"])
+    await wait(handlers, changes, until: claims("b.example"))
+    try data.entry("deep/folder/menu", in: "user", claims: ["Domains=c.example;"])
+    await wait(handlers, changes, until: claims("c.example"))
+    try data.entry("deep/folder/menu", in: "user", claims: ["Domains=d.example;"])
+    await wait(handlers, changes, until: claims("d.example"))
+    let other = try data.temporary.write("", to: "other")
+    #expect(rename(other, file) == 0)
+    await wait(handlers, changes) { !claims("b.example")($0) }
+    #expect(unlink(data.temporary.file("user/applications/deep/folder/menu.desktop")) == 0)
+    await wait(handlers, changes) { $0.declarations.isEmpty }
+  }
+
+  @Test("a change of problems alone is a change")
+  func problems() async throws {
+    let file = try data.entry("menu", ["Exec="])
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    #expect(await handlers.problems.count == 1)
+    var iterator = await handlers.changes().makeAsyncIterator()
+    #expect(unlink(file) == 0)
+    await iterator.next()
+    #expect(await handlers.problems.isEmpty)
+  }
+
+  @Test("reading again at the same time as a change reads both")
+  func reload() async throws {
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    try data.entry("menu")
+    await handlers.reload()
+    #expect(await handlers.registry.declarations.count == 1)
+    async let first: Void = handlers.reload()
+    async let second: Void = handlers.reload()
+    _ = await (first, second)
+    #expect(await handlers.registry.declarations.count == 1)
+  }
+
+  @Test("asks for the default application of each scheme")
+  func defaults() async throws {
+    let browser = Application(
+      desktopID: "browser.desktop", name: "Browser", file: "/x/browser.desktop", origin: .system)
+    let handlers = data.registry(on: EventLoop(label: "test"), default: browser)
+    await handlers.start()
+    let registry = await handlers.registry
+    #expect(Set(registry.defaults.keys) == RoutingPolicy.defaultSchemes)
+    #expect(registry.route(for: "https://example.com/").handler == browser)
+  }
+}
