@@ -116,7 +116,7 @@ public actor ReaderProcess {
       }
       link = ours
       var arguments = [configuration.program, "--link", String(ReaderChild.linkDescriptor)]
-      arguments += ["--poll-interval", String(configuration.pollInterval / .milliseconds(1))]
+      arguments += ["--poll-interval", String(Int(configuration.pollInterval / .milliseconds(1)))]
       if let device = configuration.device { arguments += ["--device", device] }
       try ReaderChild.start(
         arguments, environment: configuration.environment, output: nil, link: theirs, on: loop
