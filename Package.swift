@@ -131,7 +131,9 @@ let package = Package(
     tests("KeyFile", []),
     tests("NDEF", [], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
     tests("Notifications", ["Bus", "EventLoop", "TestSupport"]),
-    tests("Reader", ["NDEF", "ReaderLink", "ReaderSimulator", "Tags", "TestSupport"]),
+    tests(
+      "Reader",
+      ["EventLoop", "Journal", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "Tags", "tagroute-reader"]),
     tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "TestSupport"]),
     tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
     tests("Routing", ["NDEF", "UniversalLinks"]),

@@ -1,1 +1,4 @@
-print("")
+import Glibc
+import Reader
+
+exit(ReaderProgram.run(CommandLine.arguments))

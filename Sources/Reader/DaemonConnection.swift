@@ -1,0 +1,68 @@
+import Journal
+import ReaderLink
+
+/// What the daemon wants, and how it is told what there is.
+final class DaemonConnection {
+  private static let beatInterval = Duration.milliseconds(400)
+  /// What a heartbeat promises: longer than any command to the chip takes.
+  private static let promise = Duration.milliseconds(1000)
+
+  private var link: DaemonLink
+  private var lastBeat: SuspendingClock.Instant?
+  private var state: ReaderState?
+
+  private(set) var wantsScanning = false
+  private(set) var isShuttingDown = false
+  /// UIDs that the daemon wants left alone, until somebody takes them.
+  private var avoided: [[UInt8]] = []
+
+  init(_ link: consuming DaemonLink) { self.link = link }
+
+  func report(_ message: ReaderMessage) throws(ReaderLinkError) {
+    if case .state(let state) = message {
+      guard state != self.state else { return }
+      self.state = state
+    }
+    try link.send(message)
+  }
+
+  /// Says that this thread lives, as often as that is needed.
+  func beat() throws(ReaderLinkError) {
+    if let lastBeat, .now - lastBeat < Self.beatInterval { return }
+    try promise(Self.promise)
+  }
+
+  /// Says that this thread will be heard of again within `duration`, whatever happens.
+  func promise(_ duration: Duration) throws(ReaderLinkError) {
+    lastBeat = .now
+    try link.send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
+  }
+
+  /// Says that this thread sleeps until it is told something.
+  func promiseNothing() throws(ReaderLinkError) {
+    lastBeat = nil
+    try link.send(.heartbeat(within: 0))
+  }
+
+  func takeAvoided() -> [[UInt8]] {
+    defer { avoided = [] }
+    return avoided
+  }
+
+  /// Sleeps so long, or less where the daemon says something; nil until it does.
+  func sleep(_ duration: Duration?) throws(ReaderLinkError) {
+    for command in try link.commands(within: duration) {
+      switch command {
+      case .scan(let on): wantsScanning = on
+      case .avoid(let uid): avoided.append(uid)
+      case .shutDown: isShuttingDown = true
+      }
+    }
+  }
+
+  /// Whether what is being done should be given up. Does not sleep.
+  func isInterrupted() throws(ReaderLinkError) -> Bool {
+    try sleep(.zero)
+    return isShuttingDown || !wantsScanning
+  }
+}

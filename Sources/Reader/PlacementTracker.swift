@@ -1,0 +1,93 @@
+import Tags
+
+/// Turns what each look at the field brings into stays of tags: one beginning and one end each.
+///
+/// A stay outlasts everything that only concerns us: a pause in scanning, a field that was off, a look that missed the tag.
+struct PlacementTracker {
+  /// What has come of a look.
+  enum Outcome: Hashable {
+    /// A tag has come: read it, and say what it holds.
+    case arrived(UInt64)
+    /// The tag of this number is away.
+    case left(UInt64)
+    /// A tag that is to be left alone is there.
+    case avoided(uid: [UInt8])
+    /// A tag that was to be left alone is away.
+    case forgotten(uid: [UInt8])
+  }
+
+  /// Looks without a tag until it counts as away: one may miss it.
+  static let missesUntilAway = 2
+
+  private var lastNumber: UInt64 = 0
+  private var resting: (tag: TypeAActivation, number: UInt64?)?
+  private var misses = 0
+  private var avoided: [[UInt8]] = []
+
+  /// Whether a tag counts as there.
+  var isOccupied: Bool { resting != nil }
+
+  /// The next tag with this UID is not announced until it has been away.
+  mutating func avoid(_ uid: [UInt8]) {
+    if !avoided.contains(uid) { avoided.append(uid) }
+  }
+
+  /// A look has found `tag`.
+  mutating func found(_ tag: TypeAActivation) -> [Outcome] {
+    misses = 0
+    if let resting, Self.isSame(resting.tag, tag) {
+      self.resting = (tag, resting.number)
+      return []
+    }
+    var outcomes = leave()
+    if avoided.contains(where: { Self.isSame($0, tag) }) {
+      resting = (tag, nil)
+      return outcomes + [.avoided(uid: tag.uid)]
+    }
+    outcomes += avoided.map { .forgotten(uid: $0) }
+    avoided = []
+    lastNumber += 1
+    resting = (tag, lastNumber)
+    return outcomes + [.arrived(lastNumber)]
+  }
+
+  /// A look has found nothing.
+  mutating func nothing() -> [Outcome] {
+    guard isOccupied || !avoided.isEmpty else { return [] }
+    misses += 1
+    guard misses >= Self.missesUntilAway else { return [] }
+    let outcomes = leave() + avoided.map { .forgotten(uid: $0) }
+    avoided = []
+    return outcomes
+  }
+
+  /// The tag could not be read because we stopped: it is new to us when it is found again.
+  mutating func unread() {
+    resting = nil
+  }
+
+  /// The reader is gone, and whatever was on it.
+  mutating func readerLeft() -> [Outcome] {
+    leave()
+  }
+
+  private mutating func leave() -> [Outcome] {
+    misses = 0
+    guard let resting else { return [] }
+    self.resting = nil
+    if let number = resting.number { return [.left(number)] }
+    let uids = avoided.filter { Self.isSame($0, resting.tag) }
+    avoided.removeAll { uids.contains($0) }
+    return uids.map { .forgotten(uid: $0) }
+  }
+
+  /// A random UID is new each time the field comes back, so that such a tag is known by everything else it says.
+  private static func isSame(_ a: TypeAActivation, _ b: TypeAActivation) -> Bool {
+    guard a.hasRandomUID && b.hasRandomUID else { return a.uid == b.uid }
+    return a.atqa == b.atqa && a.sak == b.sak && a.ats == b.ats
+  }
+
+  private static func isSame(_ uid: [UInt8], _ tag: TypeAActivation) -> Bool {
+    uid == tag.uid || (tag.hasRandomUID && uid.count == 4 && uid.first == 0x08)
+  }
+}

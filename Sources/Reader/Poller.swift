@@ -1,0 +1,247 @@
+import Journal
+import ReaderLink
+import Tags
+
+/// The life of a reader: finds its device, looks for tags while it may, reads each one once, and notices that it is away.
+///
+/// Type by type with short looks, the field off in between. This issue of the plan knows one type of look, Type A; others
+/// join in `look`.
+final class Poller {
+  /// The pause between two checks of a tag that rests. With what a check and a second look take on the wire, a tag that is
+  /// taken away is noticed within 300 ms.
+  private static let presenceInterval = Duration.milliseconds(120)
+  /// The pause before a second look where a tag was missed.
+  private static let confirmationInterval = Duration.milliseconds(20)
+  /// How often a tag is read that gives no true picture: it may just be on its way to the reader.
+  private static let attempts = 3
+  /// The most that opening a device takes: libnfc gives a silent chip 1.4 s.
+  private static let openingAllowance = Duration.seconds(5)
+  /// A device that worked this long is opened again at once; one that did not waits.
+  private static let provenAfter = Duration.seconds(3)
+
+  private let options: ReaderOptions
+  private let daemon: DaemonConnection
+  private let context: OpaquePointer
+  private var tracker = PlacementTracker()
+  private var backoff = Backoff()
+  private var counters = ReaderCounters()
+
+  private var device: Device?
+  private var openedAt = SuspendingClock.now
+  private var nextAttempt = SuspendingClock.now
+  private var isScanning = false
+  /// The tag that the chip has selected; the field is on.
+  private var selected: TypeAActivation?
+
+  init(options: ReaderOptions, link: consuming DaemonLink, context: OpaquePointer) {
+    self.options = options
+    daemon = DaemonConnection(link)
+    self.context = context
+  }
+
+  /// Serves the daemon until it says that it is enough.
+  ///
+  /// - Throws: `ReaderLinkError` where the daemon is gone.
+  func run() throws(ReaderLinkError) {
+    defer { device = nil }
+    // What the daemon has said before we started comes first: which tags to leave alone, above all.
+    try daemon.sleep(.zero)
+    while !daemon.isShuttingDown {
+      for uid in daemon.takeAvoided() { tracker.avoid(uid) }
+      do throws(Interruption) {
+        guard let device else {
+          try find()
+          continue
+        }
+        if daemon.wantsScanning { try scan(device) } else { try rest(device) }
+      } catch {
+        switch error {
+        case .daemonGone(let error): throw error
+        case .deviceLost(let failure): try lose(failure)
+        }
+      }
+    }
+    if let device { try? device.switchFieldOff() }
+  }
+
+  // MARK: The device
+
+  private func find() throws(Interruption) {
+    let wait = SuspendingClock.now.duration(to: nextAttempt)
+    if wait > .zero {
+      try asking { () throws(ReaderLinkError) in
+        try daemon.promise(wait + Self.openingAllowance)
+        try daemon.sleep(wait)
+      }
+      return
+    }
+    try asking { () throws(ReaderLinkError) in try daemon.promise(Self.openingAllowance) }
+    let state: ReaderState
+    switch DeviceSearch(configured: options.device).candidate(context) {
+    case .failure(let obstacle): state = obstacle.state
+    case .success(let connectionString):
+      switch Self.open(connectionString, context) {
+      case .failure(let failure): state = .failed(reason: failure.reason)
+      case .success(let device):
+        self.device = device
+        openedAt = .now
+        return try report(.state(.ready(name: device.name, device: device.connectionString)))
+      }
+    }
+    nextAttempt = .now + backoff.next()
+    try report(.state(state))
+    try handle(tracker.readerLeft(), nil)
+  }
+
+  private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<Device, Device.Failure> {
+    Result { () throws(Device.Failure) in try Device(connectionString, context) }
+  }
+
+  private func lose(_ failure: Device.Failure) throws(ReaderLinkError) {
+    counters.chipCommands += device?.commands ?? 0
+    device = nil
+    selected = nil
+    try daemon.report(.log(.warning, failure.reason))
+    if isScanning { try daemon.report(.scanning(false)) }
+    isScanning = false
+    try daemon.report(.state(.failed(reason: failure.reason)))
+    if .now - openedAt >= Self.provenAfter { backoff.reset() }
+    nextAttempt = .now + backoff.next()
+  }
+
+  // MARK: Looking for tags
+
+  private func rest(_ device: Device) throws(Interruption) {
+    try asking(device) { (device) throws(Device.Failure) in
+      if selected != nil { try device.release() }
+      try device.switchFieldOff()
+    }
+    selected = nil
+    isScanning = false
+    try report(.scanning(false))
+    try reportCounters()
+    try asking { () throws(ReaderLinkError) in
+      try daemon.promiseNothing()
+      try daemon.sleep(nil)
+    }
+  }
+
+  private func scan(_ device: Device) throws(Interruption) {
+    try asking { () throws(ReaderLinkError) in try daemon.beat() }
+    if !isScanning {
+      isScanning = true
+      try report(.scanning(true))
+    }
+    if let tag = selected {
+      try sleep(Self.presenceInterval)
+      guard daemon.wantsScanning, !daemon.isShuttingDown else { return }
+      if try isPresent(tag, device) { return }
+      selected = nil
+      try asking(device) { (device) throws(Device.Failure) in try device.release() }
+    }
+    try look(device)
+  }
+
+  private func look(_ device: Device) throws(Interruption) {
+    if let tag = try asking(device, { (device) throws(Device.Failure) in try device.selectTypeA() }) {
+      selected = tag
+      try handle(tracker.found(tag), tag)
+    } else {
+      try handle(tracker.nothing(), nil)
+      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      try sleep(tracker.isOccupied ? Self.confirmationInterval : options.pollInterval)
+    }
+  }
+
+  /// A check that costs one command. Where there is none for a kind of tag it is looked for anew.
+  private func isPresent(_ tag: TypeAActivation, _ device: Device) throws(Interruption) -> Bool {
+    try asking(device) { (device) throws(Device.Failure) in
+      switch tag.type {
+      case .type2:
+        counters.exchanges += 1
+        if case .bytes = try device.exchange([0x30, 0x00]) { return true }
+        return false
+      case .type4A where !tag.ats.isEmpty:
+        return try device.isCardPresent()
+      default:
+        return false
+      }
+    }
+  }
+
+  private func handle(_ outcomes: [PlacementTracker.Outcome], _ tag: TypeAActivation?) throws(Interruption) {
+    for outcome in outcomes {
+      switch outcome {
+      case .arrived(let number):
+        if let tag, let device { try examine(tag, number, device) }
+      case .left(let number):
+        try report(.removed(placement: number))
+      case .avoided(let uid):
+        let name = uid.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+        try report(.log(.notice, "the tag \(name) is left alone until it has been taken away"))
+      case .forgotten(let uid):
+        try report(.forgotten(uid: uid))
+      }
+    }
+  }
+
+  // MARK: Reading a tag
+
+  private func examine(_ tag: TypeAActivation, _ number: UInt64, _ device: Device) throws(Interruption) {
+    let placement = Placement(number: number, technology: tag.type.description, uid: tag.uid)
+    try report(.examining(placement))
+    for attempt in 1...Self.attempts {
+      guard let reading = try read(tag, device) else { return try abandon(number) }
+      if !reading.isDoubtful || attempt == Self.attempts {
+        counters.tags += 1
+        try report(.tag(TagReport(placement: placement, content: reading.content)))
+        return try reportCounters()
+      }
+      let again = try asking(device) { (device) throws(Device.Failure) in
+        try device.release()
+        return try device.selectTypeA()
+      }
+      guard let again, tracker.found(again).isEmpty else { return try abandon(number) }
+    }
+  }
+
+  /// The tag is away, or another, or the daemon wants something else: the next look begins anew.
+  private func abandon(_ number: UInt64) throws(Interruption) {
+    tracker.unread()
+    selected = nil
+    if let device { try asking(device) { (device) throws(Device.Failure) in try device.release() } }
+    try report(.removed(placement: number))
+  }
+
+  /// - Returns: what the tag holds; nil where the reading was given up on our side.
+  private func read(_ tag: TypeAActivation, _ device: Device) throws(Interruption) -> Reading? {
+    guard tag.hasValidATS, tag.type != .type4A || !tag.ats.isEmpty else {
+      return Reading(problem: "damaged: the card's answer to select is not of the form that its standard demands")
+    }
+    var channel = TargetChannel(device, daemon)
+    defer { counters.exchanges += channel.exchanges }
+    do throws(TagChannelError) {
+      return Reading(try tag.type.readNDEF(over: &channel))
+    } catch {
+      if let failure = channel.failure { throw .deviceLost(failure) }
+      if error.code == .aborted { return nil }
+      return Reading(problem: "damaged: while it was read, \(error.reason)")
+    }
+  }
+
+  // MARK: The daemon
+
+  private func report(_ message: ReaderMessage) throws(Interruption) {
+    try asking { () throws(ReaderLinkError) in try daemon.report(message) }
+  }
+
+  private func reportCounters() throws(Interruption) {
+    var counters = counters
+    counters.chipCommands += device?.commands ?? 0
+    try report(.counters(counters))
+  }
+
+  private func sleep(_ duration: Duration) throws(Interruption) {
+    try asking { () throws(ReaderLinkError) in try daemon.sleep(duration) }
+  }
+}

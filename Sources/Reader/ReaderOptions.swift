@@ -1,0 +1,57 @@
+/// What `tagroute-reader` is started with.
+struct ReaderOptions: Equatable {
+  enum Mode: Equatable {
+    /// Print the connection strings of the devices that libnfc finds, one a line.
+    case list
+    /// Serve the daemon at the other end of this descriptor.
+    case serve(link: Int32)
+  }
+
+  /// The arguments are wrong: why, and what would be right.
+  struct Mistake: Error, Equatable {
+    let description: String
+  }
+
+  static let usage = """
+    usage: tagroute-reader --list
+           tagroute-reader --link DESCRIPTOR [--device CONNECTION-STRING] [--poll-interval MILLISECONDS]
+
+    Started by tagrouted, one process a reader.
+    """
+
+  var mode: Mode
+  var device: String?
+  var pollInterval = Duration.milliseconds(75)
+
+  // `arguments` is without the program's name.
+  init(_ arguments: [String]) throws(Mistake) {
+    var mode: Mode?
+    var rest = arguments[...]
+    while let option = rest.popFirst() {
+      if option == "--list" {
+        mode = .list
+        continue
+      }
+      guard ["--link", "--device", "--poll-interval"].contains(option) else {
+        throw Mistake(description: "\(option) is no option")
+      }
+      guard let value = rest.popFirst() else { throw Mistake(description: "\(option) needs a value") }
+      switch option {
+      case "--link":
+        guard let link = Int32(value), link >= 3 else {
+          throw Mistake(description: "--link \(value): a descriptor from 3 on is needed")
+        }
+        mode = .serve(link: link)
+      case "--device":
+        device = value
+      default:
+        guard let milliseconds = Int(value), (10...10_000).contains(milliseconds) else {
+          throw Mistake(description: "--poll-interval \(value): 10 to 10000 milliseconds are possible")
+        }
+        pollInterval = .milliseconds(milliseconds)
+      }
+    }
+    guard let mode else { throw Mistake(description: "--list or --link is needed") }
+    self.mode = mode
+  }
+}

@@ -1,0 +1,54 @@
+import CNFC
+import Glibc
+import Names
+import ReaderLink
+
+/// The program `tagroute-reader`: one thread, which owns libnfc from first to last.
+///
+/// It needs no second one to listen to the daemon. No command to the chip takes longer than a fraction of a second, and
+/// between two of them the link is looked at; `nfc_abort_command`, which another thread would have to call, loses a
+/// descriptor each time it comes too late, and must not come after the device is closed.
+public enum ReaderProgram {
+  /// Runs the program.
+  ///
+  /// - Parameter arguments: the argument vector, the program's name first.
+  /// - Returns: the exit code.
+  public static func run(_ arguments: [String]) -> Int32 {
+    let options: ReaderOptions
+    do throws(ReaderOptions.Mistake) {
+      options = try ReaderOptions(Array(arguments.dropFirst()))
+    } catch {
+      complain("\(error.description)\n\(ReaderOptions.usage)")
+      return Names.ExitCode.usage
+    }
+    Confinement.apply()
+    // Otherwise libnfc touches every serial port before it opens the one it was told.
+    if options.device != nil { setenv("LIBNFC_AUTO_SCAN", "false", 1) }
+    var context: OpaquePointer?
+    nfc_init(&context)
+    guard let context else {
+      complain("libnfc cannot be initialised")
+      return Names.ExitCode.failure
+    }
+    defer { nfc_exit(context) }
+    switch options.mode {
+    case .list:
+      for device in Device.list(context) { print(device) }
+      return 0
+    case .serve(let link):
+      let poller = Poller(options: options, link: DaemonLink(descriptor: link), context: context)
+      do throws(ReaderLinkError) {
+        try poller.run()
+        return 0
+      } catch {
+        // The daemon is gone, or no daemon: there is nobody to tell.
+        return Names.ExitCode.unavailable
+      }
+    }
+  }
+
+  private static func complain(_ text: String) {
+    let bytes = Array("tagroute-reader: \(text)\n".utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+  }
+}

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import Reader
+
+@Suite struct ReaderOptionsTests {
+  @Test func readsWhatTheDaemonGives() throws {
+    let options = try ReaderOptions(["--link", "3", "--poll-interval", "50", "--device", "pn532_uart:/dev/ttyS0"])
+    #expect(options.mode == .serve(link: 3))
+    #expect(options.pollInterval == .milliseconds(50))
+    #expect(options.device == "pn532_uart:/dev/ttyS0")
+    #expect(try ReaderOptions(["--list"]).mode == .list)
+  }
+
+  @Test(
+    arguments: [
+      ([], "--list or --link is needed"),
+      (["--lnk"], "--lnk is no option"),
+      (["--link"], "--link needs a value"),
+      (["--link", "2"], "--link 2: a descriptor from 3 on is needed"),
+      (["--link", "3", "--poll-interval", "0"], "--poll-interval 0: 10 to 10000 milliseconds are possible"),
+    ] as [([String], String)])
+  func saysWhatIsWrong(_ arguments: [String], _ words: String) {
+    #expect(throws: ReaderOptions.Mistake(description: words)) { try ReaderOptions(arguments) }
+  }
+}
+
+@Suite struct DeviceSearchTests {
+  @Test(arguments: [
+    ("pn532_uart:/dev/ttyUSB0", "/dev/ttyUSB0"), ("pn532_uart:/dev/ttyUSB0:115200", "/dev/ttyUSB0"),
+    ("pn53x_usb", nil), ("pn53x_usb:002:014", nil), ("", nil),
+  ])
+  func findsTheFileOfADevice(_ connectionString: String, _ path: String?) {
+    #expect(DeviceSearch.path(of: connectionString) == path)
+  }
+}
+
+@Suite struct BackoffTests {
+  @Test func triesAtOnceThenEverMoreRarelyAndNeverLaterThanAPersonWouldNotice() {
+    var backoff = Backoff()
+    let pauses = (0..<20).map { _ in backoff.next() }
+    #expect(pauses.first == .zero)
+    #expect(pauses.sorted() == pauses)
+    #expect(pauses.dropFirst().allSatisfy { $0 >= .milliseconds(100) })
+    #expect(pauses.last == .milliseconds(1500))
+    backoff.reset()
+    #expect(backoff.next() == .zero)
+  }
+}

@@ -1,0 +1,92 @@
+import EventLoop
+import NDEF
+import ReaderLink
+import ReaderSimulator
+import Rig
+import Testing
+
+/// The real reader process on a simulated reader, and what it says.
+final class ReaderRig {
+  let simulator: SimulatedReader
+  let process: ReaderProcess
+  private let directory: TemporaryDirectory
+  private var events: AsyncStream<ReaderProcessEvent>.Iterator
+  /// All that has been read of the events so far, for a test's message.
+  private(set) var seen: [ReaderProcessEvent] = []
+
+  init(isPluggedIn: Bool = true) async throws {
+    directory = try TemporaryDirectory()
+    simulator = try await SimulatedReader.start(link: directory.file("reader"))
+    if !isPluggedIn { await simulator.unplug() }
+    let configuration = ReaderProcess.Configuration(
+      program: try BuiltProducts.program("tagroute-reader"), device: await simulator.connectionString,
+      pollInterval: .milliseconds(20))
+    process = ReaderProcess(configuration, on: EventLoop(label: "daemon"))
+    events = process.events.makeAsyncIterator()
+    await process.start()
+  }
+
+  /// A rig whose reader is looking for tags.
+  static func scanning() async throws -> ReaderRig {
+    let rig = try await ReaderRig()
+    await rig.process.setScanning(true)
+    try await rig.expect(.scanning(true))
+    return rig
+  }
+
+  func stop() async {
+    await process.stop()
+    await simulator.stop()
+  }
+
+  /// The first of the events to come that `pick` takes.
+  @discardableResult func next<T>(_ what: String, _ pick: (ReaderProcessEvent) -> T?) async throws -> T {
+    let start = seen.count
+    while let event = await events.next(isolation: #isolation) {
+      seen.append(event)
+      if let result = pick(event) { return result }
+      // A process that cannot live at all: its restarts would outlast the test.
+      if case .crashed(let crash) = event, crash.restart > .seconds(1) { break }
+    }
+    throw RigError("\(what) never came, but \(seen[start...])")
+  }
+
+  func expect(_ event: ReaderProcessEvent) async throws {
+    try await next("\(event)") { $0 == event ? true : nil }
+  }
+
+  func tag() async throws -> TagReport {
+    try await next("a tag") { if case .tag(let report) = $0 { report } else { nil } }
+  }
+
+  func message() async throws -> (message: [UInt8], placement: Placement) {
+    let report = try await tag()
+    guard case .message(let bytes) = report.content else { throw RigError("no message, but \(report)") }
+    return (bytes, report.placement)
+  }
+
+  func crash() async throws -> ReaderCrash {
+    try await next("a crash") { if case .crashed(let crash) = $0 { crash } else { nil } }
+  }
+
+  func isReady() async throws {
+    try await next("a reader that is ready") { if case .state(.ready) = $0 { true } else { nil } }
+  }
+
+  /// The number of the next placement that ends, nothing having been announced before.
+  func removal() async throws -> UInt64 {
+    try await next("a removal") { event in
+      if case .tag(let report) = event { Issue.record("announced: \(report)") }
+      return if case .removed(let number) = event { number } else { nil }
+    }
+  }
+
+  /// Waits until the chip has been told so many further commands: so long has the process gone on with its work.
+  func commands(_ count: Int) async throws {
+    let goal = await simulator.counters.commands + count
+    while await simulator.counters.commands < goal { try await Task.sleep(for: .milliseconds(10)) }
+  }
+}
+
+/// The encoding of a message that holds one URI.
+func uri(_ text: String) throws -> [UInt8] { try NDEFMessage.uri(text).encoded() }

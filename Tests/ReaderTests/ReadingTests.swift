@@ -1,0 +1,130 @@
+import EventLoop
+import NDEF
+import ReaderLink
+import ReaderSimulator
+import Rig
+import Testing
+
+/// Tags that come, rest and go, through libnfc.
+@Suite(.timeLimit(.minutes(2))) struct ReadingTests {
+  @Test func readsAType2Tag() async throws {
+    let rig = try await ReaderRig.scanning()
+    let bytes = try uri("https://example.com/menu")
+    await rig.simulator.place(try .type2(.ntag215, message: bytes, uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
+    let (message, placement) = try await rig.message()
+    #expect(message == bytes)
+    #expect(placement.technology == "type-2")
+    #expect(placement.uid == [4, 1, 2, 3, 4, 5, 6])
+    await rig.stop()
+  }
+
+  @Test(arguments: [30, 400, 3000]) func readsAType4Tag(size: Int) async throws {
+    let rig = try await ReaderRig.scanning()
+    let record = NDEFRecord(
+      typeNameFormat: .wellKnown, type: Array("T".utf8), payload: [UInt8](repeating: 0x41, count: size))
+    let bytes = try NDEFMessage(records: [record]).encoded()
+    var options = Type4Options()
+    options.maximumRead = 250
+    await rig.simulator.place(try .type4(message: bytes, options: options))
+    let (message, placement) = try await rig.message()
+    #expect(message == bytes)
+    #expect(placement.technology == "type-4a")
+    await rig.stop()
+  }
+
+  @Test func saysThatATagIsAwayAndReadsTheNextOne() async throws {
+    let rig = try await ReaderRig.scanning()
+    var numbers: [UInt64] = []
+    for index in 0..<4 {
+      let bytes = try uri("https://example.com/\(index)")
+      let tag: SimulatedTag = try index.isMultiple(of: 2) ? .type2(.ntag213, message: bytes) : .type4(message: bytes)
+      let id = await rig.simulator.place(tag)
+      let (message, placement) = try await rig.message()
+      #expect(message == bytes)
+      numbers.append(placement.number)
+      await rig.simulator.remove(id)
+      #expect(try await rig.removal() == placement.number)
+    }
+    #expect(Set(numbers).count == 4)
+    await rig.stop()
+  }
+
+  @Test(arguments: [false, true]) func announcesATagThatRestsOnce(isType4: Bool) async throws {
+    let rig = try await ReaderRig.scanning()
+    let bytes = try uri("https://example.com")
+    let id = await rig.simulator.place(try isType4 ? .type4(message: bytes) : .type2(.ntag213, message: bytes))
+    let (_, placement) = try await rig.message()
+    try await rig.commands(20)
+    await rig.simulator.remove(id)
+    #expect(try await rig.removal() == placement.number)
+    await rig.stop()
+  }
+
+  @Test func noticesThatATagWasExchangedForAnother() async throws {
+    let rig = try await ReaderRig.scanning()
+    let first = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
+    let (_, placement) = try await rig.message()
+    await rig.simulator.remove(first)
+    await rig.simulator.place(try .type4(message: uri("https://example.com/2")))
+    try await rig.expect(.removed(placement: placement.number))
+    #expect(try await rig.message().message == uri("https://example.com/2"))
+    await rig.stop()
+  }
+
+  @Test(arguments: [false, true]) func aPauseInScanningIsNoNewPlacement(isRandom: Bool) async throws {
+    let rig = try await ReaderRig.scanning()
+    let uid: TagUID = isRandom ? .random : .generated()
+    let id = await rig.simulator.place(try .type4(message: uri("https://example.com"), uid: uid))
+    let (_, placement) = try await rig.message()
+    for _ in 0..<3 {
+      await rig.process.setScanning(false)
+      try await rig.expect(.scanning(false))
+      await rig.process.setScanning(true)
+      try await rig.expect(.scanning(true))
+      try await rig.commands(5)
+    }
+    await rig.simulator.remove(id)
+    #expect(try await rig.removal() == placement.number)
+    #expect(rig.seen.filter { if case .tag = $0 { true } else { false } }.count == 1)
+    await rig.stop()
+  }
+
+  @Test func aTagThatWasTakenAwayDuringAPauseIsAwayAfterIt() async throws {
+    let rig = try await ReaderRig.scanning()
+    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
+    let (_, placement) = try await rig.message()
+    await rig.process.setScanning(false)
+    try await rig.expect(.scanning(false))
+    await rig.simulator.remove(id)
+    await rig.process.setScanning(true)
+    #expect(try await rig.removal() == placement.number)
+    await rig.stop()
+  }
+
+  @Test func notScanningMeansNoFieldAndNoWork() async throws {
+    let rig = try await ReaderRig.scanning()
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
+    _ = try await rig.message()
+    #expect(await rig.simulator.isFieldOn)
+    await rig.process.setScanning(false)
+    try await rig.expect(.scanning(false))
+    #expect(await !rig.simulator.isFieldOn)
+    // Its last words come after the field is off; then it sleeps.
+    _ = try await rig.next("counters") { if case .counters(let counters) = $0 { counters } else { nil } }
+    await rig.simulator.resetCounters()
+    let child = try #require(await rig.process.processID)
+    try await Task.sleep(for: .milliseconds(100))
+    let before = try contextSwitches(of: child)
+    // A window to look through, not a wait for something.
+    try await Task.sleep(for: .seconds(1))
+    #expect(try contextSwitches(of: child) == before)
+    #expect(await rig.simulator.counters.commands == 0)
+    #expect(await rig.simulator.counters.fieldOnTime == .zero)
+    await rig.stop()
+  }
+
+  private func contextSwitches(of process: Int32) throws -> [Substring] {
+    String(decoding: try readFile("/proc/\(process)/status"), as: UTF8.self).split(separator: "\n")
+      .filter { $0.contains("voluntary_ctxt_switches") }
+  }
+}

@@ -1,0 +1,42 @@
+import Tags
+import Testing
+
+@testable import Reader
+
+@Suite struct TargetListTests {
+  @Test func readsNoTarget() throws {
+    #expect(try TargetList.typeA([0]) == nil)
+  }
+
+  @Test func readsAnUltralight() throws {
+    let tag = try TargetList.typeA([1, 1, 0x00, 0x44, 0x00, 7, 4, 1, 2, 3, 4, 5, 6])
+    #expect(tag == TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
+  }
+
+  @Test func readsACardWithItsATS() throws {
+    let tag = try TargetList.typeA([1, 1, 0x03, 0x44, 0x20, 4, 8, 1, 2, 3, 3, 0x75, 0x77])
+    #expect(tag == TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [8, 1, 2, 3], ats: [3, 0x75, 0x77]))
+  }
+
+  @Test func takesAnATSOfLengthZeroAsItIs() throws {
+    let tag = try TargetList.typeA([1, 1, 0x03, 0x44, 0x20, 4, 4, 1, 2, 3, 0])
+    #expect(tag?.ats == [0])
+    #expect(tag?.hasValidATS == false)
+  }
+
+  @Test func takesCascadeTagsOut() throws {
+    #expect(try TargetList.typeA([1, 1, 0, 0x44, 0, 8, 0x88, 1, 2, 3, 4, 5, 6, 7])?.uid == [1, 2, 3, 4, 5, 6, 7])
+    #expect(
+      try TargetList.typeA([1, 1, 0, 0x44, 0, 12, 0x88, 1, 2, 3, 0x88, 5, 6, 7, 8, 9, 10, 11])?.uid
+        == [1, 2, 3, 5, 6, 7, 8, 9, 10, 11])
+  }
+
+  @Test(
+    arguments: [
+      [], [1], [1, 1, 0, 0x44], [1, 1, 0, 0x44, 0], [1, 1, 0, 0x44, 0, 0], [1, 1, 0, 0x44, 0, 7, 1, 2, 3],
+      [1, 1, 0, 0x44, 0, 0xFF, 1, 2, 3],
+    ] as [[UInt8]])
+  func refusesWhatIsCutOff(_ answer: [UInt8]) {
+    #expect(throws: TargetList.Malformed.self) { try TargetList.typeA(answer) }
+  }
+}
