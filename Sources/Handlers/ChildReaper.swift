@@ -7,11 +7,15 @@ actor ChildReaper {
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
   private var watches: [pid_t: DescriptorWatch] = [:]
+  private var waiting: [CheckedContinuation<Void, Never>] = []
 
   init(on loop: EventLoop) { self.loop = loop }
 
-  /// How many children run.
-  var count: Int { watches.count }
+  /// Waits until no child is left.
+  func allEnded() async {
+    if watches.isEmpty { return }
+    await withCheckedContinuation { waiting.append($0) }
+  }
 
   /// Takes over a child.
   func adopt(_ child: pid_t) {
@@ -30,5 +34,8 @@ actor ChildReaper {
   private func reap(_ child: pid_t) {
     guard waitpid(child, nil, WNOHANG) != 0 else { return }
     watches.removeValue(forKey: child)?.cancel()
+    guard watches.isEmpty else { return }
+    for continuation in waiting { continuation.resume() }
+    waiting = []
   }
 }

@@ -83,8 +83,8 @@ public actor Launcher {
     return await start(application, uri, message: message, click: click)
   }
 
-  /// How many started programs run.
-  var runningCount: Int { get async { await reaper.count } }
+  /// Waits until every program that was started has ended and was reaped.
+  func allEnded() async { await reaper.allEnded() }
 
   private func start(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click

@@ -1,0 +1,161 @@
+import Bus
+import EventLoop
+import Glibc
+import Handlers
+import Routing
+import TestSupport
+import Testing
+import UniversalLinks
+
+@Suite(.timeLimit(.minutes(1))) struct BusHandOverTests {
+  private static let application = Application(
+    desktopID: "org.example.My-Menu.desktop", name: "Menu", file: "/nonexistent/menu.desktop", isDBusActivatable: true,
+    origin: .system)
+  private static let path: ObjectPath = "/org/example/My_Menu"
+  private static let click = Launcher.Click(activationToken: "token-1", tapID: "tap-1")
+  private static let message = [UInt8](repeating: 7, count: 100_000)
+
+  private let loop = EventLoop(label: "test")
+  private let bus: PrivateBus
+  private let calls: AsyncStream<[Value]>
+  private let called: AsyncStream<[Value]>.Continuation
+
+  init() async throws {
+    bus = try await PrivateBus.start()
+    (calls, called) = AsyncStream.makeStream(of: [Value].self)
+  }
+
+  private func connect() async throws -> Connection { try await Connection.open(BusAddress(bus.address), on: loop) }
+
+  /// Puts an application on the bus that answers as `handler` does and writes down what it was called with.
+  private func serve(
+    _ interface: String, _ method: String, _ signatures: [String],
+    _ handler: @escaping @Sendable () async throws -> Void = {}
+  ) async throws -> Connection {
+    let connection = try await connect()
+    let called = called
+    let arguments = try signatures.map { Argument("argument", try Signature($0)) }
+    let exported = ExportedMethod(method, in: arguments) { call in
+      called.yield(call.arguments)
+      try await handler()
+      return []
+    }
+    try await connection.export([ExportedInterface(interface, methods: [exported])], at: Self.path)
+    #expect(try await connection.requestName("org.example.My-Menu").isOwner)
+    return connection
+  }
+
+  private func open(message: [UInt8]? = BusHandOverTests.message, timeout: Duration = .seconds(25)) async throws
+    -> HandOverOutcome
+  {
+    let launcher = Launcher(connection: try await connect(), timeout: timeout, environment: [:], on: loop)
+    let uri = try URI("https://menu.example.com/7")
+    return await launcher.open(Self.application, uri, message: message, click: Self.click)
+  }
+
+  private func received() async -> [Value] {
+    called.finish()
+    var all: [Value] = []
+    for await arguments in calls { all += arguments }
+    return all
+  }
+
+  @Test("a handler gets URI, message and what the click brought")
+  func handleTag() async throws {
+    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"])
+    #expect(try await open() == .delivered)
+    let values = await received()
+    #expect(values.count == 3)
+    #expect(values.first?.asString == "https://menu.example.com/7")
+    #expect(values.dropFirst().first?.asBytes == Self.message)
+    #expect(
+      values.last?.asDictionary == [
+        "activation-token": .string("token-1"), "desktop-startup-id": .string("token-1"), "tap-id": .string("tap-1"),
+      ])
+    await application.close()
+  }
+
+  @Test("an application that does not know tags gets the URI by Open")
+  func fallback() async throws {
+    let application = try await serve("org.freedesktop.Application", "Open", ["as", "a{sv}"])
+    #expect(try await open() == .delivered)
+    let values = await received()
+    #expect(values.first?.asStrings == ["https://menu.example.com/7"])
+    #expect(
+      values.last?.asDictionary == ["activation-token": .string("token-1"), "desktop-startup-id": .string("token-1")])
+    await application.close()
+  }
+
+  @Test("a default application is not asked whether it knows tags")
+  func defaultApplication() async throws {
+    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"])
+    guard case .failed = try await open(message: nil) else {
+      Issue.record("it was delivered")
+      return
+    }
+    #expect(await received().isEmpty)
+    await application.close()
+  }
+
+  @Test("a refusal is shown with the application's words, and Open is not tried")
+  func refusal() async throws {
+    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+      throw BusError(name: "org.example.Error.Closed", message: "the kitchen is closed")
+    }
+    let expected = "org.example.My-Menu.desktop did not take it: the kitchen is closed"
+    #expect(try await open() == .failed(reason: expected))
+    #expect(await received().count == 3, "called once")
+    await application.close()
+  }
+
+  @Test("a handler that hangs fails after the time-out")
+  func hanging() async throws {
+    let (never, _) = AsyncStream.makeStream(of: Void.self)
+    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+      for await _ in never {}
+    }
+    let expected = "org.example.My-Menu.desktop did not answer within 0.05 seconds"
+    #expect(try await open(timeout: .milliseconds(50)) == .failed(reason: expected))
+    await application.close()
+  }
+
+  @Test("the bus starts the application; one that ends at once has failed")
+  func activation() async throws {
+    let directory = try TemporaryDirectory()
+    let program = try directory.write(
+      "#!/bin/sh\n: > '\(directory.file("started"))'; exit 1\n", to: "program", mode: 0o755)
+    let service = try directory.write(
+      "[D-BUS Service]\nName=org.example.My-Menu\nExec=\(program)\n", to: "org.example.My-Menu.service")
+    #expect(symlink(service, "\(bus.servicesDirectory)/org.example.My-Menu.service") == 0)
+    try await bus.restart()
+    guard case .failed(let reason) = try await open() else {
+      Issue.record("it was delivered")
+      return
+    }
+    #expect(reason.hasPrefix("org.example.My-Menu.desktop did not take it: "), "\(reason)")
+    #expect(try readFile(directory.file("started")).isEmpty)
+  }
+
+  @Test("an application that the bus cannot start is started from its Exec")
+  func notActivatable() async throws {
+    let data = try DataDirectory()
+    let file = try data.entry("org.example.My-Menu", ["Exec=true %u", "DBusActivatable=true"])
+    let application = Application(
+      desktopID: "org.example.My-Menu.desktop", name: "Menu", file: file, isDBusActivatable: true, origin: .system)
+    let launcher = Launcher(connection: try await connect(), environment: data.environment, on: loop)
+    #expect(await launcher.open(application, try URI("https://menu.example.com/"), message: []) == .delivered)
+    guard case .failed(let reason) = try await open() else {
+      Issue.record("it was delivered without Exec")
+      return
+    }
+    #expect(reason.contains("is no longer there"), "\(reason)")
+  }
+
+  @Test("a bus that is gone is a failure")
+  func disconnected() async throws {
+    let launcher = Launcher(connection: try await connect(), environment: [:], on: loop)
+    try await bus.stop()
+    let outcome = await launcher.open(Self.application, try URI("https://menu.example.com/"), message: [])
+    #expect(outcome != .delivered)
+  }
+}

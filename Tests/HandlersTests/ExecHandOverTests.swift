@@ -1,0 +1,140 @@
+import EventLoop
+import Glibc
+import Routing
+import TestSupport
+import Testing
+import UniversalLinks
+
+@testable import Handlers
+
+@Suite(.timeLimit(.minutes(1))) struct ExecHandOverTests {
+  private let data: DataDirectory
+  private let launcher: Launcher
+
+  init() throws {
+    data = try DataDirectory()
+    var environment = data.environment
+    environment["NOTIFY_SOCKET"] = "/run/ours"
+    environment["XDG_ACTIVATION_TOKEN"] = "somebody else's"
+    launcher = Launcher(connection: nil, environment: environment, on: EventLoop(label: "test"))
+  }
+
+  /// Installs a program that writes down how it was started, and an entry for it.
+  ///
+  /// The two signals that glibc keeps for itself (32 and 33) are ignored in all that posix_spawn starts.
+  private func install(_ exec: String, _ lines: [String] = []) throws -> Application {
+    let folder = data.temporary.path
+    try data.temporary.write(
+      """
+      #!/bin/sh
+      exec > '\(folder)/report'
+      printf 'argument=%s\\n' "$@"
+      echo "token=$XDG_ACTIVATION_TOKEN startup=$DESKTOP_STARTUP_ID notify=$NOTIFY_SOCKET"
+      grep -E '^SigBlk' /proc/self/status | tr -d '\\t'
+      grep -E '^SigIgn' /proc/self/status | tr -d '\\t' | sed 's/0000000180000000/0/'
+      echo "session=$(cut -d' ' -f6 /proc/$$/stat) process=$$" | sed -E 's/session=(.*) process=\\1$/leader/'
+      echo "directory=$PWD"
+      find /proc/$$/fd -mindepth 1 -lname '*/tagroute-test*' -printf 'open=%l\\n' | sort
+      if echo x >&0; then echo writable; fi 2> /dev/null
+      cat > '\(folder)/message'
+      """, to: "bin/handler", mode: 0o755)
+    let file = try data.entry("handler", ["Exec=\(exec)"] + lines)
+    return Application(desktopID: "handler.desktop", name: "Handler", file: file, origin: .system)
+  }
+
+  private func report() async throws -> [String] {
+    await launcher.allEnded()
+    return String(decoding: try readFile(data.temporary.file("report")), as: UTF8.self)
+      .split(separator: "\n").map(String.init)
+  }
+
+  @Test("a handler gets the whole message on its standard input and the URI as one argument")
+  func handler() async throws {
+    let application = try install("handler --link %u")
+    let uri = try URI("https://menu.example.com/$(touch%20x);'&id?a=*#!")
+    let message = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let click = Launcher.Click(activationToken: "token-1", tapID: "tap")
+    #expect(await launcher.open(application, uri, message: message, click: click) == .delivered)
+    let report = try await report()
+    #expect(
+      report == [
+        "argument=--link", "argument=https://menu.example.com/$(touch%20x);'&id?a=*#!",
+        "token=token-1 startup=token-1 notify=", "SigBlk:0000000000000000", "SigIgn:0", "leader",
+        "directory=\(data.temporary.path)", "open=\(data.temporary.file("bin/handler"))",
+        "open=\(data.temporary.file("report"))",
+      ])
+    #expect(try readFile(data.temporary.file("message")) == message)
+  }
+
+  @Test("a default application gets the URI alone, and no token that was not for it")
+  func defaultApplication() async throws {
+    let application = try install("handler %u", ["Path=/"])
+    let browser = Registry(declarations: [], defaults: ["https": application])
+    let route = browser.route(for: "https://example.com/")
+    #expect(await launcher.open(route, message: [1, 2, 3]) == .delivered)
+    let report = try await report()
+    #expect(report.prefix(2) == ["argument=https://example.com/", "token= startup= notify="])
+    #expect(report.contains("directory=/"))
+    #expect(try readFile(data.temporary.file("message")).isEmpty)
+  }
+
+  @Test("a token that is no word is no token")
+  func token() {
+    for token in ["", "a\nb", "a\0b", "é", String(repeating: "a", count: 1025)] {
+      #expect(Launcher.Click(activationToken: token).activationToken == nil)
+    }
+    #expect(Launcher.Click(activationToken: "gnome-shell/x/1-2-host_TIME3").activationToken != nil)
+  }
+
+  @Test(
+    "what cannot be started fails with its reason",
+    arguments: [
+      (["Exec=surely-not-installed %u"], "the program of Exec is not installed"),
+      (["Exec=menu \"%u\""], "Exec cannot be run: it has a field code inside quotes"),
+      (["Exec=true", "Terminal=true"], "needs a terminal, which a tag does not open"),
+      (["Exec=true", "Path=/nonexistent"], "cannot start /usr/bin/true: No such file or directory"),
+      (["DBusActivatable=true"], "has no Exec, and the application cannot be reached over D-Bus"),
+    ])
+  func failure(lines: [String], reason: String) async throws {
+    let file = try data.entry("org.example.Menu", lines)
+    let application = Application(desktopID: "org.example.Menu.desktop", name: "Menu", file: file, origin: .system)
+    let outcome = await launcher.open(application, try URI("https://example.com/"), message: [])
+    guard case .failed(let shown) = outcome else {
+      Issue.record("it was delivered")
+      return
+    }
+    #expect(shown.hasPrefix("org.example.Menu.desktop: ") && shown.hasSuffix(reason), "\(shown)")
+  }
+
+  @Test("an entry that has gone, and a route that leads nowhere, fail")
+  func nothing() async throws {
+    let gone = Application(desktopID: "gone.desktop", name: "", file: data.temporary.file("gone"), origin: .system)
+    let uri = try URI("https://example.com/")
+    #expect(
+      await launcher.open(gone, uri, message: nil) == .failed(reason: "gone.desktop: \(gone.file): is no longer there"))
+    let refused = Registry().route(for: "javascript:1")
+    #expect(
+      await launcher.open(refused, message: []) == .failed(reason: "javascript links are never opened from a tag"))
+  }
+
+  @Test("a program that cannot be executed is no success")
+  func notExecutable() async throws {
+    let program = try data.temporary.write("\u{7F}ELF nonsense", to: "bin/nonsense", mode: 0o755)
+    let process = DetachedProcess(
+      program: program, arguments: ["nonsense"], environment: [:], workingDirectory: "/", input: nil)
+    #expect(throws: SystemError.self) { try process.start() }
+  }
+
+  @Test("children are reaped, each one")
+  func reaped() async throws {
+    let reaper = ChildReaper(on: EventLoop(label: "test"))
+    let process = DetachedProcess(
+      program: "/bin/true", arguments: ["true"], environment: [:], workingDirectory: "/", input: [])
+    let children = try (0..<20).map { _ in try process.start() }
+    for child in children { await reaper.adopt(child) }
+    await reaper.allEnded()
+    for child in children {
+      #expect(waitpid(child, nil, WNOHANG) == -1 && errno == ECHILD)
+    }
+  }
+}
