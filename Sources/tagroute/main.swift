@@ -1,1 +1,4 @@
-print("")
+import CommandLineTool
+import Glibc
+
+exit(await CommandLineTool.run(Array(CommandLine.arguments.dropFirst())))

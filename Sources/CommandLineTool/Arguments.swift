@@ -1,0 +1,55 @@
+import Names
+
+/// What a person typed after the program's name, taken apart.
+struct Arguments {
+  /// The words that are not options, the command first.
+  private(set) var words: [String] = []
+  /// Options by their long name, without the dashes; the value is empty where the option takes none.
+  private(set) var options: [String: String] = [:]
+
+  /// - Parameters:
+  ///   - arguments: without the program's name.
+  ///   - flags: the options that take no value.
+  ///   - valued: the options that take one, as the next word or after `=`.
+  init(_ arguments: [String], flags: Set<String>, valued: Set<String> = []) throws(Failure) {
+    var rest = arguments[...]
+    var onlyWords = false
+    while let argument = rest.popFirst() {
+      guard !onlyWords, argument.hasPrefix("-"), argument != "-" else {
+        words.append(argument)
+        continue
+      }
+      if argument == "--" {
+        onlyWords = true
+        continue
+      }
+      let body = argument == "-h" ? "help" : String(argument.drop { $0 == "-" })
+      let equals = body.firstIndex(of: "=")
+      let name = equals.map { String(body[..<$0]) } ?? body
+      let attached = equals.map { String(body[body.index(after: $0)...]) }
+      if flags.contains(name) && (argument.hasPrefix("--") || argument == "-h") {
+        guard attached == nil else { throw .usage("--\(name) takes no value") }
+        options[name] = ""
+      } else if valued.contains(name) && argument.hasPrefix("--") {
+        guard let value = attached ?? rest.popFirst() else { throw .usage("--\(name) needs a value") }
+        options[name] = value
+      } else {
+        throw .usage("there is no option \(argument)")
+      }
+    }
+  }
+
+  /// Whether an option was given.
+  func has(_ option: String) -> Bool { options[option] != nil }
+}
+
+/// Why a command did not do what it was asked to: what a person reads, and what a script reads.
+struct Failure: Error, Equatable {
+  /// `what: why`, without the program's name.
+  let message: String
+  let exitCode: Int32
+
+  static func usage(_ message: String) -> Failure {
+    Failure(message: "\(message); see tagroute --help", exitCode: Names.ExitCode.usage)
+  }
+}

@@ -1,0 +1,40 @@
+import Bus
+import Names
+
+extension Failure {
+  /// What a failed call means for a person, and for a script.
+  ///
+  /// - Parameters:
+  ///   - error: what the bus said.
+  ///   - service: `daemon` or `agent`.
+  init(_ error: BusError, from service: Service) {
+    switch error.name {
+    case BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner:
+      self.init(
+        message: "the \(service.rawValue) does not run: start it with \(service.command)",
+        exitCode: Names.ExitCode.unavailable)
+    case BusError.Name.noServer, BusError.Name.disconnected:
+      self.init(message: "\(service.bus) bus: \(error.message)", exitCode: Names.ExitCode.unavailable)
+    case BusError.Name.noReply, BusError.Name.timeout:
+      self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.unavailable)
+    case BusError.Name.accessDenied, Names.Errors.notAuthorized:
+      self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.notAllowed)
+    case Names.Errors.tooMany, Names.Errors.notPossible:
+      self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.tryAgain)
+    case Names.Errors.invalidArgument, BusError.Name.invalidArguments:
+      self.init(message: error.message, exitCode: Names.ExitCode.usage)
+    default:
+      self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.failure)
+    }
+  }
+
+  enum Service: String {
+    case daemon
+    case agent
+
+    var bus: String { self == .daemon ? "system" : "session" }
+    var command: String {
+      self == .daemon ? "systemctl start tagrouted" : "systemctl --user start tagroute-agent, or log in again"
+    }
+  }
+}

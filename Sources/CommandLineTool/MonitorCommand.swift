@@ -1,0 +1,127 @@
+import Bus
+import EventLoop
+import TagrouteClient
+
+extension Command {
+  static let monitor = Command(
+    name: "monitor", usage: "monitor", summary: "what happens, as it happens",
+    details: """
+      Prints a line for every change of the daemon and its readers, and for every tap of this session, until it is
+      interrupted. With --json each line is an object with the key "event": "status", "daemon-gone", "tap", "tap-closed".
+      """,
+    words: 0...0
+  ) { _, console throws(Failure) in
+    let loop = EventLoop(label: "tagroute")
+    let daemon: DaemonClient
+    let changes: AsyncStream<Void>
+    do throws(BusError) {
+      daemon = try await DaemonClient.connect(on: loop)
+      changes = try await daemon.changes()
+    } catch {
+      throw Failure(error, from: .daemon)
+    }
+    // Taps are this session's; where there is no session, the daemon's events are worth having all the same.
+    let agent = try? await AgentClient.connect(on: loop)
+    let taps = try? await agent?.events()
+    await withTaskGroup { group in
+      group.addTask { await follow(daemon, changes, console) }
+      if let agent, let taps { group.addTask { await follow(agent, taps, console) } }
+    }
+    return 0
+  }
+
+  private static func follow(_ daemon: DaemonClient, _ changes: AsyncStream<Void>, _ console: Console) async {
+    var last: MonitorEvent?
+    for await _ in changes {
+      let event: MonitorEvent
+      do throws(BusError) {
+        let status = try await daemon.status()
+        event = .status(StatusReport(status, nil))
+      } catch {
+        event = .daemonGone
+      }
+      if event != last { event.print(console) }
+      last = event
+    }
+  }
+
+  private static func follow(_ agent: AgentClient, _ events: AsyncStream<AgentClient.Event>, _ console: Console) async {
+    for await event in events {
+      switch event {
+      case .received(let id):
+        // A tap may be cleared before it is asked for; then its id is all there is to tell.
+        let tap = try? await agent.taps(id: id).first
+        MonitorEvent.tap(
+          id: id, time: tap?.time ?? 0, uri: tap?.uri ?? "", title: tap?.title ?? "", handler: tap?.handler
+        ).print(console)
+      case .closed(let id, let state): MonitorEvent.tapClosed(id: id, state: state).print(console)
+      }
+    }
+  }
+}
+
+/// One line of `monitor`.
+enum MonitorEvent: Equatable {
+  case status(StatusReport)
+  case daemonGone
+  case tap(id: String, time: UInt64, uri: String, title: String, handler: String?)
+  case tapClosed(id: String, state: String)
+
+  static func == (a: MonitorEvent, b: MonitorEvent) -> Bool { a.text == b.text }
+
+  func print(_ console: Console) {
+    if console.json { try? console.object(self, onOneLine: true) } else { console.line(text) }
+  }
+
+  var text: String {
+    switch self {
+    case .status(let report):
+      let readers = report.readers.map { "\($0.name.isEmpty ? $0.device : $0.name): \($0.state)" }
+      return
+        ([report.scanning ? "scanning" : "not scanning: " + report.suspendReasons.joined(separator: ", ")] + readers)
+        .joined(separator: "; ")
+    case .daemonGone: return "the daemon is gone"
+    case .tap(let id, _, let uri, _, let handler): return "tap \(id): \(uri)\(handler.map { " for \($0)" } ?? "")"
+    case .tapClosed(let id, let state): return "tap \(id): \(state)"
+    }
+  }
+}
+
+extension MonitorEvent: Encodable {
+  enum CodingKeys: CodingKey {
+    case event
+    case scanning
+    case suspendReasons
+    case readers
+    case id
+    case time
+    case uri
+    case title
+    case handler
+    case state
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    switch self {
+    case .status(let report):
+      try container.encode("status", forKey: .event)
+      try container.encode(report.scanning, forKey: .scanning)
+      try container.encode(report.suspendReasons, forKey: .suspendReasons)
+      try container.encode(report.readers, forKey: .readers)
+    case .daemonGone:
+      try container.encode("daemon-gone", forKey: .event)
+    case .tap(let id, let time, let uri, let title, let handler):
+      try container.encode("tap", forKey: .event)
+      try container.encode(id, forKey: .id)
+      try container.encode(time, forKey: .time)
+      try container.encode(uri, forKey: .uri)
+      try container.encode(title, forKey: .title)
+      try container.encode(handler, forKey: .handler)
+    case .tapClosed(let id, let state):
+      try container.encode("tap-closed", forKey: .event)
+      try container.encode(id, forKey: .id)
+      try container.encode(state, forKey: .state)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import Bus
+import EventLoop
+import TagrouteClient
+
+extension Command {
+  static let status = Command(
+    name: "status", usage: "status", summary: "whether tags are looked for, and if not, why",
+    details: """
+      Prints whether background scanning is on, why it is suspended where it is, and the readers with their states. Fails
+      with 69 where the daemon does not run.
+      """,
+    words: 0...0
+  ) { _, console throws(Failure) in
+    let report = try await StatusReport.current(on: EventLoop(label: "tagroute"))
+    if console.json {
+      try console.object(report)
+    } else {
+      for line in report.lines { console.line(line) }
+    }
+    return 0
+  }
+}
+
+/// What `status` prints; its keys are what scripts depend on.
+struct StatusReport: Encodable {
+  struct Reader: Encodable {
+    let name: String
+    let device: String
+    let seat: String
+    let state: String
+  }
+
+  struct Agent: Encodable {
+    let version: String
+    let registered: Bool
+  }
+
+  let version: String
+  let enabled: Bool
+  let scanning: Bool
+  let suspendReasons: [String]
+  let readers: [Reader]
+  /// Absent in the text and null in JSON where no agent runs in this session.
+  let agent: Agent?
+
+  init(_ daemon: DaemonStatus, _ agent: AgentStatus?) {
+    version = daemon.version
+    enabled = daemon.enabled
+    scanning = daemon.scanning
+    suspendReasons = daemon.suspendReasons
+    readers = daemon.readers.map { Reader(name: $0.name, device: $0.device, seat: $0.seat, state: $0.state) }
+    self.agent = agent.map { Agent(version: $0.version, registered: $0.registered) }
+  }
+
+  enum CodingKeys: CodingKey {
+    case version
+    case enabled
+    case scanning
+    case suspendReasons
+    case readers
+    case agent
+  }
+
+  /// Written out because the synthesized one leaves a nil away, and scripts look for the key.
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(version, forKey: .version)
+    try container.encode(enabled, forKey: .enabled)
+    try container.encode(scanning, forKey: .scanning)
+    try container.encode(suspendReasons, forKey: .suspendReasons)
+    try container.encode(readers, forKey: .readers)
+    try container.encode(agent, forKey: .agent)
+  }
+
+  static func current(on loop: EventLoop) async throws(Failure) -> StatusReport {
+    let daemon: DaemonStatus
+    do throws(BusError) {
+      daemon = try await DaemonClient.connect(on: loop).status()
+    } catch {
+      throw Failure(error, from: .daemon)
+    }
+    // The system's state is worth telling where there is no session bus, in a service or over ssh.
+    let agent = try? await AgentClient.connect(on: loop).status()
+    return StatusReport(daemon, agent)
+  }
+
+  var lines: [String] {
+    var lines = [scanning ? "scanning" : "not scanning: " + suspendReasons.map(Self.words).joined(separator: ", ")]
+    if readers.isEmpty { lines.append("no reader") }
+    for reader in readers {
+      let name = reader.name.isEmpty ? "reader" : reader.name
+      lines.append("\(name) on \(reader.seat): \(reader.state) (\(reader.device))")
+    }
+    switch agent {
+    case nil: lines.append("no agent in this session: systemctl --user start tagroute-agent")
+    case let agent?: lines.append("agent \(agent.version): \(agent.registered ? "registered" : "not registered")")
+    }
+    return lines
+  }
+
+  /// A suspend reason as a person says it; one that this version does not know, as it is.
+  static func words(_ reason: String) -> String {
+    switch reason {
+    case "disabled": "switched off"
+    case "no-reader": "no reader"
+    case "no-agent": "no agent is registered"
+    case "no-session": "nobody is logged in at the reader's seat"
+    case "session-inactive": "the session is not active"
+    case "session-remote": "the session is remote"
+    case "session-not-graphical": "the session is not graphical"
+    case "session-class": "the session is not a user's"
+    case "session-locked": "the session is locked"
+    case "lock-unknown": "nobody tells whether the session is locked"
+    case "sleeping": "the machine goes to sleep"
+    case "reader-session": "an app uses the reader"
+    case "inhibited": "a program inhibits it"
+    case "airplane-mode": "airplane mode"
+    case "camera": "a camera is in use"
+    case "display-off": "the display is off"
+    default: reason
+    }
+  }
+}

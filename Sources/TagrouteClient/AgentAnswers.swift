@@ -1,0 +1,93 @@
+import Bus
+
+/// How the agent is.
+public struct AgentStatus: Sendable, Hashable {
+  /// The agent's version, `major.minor.patch`.
+  public var version: String
+  /// Whether the daemon gives it the tags of this session's seat.
+  public var registered: Bool
+}
+
+/// Where a URI would go.
+public struct Resolution: Sendable, Hashable {
+  /// The URI in its normal form, or as given where it is refused.
+  public var uri: String
+  /// `universal-link`, `scheme`, `default`, `none` or `refused`.
+  public var kind: String
+  /// The handler's desktop id; nil where there is none.
+  public var handler: String?
+  /// The desktop ids of all handlers that could take it, the best first.
+  public var candidates: [String]
+  /// Whether the handler needs no confirmation.
+  public var trusted: Bool
+  /// Why, in a sentence.
+  public var reason: String
+  /// Every step that led there.
+  public var steps: [String]
+
+  init(_ values: [String: Value]) {
+    uri = values["uri"]?.asString ?? ""
+    kind = values["kind"]?.asString ?? ""
+    handler = values["handler"]?.asString
+    candidates = values["candidates"]?.asStrings ?? []
+    trusted = values["trusted"]?.asBool ?? false
+    reason = values["reason"]?.asString ?? ""
+    steps = values["steps"]?.asStrings ?? []
+  }
+}
+
+/// One handler that the agent knows.
+public struct HandlerDescription: Sendable, Hashable {
+  /// The desktop id.
+  public var id: String
+  /// What a person calls the app.
+  public var name: String
+  /// The desktop entry's file.
+  public var path: String
+  /// The domains it takes, `*.` before those whose subdomains it takes.
+  public var domains: [String]
+  /// The schemes it takes.
+  public var schemes: [String]
+  /// Whether it comes from a system directory.
+  public var trusted: Bool
+  /// What is wrong with the entry, which is then not used.
+  public var problem: String?
+
+  init(_ values: [String: Value]) {
+    id = values["id"]?.asString ?? ""
+    name = values["name"]?.asString ?? ""
+    path = values["path"]?.asString ?? ""
+    domains = values["domains"]?.asStrings ?? []
+    schemes = values["schemes"]?.asStrings ?? []
+    trusted = values["trusted"]?.asBool ?? false
+    problem = values["problem"]?.asString
+  }
+}
+
+/// One tap in the inbox.
+public struct TapDescription: Sendable, Hashable {
+  /// A UUID.
+  public var id: String
+  /// When it was read, microseconds since 1970-01-01 00:00 UTC.
+  public var time: UInt64
+  /// The link, in its normal form.
+  public var uri: String
+  /// The tag's own title, or the link for display.
+  public var title: String
+  /// `received`, `shown`, `opening`, `delivered`, `dismissed`, `failed`, `expired`; others may come.
+  public var state: String
+  /// The desktop id of the handler; nil where there is none.
+  public var handler: String?
+  /// The whole NDEF message; nil in a list.
+  public var message: [UInt8]?
+
+  init(_ values: [String: Value]) {
+    id = values["id"]?.asString ?? ""
+    time = values["time"]?.asUInt64 ?? 0
+    uri = values["uri"]?.asString ?? ""
+    title = values["title"]?.asString ?? ""
+    state = values["state"]?.asString ?? ""
+    handler = values["handler"]?.asString.flatMap { $0.isEmpty ? nil : $0 }
+    message = values["message"]?.asBytes
+  }
+}

@@ -1,0 +1,147 @@
+public import Bus
+public import EventLoop
+import Names
+
+/// The agent of the user's session, as seen from a client on the session bus (`org.tagroute.Agent1`).
+///
+/// No call starts the agent; one that does not run is `BusError.Name.serviceUnknown`.
+public struct AgentClient: Sendable {
+  /// A tap has changed.
+  public enum Event: Sendable, Hashable {
+    /// It was stored and is about to be shown.
+    case received(id: String)
+    /// It has come to an end: `delivered`, `dismissed`, `failed` or `expired`; others may come.
+    case closed(id: String, state: String)
+  }
+
+  private let connection: Connection
+  private let path: ObjectPath
+
+  /// - Parameter connection: a connection to the session bus.
+  /// - Throws: nothing that a caller can cause.
+  public init(_ connection: Connection) throws(BusError) {
+    self.connection = connection
+    path = try ObjectPath(Names.Agent.path)
+  }
+
+  /// Connects to the session bus.
+  ///
+  /// - Parameters:
+  ///   - address: the bus, by default the session's own.
+  ///   - loop: what the connection lives on.
+  /// - Returns: the client; the agent itself need not run.
+  /// - Throws: `BusError` where there is no bus.
+  public static func connect(to address: BusAddress = .session, on loop: EventLoop) async throws(BusError)
+    -> AgentClient
+  {
+    try AgentClient(try await Connection.open(address, on: loop))
+  }
+
+  /// Asks how the agent is.
+  ///
+  /// - Returns: nil where no agent runs.
+  /// - Throws: `BusError`.
+  public func status() async throws(BusError) -> AgentStatus? {
+    do throws(BusError) {
+      let reply = try await call(
+        "GetAll", [.string(Names.Agent.interface)], interface: "org.freedesktop.DBus.Properties")
+      let properties = reply.first?.asDictionary ?? [:]
+      return AgentStatus(
+        version: properties["Version"]?.asString ?? "", registered: properties["Registered"]?.asBool ?? false)
+    } catch {
+      guard error.name == BusError.Name.serviceUnknown || error.name == BusError.Name.nameHasNoOwner else {
+        throw error
+      }
+      return nil
+    }
+  }
+
+  /// Asks where a URI would go; opens nothing.
+  ///
+  /// - Parameter uri: as a tag would hold it, at most 8 KiB.
+  /// - Returns: the answer, which for a URI that is refused says why.
+  /// - Throws: `BusError`.
+  public func resolve(_ uri: String) async throws(BusError) -> Resolution {
+    Resolution(try await call("Resolve", [.string(uri)]).first?.asDictionary ?? [:])
+  }
+
+  /// Asks for the handlers, sorted by desktop id.
+  ///
+  /// - Returns: the handlers, those with a problem included.
+  /// - Throws: `BusError`.
+  public func handlers() async throws(BusError) -> [HandlerDescription] {
+    (try await call("ListHandlers").first?.asArray ?? []).map { HandlerDescription($0.asDictionary ?? [:]) }
+  }
+
+  /// Asks for taps, the newest first.
+  ///
+  /// - Parameters:
+  ///   - id: only this one, with its message.
+  ///   - state: only those in this state.
+  ///   - limit: at most so many, up to 1000.
+  /// - Returns: the taps.
+  /// - Throws: `BusError`.
+  public func taps(id: String? = nil, state: String? = nil, limit: UInt32 = 100) async throws(BusError)
+    -> [TapDescription]
+  {
+    var options: [String: Value] = ["limit": .uint32(limit)]
+    options["id"] = id.map(Value.string)
+    options["state"] = state.map(Value.string)
+    let reply = try await call("ListInbox", [.dictionary(options)])
+    return (reply.first?.asArray ?? []).map { TapDescription($0.asDictionary ?? [:]) }
+  }
+
+  /// Hands a tap's message to its handler, and waits until the handler has taken it.
+  ///
+  /// - Parameters:
+  ///   - id: the tap.
+  ///   - activationToken: an xdg-activation token to pass on.
+  /// - Throws: `BusError`; `org.tagroute.Error.Failed` where the handler did not take it.
+  public func open(_ id: String, activationToken: String? = nil) async throws(BusError) {
+    var options: [String: Value] = [:]
+    options["activation-token"] = activationToken.map(Value.string)
+    // A handler may take a minute to start; the agent has a limit of its own.
+    _ = try await call("Open", [.string(id), .dictionary(options)], timeout: .seconds(180))
+  }
+
+  /// Takes a tap's notification away.
+  ///
+  /// - Parameter id: the tap.
+  /// - Throws: `BusError`.
+  public func dismiss(_ id: String) async throws(BusError) { _ = try await call("Dismiss", [.string(id)]) }
+
+  /// Makes the agent read the desktop entries again.
+  ///
+  /// - Throws: `BusError`.
+  public func reload() async throws(BusError) { _ = try await call("Reload") }
+
+  /// Tells of taps as they come and end.
+  ///
+  /// - Returns: the events from now on.
+  /// - Throws: `BusError` where the bus refuses.
+  public func events() async throws(BusError) -> AsyncStream<Event> {
+    let signals = try await connection.signals(
+      MatchRule(sender: Names.Agent.busName, path: path, interface: Names.Agent.interface))
+    let (stream, continuation) = AsyncStream.makeStream(of: Event.self)
+    let task = Task {
+      for await signal in signals {
+        switch (signal.member, signal.arguments.first?.asString, signal.arguments.dropFirst().first?.asString) {
+        case ("TapReceived", let id?, _): continuation.yield(.received(id: id))
+        case ("TapClosed", let id?, let state?): continuation.yield(.closed(id: id, state: state))
+        default: break
+        }
+      }
+      continuation.finish()
+    }
+    continuation.onTermination = { _ in task.cancel() }
+    return stream
+  }
+
+  private func call(
+    _ member: String, _ arguments: [Value] = [], interface: String = Names.Agent.interface,
+    timeout: Duration = .seconds(25)
+  ) async throws(BusError) -> [Value] {
+    try await connection.call(
+      Names.Agent.busName, path, interface, member, arguments, timeout: timeout, autoStart: false)
+  }
+}

@@ -1,0 +1,97 @@
+public import Bus
+public import EventLoop
+import Names
+
+/// The daemon, as seen from a client on the system bus (`org.tagroute.Tagroute1`).
+///
+/// No call starts the daemon; one that does not run is `BusError.Name.serviceUnknown`.
+public struct DaemonClient: Sendable {
+  private let connection: Connection
+  private let path: ObjectPath
+
+  /// - Parameter connection: a connection to the system bus.
+  /// - Throws: nothing that a caller can cause.
+  public init(_ connection: Connection) throws(BusError) {
+    self.connection = connection
+    path = try ObjectPath(Names.Daemon.path)
+  }
+
+  /// Connects to the system bus.
+  ///
+  /// - Parameters:
+  ///   - address: the bus, by default the system's own.
+  ///   - loop: what the connection lives on.
+  /// - Returns: the client; the daemon itself need not run.
+  /// - Throws: `BusError` where there is no bus.
+  public static func connect(to address: BusAddress = .system, on loop: EventLoop) async throws(BusError)
+    -> DaemonClient
+  {
+    try DaemonClient(try await Connection.open(address, on: loop))
+  }
+
+  /// Asks for everything the daemon tells.
+  ///
+  /// - Returns: one consistent picture.
+  /// - Throws: `BusError`; `serviceUnknown` where the daemon does not run.
+  public func status() async throws(BusError) -> DaemonStatus {
+    let reply = try await connection.call(
+      Names.Daemon.busName, path, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", autoStart: false)
+    var readers: [String: ReaderStatus] = [:]
+    for (path, interfaces) in objects(reply.first) {
+      guard let properties = interfaces[Names.Daemon.readerInterface] else { continue }
+      readers[path] = ReaderStatus(
+        path: path, name: properties["Name"]?.asString ?? "", device: properties["Device"]?.asString ?? "",
+        seat: properties["Seat"]?.asString ?? "", state: properties["State"]?.asString ?? "")
+    }
+    let all = try await connection.call(
+      Names.Daemon.busName, path, "org.freedesktop.DBus.Properties", "GetAll",
+      [.string(Names.Daemon.managerInterface)], autoStart: false)
+    let properties = all.first?.asDictionary ?? [:]
+    let order = properties["Readers"]?.asObjectPaths?.map(\.string) ?? []
+    return DaemonStatus(
+      version: properties["Version"]?.asString ?? "",
+      enabled: properties["Enabled"]?.asBool ?? false,
+      scanning: properties["Scanning"]?.asBool ?? false,
+      suspendReasons: properties["SuspendReasons"]?.asStrings ?? [],
+      readers: order.compactMap { readers[$0] })
+  }
+
+  /// Tells when the daemon, or one of its readers, has changed, has come or has gone.
+  ///
+  /// - Returns: a value for each change, the first at once; what has changed is asked for by `status()`.
+  /// - Throws: `BusError` where the bus refuses.
+  public func changes() async throws(BusError) -> AsyncStream<Void> {
+    let properties = try await connection.signals(
+      MatchRule(
+        sender: Names.Daemon.busName, pathNamespace: path, interface: "org.freedesktop.DBus.Properties",
+        member: "PropertiesChanged"))
+    let objects = try await connection.signals(
+      MatchRule(sender: Names.Daemon.busName, path: path, interface: "org.freedesktop.DBus.ObjectManager"))
+    let owners = try await connection.owners(of: Names.Daemon.busName)
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let tasks = [
+      Task { for await _ in properties { continuation.yield() } },
+      Task { for await _ in objects { continuation.yield() } },
+      Task { for await _ in owners { continuation.yield() } },
+    ]
+    continuation.onTermination = { _ in for task in tasks { task.cancel() } }
+    continuation.yield()
+    return stream
+  }
+
+  /// The reply of `GetManagedObjects`, `a{oa{sa{sv}}}`, as Swift dictionaries.
+  private func objects(_ value: Value?) -> [String: [String: [String: Value]]] {
+    guard case .dictionary(_, _, let entries)? = value else { return [:] }
+    var result: [String: [String: [String: Value]]] = [:]
+    for entry in entries {
+      guard let path = entry.key.asObjectPath?.string, case .dictionary(_, _, let interfaces) = entry.value else {
+        continue
+      }
+      for interface in interfaces {
+        guard let name = interface.key.asString else { continue }
+        result[path, default: [:]][name] = interface.value.asDictionary ?? [:]
+      }
+    }
+    return result
+  }
+}

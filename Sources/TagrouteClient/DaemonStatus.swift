@@ -1,0 +1,27 @@
+/// What the daemon tells everybody: whether it scans, and if not, why.
+public struct DaemonStatus: Sendable, Hashable {
+  /// The daemon's version, `major.minor.patch`.
+  public var version: String
+  /// The master switch of background scanning.
+  public var enabled: Bool
+  /// Whether at least one reader looks for tags now.
+  public var scanning: Bool
+  /// Why none does, by the names of `org.tagroute.Tagroute1.SuspendReasons`; empty while one does.
+  public var suspendReasons: [String]
+  /// The readers, in the order in which they were found.
+  public var readers: [ReaderStatus]
+}
+
+/// What the daemon tells everybody of one reader.
+public struct ReaderStatus: Sendable, Hashable {
+  /// The object path.
+  public var path: String
+  /// What libnfc calls the device; empty as long as it has never been opened.
+  public var name: String
+  /// The libnfc connection string.
+  public var device: String
+  /// The seat the reader belongs to.
+  public var seat: String
+  /// `absent`, `ready`, `scanning`, `in-session` or `failed`; others may come.
+  public var state: String
+}
