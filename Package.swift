@@ -85,7 +85,7 @@ let package = Package(
     module("ReaderLink", ["CShims", "EventLoop", "Journal", "NDEF"]),
     module("ReaderSimulator", ["CShims", "EventLoop", "NDEF"]),
     module("Session", ["Bus", "EventLoop", "ScanGate"]),
-    module("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names"]),
+    module("TagrouteClient", ["Bus", "EventLoop", "Names"]),
 
     // Composition roots: the only places where stages meet.
     module(
@@ -97,12 +97,7 @@ let package = Package(
     module(
       "Benchmarks",
       ["Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TestSupport"]),
-    module(
-      "CommandLineTool",
-      [
-        "Bus", "Configuration", "EventLoop", "Handlers", "NDEF", "Names", "ReaderSimulator", "Routing",
-        "TagrouteClient", "UniversalLinks",
-      ]),
+    module("CommandLineTool", ["Bus", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     module(
       "Daemon",
       [
@@ -122,7 +117,7 @@ let package = Package(
       swiftSettings: settings),
     tests("Agent", ["TestSupport"]),
     tests("Bus", ["EventLoop", "TestSupport"]),
-    tests("CommandLineTool", ["TestSupport"]),
+    tests("CommandLineTool", ["TestSupport", "tagroute"]),
     tests("Configuration", ["KeyFile", "TestSupport"]),
     tests("Daemon", ["ReaderLink", "ScanGate", "Session", "TestSupport"]),
     tests("EventLoop", ["CShims"]),
@@ -140,7 +135,7 @@ let package = Package(
     tests("ScanGate", []),
     tests("Session", ["Bus", "EventLoop", "ScanGate", "TestSupport"]),
     tests("Tags", ["NDEF"]),
-    tests("TagrouteClient", ["NDEF", "TestSupport"]),
+    tests("TagrouteClient", ["Bus", "EventLoop", "TestSupport"]),
     tests("Rig", []),
     tests("UniversalLinks", []),
     .testTarget(

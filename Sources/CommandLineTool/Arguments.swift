@@ -11,6 +11,7 @@ struct Arguments {
   ///   - arguments: without the program's name.
   ///   - flags: the options that take no value.
   ///   - valued: the options that take one, as the next word or after `=`.
+  /// - Throws: a usage failure that names the word.
   init(_ arguments: [String], flags: Set<String>, valued: Set<String> = []) throws(Failure) {
     var rest = arguments[...]
     var onlyWords = false

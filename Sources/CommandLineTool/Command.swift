@@ -9,6 +9,8 @@ struct Command {
   let details: String
   /// Options without a value, besides `--help` and `--json`.
   var flags: Set<String> = []
+  /// Options with a value.
+  var options: Set<String> = []
   /// How many words may follow the command.
   let words: ClosedRange<Int>
   let run: @Sendable (Arguments, Console) async throws(Failure) -> Int32

@@ -38,7 +38,8 @@ public enum CommandLineTool {
     guard let command = Command.all.first(where: { $0.name == name }) else {
       throw .usage("there is no command \(name)")
     }
-    let parsed = try Arguments(Array(arguments.dropFirst()), flags: command.flags.union(["help", "json"]))
+    let parsed = try Arguments(
+      Array(arguments.dropFirst()), flags: command.flags.union(["help", "json"]), valued: command.options)
     if parsed.has("help") {
       Console(json: false).page(command.help)
       return 0

@@ -13,9 +13,7 @@ extension Failure {
       self.init(
         message: "the \(service.rawValue) does not run: start it with \(service.command)",
         exitCode: Names.ExitCode.unavailable)
-    case BusError.Name.noServer, BusError.Name.disconnected:
-      self.init(message: "\(service.bus) bus: \(error.message)", exitCode: Names.ExitCode.unavailable)
-    case BusError.Name.noReply, BusError.Name.timeout:
+    case BusError.Name.noReply, BusError.Name.timeout, BusError.Name.disconnected:
       self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.unavailable)
     case BusError.Name.accessDenied, Names.Errors.notAuthorized:
       self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.notAllowed)
@@ -25,6 +23,18 @@ extension Failure {
       self.init(message: error.message, exitCode: Names.ExitCode.usage)
     default:
       self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.failure)
+    }
+  }
+
+  /// Connects, where any failure means that there is no bus.
+  static func connecting<Client>(
+    to service: Service, _ connect: () async throws(BusError) -> Client
+  ) async throws(Failure) -> Client {
+    do throws(BusError) {
+      return try await connect()
+    } catch {
+      throw Failure(
+        message: "cannot reach the \(service.bus) bus: \(error.message)", exitCode: Names.ExitCode.unavailable)
     }
   }
 

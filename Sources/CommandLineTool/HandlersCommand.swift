@@ -11,9 +11,12 @@ extension Command {
       """,
     words: 0...0
   ) { _, console throws(Failure) in
+    let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
+      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
+    }
     let handlers: [HandlerDescription]
     do throws(BusError) {
-      handlers = try await AgentClient.connect(on: EventLoop(label: "tagroute")).handlers()
+      handlers = try await agent.handlers()
     } catch {
       throw Failure(error, from: .agent)
     }

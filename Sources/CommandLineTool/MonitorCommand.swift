@@ -12,10 +12,11 @@ extension Command {
     words: 0...0
   ) { _, console throws(Failure) in
     let loop = EventLoop(label: "tagroute")
-    let daemon: DaemonClient
+    let daemon = try await Failure.connecting(to: .daemon) { () throws(BusError) in
+      try await DaemonClient.connect(on: loop)
+    }
     let changes: AsyncStream<Void>
     do throws(BusError) {
-      daemon = try await DaemonClient.connect(on: loop)
       changes = try await daemon.changes()
     } catch {
       throw Failure(error, from: .daemon)

@@ -12,9 +12,12 @@ extension Command {
       """,
     flags: ["explain"], words: 1...1
   ) { arguments, console throws(Failure) in
+    let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
+      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
+    }
     let resolution: Resolution
     do throws(BusError) {
-      resolution = try await AgentClient.connect(on: EventLoop(label: "tagroute")).resolve(arguments.words[0])
+      resolution = try await agent.resolve(arguments.words[0])
     } catch {
       throw Failure(error, from: .agent)
     }

@@ -73,9 +73,12 @@ struct StatusReport: Encodable {
   }
 
   static func current(on loop: EventLoop) async throws(Failure) -> StatusReport {
+    let client = try await Failure.connecting(to: .daemon) { () throws(BusError) in
+      try await DaemonClient.connect(on: loop)
+    }
     let daemon: DaemonStatus
     do throws(BusError) {
-      daemon = try await DaemonClient.connect(on: loop).status()
+      daemon = try await client.status()
     } catch {
       throw Failure(error, from: .daemon)
     }

@@ -2,19 +2,19 @@ import CShims
 import EventLoop
 import Glibc
 
-/// How a process ended.
-public enum ExitStatus: Sendable, Hashable {
-  /// It returned this code.
-  case exited(Int32)
-  /// This signal ended it.
-  case signalled(Int32)
-}
-
 /// A program that a test, a benchmark or the demo started: its output line by line, its end, and its log where something waited for never came.
 ///
 /// The process is killed when the last reference goes. Every line is also appended to a file in `$TAGROUTE_TEST_LOGS`,
 /// named after the test, so that the log of each process of a failed test can be printed.
 public final class ChildProcess: Sendable {
+  /// How a process ended.
+  public enum ExitStatus: Sendable, Hashable {
+    /// It returned this code.
+    case exited(Int32)
+    /// This signal ended it.
+    case signalled(Int32)
+  }
+
   /// The process id.
   public let identifier: Int32
   /// The program's name, for messages.

@@ -44,9 +44,9 @@ actor ProcessOutput {
   private var partial: [Bool: [UInt8]] = [:]
   private var open = 2
   private var watches: [Watched: DescriptorWatch] = [:]
-  private var status: ExitStatus?
+  private var status: ChildProcess.ExitStatus?
   private var waiters: [Waiter] = []
-  private var exitWaiters: [Int: CheckedContinuation<ExitStatus, any Error>] = [:]
+  private var exitWaiters: [Int: CheckedContinuation<ChildProcess.ExitStatus, any Error>] = [:]
   private var nextID = 0
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -138,7 +138,7 @@ actor ProcessOutput {
     }
   }
 
-  private func finish(_ status: ExitStatus) {
+  private func finish(_ status: ChildProcess.ExitStatus) {
     for waiter in exitWaiters.values { waiter.resume(returning: status) }
     exitWaiters = [:]
     let pending = waiters
@@ -163,7 +163,7 @@ actor ProcessOutput {
     }
   }
 
-  func exit() async throws -> ExitStatus {
+  func exit() async throws -> ChildProcess.ExitStatus {
     if let status, open == 0 { return status }
     let id = nextID
     nextID += 1

@@ -4,7 +4,7 @@ import Names
 
 /// The agent of the user's session, as seen from a client on the session bus (`org.tagroute.Agent1`).
 ///
-/// No call starts the agent; one that does not run is `BusError.Name.serviceUnknown`.
+/// No call starts the agent; one that does not run is `BusError.Name.nameHasNoOwner`.
 public struct AgentClient: Sendable {
   /// A tap has changed.
   public enum Event: Sendable, Hashable {

@@ -4,7 +4,7 @@ import Names
 
 /// The daemon, as seen from a client on the system bus (`org.tagroute.Tagroute1`).
 ///
-/// No call starts the daemon; one that does not run is `BusError.Name.serviceUnknown`.
+/// No call starts the daemon; one that does not run is `BusError.Name.nameHasNoOwner`.
 public struct DaemonClient: Sendable {
   private let connection: Connection
   private let path: ObjectPath
@@ -32,7 +32,7 @@ public struct DaemonClient: Sendable {
   /// Asks for everything the daemon tells.
   ///
   /// - Returns: one consistent picture.
-  /// - Throws: `BusError`; `serviceUnknown` where the daemon does not run.
+  /// - Throws: `BusError`; `nameHasNoOwner` where the daemon does not run.
   public func status() async throws(BusError) -> DaemonStatus {
     let reply = try await connection.call(
       Names.Daemon.busName, path, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", autoStart: false)

@@ -1,0 +1,110 @@
+import Glibc
+import NDEF
+import Names
+import Rig
+
+extension Command {
+  static let demo = Command(
+    name: "demo", usage: "demo", summary: "see it work, without a reader",
+    details: """
+      Starts a simulated reader, the daemon and the agent on buses of their own, puts a tag on the reader and waits for a
+      click on its notification. The sample app then prints the message it was handed. Nothing of the system is changed.
+      The notification appears on this desktop; where there is none, on a screen that only programs see.
+
+        --unattended         also click, and fail unless the app got the message
+        --examples FOLDER    where the sample app is, by default /usr/share/tagroute/examples
+        --screenshot FILE    store a picture of the notification (only with --unattended)
+      """,
+    flags: ["unattended"], options: ["examples", "screenshot"], words: 0...0
+  ) { arguments, console throws(Failure) in
+    let demo = Demo(
+      examples: arguments.options["examples"] ?? "/usr/share/tagroute/examples",
+      isUnattended: arguments.has("unattended"),
+      screenshot: arguments.options["screenshot"], console: console)
+    do {
+      let report = try await demo.run()
+      if console.json { try console.object(report) }
+      return report.delivered ? 0 : Names.ExitCode.failure
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure(message: "demo: \(error)", exitCode: Names.ExitCode.failure)
+    }
+  }
+}
+
+/// What `demo` prints with `--json`.
+struct DemoReport: Encodable {
+  /// Whether the app printed every record of the tag, and the inbox says so too.
+  var delivered = false
+  /// The tap's state in the inbox at the end.
+  var state = ""
+  /// What the app printed.
+  var output: [String] = []
+}
+
+/// One run: everything started, one tap, one click, everything ended.
+struct Demo {
+  let examples: String
+  let isUnattended: Bool
+  let screenshot: String?
+  let console: Console
+
+  private static let link = "https://menu.example.com/table/7"
+  private static let text = "Table 7, by the window"
+
+  func run() async throws -> DemoReport {
+    let message = NDEFMessage(
+      records: NDEFMessage.uri(Demo.link).records + [try TextRecord(Demo.text, language: "en").record()])
+    let screen = try await DemoScreen.open(isUnattended: isUnattended)
+    var options = Installation.Options()
+    options.environment = screen.environment
+    options.environment["PATH"] = "\(examples):/usr/local/bin:/usr/bin:/bin"
+    options.sessionBus = screen.sessionBus
+    options.dataDirectories = ["/usr/local/share", "/usr/share"]
+    let installation = try await Installation(options)
+    defer { withExtendedLifetime(screen) {} }
+
+    say("an app that registers menu.example.com for tags: \(examples)/org.example.Menu.desktop")
+    try installation.directory.write(
+      try readFile("\(examples)/org.example.Menu.desktop"), to: "share/applications/org.example.Menu.desktop")
+    say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on buses of their own")
+    try await screen.startServer(in: installation)
+    try await installation.startAll()
+    let observer = try await DemoObserver(installation)
+    try await observer.waitUntilScanning()
+
+    say("a tag on the reader: \(Demo.link) and a text")
+    try installation.directory.write(try message.encoded(), to: "tag.ndef")
+    try await installation.simulate("tap --type 2 --ndef \(installation.directory.file("tag.ndef"))")
+    let tap = try await observer.waitForNotification()
+    if screen.isVirtual {
+      if !isUnattended { say("no desktop here: a program clicks, on a screen that only programs see") }
+      if let screenshot { try await screen.photograph(to: screenshot) }
+      say("a click on the notification")
+      try await screen.click()
+    } else {
+      say("click the notification (or press Ctrl-C)")
+    }
+
+    var report = DemoReport()
+    report.state = try await observer.waitForEnd(of: tap)
+    report.output = await observer.output()
+    for line in report.output { say("the app prints: \(line)") }
+    say("the inbox says: \(report.state)")
+    let expected = [
+      "link: \(Demo.link)", "record 1: well-known U: \(Demo.link)", "record 2: well-known T: \(Demo.text)",
+    ]
+    report.delivered = report.state == "delivered" && report.output == expected
+    if !report.delivered {
+      for line in await installation.agent?.log().suffix(40) ?? [] { say("agent: \(line)") }
+      for line in await installation.daemon?.log().suffix(40) ?? [] { say("daemon: \(line)") }
+    }
+    await installation.stop()
+    return report
+  }
+
+  private func say(_ text: String) {
+    if !console.json { console.line("· \(text)") }
+  }
+}

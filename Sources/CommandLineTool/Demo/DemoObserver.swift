@@ -1,0 +1,72 @@
+import Bus
+import EventLoop
+import Rig
+import TagrouteClient
+
+/// Sees what happens in an installation, through the interfaces that every client has.
+struct DemoObserver {
+  private let installation: Installation
+  private let daemon: DaemonClient
+  private let agent: AgentClient
+  private let events: AsyncStream<AgentClient.Event>
+
+  init(_ installation: Installation) async throws {
+    self.installation = installation
+    let loop = EventLoop(label: "demo")
+    let environment = installation.environment
+    daemon = try await DaemonClient.connect(
+      to: BusAddress(environment["DBUS_SYSTEM_BUS_ADDRESS"] ?? ""), on: loop)
+    agent = try await AgentClient.connect(to: BusAddress(environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""), on: loop)
+    events = try await agent.events()
+  }
+
+  func waitUntilScanning() async throws {
+    for await _ in try await daemon.changes() {
+      guard try await within(seconds: 30, "scanning", { try? await daemon.status() })?.scanning != true else { return }
+    }
+  }
+
+  /// - Returns: the tap's id.
+  func waitForNotification() async throws -> String {
+    try await within(seconds: 30, "the tap") {
+      for await event in events {
+        if case .received(let id) = event { return id }
+      }
+      throw RigError("the session bus is gone")
+    }
+  }
+
+  /// - Returns: the tap's state.
+  func waitForEnd(of tap: String) async throws -> String {
+    try await within(seconds: 300, "the click") {
+      for await event in events {
+        if case .closed(tap, let state) = event { return state }
+      }
+      throw RigError("the session bus is gone")
+    }
+  }
+
+  /// What the sample app printed; it inherits the agent's standard output.
+  func output() async -> [String] {
+    guard let agent = await installation.agent else { return [] }
+    _ = try? await agent.line(containing: "record 2")
+    return await agent.standardOutput().split(separator: "\n").map(String.init)
+  }
+
+  private func within<Result: Sendable>(
+    seconds: Int, _ what: String, _ wait: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask { try await wait() }
+      group.addTask {
+        try await Task.sleep(for: .seconds(seconds))
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let result = try await group.next() ?? nil else {
+        throw RigError("waited \(seconds) seconds for \(what) in vain")
+      }
+      return result
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Bus
+import EventLoop
+import Names
+
+/// Answers as `tagrouted` and `tagroute-agent` do, from values that a test sets.
+public actor DaemonDouble {
+  private nonisolated let loop: EventLoop
+  /// The double's own loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private let connection: Connection
+  private var scanning = false
+  private var reasons = ["session-locked", "something-new"]
+
+  /// - Parameter address: the bus that plays both the system's and the session's.
+  /// - Throws: `BusError` where there is no bus.
+  public init(on address: String) async throws {
+    loop = EventLoop(label: "double")
+    connection = try await Connection.open(BusAddress(address), on: loop)
+  }
+
+  /// Takes the daemon's name, with one reader and two suspend reasons.
+  ///
+  /// - Throws: `BusError`.
+  public func start() async throws {
+    let manager = ExportedInterface(
+      Names.Daemon.managerInterface,
+      properties: [
+        ExportedProperty("Version", "s", emits: .const) { .string("9.8.7") },
+        ExportedProperty("Enabled", "b", emits: .changed) { .boolean(true) },
+        ExportedProperty("Scanning", "b", emits: .changed) { .boolean(await self.scanning) },
+        ExportedProperty("SuspendReasons", "as", emits: .changed) { .strings(await self.reasons) },
+        ExportedProperty("Readers", "ao", emits: .changed) {
+          .objectPaths(["/org/tagroute/Tagroute1/readers/1"])
+        },
+      ])
+    let reader = ExportedInterface(
+      Names.Daemon.readerInterface,
+      properties: [
+        ExportedProperty("Name", "s", emits: .changed) { .string("pn532\u{202E}") },
+        ExportedProperty("Device", "s", emits: .const) { .string("pn532_uart:/dev/x") },
+        ExportedProperty("Seat", "s", emits: .const) { .string("seat0") },
+        ExportedProperty("State", "s", emits: .changed) { .string("ready") },
+      ])
+    try await connection.export([manager], at: "/org/tagroute/Tagroute1", objectManager: true)
+    try await connection.export([reader], at: "/org/tagroute/Tagroute1/readers/1")
+    _ = try await connection.requestName(Names.Daemon.busName)
+  }
+
+  /// Takes the agent's name, with one handler that works and one that is broken.
+  ///
+  /// - Throws: `BusError`.
+  public func startAgent() async throws {
+    let agent = ExportedInterface(
+      Names.Agent.interface,
+      methods: [
+        ExportedMethod(
+          "Resolve", in: [Argument("uri", "s")], out: [Argument("route", "a{sv}")]
+        ) { call in
+          let uri = call.arguments.first?.asString ?? ""
+          guard uri.utf8.count <= 8192 else {
+            throw BusError(name: Names.Errors.invalidArgument, message: "the URI is longer than 8 KiB")
+          }
+          return [
+            .dictionary([
+              "uri": .string(uri), "kind": .string("none"), "candidates": .strings([]), "trusted": .boolean(false),
+              "reason": .string("nobody"), "steps": .strings(["uri: it is well-formed"]),
+            ])
+          ]
+        },
+        ExportedMethod("ListHandlers", in: [], out: [Argument("handlers", "aa{sv}")]) { _ in
+          [
+            .dictionaries([
+              [
+                "id": .string("org.example.Menu.desktop"), "name": .string("Menu"), "path": .string("/m"),
+                "domains": .strings(["menu.example.com"]), "schemes": .strings(["x-menu"]), "trusted": .boolean(true),
+              ],
+              ["id": .string("broken.desktop"), "name": .string("Broken"), "problem": .string("no Exec")],
+            ])
+          ]
+        },
+      ],
+      properties: [
+        ExportedProperty("Version", "s", emits: .const) { .string("1.2.3") },
+        ExportedProperty("Registered", "b", emits: .changed) { .boolean(false) },
+      ])
+    try await connection.export([agent], at: "/org/tagroute/Agent1")
+    _ = try await connection.requestName(Names.Agent.busName)
+  }
+
+  /// Changes `Scanning`, and says so.
+  public func beginScanning() async {
+    (scanning, reasons) = (true, [])
+    await connection.propertiesChanged(
+      ["Scanning", "SuspendReasons"], of: Names.Daemon.managerInterface, at: "/org/tagroute/Tagroute1")
+  }
+
+  /// Says that the tap `an-id` was delivered.
+  ///
+  /// - Throws: `BusError`.
+  public func deliverTap() async throws {
+    try await connection.emit(
+      path: "/org/tagroute/Agent1", interface: Names.Agent.interface, member: "TapClosed",
+      [.string("an-id"), .string("delivered")])
+  }
+}

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import CommandLineTool
+
+@Suite struct ArgumentsTests {
+  @Test func wordsFlagsAndValuesAreToldApart() throws {
+    let arguments = try Arguments(
+      ["first", "--json", "--file", "a b", "--name=c=d", "-", "--", "--json"], flags: ["json"],
+      valued: ["file", "name"])
+    #expect(arguments.words == ["first", "-", "--json"])
+    #expect(arguments.options == ["json": "", "file": "a b", "name": "c=d"])
+  }
+
+  @Test(arguments: [
+    (["--nope"], "there is no option --nope"),
+    (["-x"], "there is no option -x"),
+    (["-json"], "there is no option -json"),
+    (["--json=yes"], "--json takes no value"),
+    (["--file"], "--file needs a value"),
+  ])
+  func whatIsWrongIsNamed(_ words: [String], _ reason: String) {
+    let failure = #expect(throws: Failure.self) { try Arguments(words, flags: ["json"], valued: ["file"]) }
+    #expect(failure?.message.hasPrefix(reason) == true)
+    #expect(failure?.exitCode == 64)
+  }
+}
+
+@Suite struct ConsoleTests {
+  @Test(arguments: [
+    ("plain Übergröße 東京 👍", "plain Übergröße 東京 👍"),
+    ("red \u{1B}[31m", "red \\u{1b}[31m"),
+    ("two\nlines\r", "two\\u{a}lines\\u{d}"),
+    ("gpj.\u{202E}exe", "gpj.\\u{202e}exe"),
+    ("\u{9B}31m\u{2028}\u{200B}", "\\u{9b}31m\\u{2028}\\u{200b}"),
+  ])
+  func whatATerminalWouldObeyIsEscaped(_ text: String, _ expected: String) {
+    #expect(Console.printable(text) == expected)
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The real program, on a bus where a double answers.
+@Suite(.timeLimit(.minutes(2))) struct CommandTests {
+  private func run(
+    _ arguments: [String], on bus: PrivateBus? = nil, starter: String = #function
+  ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {
+    let address = bus?.address ?? "unix:path=/nonexistent/bus"
+    let result = try await ChildProcess.run(
+      BuiltProducts.program("tagroute"), arguments,
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "DBUS_SESSION_BUS_ADDRESS": address], starter: starter)
+    let output = Set(result.output.split(separator: "\n").map(String.init))
+    return (result.status, result.output, result.log.filter { !output.contains($0) })
+  }
+
+  private func object(_ text: String) throws -> [String: Any] {
+    try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test(arguments: [[], ["nonsense"], ["status", "extra"], ["status", "--nope"], ["resolve"]])
+  func wrongUsageIsExitCode64AndSaysWhatIsWrong(_ arguments: [String]) async throws {
+    let result = try await run(arguments)
+    #expect(result.status == .exited(64))
+    #expect(result.output == "")
+    #expect(result.errors.count == 1)
+    #expect(result.errors.first?.hasPrefix("tagroute: ") == true)
+  }
+
+  @Test(arguments: ["status", "monitor", "resolve", "handlers", "demo"])
+  func everyCommandExplainsItself(_ command: String) async throws {
+    let result = try await run([command, "--help"])
+    #expect(result.status == .exited(0))
+    #expect(result.output.hasPrefix("Usage: tagroute \(command)"))
+    #expect(result.output.contains("--json"))
+  }
+
+  @Test(arguments: [["status"], ["status", "--json"], ["monitor"], ["handlers"], ["resolve", "https://example.com"]])
+  func withoutABusItIs69(_ arguments: [String]) async throws {
+    let result = try await run(arguments)
+    #expect(result.status == .exited(69))
+    #expect(result.output == "")
+    #expect(result.errors.first?.contains("bus") == true)
+  }
+
+  @Test func withoutADaemonItIs69AndSaysHowToStartIt() async throws {
+    let result = try await run(["status"], on: try await PrivateBus.start())
+    #expect(result.status == .exited(69))
+    #expect(result.errors == ["tagroute: the daemon does not run: start it with systemctl start tagrouted"])
+  }
+
+  @Test func statusTellsWhatTheDaemonTells() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    defer { withExtendedLifetime(double) {} }
+    let text = try await run(["status"], on: bus)
+    #expect(text.status == .exited(0))
+    #expect(
+      text.output == """
+        not scanning: the session is locked, something-new
+        pn532\\u{202e} on seat0: ready (pn532_uart:/dev/x)
+        no agent in this session: systemctl --user start tagroute-agent
+
+        """)
+    let json = try object(try await run(["status", "--json"], on: bus).output)
+    #expect(Set(json.keys) == ["version", "enabled", "scanning", "suspendReasons", "readers", "agent"])
+    #expect(json["suspendReasons"] as? [String] == ["session-locked", "something-new"])
+    #expect(json["agent"] is NSNull)
+    let reader = try #require((json["readers"] as? [[String: Any]])?.first)
+    #expect(Set(reader.keys) == ["name", "device", "seat", "state"])
+  }
+
+  @Test func resolveTellsWhatTheAgentTells() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.startAgent()
+    defer { withExtendedLifetime(double) {} }
+    #expect(try await run(["resolve", "https://example.com"], on: bus).output == "none: nobody\n")
+    let explained = try await run(["resolve", "--explain", "https://example.com"], on: bus)
+    #expect(explained.output == "uri: it is well-formed\nnone: nobody\n")
+    let json = try object(try await run(["resolve", "--json", "https://example.com"], on: bus).output)
+    #expect(Set(json.keys) == ["uri", "kind", "handler", "candidates", "trusted", "reason", "steps"])
+    #expect(json["handler"] is NSNull)
+    let long = try await run(["resolve", "https://example.com/" + String(repeating: "a", count: 8192)], on: bus)
+    #expect(long.status == .exited(64))
+    #expect(long.errors == ["tagroute: the URI is longer than 8 KiB"])
+  }
+
+  @Test func handlersTellsWhatIsRegisteredAndWhatIsBroken() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.startAgent()
+    defer { withExtendedLifetime(double) {} }
+    #expect(
+      try await run(["handlers"], on: bus).output == """
+        org.example.Menu.desktop (Menu): menu.example.com x-menu:
+        broken.desktop (Broken): not used: no Exec
+
+        """)
+    let text = try await run(["handlers", "--json"], on: bus).output
+    let list = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
+    #expect(list.map { $0["id"] as? String } == ["org.example.Menu.desktop", "broken.desktop"])
+    #expect(list.last?["problem"] as? String == "no Exec")
+  }
+
+  @Test func monitorPrintsEachChangeOnALineOfItsOwn() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    try await double.startAgent()
+    let monitor = try ChildProcess(
+      BuiltProducts.program("tagroute"), ["monitor", "--json"],
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "DBUS_SESSION_BUS_ADDRESS": bus.address])
+    let first = try object(try await monitor.line(containing: "session-locked"))
+    #expect(first["event"] as? String == "status")
+    #expect(first["scanning"] as? Bool == false)
+    await double.beginScanning()
+    let second = try object(try await monitor.line(containing: "\"scanning\":true"))
+    #expect(second["suspendReasons"] as? [String] == [])
+    try await double.deliverTap()
+    let third = try object(try await monitor.line(containing: "tap-closed"))
+    #expect(third["id"] as? String == "an-id")
+    #expect(third["state"] as? String == "delivered")
+    try await bus.stop()
+    try await monitor.line(containing: "daemon-gone")
+  }
+}

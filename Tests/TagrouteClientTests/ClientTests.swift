@@ -1,0 +1,57 @@
+import Bus
+import EventLoop
+import TagrouteClient
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ClientTests {
+  @Test func aDaemonThatDoesNotRunIsAnErrorAndAnAgentThatDoesNotIsNil() async throws {
+    let bus = try await PrivateBus.start()
+    let loop = EventLoop(label: "test")
+    let daemon = try await DaemonClient.connect(to: BusAddress(bus.address), on: loop)
+    let error = await #expect(throws: BusError.self) { try await daemon.status() }
+    #expect(error?.name == BusError.Name.nameHasNoOwner)
+    #expect(try await AgentClient.connect(to: BusAddress(bus.address), on: loop).status() == nil)
+  }
+
+  @Test func statusIsTyped() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    try await double.startAgent()
+    let loop = EventLoop(label: "test")
+    let status = try await DaemonClient.connect(to: BusAddress(bus.address), on: loop).status()
+    #expect(status.version == "9.8.7")
+    #expect(status.enabled && !status.scanning)
+    #expect(status.suspendReasons == ["session-locked", "something-new"])
+    #expect(status.readers.map(\.path) == ["/org/tagroute/Tagroute1/readers/1"])
+    let agent = try await AgentClient.connect(to: BusAddress(bus.address), on: loop)
+    #expect(try await agent.status()?.registered == false)
+    #expect(try await agent.handlers().first?.domains == ["menu.example.com"])
+    #expect(try await agent.resolve("x:y").handler == nil)
+    withExtendedLifetime(double) {}
+  }
+
+  @Test func aChangeIsToldAndSoIsTheEndOfTheDaemon() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    let client = try await DaemonClient.connect(to: BusAddress(bus.address), on: EventLoop(label: "test"))
+    var changes = try await client.changes().makeAsyncIterator()
+    await changes.next()
+    await double.beginScanning()
+    while try await !client.status().scanning { await changes.next() }
+    try await bus.stop()
+    while (try? await client.status()) != nil { await changes.next() }
+  }
+
+  @Test func tapsAreToldByTheirIdentifiers() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.startAgent()
+    let client = try await AgentClient.connect(to: BusAddress(bus.address), on: EventLoop(label: "test"))
+    var events = try await client.events().makeAsyncIterator()
+    try await double.deliverTap()
+    #expect(await events.next() == .closed(id: "an-id", state: "delivered"))
+  }
+}
