@@ -1,11 +1,13 @@
 /// The calls that are being answered, and how many a peer may keep going.
 struct IncomingCalls {
   /// Of one peer; one more is refused until another is answered.
-  static let limitOfSender = 256
+  static let limitOfSender = 100
   /// Of all peers together.
   static let limit = 1024
   private var tasks: [UInt64: Task<Void, Never>] = [:]
   private var senders: [String: Int] = [:]
+
+  var isEmpty: Bool { tasks.isEmpty && senders.isEmpty }
 
   func hasRoom(for sender: String) -> Bool {
     tasks.count < Self.limit && senders[sender, default: 0] < Self.limitOfSender

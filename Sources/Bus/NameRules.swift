@@ -1,4 +1,5 @@
 internal import CDBus
+internal import Glibc
 
 /// The rules for names, as libdbus itself applies them ("Valid Names" in the D-Bus specification).
 ///
@@ -27,7 +28,10 @@ enum NameRules {
 
   /// Whether `string` can be a D-Bus string: any Unicode text but U+0000. A Swift string is always valid UTF-8.
   static func isWireString(_ string: String) -> Bool {
-    !string.utf8.contains(0)
+    let contains = string.utf8.withContiguousStorageIfAvailable { bytes in
+      bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+    }
+    return !(contains ?? string.utf8.contains(0))
   }
 
   private static func require(

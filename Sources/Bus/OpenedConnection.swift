@@ -1,11 +1,10 @@
 internal import CDBus
-internal import Dispatch
 internal import EventLoop
 
 /// A libdbus connection between the thread that opened it and the loop that will own it.
 ///
 /// libdbus connects its socket synchronously, and a bus that does not accept would block the loop: that part happens on a
-/// thread of Dispatch's. Whoever does not `take` the connection closes it by letting go.
+/// thread of its own. Whoever does not `take` the connection closes it by letting go.
 final class OpenedConnection: Sendable {
   /// Safe: written once before the object is shared, and emptied only by `take` or `deinit` on the loop or its last owner.
   nonisolated(unsafe) private var connection: OpaquePointer?
@@ -24,9 +23,13 @@ final class OpenedConnection: Sendable {
     _ address: BusAddress, thenOn loop: EventLoop,
     _ completion: @escaping @Sendable (Result<OpenedConnection, BusError>) -> Void
   ) {
-    DispatchQueue.global().async {
-      let result = connect(address)
-      loop.execute { completion(result) }
+    do throws(SystemError) {
+      try DedicatedThread.start {
+        let result = connect(address)
+        loop.execute { completion(result) }
+      }
+    } catch {
+      loop.execute { completion(.failure(.failed("cannot connect to the bus at \(address): \(error)"))) }
     }
   }
 

@@ -1,0 +1,194 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Bus
+
+@Suite(.timeLimit(.minutes(1))) struct CallTests {
+  private static let ping = ExportedMethod("Ping") { _ in [] }
+
+  private static func slow(_ gate: Gate) -> ExportedMethod {
+    ExportedMethod("Slow", out: [Argument("done", "b")]) { _ in
+      await gate.pass()
+      return [.boolean(true)]
+    }
+  }
+
+  @Test func aReplyThatDoesNotComeInTimeIsATimeOutAndHarmsNothingLater() async throws {
+    let gate = Gate()
+    let fixture = try await BusFixture.start(Self.slow(gate), Self.ping)
+    let error = await busError { () async throws(BusError) in
+      try await fixture.call("Slow", timeout: .milliseconds(50))
+    }
+    #expect(error?.isTimeout == true)
+    await gate.open()
+    // The late reply comes before that of a later call, and is nobody's.
+    #expect(try await fixture.call("Slow") == [.boolean(true)])
+    #expect(try await fixture.call("Ping") == [])
+    #expect(await fixture.client.pending.isEmpty)
+    try await fixture.stop()
+  }
+
+  @Test func aCancelledTaskStopsWaitingAtOnce() async throws {
+    let gate = Gate()
+    let fixture = try await BusFixture.start(Self.slow(gate), Self.ping)
+    let task = Task { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
+    await gate.arrived()
+    task.cancel()
+    #expect(await task.value?.name == BusError.Name.cancelled)
+    #expect(await fixture.client.pending.isEmpty)
+    await gate.open()
+    #expect(try await fixture.call("Slow") == [.boolean(true)])
+    try await fixture.stop()
+  }
+
+  @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+    let gate = Gate()
+    let fixture = try await BusFixture.start(Self.slow(gate))
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await busError { () async throws(BusError) in try await fixture.call("Slow") }
+    }
+    #expect(await task.value?.name == BusError.Name.cancelled)
+    #expect(await fixture.server.incoming.isEmpty)
+    try await fixture.stop()
+  }
+
+  @Test func theBusGoingAwayFailsTheCall() async throws {
+    let gate = Gate()
+    let fixture = try await BusFixture.start(Self.slow(gate))
+    let task = Task { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
+    await gate.arrived()
+    try await fixture.bus.stop()
+    #expect(await task.value?.isDisconnected == true)
+    // The answer to a call on a connection that is gone goes nowhere.
+    await gate.open()
+    try await fixture.stop()
+  }
+
+  @Test func closingFailsTheCall() async throws {
+    let gate = Gate()
+    let fixture = try await BusFixture.start(Self.slow(gate))
+    let task = Task { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
+    await gate.arrived()
+    await fixture.client.close()
+    #expect(await task.value?.isDisconnected == true)
+    let later = await busError { () async throws(BusError) in try await fixture.call("Slow") }
+    #expect(later?.isDisconnected == true)
+    await gate.open()
+    try await fixture.stop()
+  }
+
+  @Test func errorsOfThePeerArriveAsTheyAre() async throws {
+    let fixture = try await BusFixture.start(
+      ExportedMethod("Refuse") { _ in throw BusError(name: "org.example.Error.No", message: "because") },
+      ExportedMethod("BadName") { _ in throw BusError(name: "no name", message: "a\u{0}b") },
+      ExportedMethod("Foreign") { _ in throw SystemError("open a secret file", errno: 2) },
+      ExportedMethod("Wrong", out: [Argument("text", "s")]) { _ in [.int32(1)] },
+      ExportedMethod("Unsendable", out: [Argument("text", "s")]) { _ in [.string("\u{0}")] },
+      ExportedMethod("Typed", in: [Argument("text", "s")]) { _ in [] })
+    func name(_ member: String, _ arguments: [Value] = []) async -> BusError? {
+      await busError { () async throws(BusError) in try await fixture.call(member, arguments) }
+    }
+    #expect(await name("Refuse") == BusError(name: "org.example.Error.No", message: "because"))
+    #expect(await name("BadName") == BusError(name: BusError.Name.failed, message: "ab"))
+    #expect(await name("Foreign")?.message.contains("secret") == false)
+    #expect(await name("Wrong")?.name == BusError.Name.failed)
+    #expect(await name("Unsendable")?.name == BusError.Name.invalidArguments)
+    #expect(await name("Typed", [.int32(1)])?.name == BusError.Name.invalidArguments)
+    #expect(await name("Typed")?.name == BusError.Name.invalidArguments)
+    #expect(await name("Absent")?.name == BusError.Name.unknownMethod)
+    try await fixture.stop()
+  }
+
+  @Test func whatIsNotThereIsNamed() async throws {
+    let fixture = try await BusFixture.start(Self.ping)
+    func name(_ destination: String, _ path: ObjectPath, _ interface: String) async -> String? {
+      await busError { () async throws(BusError) in
+        try await fixture.client.call(destination, path, interface, "Ping", autoStart: false)
+      }?.name
+    }
+    #expect(await name(BusFixture.name, "/nowhere", BusFixture.interface) == BusError.Name.unknownObject)
+    #expect(await name(BusFixture.name, "/org", BusFixture.interface) == BusError.Name.unknownMethod)
+    #expect(await name(BusFixture.name, BusFixture.path, "org.example.Other") == BusError.Name.unknownInterface)
+    #expect(await name("org.example.Nobody", "/", "org.example.A") == BusError.Name.nameHasNoOwner)
+    #expect(await name(":1.9999", "/", "org.example.A") == BusError.Name.nameHasNoOwner)
+    // Everybody answers Ping, anywhere.
+    #expect(await name(BusFixture.name, "/nowhere", "org.freedesktop.DBus.Peer") == nil)
+    try await fixture.stop()
+  }
+
+  @Test(arguments: WireCheckTests.hostile.indices)
+  func whatCannotBeSentIsAnErrorAndTheConnectionLives(_ index: Int) async throws {
+    let connection = try await Self.shared.value.client
+    let error = await busError { () async throws(BusError) in
+      try await connection.call(Bus.name, Bus.path, Bus.interface, "NameHasOwner", [WireCheckTests.hostile[index]])
+    }
+    #expect(error?.message.hasPrefix("not sent") == true)
+    let names = try await connection.call(Bus.name, Bus.path, Bus.interface, "NameHasOwner", [.string(Bus.name)])
+    #expect(names == [.boolean(true)])
+  }
+
+  private static let shared = Task { try await BusFixture.start(ping) }
+
+  @Test func namesThatCannotBeSentAreErrors() async throws {
+    let fixture = try await BusFixture.start(Self.ping)
+    for (destination, interface, member) in [
+      ("\u{0}", "a.b", "C"), ("a.b", "a.b\u{0}", "C"), ("a.b", "a.b", "C\u{0}"), ("a.b", "a.b", "C.D"),
+      ("", "a.b", "C"),
+    ] {
+      let error = await busError { () async throws(BusError) in
+        try await fixture.client.call(destination, "/", interface, member)
+      }
+      #expect(error?.message.hasPrefix("not sent") == true)
+    }
+    try await fixture.stop()
+  }
+
+  @Test func callsStartInTheOrderOfTheirArrivalAndRunTogether() async throws {
+    let gate = Gate()
+    let order = Order()
+    let fixture = try await BusFixture.start(
+      ExportedMethod("Note", in: [Argument("number", "u")]) { call in
+        await order.add(call.arguments[0].asUInt32 ?? 0)
+        await gate.pass()
+        return []
+      })
+    try await fixture.client.sendWithoutWaiting("Note", 0..<100)
+    await gate.arrived(100)
+    #expect(await order.numbers == Array(0..<100))
+    await gate.open()
+    try await fixture.stop()
+  }
+
+  @Test func onePeerCannotKeepMoreThanItsShareOfCallsGoing() async throws {
+    let gate = Gate()
+    let fixture = try await BusFixture.start(Self.slow(gate))
+    try await withThrowingTaskGroup(of: BusError?.self) { group in
+      for _ in 0...IncomingCalls.limitOfSender {
+        group.addTask { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
+      }
+      #expect(try await group.next()??.name == BusError.Name.limitsExceeded)
+      await gate.open()
+      for try await error in group { #expect(error == nil) }
+    }
+    #expect(await fixture.server.incoming.isEmpty)
+    try await fixture.stop()
+  }
+}
+
+extension Connection {
+  /// Calls one after the other, as no two tasks could be made to.
+  fileprivate func sendWithoutWaiting(_ member: String, _ numbers: Range<UInt32>) throws {
+    for number in numbers {
+      let message = try Message.call(
+        BusFixture.name, BusFixture.path, BusFixture.interface, member, body: [.uint32(number)])
+      _ = try native?.send(message)
+    }
+  }
+}
+
+private actor Order {
+  private(set) var numbers: [UInt32] = []
+  func add(_ number: UInt32) { numbers.append(number) }
+}

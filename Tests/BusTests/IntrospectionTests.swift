@@ -1,0 +1,126 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Bus
+
+@Suite(.timeLimit(.minutes(1))) struct IntrospectionTests {
+  private static let interface = ExportedInterface(
+    BusFixture.interface,
+    methods: [
+      ExportedMethod(
+        "Do", in: [Argument("what", "s"), Argument("options", "a{sv}")], out: [Argument("handle", "o")],
+        annotations: ["org.freedesktop.DBus.Deprecated": "true"]
+      ) { _ in [.objectPath("/")] },
+      ExportedMethod("Plain") { _ in [] },
+    ],
+    properties: [
+      ExportedProperty("State", "s") {
+        .string("<&>")
+      } set: { _, _ in
+      },
+      ExportedProperty("Version", "u", emits: .const) { .uint32(1) },
+      ExportedProperty("Noisy", "as", emits: .invalidated, annotations: ["a.b": "\"<&>\""]) { .strings([]) },
+      ExportedProperty("Quiet", "b", emits: .none) { .boolean(true) },
+    ],
+    signals: [ExportedSignal("Done", [Argument("handle", "o")]), ExportedSignal("Empty")])
+
+  @Test func theDocumentSaysWhatWasDeclared() async throws {
+    let fixture = try await BusFixture.start([Self.interface])
+    let reply = try await fixture.client.call(
+      BusFixture.name, BusFixture.path, "org.freedesktop.DBus.Introspectable", "Introspect")
+    let document = try #require(reply.first?.asString)
+    let expected = """
+       <interface name="org.example.Server">
+        <method name="Do">
+         <arg name="what" type="s" direction="in"/>
+         <arg name="options" type="a{sv}" direction="in"/>
+         <arg name="handle" type="o" direction="out"/>
+         <annotation name="org.freedesktop.DBus.Deprecated" value="true"/>
+        </method>
+        <method name="Plain"/>
+        <property name="State" type="s" access="readwrite">
+         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="true"/>
+        </property>
+        <property name="Version" type="u" access="read">
+         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>
+        </property>
+        <property name="Noisy" type="as" access="read">
+         <annotation name="a.b" value="&quot;&lt;&amp;&gt;&quot;"/>
+         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="invalidates"/>
+        </property>
+        <property name="Quiet" type="b" access="read">
+         <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="false"/>
+        </property>
+        <signal name="Done">
+         <arg name="handle" type="o"/>
+        </signal>
+        <signal name="Empty"/>
+       </interface>
+      """
+    #expect(document.contains(expected), "\(document)")
+    try await fixture.stop()
+  }
+
+  @Test func busctlAndGdbusUnderstandIt() async throws {
+    let fixture = try await BusFixture.start([Self.interface], objectManager: true)
+    let table = try await fixture.busctl("introspect", BusFixture.name, BusFixture.path.string)
+    let rows = table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    #expect(rows.contains([".Do", "method", "sa{sv}", "o", "deprecated"]))
+    #expect(rows.contains([".Plain", "method", "-", "-", "-"]))
+    #expect(rows.contains([".State", "property", "s", "\"<&>\"", "emits-change", "writable"]))
+    #expect(rows.contains([".Version", "property", "u", "1", "const"]))
+    #expect(rows.contains([".Noisy", "property", "as", "0", "emits-invalidation"]))
+    #expect(rows.contains([".Quiet", "property", "b", "true", "-"]))
+    #expect(rows.contains([".Done", "signal", "o", "-", "-"]))
+    #expect(rows.contains([".GetManagedObjects", "method", "-", "a{oa{sa{sv}}}", "-"]))
+    #expect(rows.contains([".PropertiesChanged", "signal", "sa{sv}as", "-", "-"]))
+    let text = try await fixture.gdbus(
+      "introspect", "-d", BusFixture.name, "-o", BusFixture.path.string)
+    #expect(text.contains("Do(in  s what,"))
+    #expect(text.contains("readwrite s State = '<&>'"))
+    try await fixture.stop()
+  }
+
+  @Test func nodesAboveAnObjectListTheirChildren() async throws {
+    let fixture = try await BusFixture.start([])
+    for path: ObjectPath in ["/org/example/Server/b/c", "/org/example/Server/a", "/other"] {
+      try await fixture.server.export([Self.interface], at: path)
+    }
+    let tree = try await fixture.busctl("tree", "--list", BusFixture.name)
+    #expect(
+      tree.split(separator: "\n")
+        == [
+          "/", "/org", "/org/example", "/org/example/Server", "/org/example/Server/a", "/org/example/Server/b",
+          "/org/example/Server/b/c", "/other",
+        ])
+    await fixture.server.unexport("/org/example/Server/b/c")
+    #expect(try await fixture.busctl("tree", "--list", BusFixture.name).contains("/Server/b") == false)
+    let error = await busError { () async throws(BusError) in
+      try await fixture.client.call(
+        BusFixture.name, "/org/example/Server/b", "org.freedesktop.DBus.Introspectable", "Introspect")
+    }
+    #expect(error?.name == BusError.Name.unknownObject)
+    try await fixture.stop()
+  }
+
+  @Test func anInterfaceThatIsNotWellFormedIsNotExported() async throws {
+    let fixture = try await BusFixture.start([])
+    let method = ExportedMethod("Do") { _ in [] }
+    let malformed = [
+      ExportedInterface("nodots"), ExportedInterface("org.freedesktop.DBus.Properties"),
+      ExportedInterface("a.b", methods: [method, method]),
+      ExportedInterface("a.b", methods: [ExportedMethod("D-o") { _ in [] }]),
+      ExportedInterface("a.b", methods: [ExportedMethod("Do", in: [Argument("x", "ss")]) { _ in [] }]),
+      ExportedInterface("a.b", properties: [ExportedProperty("P", "") { .byte(1) }]),
+      ExportedInterface("a.b", signals: [ExportedSignal("S", [Argument("x", "")])]),
+    ]
+    for interface in malformed {
+      await #expect(throws: BusError.self) { try await fixture.server.export([interface], at: "/x") }
+    }
+    await #expect(throws: BusError.self) { try await fixture.server.export([], at: BusFixture.path) }
+    let twice = ExportedInterface("a.b")
+    await #expect(throws: BusError.self) { try await fixture.server.export([twice, twice], at: "/x") }
+    try await fixture.stop()
+  }
+}

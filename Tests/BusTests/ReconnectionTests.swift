@@ -1,0 +1,147 @@
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Bus
+
+/// Against a dbus-daemon that is killed and started again.
+@Suite(.timeLimit(.minutes(1))) struct ReconnectionTests {
+  @Test func everythingIsBackWhenTheBusIs() async throws {
+    let echo = ExportedMethod("Echo", in: [Argument("text", "s")], out: [Argument("text", "s")]) { $0.arguments }
+    let fixture = try await BusFixture.start(echo)
+    let signals = try await fixture.client.signals(MatchRule(sender: BusFixture.name, member: "S"))
+    var owners = try await fixture.client.owners(of: BusFixture.name).makeAsyncIterator()
+    var states = fixture.client.states().makeAsyncIterator()
+    let before = try #require(await fixture.server.uniqueName)
+    #expect(await owners.next() == before)
+    #expect(await states.next() == .connected(uniqueName: await fixture.client.uniqueName ?? ""))
+
+    try await fixture.bus.stop()
+    #expect(await states.next() == .disconnected)
+    #expect(await owners.next() == .some(nil))
+    let error = await busError { () async throws(BusError) in try await fixture.call("Echo", [.string("a")]) }
+    #expect(error?.isDisconnected == true)
+
+    try await fixture.bus.restart()
+    guard case .connected? = await states.next() else {
+      Issue.record("the client is not connected again")
+      return
+    }
+    let owner = try await first(in: OwnerSequence(iterator: owners)) { $0 }
+    #expect(owner == (await fixture.server.uniqueName))
+    #expect(try await fixture.call("Echo", [.string("again")]) == [.string("again")])
+    try await fixture.server.emit(path: "/", interface: "a.b", member: "S", [.byte(7)])
+    var iterator = signals.makeAsyncIterator()
+    let signal = try #require(await iterator.next())
+    #expect(signal.arguments == [.byte(7)])
+    #expect(signal.missed == 1)
+    try await fixture.stop()
+  }
+
+  @Test func whatIsAskedForWhileTheBusIsAwayIsThereAfterwards() async throws {
+    let fixture = try await BusFixture.start([])
+    try await fixture.bus.stop()
+    _ = try await first(in: fixture.client.states()) { $0 == .disconnected }
+    let signals = try await fixture.client.signals(MatchRule(sender: BusFixture.name, member: "S"))
+    var owners = try await fixture.client.owners(of: BusFixture.name).makeAsyncIterator()
+    #expect(await owners.next() == .some(nil))
+    try await fixture.server.export(
+      [ExportedInterface(BusFixture.interface, methods: [ExportedMethod("Ping") { _ in [] }])], at: "/late")
+    try await fixture.bus.restart()
+    _ = try await first(in: OwnerSequence(iterator: owners)) { $0 }
+    _ = try await fixture.client.call(BusFixture.name, "/late", BusFixture.interface, "Ping")
+    try await fixture.server.emit(path: "/", interface: "a.b", member: "S")
+    var iterator = signals.makeAsyncIterator()
+    #expect(await iterator.next()?.member == "S")
+    try await fixture.stop()
+  }
+
+  @Test func aNameThatWasGivenBackIsNotAskedForAgain() async throws {
+    let fixture = try await BusFixture.start([])
+    _ = try await fixture.server.requestName("org.example.Second")
+    try await fixture.server.releaseName("org.example.Second")
+    try await fixture.bus.restart()
+    var owners = try await fixture.client.owners(of: BusFixture.name).makeAsyncIterator()
+    while await owners.next() == .some(nil) {}
+    let reply = try await fixture.client.call(
+      Bus.name, Bus.path, Bus.interface, "NameHasOwner", [.string("org.example.Second")])
+    #expect(reply == [.boolean(false)])
+    try await fixture.stop()
+  }
+
+  @Test func openingFailsWhereNobodyListens() async throws {
+    let directory = try TemporaryDirectory()
+    for address in ["unix:path=\(directory.file("nobody"))", "nonsense", "", "unix:path=\u{0}", "unix:abstract=%zz"] {
+      let error = await busError { () async throws(BusError) in
+        try await Connection.open(BusAddress(address), on: EventLoop(label: "test"))
+      }
+      #expect(error != nil, "\(address)")
+    }
+  }
+
+  @Test func openingAtABusThatHangsUpFails() async throws {
+    let directory = try TemporaryDirectory()
+    let listener = try SilentListener(directory.file("bus"))
+    let task = Task {
+      await busError { () async throws(BusError) in
+        try await Connection.open(.socket(directory.file("bus")), on: EventLoop(label: "test"))
+      }
+    }
+    let peer = try await listener.accept()
+    shutdown(peer.rawValue, Int32(SHUT_RDWR))
+    #expect(await task.value?.isDisconnected == true)
+  }
+
+  @Test func openingAtABusThatSaysNothingCanBeGivenUp() async throws {
+    let directory = try TemporaryDirectory()
+    let listener = try SilentListener(directory.file("bus"))
+    let task = Task {
+      await busError { () async throws(BusError) in
+        try await Connection.open(.socket(directory.file("bus")), on: EventLoop(label: "test"))
+      }
+    }
+    let peer = try await listener.accept()
+    task.cancel()
+    #expect(await task.value?.name == BusError.Name.cancelled)
+    withExtendedLifetime(peer) {}
+  }
+}
+
+/// Goes on reading where an iterator stopped.
+private struct OwnerSequence: AsyncSequence {
+  let iterator: AsyncStream<String?>.Iterator
+  func makeAsyncIterator() -> AsyncStream<String?>.Iterator { iterator }
+}
+
+/// A socket that takes a connection and says nothing.
+private final class SilentListener: Sendable {
+  private let listener: FileDescriptor
+
+  init(_ path: String) throws {
+    listener = FileDescriptor(owning: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+    let bound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener.rawValue, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard bound == 0, listen(listener.rawValue, 1) == 0 else { throw SystemError("listen") }
+  }
+
+  /// The next connection, once its client has said something.
+  func accept() async throws -> FileDescriptor {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        try DedicatedThread.start { [listener] in
+          let peer = Glibc.accept(listener.rawValue, nil, nil)
+          continuation.resume(returning: FileDescriptor(owning: peer))
+        }
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+}
