@@ -1,3 +1,4 @@
+import Glibc
 import ReaderSimulator
 
-await SimulatorProgram.main(Array(CommandLine.arguments.dropFirst()))
+exit(await SimulatorProgram.main(Array(CommandLine.arguments.dropFirst())))

@@ -1,18 +1,79 @@
+import EventLoop
 import Glibc
 
 /// `tagroute-simulator`, the program.
 public enum SimulatorProgram {
-  /// Runs until it is told to stop.
+  private static let failure: Int32 = 1
+  /// EX_USAGE of sysexits.h.
+  private static let usage: Int32 = 64
+
+  /// Runs until `quit`, SIGTERM or SIGINT; without a control socket also until standard input ends, where that is a
+  /// terminal or a pipe and so somebody who could have said more.
   ///
   /// - Parameter arguments: the command line without the program's name.
-  public static func main(_ arguments: [String]) async {
-    guard let reader = try? await SimulatedReader.start() else { return }
-    let path = await reader.path
-    print("ready \(path)")
-    fflush(nil)
-    let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x04] + Array("example.com".utf8)
-    if let tag = try? SimulatedTag.type2(.ntag215, message: message) { await reader.place(tag) }
-    while let line = readLine() { if line == "quit" { break } }
+  /// - Returns: the exit code.
+  public static func main(_ arguments: [String]) async -> Int32 {
+    signal(SIGPIPE, SIG_IGN)
+    let options: SimulatorArguments
+    do throws(SimulatorError) { options = try SimulatorArguments(arguments) } catch {
+      return complain(error, usage)
+    }
+    let console = ControlChannel(input: FileDescriptor(owning: 0), output: FileDescriptor(owning: 1))
+    if options.wantsHelp {
+      console.write(SimulatorArguments.usage)
+      return 0
+    }
+    do throws(SimulatorError) {
+      try await run(options, console)
+      return 0
+    } catch {
+      return complain(error, failure)
+    }
+  }
+
+  private static func run(_ options: SimulatorArguments, _ console: ControlChannel) async throws(SimulatorError) {
+    let signals = ProcessSignals([SIGTERM, SIGINT])
+    let socket = try options.control.map { path throws(SimulatorError) in try ControlSocket(path) }
+    defer { socket?.close() }
+    let reader = try await SimulatedReader.start(timing: options.timing, link: options.link)
+    let session = ControlSession(reader: reader)
+    for tap in options.taps { _ = try await session.tap(tap) }
+    console.write("ready \(await reader.terminalPath)")
+
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    let endsWithInput = socket == nil && isConversation(console.input)
+    do throws(SystemError) {
+      let connections = try socket?.connections()
+      Task {
+        let quits = (try? await console.serve(session)) ?? false
+        if quits || endsWithInput { end.yield() }
+      }
+      Task {
+        guard let connections else { return }
+        for await connection in connections {
+          Task { if (try? await connection.serve(session)) ?? false { end.yield() } }
+        }
+      }
+    } catch {
+      throw SimulatorError(error.description)
+    }
+    Task {
+      for await _ in signals { end.yield() }
+    }
+    for await _ in ends { break }
     await reader.stop()
+  }
+
+  private static func isConversation(_ input: FileDescriptor) -> Bool {
+    var status = stat()
+    guard fstat(input.rawValue, &status) == 0 else { return false }
+    let kind = status.st_mode & S_IFMT
+    return isatty(input.rawValue) == 1 || kind == S_IFIFO || kind == S_IFSOCK
+  }
+
+  private static func complain(_ error: SimulatorError, _ code: Int32) -> Int32 {
+    let text = Array("tagroute-simulator: \(error)\n".utf8)
+    _ = write(2, text, text.count)
+    return code
   }
 }

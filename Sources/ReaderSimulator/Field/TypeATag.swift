@@ -25,6 +25,8 @@ enum TypeAReply: Equatable {
   case acknowledge
   /// Four bits that say "no"; the tag is not selected any more.
   case refuse(UInt8)
+  /// Silence; the tag is not selected any more.
+  case leave
   /// Silence; the tag stays selected.
   case ignore
   /// A standard frame, and then the tag is halted.
@@ -133,6 +135,9 @@ struct TypeATag: FieldTag {
     case .data(let data): return .standard(data)
     case .acknowledge: return .acknowledgement(0xA)
     case .ignore: return nil
+    case .leave:
+      leave()
+      return nil
     case .refuse(let code):
       leave()
       return .acknowledgement(code)

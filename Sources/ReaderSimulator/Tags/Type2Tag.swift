@@ -32,16 +32,22 @@ struct Type2Tag: TypeAApplication {
       compatibilityWritePage = Int(data[1])
       return .acknowledge
     case (0x60, 1):
-      guard let version = pages.model.version else { return .refuse(Self.invalidArgument) }
+      guard let version = pages.model.version else { return unknownCommand }
       return .data(version)
     case (0x3A, 3):
       let (first, last) = (Int(data[1]), Int(data[2]))
-      guard pages.model.version != nil, first <= last, last < pages.model.pageCount else {
+      guard pages.model.version != nil else { return unknownCommand }
+      guard first <= last, last < pages.model.pageCount else {
         return .refuse(Self.invalidArgument)
       }
       return read(page: first, count: last - first + 1)
-    default: return .refuse(Self.invalidArgument)
+    default: return unknownCommand
     }
+  }
+
+  /// An NTAG says no; the first Ultralight falls silent, by which nfc-mfultralight tells it from its successors.
+  private var unknownCommand: TypeAReply {
+    pages.model.version == nil ? .leave : .refuse(Self.invalidArgument)
   }
 
   private func read(page: Int, count: Int) -> TypeAReply {

@@ -1,0 +1,139 @@
+/// A line on the control socket or on standard input.
+enum ControlCommand: Equatable {
+  /// Where a tag's contents come from.
+  enum Contents: Equatable {
+    case uri(String)
+    case messageFile(String)
+    case memoryFile(String)
+  }
+
+  /// A tag to put on the reader.
+  struct Tap: Equatable {
+    var contents: Contents
+    var type = 2
+    var model: Type2Model?
+    var uid: TagUID?
+    /// Beside what lies there already, not instead of it.
+    var isAdditional = false
+  }
+
+  case tap(Tap)
+  case remove(UInt64?)
+  case fault(Fault)
+  case noFaults
+  case unplug
+  case plug
+  case counters(reset: Bool)
+  case commands
+  case help
+  case quit
+
+  static let summary = """
+    tap URI [--type 2|4] [--model NAME] [--uid HEX|random] [--add]; tap --ndef FILE …; tap --type 2 --memory FILE; \
+    remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | status HEX [N] | delay MS [N] | \
+    removal [N] [heard] | none; unplug; plug; counters [reset]; commands; quit
+    """
+
+  /// - Throws: `SimulatorError` that says what is wrong, and why.
+  init(_ line: String) throws(SimulatorError) {
+    let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+    let rest = Array(words.dropFirst())
+    switch words.first {
+    case "tap": self = .tap(try Self.tap(rest))
+    case "remove": self = .remove(try rest.first.map { word throws(SimulatorError) in try Self.tag(word) })
+    case "fault": self = try Self.fault(rest)
+    case "unplug": self = .unplug
+    case "plug": self = .plug
+    case "counters" where rest.isEmpty || rest == ["reset"]: self = .counters(reset: !rest.isEmpty)
+    case "commands": self = .commands
+    case "help": self = .help
+    case "quit": self = .quit
+    case nil: throw SimulatorError("command: empty line")
+    case let word?: throw SimulatorError("\(word.prefix(40)): no such command; try help")
+    }
+  }
+
+  /// `tap`'s arguments, which `--tap` on the command line shares.
+  static func tap(_ words: [String]) throws(SimulatorError) -> Tap {
+    var tap = Tap(contents: .uri(""))
+    var hasContents = false
+    var words = words[...]
+    while let word = words.popFirst() {
+      switch word {
+      case "--add": tap.isAdditional = true
+      case "--type":
+        guard let value = words.popFirst(), value == "2" || value == "4" else { throw SimulatorError("--type: 2 or 4") }
+        tap.type = value == "2" ? 2 : 4
+      case "--model":
+        let value = words.popFirst()
+        guard let model = Type2Model.all.first(where: { $0.name == value }) else {
+          throw SimulatorError("--model: one of \(Type2Model.all.map(\.name).joined(separator: ", "))")
+        }
+        tap.model = model
+      case "--uid": tap.uid = try uid(words.popFirst())
+      case "--ndef", "--memory":
+        guard let path = words.popFirst() else { throw SimulatorError("\(word): a file's name is missing") }
+        guard !hasContents else { throw SimulatorError("\(word): one content is enough") }
+        tap.contents = word == "--ndef" ? .messageFile(path) : .memoryFile(path)
+        hasContents = true
+      default:
+        guard !word.hasPrefix("--") else { throw SimulatorError("\(word.prefix(40)): no such option; try help") }
+        guard !hasContents else { throw SimulatorError("\(word.prefix(40)): one content is enough") }
+        tap.contents = .uri(word)
+        hasContents = true
+      }
+    }
+    guard hasContents else { throw SimulatorError("tap: a URI, --ndef or --memory is missing") }
+    if case .memoryFile = tap.contents, tap.type != 2 { throw SimulatorError("--memory: only for --type 2") }
+    if case .memoryFile = tap.contents, tap.uid != nil { throw SimulatorError("--uid: the memory holds it already") }
+    return tap
+  }
+
+  private static func uid(_ word: String?) throws(SimulatorError) -> TagUID {
+    if word == "random" { return .random }
+    guard let word, let bytes = Hexadecimal.bytes(word) else {
+      throw SimulatorError("--uid: 8, 14 or 20 hexadecimal digits, or random")
+    }
+    do throws(SimulatorError) { return try .fixed(bytes) } catch { throw SimulatorError("--uid: \(error)") }
+  }
+
+  private static func tag(_ word: String) throws(SimulatorError) -> UInt64 {
+    guard let number = UInt64(word) else { throw SimulatorError("remove: \(word.prefix(40)) is not a tag's number") }
+    return number
+  }
+
+  private static func fault(_ words: [String]) throws(SimulatorError) -> ControlCommand {
+    var words = words[...]
+    let name = words.popFirst()
+    switch name {
+    case "none": return .noFaults
+    case "silence": return .fault(.silence(commands: words.isEmpty ? nil : try count(&words)))
+    case "stall": return .fault(.stall(command: try count(&words)))
+    case "unplug": return .fault(.unplug(command: try count(&words)))
+    case "checksum": return .fault(.corruptChecksum(command: try count(&words)))
+    case "status":
+      guard let word = words.popFirst(), let status = UInt8(word, radix: 16) else {
+        throw SimulatorError("fault status: two hexadecimal digits are missing")
+      }
+      return .fault(.status(status, command: try count(&words)))
+    case "delay":
+      guard let word = words.popFirst(), let milliseconds = UInt32(word) else {
+        throw SimulatorError("fault delay: a number of milliseconds is missing")
+      }
+      return .fault(.delay(.milliseconds(Int(milliseconds)), command: try count(&words)))
+    case "removal":
+      let number = try count(&words)
+      return .fault(.removal(exchange: number, heard: words.popFirst() == "heard"))
+    default: throw SimulatorError("fault: \(name?.prefix(40) ?? "nothing") is not one; try help")
+    }
+  }
+
+  /// The how-manieth, 1 where nothing is said.
+  private static func count(_ words: inout ArraySlice<String>) throws(SimulatorError) -> Int {
+    guard let word = words.popFirst() else { return 1 }
+    guard let number = Int(word), (1...1_000_000).contains(number) else {
+      throw SimulatorError("fault: \(word.prefix(40)) is not a number from 1")
+    }
+    return number
+  }
+}

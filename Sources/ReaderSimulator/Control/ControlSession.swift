@@ -1,0 +1,102 @@
+import EventLoop
+import Glibc
+import NDEF
+
+/// Does what control lines say, and answers each with one line: `ok …` or `error what: why`.
+struct ControlSession: Sendable {
+  /// No tag holds more, and no message may be longer.
+  private static let maximumFileSize = 1 << 20
+
+  let reader: SimulatedReader
+
+  /// - Returns: the answer without a newline, and whether the program is to end.
+  func answer(to line: String) async -> (text: String, quits: Bool) {
+    do throws(SimulatorError) {
+      let command = try ControlCommand(line)
+      return (try await perform(command), command == .quit)
+    } catch {
+      return ("error \(error)", false)
+    }
+  }
+
+  /// Puts a tag on the reader.
+  ///
+  /// - Returns: the answer.
+  /// - Throws: `SimulatorError` where there can be no such tag.
+  func tap(_ tap: ControlCommand.Tap) async throws(SimulatorError) -> String {
+    let tag = try Self.makeTag(tap)
+    if !tap.isAdditional { await reader.removeAll() }
+    let id = await reader.place(tag)
+    return "ok tag \(id)"
+  }
+
+  private func perform(_ command: ControlCommand) async throws(SimulatorError) -> String {
+    switch command {
+    case .tap(let tap): return try await self.tap(tap)
+    case .remove(let number?):
+      guard await reader.remove(TagID(number: number)) != nil else {
+        throw SimulatorError("remove: no tag \(number) lies on the reader")
+      }
+      return "ok"
+    case .remove(nil): await reader.removeAll()
+    case .fault(let fault): await reader.add(fault)
+    case .noFaults: await reader.clearFaults()
+    case .unplug: await reader.unplug()
+    case .plug:
+      try await reader.plug()
+      return "ok \(await reader.terminalPath)"
+    case .counters(let resets):
+      let text = Self.describe(await reader.counters, fieldIsOn: await reader.isFieldOn)
+      if resets { await reader.resetCounters() }
+      return "ok \(text)"
+    case .commands:
+      let codes = await reader.commands.map { Hexadecimal.string($0.command) }
+      return "ok \(codes.joined(separator: " "))"
+    case .help: return "ok \(ControlCommand.summary)"
+    case .quit: break
+    }
+    return "ok"
+  }
+
+  private static func describe(_ counters: Counters, fieldIsOn: Bool) -> String {
+    let (seconds, attoseconds) = counters.fieldOnTime.components
+    let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    return "commands=\(counters.commands) exchanges=\(counters.exchanges) "
+      + "activation-frames=\(counters.activationFrames) received=\(counters.bytesReceived) sent=\(counters.bytesSent) "
+      + "field=\(fieldIsOn ? "on" : "off") field-on-ms=\(milliseconds)"
+  }
+
+  private static func makeTag(_ tap: ControlCommand.Tap) throws(SimulatorError) -> SimulatedTag {
+    let message: [UInt8]
+    switch tap.contents {
+    case .memoryFile(let path): return try .type2(tap.model, memory: try readFile(path))
+    case .messageFile(let path):
+      message = try readFile(path)
+      do { _ = try NDEFMessage(decoding: message) } catch {
+        throw SimulatorError("\(path): not an NDEF message: \(error)")
+      }
+    case .uri(let uri):
+      do { message = try NDEFMessage.uri(uri).encoded() } catch { throw SimulatorError("\(uri.prefix(80)): \(error)") }
+    }
+    let uid = tap.uid ?? .generated()
+    guard tap.type == 2 else { return try .type4(message: message, uid: uid) }
+    return try .type2(tap.model ?? .ntag215, message: message, uid: uid)
+  }
+
+  private static func readFile(_ path: String) throws(SimulatorError) -> [UInt8] {
+    let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard number >= 0 else { throw SimulatorError("\(path): \(SystemError("open it").description)") }
+    let file = FileDescriptor(owning: number)
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = read(file.rawValue, &buffer, buffer.count)
+      guard count >= 0 else { throw SimulatorError("\(path): \(SystemError("read it").description)") }
+      guard count > 0 else { return bytes }
+      bytes += buffer[..<count]
+      guard bytes.count <= maximumFileSize else {
+        throw SimulatorError("\(path): more than \(maximumFileSize) bytes, which no tag holds")
+      }
+    }
+  }
+}
