@@ -1,0 +1,55 @@
+@testable import ReaderSimulator
+
+/// A chip without a line: commands in, answers out.
+final class ChipDriver {
+  var chip: PN532Chip
+  var now = Duration.zero
+  private var tags: UInt64 = 0
+
+  init(_ timing: TimingModel = .immediate) { chip = PN532Chip(timing: timing) }
+
+  func place(_ tag: SimulatedTag) -> [PN532Chip.Action] {
+    tags += 1
+    chip.radio.field.place(tag.tag, as: TagID(number: tags))
+    return chip.fieldChanged(at: now)
+  }
+
+  func send(_ command: [UInt8]) -> [PN532Chip.Action] {
+    chip.receive(.information([0xD4] + command), at: now)
+  }
+
+  /// - Returns: the answer behind its code; nil for an error frame, or none.
+  func answer(_ command: [UInt8]) -> [UInt8]? {
+    guard case .information(let payload)? = Self.frames(send(command)).last, payload[0] == 0xD5,
+      payload[1] == command[0] + 1
+    else { return nil }
+    return Array(payload.dropFirst(2))
+  }
+
+  /// A tag that a fault took away.
+  func takeBack(_ number: UInt64) -> (any FieldTag)? { chip.radio.forgetTakenAway(TagID(number: number)) }
+
+  static func frames(_ actions: [PN532Chip.Action]) -> [HostFrame] {
+    var decoder = HostFrameDecoder()
+    return actions.flatMap { action -> [HostFrame] in
+      if case .send(let bytes, _) = action { decoder.append(bytes) } else { [] }
+    }
+  }
+
+  /// When the last frame of the answer is complete.
+  static func duration(_ actions: [PN532Chip.Action]) -> Duration {
+    actions.reduce(.zero) { latest, action in
+      if case .send(_, let after) = action { max(latest, after) } else { latest }
+    }
+  }
+}
+
+let uid7: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66]
+/// Select one Type A tag, whatever the time it takes is limited to.
+let select: [UInt8] = [0x4A, 0x01, 0x00]
+/// MxRtyPassiveActivation 0: one request.
+let oneRequest: [UInt8] = [0x32, 0x05, 0x00, 0x00, 0x00]
+
+func type2(_ model: Type2Model = .ntag215, _ message: [UInt8] = [0xD0, 0x00, 0x00]) throws -> SimulatedTag {
+  try .type2(model, message: message, uid: .fixed(uid7))
+}

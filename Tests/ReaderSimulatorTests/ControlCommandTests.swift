@@ -1,0 +1,59 @@
+import Testing
+
+@testable import ReaderSimulator
+
+@Suite struct ControlCommandTests {
+  @Test func taps() throws {
+    #expect(try ControlCommand("tap https://a.example/") == .tap(.init(contents: .uri("https://a.example/"))))
+    #expect(
+      try ControlCommand("tap tel:1 --type 4 --uid 08112233 --add")
+        == .tap(.init(contents: .uri("tel:1"), type: 4, uid: .fixed([0x08, 0x11, 0x22, 0x33]), isAdditional: true)))
+    #expect(try ControlCommand("tap --type 4 --ndef a.bin") == .tap(.init(contents: .messageFile("a.bin"), type: 4)))
+    #expect(
+      try ControlCommand(" tap --memory a.mfd --model ntag213 ")
+        == .tap(.init(contents: .memoryFile("a.mfd"), model: .ntag213)))
+    #expect(try ControlCommand("tap x: --uid random") == .tap(.init(contents: .uri("x:"), uid: .random)))
+  }
+
+  @Test(
+    arguments: [
+      ("remove", .remove(nil)), ("remove 7", .remove(7)), ("unplug", .unplug), ("plug", .plug), ("quit", .quit),
+      ("counters", .counters(reset: false)), ("counters reset", .counters(reset: true)), ("help", .help),
+      ("fault none", .noFaults), ("fault silence", .fault(.silence())),
+      ("fault silence 3", .fault(.silence(commands: 3))),
+      ("fault status 81 2", .fault(.status(0x81, command: 2))), ("fault stall", .fault(.stall())),
+      ("fault delay 40 3", .fault(.delay(.milliseconds(40), command: 3))),
+      ("fault unplug 2", .fault(.unplug(command: 2))),
+      ("fault removal 2 heard", .fault(.removal(exchange: 2, heard: true))),
+      ("fault checksum", .fault(.corruptChecksum())),
+    ] as [(String, ControlCommand)])
+  func others(line: String, command: ControlCommand) throws {
+    #expect(try ControlCommand(line) == command)
+  }
+
+  @Test(
+    arguments: [
+      "", "  ", "tup", "tap", "tap --type", "tap --type 3 x:", "tap a: b:", "tap --ndef", "tap --uid 0x x:",
+      "tap --uid 01 x:",
+      "tap --uid 88010203 x:", "tap --model ntag999 x:", "tap --memory f --type 4", "tap --memory f --uid 01020304",
+      "tap --bogus x:", "remove x", "remove -1", "fault", "fault bogus", "fault status", "fault status xyz",
+      "fault stall 0",
+      "fault delay", "fault delay -1", "fault silence 99999999999999999999", "counters bogus",
+    ])
+  func mistakesSayWhatAndWhy(line: String) {
+    let error = #expect(throws: SimulatorError.self) { try ControlCommand(line) }
+    #expect(error?.message.contains(": ") == true)
+  }
+
+  @Test func commandLine() throws {
+    let arguments = try SimulatorArguments([
+      "--link", "l", "--control", "c", "--timing", "real", "--tap", "https://a.example",
+    ])
+    #expect(arguments.link == "l" && arguments.control == "c" && arguments.timing == .realistic)
+    #expect(arguments.taps.map(\.contents) == [.uri("https://a.example")])
+    #expect(try SimulatorArguments(["--help"]).wantsHelp)
+    for wrong in [["--link"], ["--timing", "slow"], ["x"], ["--tap", "--add"]] {
+      #expect(throws: SimulatorError.self) { try SimulatorArguments(wrong) }
+    }
+  }
+}

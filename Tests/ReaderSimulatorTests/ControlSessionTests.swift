@@ -1,0 +1,67 @@
+import EventLoop
+import Glibc
+import NDEF
+import TestSupport
+import Testing
+
+@testable import ReaderSimulator
+
+@Suite(.timeLimit(.minutes(2))) struct ControlSessionTests {
+  private func session() async throws -> ControlSession { ControlSession(reader: try await .start()) }
+
+  @Test func tapReplacesUnlessAdded() async throws {
+    let session = try await session()
+    #expect(await session.answer(to: "tap https://example.com/").text == "ok tag 1")
+    let memory = try #require(await session.reader.memory(of: TagID(number: 1)))
+    #expect(try NDEFMessage(decoding: Array(memory[18..<(18 + Int(memory[17]))])) == .uri("https://example.com/"))
+    #expect(await session.answer(to: "tap https://example.com/ --type 4").text == "ok tag 2")
+    #expect(await session.answer(to: "tap tel:1 --add").text == "ok tag 3")
+    #expect(await session.reader.tags == [TagID(number: 2), TagID(number: 3)])
+    #expect(await session.answer(to: "remove 2").text == "ok")
+    #expect(await session.answer(to: "remove 2").text == "error remove: no tag 2 lies on the reader")
+    #expect(await session.answer(to: "remove").text == "ok")
+    #expect(await session.reader.tags.isEmpty)
+    await session.reader.stop()
+  }
+
+  @Test func tagsFromFiles() async throws {
+    let directory = try TemporaryDirectory()
+    let session = try await session()
+    let message = try directory.write([0xD0, 0x00, 0x00], to: "message")
+    let garbage = try directory.write([0xFF], to: "garbage")
+    let memory = try directory.write(try type2(.ntag213).tag.memory, to: "memory")
+    #expect(await session.answer(to: "tap --type 4 --ndef \(message)").text == "ok tag 1")
+    #expect(await session.answer(to: "tap --memory \(memory)").text == "ok tag 2")
+    #expect(await session.reader.memory(of: TagID(number: 2))?.count == 180)
+    #expect(await session.answer(to: "tap --ndef \(garbage)").text.hasPrefix("error \(garbage): not an NDEF message"))
+    #expect(await session.answer(to: "tap --ndef \(directory.file("none"))").text.contains("No such file"))
+    #expect(await session.answer(to: "tap --ndef \(directory.path)").text.hasPrefix("error "))
+    #expect(await session.reader.tags == [TagID(number: 2)])
+    await session.reader.stop()
+  }
+
+  @Test func aMistakeHarmsNothing() async throws {
+    let session = try await session()
+    let answer = await session.answer(to: "nonsense")
+    #expect(answer.text == "error nonsense: no such command; try help" && !answer.quits)
+    #expect(await session.answer(to: "counters").text.hasPrefix("ok commands=0 exchanges=0 "))
+    #expect(await session.answer(to: "unplug").text == "ok")
+    #expect(await session.answer(to: "plug").text.hasPrefix("ok /dev/pts/"))
+    #expect(await session.answer(to: "quit").quits)
+    await session.reader.stop()
+  }
+
+  @Test func socketIsItsOwnersAlone() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("control")
+    let socket = try ControlSocket(path)
+    var status = stat()
+    #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    // One that was left behind is replaced, a file is not.
+    _ = try ControlSocket(path)
+    #expect(throws: SimulatorError.self) { try ControlSocket(try directory.write("x", to: "file")) }
+    #expect(throws: SimulatorError.self) { try ControlSocket(String(repeating: "x", count: 200)) }
+    socket.close()
+    #expect(access(path, F_OK) != 0)
+  }
+}

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import ReaderSimulator
+
+@Suite struct FaultTests {
+  private func driver(_ faults: Fault...) throws -> ChipDriver {
+    let driver = ChipDriver()
+    _ = driver.place(try type2())
+    _ = driver.send(select)
+    for fault in faults { driver.chip.radio.faults.add(fault) }
+    return driver
+  }
+
+  @Test func silenceForSomeCommands() throws {
+    let driver = try driver(.silence(commands: 2))
+    #expect(driver.send([0x02]) == [.cancel])
+    #expect(driver.send([0x02]) == [.cancel])
+    #expect(driver.answer([0x02]) != nil)
+  }
+
+  @Test func silenceForEverUntilCleared() throws {
+    let driver = try driver(.silence())
+    for _ in 0..<5 { #expect(driver.send([0x02]) == [.cancel]) }
+    driver.chip.radio.faults.clear()
+    #expect(driver.answer([0x02]) != nil)
+  }
+
+  @Test func stallEndsWithThePlug() throws {
+    let driver = try driver(.stall(command: 2))
+    #expect(driver.answer([0x02]) != nil)
+    #expect(ChipDriver.frames(driver.send([0x02])) == [.acknowledge])
+    #expect(driver.send([0x02]) == [] && driver.chip.receive(.acknowledge, at: .zero) == [])
+    driver.chip.reset(at: .zero)
+    #expect(driver.answer([0x02]) != nil)
+  }
+
+  @Test func unplugAtACommand() throws {
+    let driver = try driver(.unplug(command: 1))
+    #expect(driver.send([0x02]) == [.cancel, .unplug])
+  }
+
+  @Test func corruptChecksumOnce() throws {
+    let driver = try driver(.corruptChecksum(command: 2))
+    #expect(driver.answer([0x02]) != nil)
+    #expect(ChipDriver.frames(driver.send([0x02])) == [.acknowledge])
+    #expect(driver.answer([0x02]) != nil)
+  }
+
+  @Test func statusConcernsExchangesAlone() throws {
+    let driver = try driver(.status(0x81, command: 2))
+    #expect(driver.answer([0x02]) != nil)
+    #expect(driver.answer([0x40, 0x01, 0x30, 0x00])?.first == 0x00)
+    #expect(driver.answer([0x02]) != nil)
+    #expect(driver.answer([0x40, 0x01, 0x30, 0x00]) == [0x81])
+    #expect(driver.chip.radio.exchanges == 1)
+  }
+
+  @Test func delayIsAdded() throws {
+    let driver = try driver(.delay(.milliseconds(250)))
+    #expect(ChipDriver.duration(driver.send([0x02])) == .milliseconds(250))
+    #expect(ChipDriver.duration(driver.send([0x02])) == .zero)
+  }
+
+  @Test func removalBeforeAndAfterTheFrameIsHeard() throws {
+    for heard in [false, true] {
+      let driver = try driver(.removal(exchange: 2, heard: heard))
+      #expect(driver.answer([0x40, 0x01, 0x30, 0x00])?.count == 17)
+      #expect(driver.answer([0x40, 0x01, 0xA2, 0x08, 9, 9, 9, 9]) == [0x01])
+      #expect(driver.chip.radio.field.tags.isEmpty)
+      let tag = try #require(driver.takeBack(1))
+      #expect(tag.memory[32..<36] == (heard ? [9, 9, 9, 9] : [0, 0, 0, 0]))
+    }
+  }
+}

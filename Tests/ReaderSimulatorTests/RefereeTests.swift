@@ -1,0 +1,73 @@
+import TestSupport
+import Testing
+
+@testable import ReaderSimulator
+
+/// Debian's own libnfc tools say whether this is a PN532 with tags.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct RefereeTests {
+  private func run(_ program: String, _ arguments: [String], on reader: SimulatedReader) async throws -> String {
+    var environment = currentEnvironment()
+    environment["LIBNFC_AUTO_SCAN"] = "false"
+    environment["LIBNFC_DEVICE"] = await reader.connectionString
+    let result = try await ChildProcess.run("/usr/bin/\(program)", arguments, environment: environment)
+    try #require(result.status == .exited(0), "\(result.log)")
+    return result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
+  @Test func listWithoutATag() async throws {
+    let reader = try await SimulatedReader.start()
+    #expect(try await run("nfc-list", [], on: reader).hasSuffix("opened"))
+    #expect(await !reader.isFieldOn)
+    await reader.stop()
+  }
+
+  @Test func listType2() async throws {
+    let reader = try await SimulatedReader.start()
+    await reader.place(try type2())
+    let output = try await run("nfc-list", ["-v"], on: reader)
+    #expect(output.contains("1 ISO14443A passive target(s) found:"))
+    #expect(output.contains("ATQA (SENS_RES): 00 44 * UID size: double"))
+    #expect(output.contains("UID (NFCID1): 04 11 22 33 44 55 66 SAK (SEL_RES): 00"))
+    #expect(output.contains("MIFARE Ultralight"))
+    await reader.stop()
+  }
+
+  @Test func listType4() async throws {
+    let reader = try await SimulatedReader.start()
+    await reader.place(try .type4(message: [], uid: .fixed(uid7)))
+    let output = try await run("nfc-list", ["-v"], on: reader)
+    #expect(output.contains("ATQA (SENS_RES): 03 44"))
+    #expect(output.contains("UID (NFCID1): 04 11 22 33 44 55 66 SAK (SEL_RES): 20"))
+    #expect(output.contains("ATS: 75 77 81 02 80"))
+    await reader.stop()
+  }
+
+  @Test(arguments: [Type2Model.ultralight, .ntag213, .ntag215, .ntag216])
+  func dumpIsTheMemory(model: Type2Model) async throws {
+    let directory = try TemporaryDirectory()
+    let reader = try await SimulatedReader.start()
+    let id = await reader.place(try type2(model, (0..<40).map { UInt8($0) }))
+    _ = try await run("nfc-mfultralight", ["r", directory.file("dump.mfd")], on: reader)
+    let dump = try readFile(directory.file("dump.mfd"))
+    let memory = try #require(await reader.memory(of: id))
+    try #require(dump.count >= 64)
+    // Passwords read as zero.
+    let readable = min(dump.count, model == .ultralight ? 64 : (model.pageCount - 2) * 4)
+    #expect(dump.prefix(readable) == memory.prefix(readable))
+    await reader.stop()
+  }
+
+  @Test func whatIsWrittenIsThere() async throws {
+    let directory = try TemporaryDirectory()
+    let reader = try await SimulatedReader.start()
+    let id = await reader.place(try type2(.ultralight))
+    _ = try await run("nfc-mfultralight", ["r", directory.file("dump.mfd")], on: reader)
+    var image = try readFile(directory.file("dump.mfd"))
+    try #require(image.count == 64)
+    for index in 16..<64 { image[index] = UInt8(index) ^ 0xA5 }
+    let file = try directory.write(image, to: "image.mfd")
+    let output = try await run("nfc-mfultralight", ["w", file], on: reader)
+    #expect(await reader.memory(of: id).map { Array($0[16..<64]) } == Array(image[16..<64]), "\(output)")
+    await reader.stop()
+  }
+}

@@ -1,0 +1,165 @@
+import EventLoop
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ReaderSimulator
+
+/// A host that opens the line and waits for bytes on a thread of its own.
+private struct Host {
+  let descriptor: FileDescriptor
+
+  init(_ path: String) throws {
+    let number = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    try #require(number >= 0)
+    descriptor = FileDescriptor(owning: number)
+  }
+
+  func send(_ bytes: [UInt8]) { _ = write(descriptor.rawValue, bytes, bytes.count) }
+
+  /// - Returns: as many bytes as were asked for, fewer where the line is cut.
+  func receive(_ count: Int) async -> [UInt8] {
+    await withCheckedContinuation { continuation in
+      let descriptor = descriptor
+      let thread: () throws -> Void = {
+        try DedicatedThread.start {
+          var received: [UInt8] = []
+          var buffer = [UInt8](repeating: 0, count: 512)
+          while received.count < count {
+            let length = read(descriptor.rawValue, &buffer, min(buffer.count, count - received.count))
+            guard length > 0 else { break }
+            received += buffer[..<length]
+          }
+          continuation.resume(returning: received)
+        }
+      }
+      do { try thread() } catch { continuation.resume(returning: []) }
+    }
+  }
+}
+
+/// A clock that stands still until it is told to go on.
+private final class ManualClock: SimulatorClock {
+  private struct State {
+    var now = Duration.zero
+    var due: [(at: Duration, loop: EventLoop, body: @Sendable () -> Void)] = []
+  }
+  private let state = Mutex(State())
+
+  var now: Duration { state.withLock { $0.now } }
+
+  func schedule(after delay: Duration, on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.due.append(($0.now + delay, loop, body)) }
+  }
+
+  func advance(by duration: Duration) {
+    let due = state.withLock { state in
+      state.now += duration
+      defer { state.due.removeAll { $0.at <= state.now } }
+      return state.due.filter { $0.at <= state.now }.sorted { $0.at < $1.at }
+    }
+    for item in due { item.loop.execute(item.body) }
+  }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct SimulatedReaderTests {
+  private let firmware = HostFrame.information([0xD4, 0x02]).bytes
+  private let firmwareAnswer =
+    HostFrame.acknowledge.bytes + HostFrame.information([0xD5, 0x03, 0x32, 0x01, 0x06, 0x07]).bytes
+
+  @Test func answersOnTheLine() async throws {
+    let reader = try await SimulatedReader.start()
+    let host = try Host(await reader.path)
+    host.send([0x55, 0x55, 0x00, 0x00, 0x00] + firmware)
+    #expect(await host.receive(firmwareAnswer.count) == firmwareAnswer)
+    let counters = await reader.counters
+    #expect(counters.commands == 1 && counters.bytesSent == firmwareAnswer.count)
+    #expect(await reader.connectionString == "pn532_uart:\(await reader.path)")
+    await reader.stop()
+  }
+
+  @Test func oneHostAfterAnother() async throws {
+    let reader = try await SimulatedReader.start()
+    for _ in 0..<3 {
+      let host = try Host(await reader.path)
+      host.send(firmware)
+      #expect(await host.receive(firmwareAnswer.count) == firmwareAnswer)
+    }
+    await reader.stop()
+  }
+
+  @Test func hostThatVanishesInAFrameIsForgotten() async throws {
+    let clock = ManualClock()
+    let reader = try await SimulatedReader.start(clock: clock)
+    let host = try Host(await reader.path)
+    // The header of a frame that never comes; the next host's first frame looks like its contents.
+    host.send([0x00, 0x00, 0xFF, 0x40, 0xC0, 0xD4])
+    host.send(firmware)
+    while await reader.counters.bytesReceived < 6 + firmware.count { await Task.yield() }
+    #expect(await reader.counters.commands == 0)
+    clock.advance(by: .milliseconds(100))
+    #expect(await host.receive(firmwareAnswer.count) == firmwareAnswer)
+    await reader.stop()
+  }
+
+  @Test func realTimingWaitsForTheClock() async throws {
+    let clock = ManualClock()
+    let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
+    let host = try Host(await reader.path)
+    host.send(firmware)
+    while await reader.counters.commands < 1 { await Task.yield() }
+    clock.advance(by: .milliseconds(2))
+    #expect(await host.receive(6) == HostFrame.acknowledge.bytes)
+    clock.advance(by: .milliseconds(2))
+    #expect(await host.receive(firmwareAnswer.count - 6) == Array(firmwareAnswer.dropFirst(6)))
+    await reader.stop()
+  }
+
+  @Test func unplugEndsTheLineAndPlugMakesAnother() async throws {
+    let directory = try TemporaryDirectory()
+    let reader = try await SimulatedReader.start(link: directory.file("reader"))
+    let id = await reader.place(try type2())
+    #expect(await reader.path == directory.file("reader"))
+    let host = try Host(directory.file("reader"))
+    await reader.unplug()
+    #expect(await host.receive(1) == [])
+    #expect(access(directory.file("reader"), F_OK) != 0)
+    #expect(await !reader.isPluggedIn)
+    try await reader.plug()
+    #expect(await reader.tags == [id])
+    let next = try Host(directory.file("reader"))
+    next.send(firmware)
+    #expect(await next.receive(firmwareAnswer.count) == firmwareAnswer)
+    await reader.stop()
+  }
+
+  @Test func aFileIsNotReplacedByTheLink() async throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("precious", to: "reader")
+    await #expect(throws: SimulatorError.self) { try await SimulatedReader.start(link: path) }
+    #expect(try readFile(path) == Array("precious".utf8))
+  }
+
+  @Test func aTagTakenAwayKeepsWhatWasWritten() async throws {
+    let reader = try await SimulatedReader.start()
+    let id = await reader.place(try type2())
+    #expect(await reader.memory(of: id)?.prefix(3) == uid7[..<3])
+    let tag = try #require(await reader.remove(id))
+    #expect(await reader.remove(id) == nil)
+    let again = await reader.place(tag)
+    #expect(again != id)
+    #expect(await reader.tags == [again])
+    await reader.stop()
+  }
+
+  @Test func garbageOnTheLineHarmsNothing() async throws {
+    let reader = try await SimulatedReader.start()
+    let host = try Host(await reader.path)
+    for _ in 0..<50 { host.send((0..<64).map { _ in UInt8.random(in: 0...0xFE) }) }
+    host.send(firmware)
+    while await reader.counters.bytesReceived < 50 * 64 + firmware.count { await Task.yield() }
+    #expect(await reader.counters.commands == 1)
+    await reader.stop()
+  }
+}

@@ -1,0 +1,154 @@
+import Testing
+
+@testable import ReaderSimulator
+
+@Suite struct Type4TagTests {
+  private static let selectApplication: [UInt8] = [
+    0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00,
+  ]
+  private static let selectContainer: [UInt8] = [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]
+  private static let selectNDEF: [UInt8] = [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x04]
+
+  private func selected(_ message: [UInt8], _ options: Type4Options = Type4Options()) throws -> ChipDriver {
+    let driver = ChipDriver()
+    _ = driver.place(try .type4(message: message, options: options))
+    _ = driver.send(select)
+    #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x90, 0x00])
+    return driver
+  }
+
+  @Test func readInFiveCommands() throws {
+    let driver = try selected([0xD0, 0x00, 0x00])
+    #expect(driver.answer([0x40, 0x01] + Self.selectContainer) == [0x00, 0x90, 0x00])
+    #expect(
+      driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x0F])
+        == [0, 0, 0x0F, 0x20, 0, 59, 0, 52, 0x04, 0x06, 0xE1, 0x04, 0x01, 0x00, 0x00, 0x00, 0x90, 0x00])
+    #expect(driver.answer([0x40, 0x01] + Self.selectNDEF) == [0x00, 0x90, 0x00])
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x05]) == [0, 0, 3, 0xD0, 0, 0, 0x90, 0x00])
+    #expect(driver.chip.radio.exchanges == 5)
+  }
+
+  @Test func statusWords() throws {
+    let driver = try selected([])
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x02]) == [0, 0x69, 0x86])
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x05]) == [0, 0x6A, 0x82])
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xA4, 0x04, 0x00, 0x01, 0xAA]) == [0, 0x6A, 0x82])
+    #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0, 0x90, 0x00])
+    #expect(driver.answer([0x40, 0x01] + Self.selectNDEF) == [0, 0x90, 0x00])
+    // More than MLe, behind the end, unknown instruction and class, contradicting lengths.
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 60]) == [0, 0x67, 0x00])
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x01, 0x00, 1]) == [0, 0x6B, 0x00])
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xD6, 0x00, 0xFF, 2, 1, 1]) == [0, 0x6B, 0x00])
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xCA, 0x00, 0x00]) == [0, 0x6D, 0x00])
+    #expect(driver.answer([0x40, 0x01, 0x90, 0xB0, 0x00, 0x00]) == [0, 0x6E, 0x00])
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xD6, 0x00, 0x00, 9, 1]) == [0, 0x67, 0x00])
+    #expect(driver.answer([0x40, 0x01, 0x00]) == [0, 0x67, 0x00])
+  }
+
+  @Test func updateBinaryUnlessReadOnly() throws {
+    let driver = try selected([])
+    _ = driver.send([0x40, 0x01] + Self.selectNDEF)
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xD6, 0x00, 0x01, 2, 0x01, 0xAB]) == [0, 0x90, 0x00])
+    #expect(driver.chip.radio.field.memory(of: TagID(number: 1))?.prefix(4) == [0x00, 0x01, 0xAB, 0x00])
+    var options = Type4Options()
+    options.isReadOnly = true
+    let other = try selected([], options)
+    _ = other.send([0x40, 0x01] + Self.selectNDEF)
+    #expect(other.answer([0x40, 0x01, 0x00, 0xD6, 0x00, 0x01, 1, 0x01]) == [0, 0x69, 0x82])
+  }
+
+  @Test func longAnswersComeInPieces() throws {
+    var options = Type4Options()
+    options.maximumRead = 1_024
+    let message = (0..<1_000).map { UInt8($0 % 251) }
+    let driver = try selected(message, options)
+    _ = driver.send([0x40, 0x01] + Self.selectNDEF)
+    // An extended length: 1,002 bytes.
+    var answer = try #require(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x00, 0x03, 0xEA]))
+    var data: [UInt8] = []
+    while answer[0] == 0x40 {
+      #expect(answer.count == 263)
+      data += answer.dropFirst()
+      answer = try #require(driver.answer([0x40, 0x01]))
+    }
+    data += answer.dropFirst()
+    #expect(answer[0] == 0 && data == [0x03, 0xE8] + message + [0x90, 0x00])
+  }
+
+  @Test func longCommandsComeInPieces() throws {
+    var options = Type4Options()
+    options.maximumWrite = 600
+    options.fileSize = 1_024
+    let driver = try selected([], options)
+    _ = driver.send([0x40, 0x01] + Self.selectNDEF)
+    let data = (0..<500).map { UInt8($0 % 253) }
+    let command: [UInt8] = [0x00, 0xD6, 0x00, 0x02, 0x00, 0x01, 0xF4] + data
+    #expect(driver.answer([0x40, 0x41] + command[..<260]) == [0x00])
+    #expect(driver.answer([0x40, 0x01] + command[260...]) == [0x00, 0x90, 0x00])
+    #expect(driver.chip.radio.field.memory(of: TagID(number: 1)).map { Array($0[2..<502]) } == data)
+  }
+
+  @Test func mapping3ReachesBeyond32KiB() throws {
+    var options = Type4Options()
+    options.mappingVersion = 3
+    options.maximumRead = 256
+    let message = (0..<40_000).map { UInt8($0 % 249) }
+    let driver = try selected(message, options)
+    _ = driver.send([0x40, 0x01] + Self.selectContainer)
+    #expect(
+      driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x11])
+        == [0, 0, 0x11, 0x30, 0x01, 0x00, 0, 52, 0x06, 0x08, 0xE1, 0x04, 0, 0, 0x9C, 0x44, 0, 0, 0x90, 0x00])
+    _ = driver.send([0x40, 0x01] + Self.selectNDEF)
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 4]) == [0, 0, 0, 0x9C, 0x40, 0x90, 0x00])
+    // Offset data object 54 03 008000, six bytes: a header of two and four of data.
+    #expect(
+      driver.answer([0x40, 0x01, 0x00, 0xB1, 0x00, 0x00, 0x05, 0x54, 0x03, 0x00, 0x80, 0x00, 0x06])
+        == [0, 0x53, 0x04] + message[32_764..<32_768] + [0x90, 0x00])
+  }
+
+  @Test func liesAreTold() throws {
+    var options = Type4Options()
+    options.declaredLength = 0xFFF0
+    options.ats = [0x00]
+    let driver = ChipDriver()
+    _ = driver.place(try .type4(message: [], uid: .fixed(uid7), options: options))
+    #expect(driver.answer(select)?.suffix(8) == uid7 + [0x00])
+    _ = driver.send([0x40, 0x01] + Self.selectApplication)
+    _ = driver.send([0x40, 0x01] + Self.selectNDEF)
+    #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 2]) == [0, 0xFF, 0xF0, 0x90, 0x00])
+  }
+
+  @Test func withoutAutomaticRATSTheHostSpeaksBlocks() throws {
+    let driver = ChipDriver()
+    _ = driver.place(try .type4(message: [0xD0, 0x00, 0x00], uid: .fixed(uid7)))
+    #expect(driver.answer([0x12, 0x04]) == [])
+    #expect(driver.answer(select)?.count == 13)
+    #expect(driver.answer([0x42, 0xE0, 0x50]) == [0x00, 0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
+    let block: [UInt8] = [0x02] + Self.selectApplication
+    #expect(driver.answer([0x42] + block) == [0x00, 0x02, 0x90, 0x00])
+    // The answer is lost: R(NAK) with the same number brings it again, one with the next number says it is there.
+    #expect(driver.answer([0x42, 0xB2]) == [0x00, 0x02, 0x90, 0x00])
+    #expect(driver.answer([0x42, 0xB3]) == [0x00, 0xA2])
+    #expect(driver.answer([0x42, 0xC2]) == [0x00, 0xC2])
+    #expect(driver.answer([0x42] + block) == [0x01])
+  }
+
+  @Test func presenceIsChecked() throws {
+    let driver = try selected([])
+    #expect(driver.answer([0x00, 0x06]) == [0x00])
+    _ = driver.answer([0x40, 0x01] + Self.selectNDEF)
+    #expect(driver.answer([0x00, 0x06]) == [0x00])
+    _ = driver.chip.radio.field.remove(TagID(number: 1))
+    #expect(driver.answer([0x00, 0x06]) == [0x01])
+  }
+
+  @Test func optionsThatContradictOneAnotherAreErrors() {
+    var options = Type4Options()
+    options.fileSize = 4
+    #expect(throws: SimulatorError.self) { try SimulatedTag.type4(message: [1, 2, 3], options: options) }
+    options = Type4Options()
+    options.mappingVersion = 1
+    #expect(throws: SimulatorError.self) { try SimulatedTag.type4(message: [], options: options) }
+    #expect(throws: SimulatorError.self) { try SimulatedTag.type4(message: [UInt8](repeating: 0, count: 0xFFFF)) }
+  }
+}
