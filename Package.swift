@@ -25,12 +25,13 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = [], pure: Bool
 }
 
 /// Release executables carry the Swift runtime, so a user's machine needs none.
-func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func program(_ name: String, _ dependencies: [Target.Dependency], libraries: [String] = []) -> Target {
   .executableTarget(
     name: name,
     dependencies: dependencies,
     swiftSettings: settings,
     linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]
+      + libraries.map { .linkedLibrary($0, .when(configuration: .release)) }
   )
 }
 
@@ -104,7 +105,8 @@ let package = Package(
         "Bus", "Configuration", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "ScanGate", "Session",
       ]),
 
-    program("tagroute", ["CommandLineTool"]),
+    // What FoundationEssentials, for JSON, stands on; its static library does not say so itself.
+    program("tagroute", ["CommandLineTool"], libraries: ["_FoundationCShims", "_FoundationCollections"]),
     program("tagroute-agent", ["Agent"]),
     program("tagroute-bench", ["Benchmarks"]),
     program("tagroute-reader", ["Reader"]),
