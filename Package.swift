@@ -95,9 +95,7 @@ let package = Package(
         "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "NDEF", "Names", "Notifications",
         "Routing", "TagrouteClient", "UniversalLinks",
       ]),
-    module(
-      "Benchmarks",
-      ["Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TestSupport"]),
+    module("Benchmarks", ["Bus", "EventLoop", "Rig", "TagrouteClient", "TestSupport"]),
     module("CommandLineTool", ["Bus", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     module(
       "Daemon",

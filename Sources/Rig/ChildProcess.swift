@@ -108,10 +108,13 @@ public final class ChildProcess: Sendable {
 
   /// Waits for the end.
   ///
+  /// - Parameter limit: how long it may take, by default half a minute.
   /// - Returns: how it ended.
-  /// - Throws: `RigError` with the log where it still runs after half a minute.
+  /// - Throws: `RigError` with the log where it still runs then.
   @discardableResult
-  public func exit() async throws -> ExitStatus { try await output.exit() }
+  public func exit(within limit: Duration = .seconds(30)) async throws -> ExitStatus {
+    try await output.exit(within: limit)
+  }
 
   /// Every line so far, of both outputs in the order of their arrival.
   public func log() async -> [String] { await output.lines.map(\.text) }

@@ -163,14 +163,14 @@ actor ProcessOutput {
     }
   }
 
-  func exit() async throws -> ChildProcess.ExitStatus {
+  func exit(within limit: Duration) async throws -> ChildProcess.ExitStatus {
     if let status, open == 0 { return status }
     let id = nextID
     nextID += 1
     return try await withCheckedThrowingContinuation { continuation in
       exitWaiters[id] = continuation
       if status != nil { settle() }
-      loop.schedule(after: .seconds(30)) { self.assumeIsolated { $0.expire(exit: id) } }
+      loop.schedule(after: limit) { self.assumeIsolated { $0.expire(exit: id, after: limit) } }
     }
   }
 
@@ -179,8 +179,8 @@ actor ProcessOutput {
     waiters.remove(at: index).continuation.resume(throwing: failure("did not say within 30 s what was waited for"))
   }
 
-  private func expire(exit id: Int) {
-    exitWaiters.removeValue(forKey: id)?.resume(throwing: failure("still runs after 30 s"))
+  private func expire(exit id: Int, after limit: Duration) {
+    exitWaiters.removeValue(forKey: id)?.resume(throwing: failure("still runs after \(limit)"))
   }
 
   func send(_ line: String) throws {

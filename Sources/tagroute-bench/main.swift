@@ -1,1 +1,4 @@
-print("")
+import Benchmarks
+import Glibc
+
+exit(await Benchmarks.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,26 @@
+/// Durations of one thing, measured many times.
+struct Distribution {
+  private let sorted: [Duration]
+
+  init(_ durations: [Duration]) { sorted = durations.sorted() }
+
+  /// The smallest measured value that at least `percent` of all values do not exceed (nearest rank).
+  func percentile(_ percent: Int) -> Duration {
+    guard !sorted.isEmpty else { return .zero }
+    let rank = (percent * sorted.count + 99) / 100
+    return sorted[min(max(rank, 1), sorted.count) - 1]
+  }
+
+  /// One line: what, and the distribution in milliseconds.
+  func line(_ name: String) -> String {
+    let columns = [("min", 0), ("median", 50), ("90 %", 90), ("99 %", 99), ("worst", 100)].map { title, percent in
+      "\(title) \(Self.milliseconds(percentile(percent)))"
+    }
+    return "\(name): \(columns.joined(separator: ", ")) ms (\(sorted.count) taps)"
+  }
+
+  static func milliseconds(_ duration: Duration) -> String {
+    let tenths = Int((duration / .milliseconds(1) * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

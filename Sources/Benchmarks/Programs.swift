@@ -1,0 +1,24 @@
+import Glibc
+import Rig
+
+/// The programs under measurement.
+enum Programs {
+  /// Brings them up to date: `swift run` builds the benchmark alone.
+  ///
+  /// - Throws: `RigError` where they do not build. Away from the package's folder what is built already counts.
+  static func build() async throws {
+    guard access("Package.swift", R_OK) == 0 else { return }
+    #if DEBUG
+      let configuration = "debug"
+    #else
+      let configuration = "release"
+    #endif
+    let swift = try BuiltProducts.systemProgram("swift", package: "a Swift toolchain; there is none for Debian")
+    for program in ["tagrouted", "tagroute-reader", "tagroute-agent", "tagroute-simulator"] {
+      let build = try ChildProcess(swift, ["build", "--configuration", configuration, "--product", program])
+      guard try await build.exit(within: .seconds(1800)) == .exited(0) else {
+        throw RigError("\(program) does not build:\n" + (await build.log().suffix(20).joined(separator: "\n")))
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Bus
+import EventLoop
+import Glibc
+import Rig
+import TagrouteClient
+import TestSupport
+
+/// From a tag placed at a random moment to the call of Notify: simulator, libnfc, daemon, agent and two buses, all real.
+/// Only the notification server is a stand-in, because it has to tell the time of the call.
+struct TapBenchmark {
+  let taps: Int
+  /// How many placements the comparison gets: each costs a process or more.
+  private let comparedTaps = 40
+
+  func run() async throws {
+    try await Programs.build()
+    let installation = try await Installation()
+    try installation.directory.write(
+      """
+      [Desktop Entry]
+      Type=Application
+      Name=Menu
+      Exec=/bin/true %u
+      Implements=org.tagroute.Handler1;
+
+      [org.tagroute.Handler1]
+      Domains=menu.example.com;
+      """, to: "share/applications/org.example.Menu.desktop")
+    let server = try await NotificationServerStandIn.start(
+      on: BusAddress(installation.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""))
+    try await installation.startAll()
+    try await waitUntilScanning(installation)
+
+    var latencies: [Duration] = []
+    var commands: [Int] = []
+    var exchanges: [Int] = []
+    for number in 0..<taps {
+      try await rest()
+      let before = try await counters(installation)
+      let uri = "https://menu.example.com/table/\(number)"
+      let placed = SuspendingClock.now
+      try await installation.simulate("tap \(uri) --type \(number % 2 == 0 ? 2 : 4) --uid \(uid(number))")
+      let shown = await server.next()
+      latencies.append(SuspendingClock.now - placed)
+      guard shown.body.contains("table/\(number)") || shown.summary.contains("table/\(number)") else {
+        throw RigError("tap \(number): the notification is for another tag: \(shown.summary): \(shown.body)")
+      }
+      let after = try await counters(installation)
+      commands.append(after["commands", default: 0] - before["commands", default: 0])
+      exchanges.append(after["exchanges", default: 0] - before["exchanges", default: 0])
+      try await installation.simulate("remove")
+    }
+    print(Distribution(latencies).line("tag placed to Notify, Type 2 and Type 4A by turns"))
+    print(
+      "  chip commands from one to the other, polling included: median \(median(commands)), most \(commands.max() ?? 0)"
+    )
+    print("  RF exchanges with the tag: median \(median(exchanges)), most \(exchanges.max() ?? 0)")
+
+    await installation.daemon?.signal(SIGTERM)
+    try await installation.daemon?.exit()
+    print(Distribution(try await listLoop(installation)).line("tag placed to its line in a loop of nfc-list"))
+    await installation.stop()
+  }
+
+  /// What a script without Tagroute does: nfc-list over and over, until it prints the tag.
+  private func listLoop(_ installation: Installation) async throws -> [Duration] {
+    let program = try BuiltProducts.systemProgram("nfc-list", package: "libnfc-bin")
+    var environment = installation.environment
+    environment["LIBNFC_DEFAULT_DEVICE"] = "pn532_uart:\(installation.directory.file("reader"))"
+    var latencies: [Duration] = []
+    for number in 0..<comparedTaps {
+      let loop = Task { [environment] in
+        while true {
+          let result = try await ChildProcess.run(program, [], environment: environment)
+          if result.output.contains("UID") { return SuspendingClock.now }
+        }
+      }
+      try await rest()
+      let placed = SuspendingClock.now
+      try await installation.simulate("tap https://menu.example.com/\(number) --uid \(uid(number))")
+      latencies.append(try await loop.value - placed)
+      try await installation.simulate("remove")
+    }
+    return latencies
+  }
+
+  /// Long enough that the removal was noticed, and of random length, so that taps meet every phase of the polling.
+  private func rest() async throws {
+    try await Task.sleep(for: .milliseconds(Int.random(in: 350...550)))
+  }
+
+  private func uid(_ number: Int) -> String {
+    let digits = String(number, radix: 16)
+    return "04" + String(repeating: "0", count: 12 - digits.count) + digits
+  }
+
+  private func median(_ numbers: [Int]) -> Int { numbers.sorted()[numbers.count / 2] }
+
+  /// `counters` answers `name=number` words.
+  private func counters(_ installation: Installation) async throws -> [String: Int] {
+    var result: [String: Int] = [:]
+    for word in try await installation.simulate("counters").split(separator: " ") {
+      let parts = word.split(separator: "=")
+      if parts.count == 2, let number = Int(parts[1]) { result[String(parts[0])] = number }
+    }
+    return result
+  }
+
+  private func waitUntilScanning(_ installation: Installation) async throws {
+    let daemon = try await DaemonClient.connect(
+      to: BusAddress(installation.systemBus.address), on: EventLoop(label: "bench"))
+    for await _ in try await daemon.changes() {
+      if let status = try? await daemon.status(), status.scanning { return }
+    }
+  }
+}
