@@ -34,7 +34,8 @@ final class DaemonConnection {
 
   /// Says that this thread will be heard of again within `duration`, whatever happens.
   func promise(_ duration: Duration) throws(ReaderLinkError) {
-    lastBeat = .now
+    // A long promise is taken back by the next beat: until then nobody could tell that this thread is stuck.
+    lastBeat = duration > Self.promise ? nil : .now
     try link.send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
   }
 

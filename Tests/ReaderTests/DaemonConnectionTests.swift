@@ -1,0 +1,76 @@
+import EventLoop
+import Glibc
+import ReaderLink
+import Testing
+
+@testable import Reader
+
+@Suite struct DaemonConnectionTests {
+  /// The daemon's end of the link.
+  let daemon: FileDescriptor
+  let reader: FileDescriptor
+
+  init() throws {
+    var pair: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    daemon = FileDescriptor(owning: pair[0])
+    reader = FileDescriptor(owning: pair[1])
+  }
+
+  func connection() -> DaemonConnection { DaemonConnection(DaemonLink(descriptor: reader.rawValue)) }
+
+  func send(_ command: ReaderCommand) {
+    let frame = command.frame
+    #expect(write(daemon.rawValue, frame, frame.count) == frame.count)
+  }
+
+  func received() throws -> [ReaderMessage] {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = recv(daemon.rawValue, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+    var decoder = FrameDecoder()
+    decoder.append(bytes.prefix(max(count, 0)))
+    var messages: [ReaderMessage] = []
+    while let payload = try decoder.next() { messages.append(try ReaderMessage(payload: payload)) }
+    return messages
+  }
+
+  @Test func doesNotBeatMoreOftenThanNeeded() throws {
+    let connection = connection()
+    for _ in 0..<3 { try connection.beat() }
+    #expect(try received() == [.heartbeat(within: 1000)])
+  }
+
+  @Test func takesALongPromiseBackWithTheNextBeat() throws {
+    let connection = connection()
+    try connection.promise(.seconds(5))
+    try connection.beat()
+    #expect(try received() == [.heartbeat(within: 5000), .heartbeat(within: 1000)])
+  }
+
+  @Test func beatsAtOnceAfterItHasSlept() throws {
+    let connection = connection()
+    try connection.beat()
+    try connection.promiseNothing()
+    try connection.beat()
+    #expect(try received() == [.heartbeat(within: 1000), .heartbeat(within: 0), .heartbeat(within: 1000)])
+  }
+
+  @Test func saysAStateOnce() throws {
+    let connection = connection()
+    for reason in ["a", "a", "b"] { try connection.report(.state(.absent(reason: reason))) }
+    #expect(try received() == [.state(.absent(reason: "a")), .state(.absent(reason: "b"))])
+  }
+
+  @Test func remembersWhatTheDaemonWants() throws {
+    let connection = connection()
+    #expect(try connection.isInterrupted())
+    send(.scan(true))
+    send(.avoid(uid: [1, 2, 3, 4]))
+    try connection.sleep(nil)
+    #expect(try !connection.isInterrupted())
+    #expect(connection.takeAvoided() == [[1, 2, 3, 4]])
+    #expect(connection.takeAvoided() == [])
+    send(.shutDown)
+    #expect(try connection.isInterrupted())
+  }
+}
