@@ -129,7 +129,7 @@ let package = Package(
     tests(
       "Reader",
       ["EventLoop", "Journal", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "Tags", "tagroute-reader"]),
-    tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "TestSupport"]),
+    tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "Rig"]),
     tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
     tests("Routing", ["NDEF", "UniversalLinks"]),
     tests("ScanGate", []),

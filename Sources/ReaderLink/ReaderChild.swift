@@ -31,11 +31,14 @@ enum ReaderChild {
     _ arguments: [String], environment: [String], output: FileDescriptor?, link: FileDescriptor?, on loop: EventLoop,
     report: @escaping @Sendable (Event) -> Void
   ) throws(SystemError) {
+    let given = Given(output: output, link: link)
     try DedicatedThread.start(stackSize: 128 * 1024) {
       let child: pid_t
       do throws(SystemError) {
-        child = try spawn(arguments, environment: environment, output: output, link: link)
+        child = try spawn(arguments, environment: environment, given)
+        given.close()
       } catch {
+        given.close()
         loop.execute { report(.failed(error)) }
         return
       }
@@ -58,8 +61,9 @@ enum ReaderChild {
   }
 
   private static func spawn(
-    _ arguments: [String], environment: [String], output: FileDescriptor?, link: FileDescriptor?
+    _ arguments: [String], environment: [String], _ given: Given
   ) throws(SystemError) -> pid_t {
+    let (output, link) = (given.output, given.link)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -93,5 +97,24 @@ enum ReaderChild {
     let result = posix_spawn(&child, arguments.first ?? "", &actions, &attributes, &vector, &variables)
     guard result == 0 else { throw SystemError("start \(arguments.first ?? "a program")", errno: result) }
     return child
+  }
+
+  /// The child's ends of pipes and sockets, which nobody else may keep open once it has them: our ends would not see that
+  /// it has closed them.
+  ///
+  /// `@unchecked` because only the thread that starts the child touches it once that thread exists.
+  private final class Given: @unchecked Sendable {
+    private(set) var output: FileDescriptor?
+    private(set) var link: FileDescriptor?
+
+    init(output: FileDescriptor?, link: FileDescriptor?) {
+      self.output = output
+      self.link = link
+    }
+
+    func close() {
+      output = nil
+      link = nil
+    }
   }
 }

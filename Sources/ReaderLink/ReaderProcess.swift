@@ -40,12 +40,18 @@ public actor ReaderProcess {
   /// The id of the present process; nil where there is none.
   public private(set) var processID: Int32?
 
+  /// Events that wait to be read: far more than a process has to say between two turns of the loop. One that says more is
+  /// ended, and there is as much room again for what becomes of it.
+  private static let mostUnread = 64
+
   private nonisolated let loop: EventLoop
   private let configuration: Configuration
   private let continuation: AsyncStream<ReaderProcessEvent>.Continuation
   private var supervision = ReaderSupervision()
   private var link: ReaderLinkEnd?
   private var killIsDue = false
+  /// The present process has said more than is read: it is about to be ended, and nothing of it counts any more.
+  private var isFlooding = false
   private var timer: LoopTimer?
   private var timerIsSetFor: SuspendingClock.Instant?
   private var stopWaiters: [CheckedContinuation<Void, Never>] = []
@@ -59,8 +65,7 @@ public actor ReaderProcess {
   public init(_ configuration: Configuration, on loop: EventLoop) {
     self.configuration = configuration
     self.loop = loop
-    // Far more than a process has to say between two turns of the loop; one that says more is ended.
-    (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(64))
+    (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(2 * Self.mostUnread))
   }
 
   /// Starts the process, and keeps one alive from here on.
@@ -101,7 +106,8 @@ public actor ReaderProcess {
   }
 
   private func report(_ event: ReaderProcessEvent) {
-    guard case .dropped = continuation.yield(event) else { return }
+    guard case .enqueued(let room) = continuation.yield(event), room < Self.mostUnread else { return }
+    isFlooding = true
     // Later, since this is in the middle of performing actions.
     loop.execute { self.assumeIsolated { $0.handle(.violated("more than anybody can take in")) } }
   }
@@ -110,6 +116,7 @@ public actor ReaderProcess {
 
   private func spawn() {
     killIsDue = false
+    isFlooding = false
     do throws(SystemError) {
       let (ours, theirs) = try ReaderLinkEnd.pair(on: loop) { [weak self] arrival in
         self?.assumeIsolated { $0.arrived(arrival) }
@@ -160,7 +167,7 @@ public actor ReaderProcess {
   }
 
   private func arrived(_ arrival: ReaderLinkEnd.Arrival) {
-    for payload in arrival.payloads {
+    for payload in arrival.payloads where !isFlooding {
       do throws(ReaderLinkError) {
         handle(.received(try ReaderMessage(payload: payload)))
       } catch {
@@ -190,6 +197,8 @@ public actor ReaderProcess {
     timer = loop.schedule(after: SuspendingClock.now.duration(to: deadline)) { [weak self] in
       self?.assumeIsolated {
         $0.timerIsSetFor = nil
+        // Where this process was held up, what it waits for may be here already.
+        $0.link?.drain()
         $0.handle(.tick)
       }
     }

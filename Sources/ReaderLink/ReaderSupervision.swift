@@ -50,7 +50,7 @@ struct ReaderSupervision {
   /// How long a process may take to answer a command.
   static let answerAllowance = Duration.seconds(1)
   /// What is added to the time that a process names for its next word.
-  static let grace = Duration.milliseconds(250)
+  static let grace = Duration.milliseconds(400)
   /// The longest time for its next word that a process is allowed to name.
   static let longestPromise = Duration.seconds(10)
   /// How long a process may live after it has closed its link.

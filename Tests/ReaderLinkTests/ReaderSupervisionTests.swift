@@ -44,7 +44,7 @@ private struct Rig {
     var rig = Rig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 1000)))
-    #expect(rig.advance(.milliseconds(1200)) == [])
+    #expect(rig.advance(.milliseconds(1350)) == [])
     #expect(rig.advance(.milliseconds(50)) == [.kill])
     #expect(rig.advance(.seconds(60)) == [])
   }
@@ -53,7 +53,7 @@ private struct Rig {
     var rig = Rig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: .max)))
-    #expect(rig.advance(.milliseconds(10_250)) == [.kill])
+    #expect(rig.advance(.milliseconds(10_400)) == [.kill])
   }
 
   @Test func aCommandMustBeAnswered() {
@@ -69,7 +69,7 @@ private struct Rig {
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 5000)))
     _ = rig(.scan(true))
-    #expect(rig.remaining == .milliseconds(5250))
+    #expect(rig.remaining == .milliseconds(5400))
   }
 
   @Test func theFirstRestartIsAtOnceAndLaterOnesPause() {

@@ -1,0 +1,109 @@
+public import EventLoop
+import Glibc
+
+/// Asks libnfc which readers there are, in a process of its own: the daemon does not load libnfc.
+public actor ReaderDiscovery {
+  /// Why there is no answer.
+  public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What happened.
+    public let description: String
+  }
+
+  /// The loop that owns this actor.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  /// How long libnfc may look.
+  private static let allowance = Duration.seconds(10)
+  /// The most that is read of the answer: libnfc's strings have 1,024 bytes at most.
+  private static let mostBytes = 16 * 1024
+
+  private nonisolated let loop: EventLoop
+  private let program: String
+  private var output: [UInt8] = []
+  private var watch: DescriptorWatch?
+  private var child: pid_t?
+  private var waiter: CheckedContinuation<Result<[String], Failure>, Never>?
+
+  /// Finds the readers that libnfc knows of, by its own configuration or because they are plugged in.
+  ///
+  /// - Parameters:
+  ///   - program: the absolute path of `tagroute-reader`.
+  ///   - loop: where the process is watched.
+  /// - Returns: connection strings, in libnfc's order.
+  /// - Throws: `Failure` where the process cannot be started, or does not end as it should.
+  public static func devices(program: String, on loop: EventLoop) async throws(Failure) -> [String] {
+    try await ReaderDiscovery(program, loop).run().get()
+  }
+
+  private init(_ program: String, _ loop: EventLoop) {
+    self.program = program
+    self.loop = loop
+  }
+
+  private func run() async -> Result<[String], Failure> {
+    await withCheckedContinuation { continuation in
+      waiter = continuation
+      do throws(SystemError) {
+        try start()
+      } catch {
+        finish(.failure(Failure(description: error.description)))
+      }
+    }
+  }
+
+  private func start() throws(SystemError) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw SystemError("make a pipe") }
+    let reading = FileDescriptor(owning: ends[0])
+    let writing = FileDescriptor(owning: ends[1])
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    _ = fcntl(reading.rawValue, F_SETFL, O_NONBLOCK)
+    watch = try DescriptorWatch(reading, on: loop) { [self] in assumeIsolated { $0.read(reading) } }
+    let timer = loop.schedule(after: Self.allowance) { [self] in
+      assumeIsolated { if let child = $0.child { kill(child, SIGKILL) } }
+    }
+    try ReaderChild.start([program, "--list"], environment: [], output: writing, link: nil, on: loop) { [self] event in
+      assumeIsolated { discovery in
+        switch event {
+        case .started(let child): discovery.child = child
+        case .failed(let error):
+          timer.cancel()
+          discovery.finish(.failure(Failure(description: error.description)))
+        case .ended(let child):
+          timer.cancel()
+          discovery.ended(ReaderChild.reap(child), reading)
+        }
+      }
+    }
+  }
+
+  private func read(_ descriptor: FileDescriptor) {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(descriptor.rawValue, &bytes, bytes.count)
+    if count < 0 && (errno == EAGAIN || errno == EINTR) { return }
+    guard count > 0, output.count + count <= Self.mostBytes else {
+      watch?.cancel()
+      // The end, or more than there can be to say.
+      if count > 0, let child { kill(child, SIGKILL) }
+      return
+    }
+    output += bytes.prefix(count)
+  }
+
+  private func ended(_ how: String, _ descriptor: FileDescriptor) {
+    child = nil
+    for _ in 0...Self.mostBytes / 4096 { read(descriptor) }
+    guard how == "exited with code 0" else {
+      return finish(.failure(Failure(description: "\(program) --list \(how)")))
+    }
+    let lines = output.split(separator: UInt8(ascii: "\n")).compactMap { String(validating: $0, as: UTF8.self) }
+    finish(.success(lines.filter { !$0.isEmpty && $0.utf8.count <= ReaderLimits.text }))
+  }
+
+  private func finish(_ result: Result<[String], Failure>) {
+    watch?.cancel()
+    watch = nil
+    waiter?.resume(returning: result)
+    waiter = nil
+  }
+}

@@ -1,0 +1,145 @@
+import EventLoop
+import Glibc
+import ReaderLink
+import Rig
+import Testing
+
+/// Processes that are no readers: what a daemon has to put up with.
+@Suite(.timeLimit(.minutes(1))) struct ReaderProcessTests {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// Starts a script in the place of `tagroute-reader`.
+  func start(_ script: String) async throws -> ReaderProcess {
+    let program = try directory.write("#!/bin/sh\n\(script)\n", to: "reader", mode: 0o755)
+    let process = ReaderProcess(
+      ReaderProcess.Configuration(program: program, device: "pn532_uart:/dev/null", environment: ["A=b"]),
+      on: EventLoop(label: "daemon"))
+    await process.start()
+    return process
+  }
+
+  func crashes(_ count: Int, of process: ReaderProcess) async throws -> [ReaderCrash] {
+    var crashes: [ReaderCrash] = []
+    for await event in process.events {
+      if case .crashed(let crash) = event { crashes.append(crash) }
+      if crashes.count == count { break }
+    }
+    return crashes
+  }
+
+  @Test func garbageEndsTheProcessWithAReasonAndItIsStartedAgain() async throws {
+    let process = try await start("printf 'GET / HTTP/1.1' >&3; exec sleep 1000")
+    let crashes = try await crashes(3, of: process)
+    #expect(crashes.map(\.reason) == Array(repeating: "it sent a frame of 1195725856 bytes", count: 3))
+    #expect(crashes.map(\.restart) == [.zero, .milliseconds(250), .milliseconds(500)])
+    await process.stop()
+  }
+
+  @Test func aProcessThatEndsSaysHow() async throws {
+    let process = try await start("exit 3")
+    #expect(try await crashes(1, of: process).map(\.reason) == ["exited with code 3"])
+    await process.stop()
+  }
+
+  @Test func aProcessThatClosesItsLinkIsEnded() async throws {
+    // It sleeps, as it says first: nothing else would be due.
+    let process = try await start("printf '\\0\\0\\0\\6\\1\\12\\0\\0\\0\\0' >&3; exec 3>&-; exec sleep 1000")
+    #expect(try await crashes(1, of: process).map(\.reason) == ["it was not heard of in time"])
+    await process.stop()
+  }
+
+  @Test func aProcessThatSaysMoreThanIsReadIsEnded() async throws {
+    // A log line of no characters at the level "error", 200 times.
+    let line = "\\0\\0\\0\\12\\1\\14\\0\\0\\0\\3\\0\\0\\0\\0"
+    let process = try await start("printf '\(String(repeating: line, count: 200))' >&3; exec sleep 1000")
+    var first: Int32?
+    while first == nil { first = await process.processID }
+    // Nobody reads the events until it has been ended.
+    while await process.processID == first { try await Task.sleep(for: .milliseconds(5)) }
+    let crash = try #require(try await crashes(1, of: process).first)
+    #expect(crash.reason == "it sent more than anybody can take in")
+    await process.stop()
+  }
+
+  @Test func aProgramThatIsNotThereIsAFailureAndNoCrashLoop() async throws {
+    let process = ReaderProcess(
+      ReaderProcess.Configuration(program: directory.file("missing"), device: nil), on: EventLoop(label: "daemon"))
+    await process.start()
+    let crash = try #require(try await crashes(2, of: process).last)
+    #expect(crash.reason == "cannot start \(directory.file("missing")): No such file or directory")
+    #expect(crash.restart == .milliseconds(250))
+    await process.stop()
+  }
+
+  @Test func aProcessGetsItsLinkItsArgumentsAndNothingElse() async throws {
+    let process = try await start(
+      """
+      cd \(directory.path)
+      ls -l /proc/$$/fd > 1; mv 1 descriptors
+      tr '\\0' '\\n' < /proc/$$/environ > 1; mv 1 environment
+      grep SigBlk /proc/$$/status > 1; mv 1 signals
+      echo "$@" > 1; mv 1 arguments
+      exit 0
+      """)
+    _ = try await crashes(1, of: process)
+    await process.stop()
+    func text(_ name: String) throws -> String { String(decoding: try readFile(directory.file(name)), as: UTF8.self) }
+    // One a line: "lrwx------ 1 root root 64 Nov 20 09:39 3 -> socket:[404826]".
+    for line in try text("descriptors").split(separator: "\n").dropFirst() {
+      let words = line.split(separator: " ")
+      let (number, target) = (words[words.count - 3], words[words.count - 1])
+      switch number {
+      case "0": #expect(target == "/dev/null")
+      case "2": break  // our own standard error
+      case "3": #expect(target.hasPrefix("socket:"))
+      // The shell's own: its redirection, and the script.
+      default: #expect(target == "/dev/null" || target.hasPrefix(directory.path), "\(line)")
+      }
+    }
+    #expect(try text("environment").split(separator: "\n") == ["A=b"])
+    #expect(try text("signals").hasSuffix("0000000000000000\n"))
+    #expect(try text("arguments") == "--link 3 --poll-interval 75 --device pn532_uart:/dev/null\n")
+  }
+
+  @Test func aProcessThatIgnoresEverythingIsStoppedAllTheSame() async throws {
+    let process = try await start("trap '' TERM INT HUP; printf '\\0\\0\\0\\6\\1\\12\\0\\0\\0\\0' >&3; exec sleep 1000")
+    var child: Int32?
+    while child == nil { child = await process.processID }
+    await process.stop()
+    let identifier = try #require(child)
+    #expect(kill(identifier, 0) == -1 && errno == ESRCH)
+    #expect(await process.processID == nil)
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ReaderDiscoveryTests {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  func devices(_ script: String) async throws -> [String] {
+    let program = try directory.write("#!/bin/sh\n\(script)\n", to: "reader", mode: 0o755)
+    return try await ReaderDiscovery.devices(program: program, on: EventLoop(label: "daemon"))
+  }
+
+  @Test func givesTheLines() async throws {
+    #expect(
+      try await devices("echo pn53x_usb:001:002; echo pn532_uart:/dev/ttyUSB0") == [
+        "pn53x_usb:001:002", "pn532_uart:/dev/ttyUSB0",
+      ])
+    #expect(try await devices("exit 0") == [])
+  }
+
+  @Test func endsAProcessThatSaysMoreThanThereCanBe() async throws {
+    await #expect(throws: ReaderDiscovery.Failure.self) { try await devices("exec yes pn53x_usb:001:002") }
+  }
+
+  @Test func saysHowItFailed() async throws {
+    await #expect(throws: ReaderDiscovery.Failure.self) { try await devices("exit 1") }
+    await #expect(throws: ReaderDiscovery.Failure.self) {
+      try await ReaderDiscovery.devices(program: "/nonexistent/reader", on: EventLoop(label: "daemon"))
+    }
+  }
+}
