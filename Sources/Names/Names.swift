@@ -2,6 +2,9 @@
 ///
 /// Nothing else in the project spells one of these out.
 public enum Names {
+  /// The version of every program, ``major.minor.patch``.
+  public static let version = "0.1.0"
+
   /// The daemon, on the system bus.
   public enum Daemon {
     /// The well-known name the daemon owns.
@@ -116,6 +119,8 @@ public enum Names {
     public static let usage: Int32 = 64
     /// The daemon, the agent or a bus cannot be reached (EX_UNAVAILABLE).
     public static let unavailable: Int32 = 69
+    /// Another instance runs already and owns the bus name (EX_CANTCREAT).
+    public static let alreadyRunning: Int32 = 73
     /// It may work later (EX_TEMPFAIL).
     public static let tryAgain: Int32 = 75
     /// Permission denied (EX_NOPERM).
