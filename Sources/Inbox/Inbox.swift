@@ -17,10 +17,13 @@ public actor Inbox {
     case file(directory: String, name: String)
     /// Nowhere: gone with the process.
     case memory
+    /// Nowhere, and a tap only for as long as it may still be opened from the screen.
+    case memoryWhileOpen
   }
 
   private let loop: EventLoop
   private let file: InboxFile?
+  private let keepsFinished: Bool
   private let retention: Retention
   private let now: @Sendable () -> Timestamp
   private let report: @Sendable (String) -> Void
@@ -53,8 +56,9 @@ public actor Inbox {
     loop = EventLoop(label: "inbox")
     switch location {
     case .file(let directory, let name): file = InboxFile(directory: directory, name: name)
-    case .memory: file = nil
+    case .memory, .memoryWhileOpen: file = nil
     }
+    keepsFinished = location != .memoryWhileOpen
     self.retention = retention
     self.maximumPages = maximumPages
     self.now = now
@@ -92,7 +96,11 @@ public actor Inbox {
       try store.transaction { () throws(SQLiteError) -> TapState? in
         let present = try store.state(of: id)
         guard let present, present.successors.contains(state) else { return present }
-        _ = try store.update(id, from: present, to: state, reason: reason, at: time)
+        if keepsFinished || state.isOpen || state == .failed {
+          _ = try store.update(id, from: present, to: state, reason: reason, at: time)
+        } else {
+          try store.remove(id)
+        }
         return present
       }
     }
@@ -164,6 +172,7 @@ public actor Inbox {
   }
 
   private func record(_ tap: Tap, as state: TapState, reason: String) throws(InboxError) -> Bool {
+    guard keepsFinished || state.isOpen else { return true }
     let stored = StoredTap(tap: tap, state: state, changed: now(), reason: reason)
     let limit = stored.changed.before(days: retention.days)
     let room = retention.maximumTaps - 1

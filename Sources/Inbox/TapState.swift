@@ -6,7 +6,7 @@
 /// received ─→ shown ─→ opening ─→ delivered
 ///    │          │         └─────→ failed ─→ opening ("Try again")
 ///    └──────────┴─→ opening, dismissed, failed, expired
-/// dismissed, expired ─→ opening (from the list, later)
+/// dismissed, expired ─→ opening, expired ─→ dismissed (from the list, later)
 /// ```
 ///
 /// The raw value is what the database and the bus interface hold.
@@ -33,7 +33,8 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
     case .shown: [.opening, .dismissed, .failed, .expired]
     case .opening: [.delivered, .failed]
     case .failed: [.opening, .dismissed]
-    case .dismissed, .expired: [.opening]
+    case .dismissed: [.opening]
+    case .expired: [.opening, .dismissed]
     case .delivered: []
     }
   }

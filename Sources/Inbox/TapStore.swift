@@ -39,8 +39,13 @@ final class TapStore {
 
   /// Adds a tap, or puts it in the place of the one that has its id.
   func replace(_ stored: StoredTap) throws(SQLiteError) {
-    try database.run("DELETE FROM taps WHERE id = ?", [.text(stored.tap.id)])
+    try remove(stored.tap.id)
     _ = try insert(stored)
+  }
+
+  /// Removes a tap.
+  func remove(_ id: String) throws(SQLiteError) {
+    try database.run("DELETE FROM taps WHERE id = ?", [.text(id)])
   }
 
   /// The state of a tap; nil where there is none.

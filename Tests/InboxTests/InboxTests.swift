@@ -34,6 +34,19 @@ struct InboxTests {
     #expect(try await inbox.tap("a").reason == "the scheme is never opened")
   }
 
+  @Test func `where nothing is kept a tap is there while it may be opened`() async throws {
+    let inbox = Inbox(.memoryWhileOpen, now: { sampleTime }, report: { _ in })
+    for id in ["a", "b", "c"] { #expect(try await inbox.receive(sampleTap(id))) }
+    #expect(try await inbox.refuse(sampleTap("refused"), reason: "no"))
+    try await inbox.move("a", to: .dismissed)
+    try await inbox.move("b", to: .opening)
+    try await inbox.move("b", to: .failed)
+    #expect(try await inbox.list().map(\.id) == ["c", "b"])
+    try await inbox.move("b", to: .opening)
+    try await inbox.move("b", to: .delivered)
+    #expect(try await inbox.list().map(\.id) == ["c"])
+  }
+
   @Test func `an id that is not there is an error that names it`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let read = await #expect(throws: InboxError.self) { try await inbox.tap("nobody") }

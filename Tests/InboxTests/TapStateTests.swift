@@ -11,7 +11,7 @@ struct TapStateTests {
     .delivered: [],
     .dismissed: [.opening],
     .failed: [.opening, .dismissed],
-    .expired: [.opening],
+    .expired: [.opening, .dismissed],
   ]
 
   /// The shortest way from a fresh tap to each state.
