@@ -43,20 +43,20 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   /// The text.
   public var description: String { string }
 
-  /// The same text with every `scheme://` left out.
+  /// The same text with every `http://`, `https://` and `ftp://` left out.
   ///
-  /// A server that turns plain addresses into links of its own (GNOME Shell does) would open them past the agent.
+  /// A server that turns plain addresses into links of its own (GNOME Shell does, for these) would open them past the agent.
   public var withoutSchemes: DisplayText {
-    var rest = string[...]
     var result = ""
-    while let separator = rest.firstRange(of: "://") {
-      let scheme = rest[..<separator.lowerBound].reversed().prefix { character in
-        character.isASCII && (character.isLetter || character.isNumber || "+.-".contains(character))
+    for piece in string.split(separator: "://", omittingEmptySubsequences: false) {
+      if piece.startIndex != string.startIndex {
+        // What is left after a scheme was taken out may be one itself, so it is the result that is looked at.
+        let scheme = ["https", "http", "ftp"].first { result.lowercased().hasSuffix($0) }
+        if let scheme { result.removeLast(scheme.count) } else { result += "://" }
       }
-      result += rest[..<separator.lowerBound].dropLast(scheme.count)
-      rest = rest[separator.upperBound...]
+      result += piece
     }
-    return DisplayText(result + rest, limit: string.count)
+    return DisplayText(result, limit: string.count)
   }
 
   /// A limit beyond this counts as this.

@@ -23,6 +23,8 @@ struct NotificationBoard {
     case show(NotificationKey, Notification, replacing: NotificationKey?)
     /// The caller wants it gone.
     case close(NotificationKey)
+    /// The caller wants all of them gone.
+    case closeAll
     /// The answer to ``Action/notify(slot:call:owner:_:)``.
     case notified(slot: Int, call: Int, id: UInt32)
     /// The same, refused.
@@ -91,6 +93,9 @@ struct NotificationBoard {
       return []
     case .show(let key, let notification, let replacing): return show(notification, as: key, replacing: replacing)
     case .close(let key): return close(key)
+    case .closeAll:
+      let keys = slots.sorted { $0.key < $1.key }.map(\.value.key)
+      return keys.flatMap { close($0) }
     case .notified(let slot, let call, let id): return notified(slot, call, id)
     case .refused(let slot, let call, let reason): return refused(slot, call, reason)
     case .signal(let signal, let id, let sender):

@@ -57,6 +57,18 @@ public actor NotificationClient {
     handle(.close(key))
   }
 
+  /// Takes all notifications away, and returns when the server has heard of it, or does not answer.
+  public func closeAll() async {
+    await withTaskGroup(of: Void.self) { group in
+      for case .closeNotification(let owner, let id) in board.handle(.closeAll) {
+        group.addTask { [connection] in
+          _ = try? await connection.call(
+            owner, Self.path, Self.interface, "CloseNotification", [.uint32(id)], timeout: .milliseconds(300))
+        }
+      }
+    }
+  }
+
   // MARK: What comes in
 
   private func follow(_ owners: AsyncStream<String?>) async {

@@ -40,10 +40,10 @@ struct DisplayTextTests {
   }
 
   @Test(arguments: [
-    ("https://a.example/b", "a.example/b"), ("x https://a", "x a"), ("://", ""), ("a://b://c", "c"),
-    ("(http://a)", "(a)"), ("no scheme", "no scheme"), ("httphttps://://a", "a"),
+    ("https://a.example/b", "a.example/b"), ("x https://a", "x a"), ("://", "://"), ("hue://b/c", "hue://b/c"),
+    ("(HTTP://a)", "(a)"), ("no scheme", "no scheme"), ("httphttp://://a", "a"), ("ftp://http://a", "a"),
   ])
-  func `no scheme is left`(raw: String, shown: String) {
+  func `no address that a server may open is left`(raw: String, shown: String) {
     #expect(DisplayText(raw).withoutSchemes.string == shown)
   }
 }
