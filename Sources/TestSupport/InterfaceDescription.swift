@@ -1,0 +1,70 @@
+/// What an introspection document says about one interface, without its order and its comments, for comparison.
+public struct InterfaceDescription: Sendable, Hashable, CustomStringConvertible {
+  /// One line a member, for example `method Open(in id s, in options a{sv})`, and its annotations.
+  public let members: Set<String>
+
+  /// The members, sorted, one a line.
+  public var description: String { members.sorted().joined(separator: "\n") }
+
+  /// - Parameters:
+  ///   - name: the interface.
+  ///   - xml: a document of the D-Bus introspection format.
+  public init(of name: String, in xml: String) {
+    var members: Set<String> = []
+    var isInside = false
+    var member: (kind: String, name: String, details: [String])?
+    for tag in InterfaceDescription.tags(of: xml) {
+      switch (tag.name, tag.isEnd) {
+      case ("interface", _):
+        isInside = !tag.isEnd && tag.attributes["name"] == name
+      case ("method", false), ("signal", false), ("property", false):
+        guard isInside else { continue }
+        let type = [tag.attributes["type"], tag.attributes["access"]].compactMap(\.self)
+        member = (tag.name, tag.attributes["name"] ?? "", type)
+      case ("arg", false):
+        let direction = tag.attributes["direction"] ?? (member?.kind == "method" ? "in" : "out")
+        member?.details.append("\(direction) \(tag.attributes["name"] ?? "") \(tag.attributes["type"] ?? "")")
+      case ("annotation", false):
+        member?.details.append("\(tag.attributes["name"] ?? "") = \(tag.attributes["value"] ?? "")")
+      default: break
+      }
+      let isOver = tag.isEnd || tag.isEmpty
+      if isOver, ["method", "signal", "property"].contains(tag.name), let whole = member {
+        members.insert("\(whole.kind) \(whole.name)(\(whole.details.joined(separator: ", ")))")
+        member = nil
+      }
+    }
+    self.members = members
+  }
+
+  /// The description in one of the project's own files.
+  ///
+  /// - Parameters:
+  ///   - name: the interface.
+  ///   - test: the calling test's file, from which the package is found.
+  /// - Throws: `RigError` where there is no such file.
+  public init(documented name: String, test: String = #filePath) throws {
+    let root = test.split(separator: "/").prefix { $0 != "Tests" }.joined(separator: "/")
+    let bytes = try readFile("/\(root)/Config/dbus/interfaces/\(name).xml")
+    self.init(of: name, in: String(decoding: bytes, as: UTF8.self))
+  }
+
+  private struct Tag {
+    let name: String
+    let attributes: [String: String]
+    let isEnd: Bool
+    let isEmpty: Bool
+  }
+
+  private static func tags(of xml: String) -> [Tag] {
+    let text = xml.replacing(/<!--.*?-->/.dotMatchesNewlines(), with: "")
+    return text.matches(of: /<(\/?)([a-z]+)([^>]*?)(\/?)>/).map { match in
+      let attributes = match.output.3.matches(of: /([a-z]+)="([^"]*)"/).map {
+        (String($0.output.1), String($0.output.2))
+      }
+      return Tag(
+        name: String(match.output.2), attributes: Dictionary(attributes) { first, _ in first },
+        isEnd: !match.output.1.isEmpty, isEmpty: !match.output.4.isEmpty)
+    }
+  }
+}
