@@ -92,8 +92,9 @@ let package = Package(
     module(
       "Agent",
       [
-        "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "NDEF", "Names", "Notifications",
-        "Routing", "TagrouteClient", "UniversalLinks",
+        "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile", "NDEF", "Names",
+        "Notifications",
+        "Routing", "UniversalLinks",
       ]),
     module("Benchmarks", ["Bus", "EventLoop", "Rig", "TagrouteClient", "TestSupport"]),
     module("CommandLineTool", ["Bus", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
@@ -115,7 +116,12 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"],
       swiftSettings: settings),
-    tests("Agent", ["TestSupport"]),
+    tests(
+      "Agent",
+      [
+        "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing", "TestSupport",
+        "UniversalLinks", "tagroute-agent",
+      ]),
     tests("Bus", ["EventLoop", "TestSupport"]),
     tests("CommandLineTool", ["TestSupport", "tagroute"]),
     tests("Configuration", ["KeyFile", "TestSupport"]),

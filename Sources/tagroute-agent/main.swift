@@ -1,1 +1,4 @@
-print("")
+import Agent
+import Glibc
+
+exit(await AgentProgram.run(CommandLine.arguments))

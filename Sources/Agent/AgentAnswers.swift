@@ -1,0 +1,94 @@
+import Bus
+import Handlers
+import Inbox
+import Names
+import Routing
+import UniversalLinks
+
+/// The dictionaries that `org.tagroute.Agent1` answers with.
+enum AgentAnswers {
+  static func route(_ route: Route, of text: String) -> [String: Value] {
+    var answer: [String: Value] = [
+      "uri": .string(route.uri?.string ?? text),
+      "kind": .string(route.kind.rawValue),
+      "candidates": .strings(route.candidates.map(\.desktopID)),
+      "trusted": .boolean(route.trusted),
+      "reason": .string(route.reason),
+      "steps": .strings(route.steps.map(\.description)),
+    ]
+    if let handler = route.handler { answer["handler"] = .string(handler.desktopID) }
+    return answer
+  }
+
+  static func handlers(_ registry: Registry, problems: [HandlerProblem]) -> [[String: Value]] {
+    let working = registry.declarations.map { declaration in
+      let application = declaration.application
+      return (
+        application.desktopID,
+        [
+          "id": Value.string(application.desktopID),
+          "name": .string(application.name),
+          "path": .string(application.file),
+          "domains": .strings(declaration.domains.map(\.description)),
+          "schemes": .strings(declaration.schemes),
+          "trusted": .boolean(application.origin == .system),
+        ]
+      )
+    }
+    let broken = problems.map { problem in
+      let id = String(problem.file.split(separator: "/").last ?? "")
+      return (
+        id,
+        [
+          "id": Value.string(id), "name": .string(""), "path": .string(problem.file), "domains": .strings([]),
+          "schemes": .strings([]), "trusted": .boolean(false),
+          "problem": .string(problem.line.map { "line \($0): \(problem.message)" } ?? problem.message),
+        ]
+      )
+    }
+    return (working + broken).sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  static func tap(_ tap: TapSummary) -> [String: Value] {
+    [
+      "id": .string(tap.id), "time": .uint64(UInt64(clamping: tap.time.microseconds)), "uri": .string(tap.uri ?? ""),
+      "title": .string(tap.title), "state": .string(tap.state.rawValue), "handler": .string(tap.handler ?? ""),
+    ]
+  }
+
+  static func tap(_ stored: StoredTap) -> [String: Value] {
+    let tap = stored.tap
+    return [
+      "id": .string(tap.id), "time": .uint64(UInt64(clamping: tap.time.microseconds)), "uri": .string(tap.uri ?? ""),
+      "title": .string(tap.title), "state": .string(stored.state.rawValue), "handler": .string(tap.handler ?? ""),
+      "message": .bytes(tap.message),
+    ]
+  }
+
+  /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the option.
+  static func query(_ options: [String: Value]) throws(BusError) -> InboxQuery {
+    var limit = 100
+    if let option = options["limit"] {
+      guard let number = option.asUInt32, number >= 1 else { throw invalid("limit is no number from 1") }
+      limit = Int(clamping: number)
+    }
+    guard let option = options["state"] else { return InboxQuery(limit: limit) }
+    guard let state = option.asString.flatMap(TapState.init) else { throw invalid("state is none that a tap can have") }
+    return InboxQuery(states: [state], limit: limit)
+  }
+
+  static func invalid(_ message: String) -> BusError {
+    BusError(name: Names.Errors.invalidArgument, message: message)
+  }
+
+  /// What a caller is told where the inbox refuses.
+  static func error(_ error: InboxError) -> BusError {
+    let name =
+      switch error.code {
+      case .unknownTap: Names.Errors.noSuchTap
+      case .illegalTransition: Names.Errors.notPossible
+      default: Names.Errors.failed
+      }
+    return BusError(name: name, message: error.message)
+  }
+}

@@ -1,0 +1,39 @@
+import Configuration
+import Glibc
+import Inbox
+import Names
+
+/// Where the agent's files are (XDG Base Directory Specification).
+struct AgentFiles: Sendable, Hashable {
+  /// The user's configuration file; nil where there is no home to look in.
+  let configuration: String?
+  /// The directory of what is kept over a restart; nil likewise.
+  let state: String?
+
+  /// - Parameter environment: `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME` count, where they are absolute.
+  init(environment: [String: String]) {
+    func base(_ name: String, default path: String) -> String? {
+      if let value = environment[name], value.hasPrefix("/") { return value }
+      guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+      return "\(home)/\(path)"
+    }
+    configuration = base("XDG_CONFIG_HOME", default: ".config").map { "\($0)/\(Names.Files.agentConfiguration)" }
+    state = base("XDG_STATE_HOME", default: ".local/state").map { "\($0)/\(Names.Files.agentState)" }
+  }
+
+  /// Where taps are kept.
+  func inbox(_ configuration: AgentConfiguration) -> Inbox.Location {
+    guard configuration.inbox else { return .memoryWhileOpen }
+    guard let state else { return .memory }
+    return .file(directory: state, name: Names.Files.inboxDatabase)
+  }
+}
+
+extension Timestamp {
+  /// The time of day.
+  static func now() -> Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+}

@@ -1,0 +1,53 @@
+import Bus
+import Names
+
+/// `org.tagroute.Agent1` as the bus sees it; Config/dbus/interfaces says what each member means.
+enum AgentInterface {
+  static func exported(by service: AgentService) -> ExportedInterface {
+    ExportedInterface(
+      Names.Agent.interface,
+      methods: [
+        ExportedMethod("Resolve", in: [Argument("uri", "s")], out: [Argument("route", "a{sv}")]) {
+          [weak service] call in
+          [.dictionary(try await service?.resolve(try string(call, 0)) ?? [:])]
+        },
+        ExportedMethod("ListHandlers", out: [Argument("handlers", "aa{sv}")]) { [weak service] _ in
+          [.dictionaries(await service?.listHandlers() ?? [])]
+        },
+        ExportedMethod("ListInbox", in: [Argument("options", "a{sv}")], out: [Argument("taps", "aa{sv}")]) {
+          [weak service] call in [.dictionaries(try await service?.listInbox(options(call, 0)) ?? [])]
+        },
+        ExportedMethod("Open", in: [Argument("id", "s"), Argument("options", "a{sv}")]) { [weak service] call in
+          try await service?.open(try string(call, 0), options(call, 1))
+          return []
+        },
+        ExportedMethod("Dismiss", in: [Argument("id", "s")]) { [weak service] call in
+          try await service?.dismiss(try string(call, 0))
+          return []
+        },
+        ExportedMethod("Reload") { [weak service] _ in
+          await service?.reload()
+          return []
+        },
+      ],
+      properties: [
+        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
+        ExportedProperty("Registered", "b") { [weak service] in .boolean(await service?.isRegistered ?? false) },
+      ],
+      signals: [
+        ExportedSignal("TapReceived", [Argument("id", "s")]),
+        ExportedSignal("TapClosed", [Argument("id", "s"), Argument("state", "s")]),
+      ])
+  }
+
+  private static func string(_ call: IncomingCall, _ index: Int) throws(BusError) -> String {
+    guard call.arguments.indices.contains(index), let text = call.arguments[index].asString else {
+      throw .invalidArguments("argument \(index + 1) is no string")
+    }
+    return text
+  }
+
+  private static func options(_ call: IncomingCall, _ index: Int) -> [String: Value] {
+    call.arguments.indices.contains(index) ? call.arguments[index].asDictionary ?? [:] : [:]
+  }
+}

@@ -1,0 +1,125 @@
+import Bus
+import Configuration
+import EventLoop
+import Inbox
+import Journal
+import Names
+
+/// One run of the agent: both buses, and what keeps them together.
+actor AgentRun {
+  private let configuration: AgentConfiguration
+  private let files: AgentFiles
+  private let log: Log
+  private let loop = EventLoop(label: "agent")
+  private let notifier = ServiceNotifier.fromEnvironment()
+  private var service: AgentService?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  /// - Parameters:
+  ///   - configuration: what the user has set.
+  ///   - files: where the agent's files are.
+  ///   - log: where it is told what happens.
+  init(configuration: AgentConfiguration, files: AgentFiles, log: Log) {
+    self.configuration = configuration
+    self.files = files
+    self.log = log
+  }
+
+  /// Serves until there is a reason to end.
+  ///
+  /// - Returns: the exit code.
+  func serve() async -> Int32 {
+    do throws(BusError) {
+      let session = try await Connection.open(.session, on: loop)
+      let inbox = makeInbox()
+      let service = AgentService(
+        session: session, inbox: inbox, configuration: configuration, now: Timestamp.now, log: log)
+      try await service.export()
+      guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
+      self.service = service
+      await service.start()
+      notifier.ready(status: "Waiting for the daemon")
+      Task { await keepHouse(service) }
+      Task { await watch() }
+      Task { await serveDaemon(service) }
+      return await followOwnName(session)
+    } catch {
+      log(.error, "cannot use the session bus: \(error.message); is this run inside a session?")
+      return Names.ExitCode.unavailable
+    }
+  }
+
+  /// Puts things in order before the process ends; takes less than a second.
+  func end() async {
+    notifier.stopping()
+    await service?.end()
+  }
+
+  private func makeInbox() -> Inbox {
+    let location = files.inbox(configuration)
+    if configuration.inbox && location == .memory {
+      log(.warning, "neither XDG_STATE_HOME nor HOME says where to keep taps: they are kept in memory")
+    }
+    let retention = Retention(days: configuration.retentionDays, maximumTaps: configuration.maximumTaps)
+    return Inbox(location, retention: retention, now: Timestamp.now) { [log] in log(.error, $0) }
+  }
+
+  /// Another agent has the name: says who.
+  private func leave(_ session: Connection) async -> Int32 {
+    var who = "another process"
+    if let pid = try? await session.credentials(of: Names.Agent.busName).pid { who = "process \(pid)" }
+    log(.error, "\(who) runs as the agent of this session already; it owns \(Names.Agent.busName). This one leaves")
+    return Names.ExitCode.alreadyRunning
+  }
+
+  /// Ends when another agent has taken the name, which can happen while the session bus was away.
+  private func followOwnName(_ session: Connection) async -> Int32 {
+    do throws(BusError) {
+      for await owner in try await session.owners(of: Names.Agent.busName) {
+        guard let owner, let own = await session.uniqueName, owner != own else { continue }
+        return await leave(session)
+      }
+    } catch {
+      log(.error, "cannot follow \(Names.Agent.busName): \(error.message)")
+    }
+    return Names.ExitCode.unavailable
+  }
+
+  /// The system bus may come later than we do; once there, the connection comes back by itself.
+  private func serveDaemon(_ service: AgentService) async {
+    var delay = Duration.milliseconds(250)
+    while true {
+      do throws(BusError) {
+        let system = try await Connection.open(.system, on: loop)
+        let link = DaemonLink(connection: system, log: log) { [notifier] registered in
+          notifier.status(registered ? "Registered with the daemon" : "Waiting for the daemon")
+          await service.setRegistered(registered)
+        } receive: { values in
+          try await service.tagRead(values)
+        }
+        try await link.run()
+        return
+      } catch {
+        log(.warning, "cannot use the system bus: \(error.message); trying again")
+        try? await Task.sleep(for: delay)
+        delay = min(delay * 2, .seconds(30))
+      }
+    }
+  }
+
+  private func keepHouse(_ service: AgentService) async {
+    while true {
+      await service.prune()
+      try? await Task.sleep(for: .seconds(3600))
+    }
+  }
+
+  private func watch() async {
+    guard let interval = notifier.watchdogInterval else { return }
+    while true {
+      notifier.watchdog()
+      try? await Task.sleep(for: interval)
+    }
+  }
+}

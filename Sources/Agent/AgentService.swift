@@ -1,0 +1,302 @@
+import Bus
+import Configuration
+import EventLoop
+import Handlers
+import Inbox
+import Journal
+import Names
+import Notifications
+import Routing
+
+/// Where the stages of a tap meet: carries out what ``TapPolicy`` decides, and answers `org.tagroute.Agent1`.
+actor AgentService {
+  private let session: Connection
+  private let inbox: Inbox
+  private let handlers: HandlerRegistry
+  private let launcher: Launcher
+  private let notifications: NotificationClient
+  private let routing: RoutingPolicy
+  private let timeout: NotificationTimeout
+  private let languages: [String]
+  private let now: @Sendable () -> Timestamp
+  private let log: Log
+  private var policy = TapPolicy()
+  /// Hand-overs under way, by tap.
+  private var handOvers: [String: Task<HandOverOutcome, Never>] = [:]
+
+  /// Whether the daemon has accepted this agent.
+  private(set) var isRegistered = false
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { session.loop.asUnownedSerialExecutor() }
+
+  /// - Parameters:
+  ///   - session: the session bus.
+  ///   - inbox: where taps are kept.
+  ///   - configuration: what the user has set.
+  ///   - now: the time of day.
+  ///   - log: where it is told what happens; never what a tag holds.
+  init(
+    session: Connection, inbox: Inbox, configuration: AgentConfiguration, now: @escaping @Sendable () -> Timestamp,
+    log: Log
+  ) {
+    self.session = session
+    self.inbox = inbox
+    let schemes = Set(configuration.schemes)
+    handlers = HandlerRegistry(schemes: schemes, on: session.loop)
+    launcher = Launcher(connection: session, on: session.loop)
+    notifications = NotificationClient(on: session)
+    routing = RoutingPolicy(
+      schemes: schemes, smartPosters: configuration.smartPosters, hostToASCII: HostConversion.toASCII)
+    timeout = NotificationTimeout(configuration.notificationTimeout)
+    languages = LanguagePreference.languages(in: ProcessEnvironment.current)
+    self.now = now
+    self.log = log
+  }
+
+  // MARK: Life
+
+  /// Makes the agent's object known, before its name is.
+  ///
+  /// - Throws: `BusError` where the bus is gone.
+  func export() async throws(BusError) {
+    try await session.export([AgentInterface.exported(by: self)], at: try ObjectPath(Names.Agent.path))
+  }
+
+  /// Reads the handlers, listens to the notification server, and shows what an earlier run left open.
+  func start() async {
+    Task { await followHandlers() }
+    await handlers.start()
+    Task {
+      do { try await notifications.run() } catch { log(.error, "cannot listen to notification servers: \(error)") }
+    }
+    Task { await followNotifications() }
+    await resume()
+  }
+
+  /// Takes the notifications away, whose buttons nobody would answer; the next run shows them again.
+  func end() async { await notifications.closeAll() }
+
+  /// Applies the retention.
+  func prune() async {
+    do {
+      for id in try await inbox.prune() { await perform(policy.handle(.expired(id))) }
+    } catch { log(.warning, "\(error)") }
+  }
+
+  /// Takes in whether the daemon has accepted this agent.
+  func setRegistered(_ value: Bool) async {
+    isRegistered = value
+    guard let path = try? ObjectPath(Names.Agent.path) else { return }
+    await session.propertiesChanged(["Registered"], of: Names.Agent.interface, at: path)
+  }
+
+  private func resume() async {
+    do {
+      let unfinished = try await inbox.resume(reason: Messages.endedWhileOpening)
+      if !unfinished.isEmpty { log(.notice, "showing \(unfinished.count) taps of an earlier run again") }
+      for summary in unfinished {
+        let stored = try await inbox.tap(summary.id)
+        await perform(policy.handle(.resumed(await offer(stored), stored.state, reason: stored.reason)))
+      }
+    } catch { log(.error, "what an earlier run left open cannot be shown: \(error)") }
+  }
+
+  private func followHandlers() async {
+    for await _ in await handlers.changes() {
+      for problem in await handlers.problems { log(.warning, "\(problem)") }
+    }
+  }
+
+  private func followNotifications() async {
+    for await event in notifications.events {
+      switch event {
+      case .shown(let key): await perform(policy.handle(.shown(key.rawValue)))
+      case .closed(let key, let reason): await perform(policy.handle(.closed(key.rawValue, reason)))
+      case .activated(let key, _, let token): await clicked(key.rawValue, token: token)
+      case .refused(let key, let reason):
+        log(.warning, "the notification server refused tap \(key.rawValue): \(reason); trying again")
+      case .serverChanged(let server?): log(.info, "notifications go to \(server.name) \(server.version)")
+      case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
+      }
+    }
+  }
+
+  private func clicked(_ id: String, token: String?) async {
+    do {
+      let offer = try await offer(id)
+      await perform(policy.handle(.open(offer, token: token)))
+    } catch { log(.warning, "a click on tap \(id) came to nothing: \(error)") }
+  }
+
+  // MARK: A tap
+
+  /// Stores what the daemon has read, and offers it.
+  ///
+  /// - Throws: `BusError` with one of the names that the interface documents.
+  func tagRead(_ values: [String: Value]) async throws(BusError) {
+    let reading = try TagReading(values, now: now())
+    let offer = await makeOffer(reading)
+    do {
+      let tap = offer.tap(reading)
+      guard offer.isOpenable else {
+        if try await inbox.refuse(tap, reason: offer.reason) {
+          log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
+          await perform([.announceClosed(offer.id, .failed)])
+        }
+        return
+      }
+      guard try await inbox.receive(tap) else {
+        log(.debug, "tap \(offer.id) was given before")
+        return
+      }
+    } catch { throw AgentAnswers.error(error) }
+    log(.info, "tap \(offer.id) is offered: \(offer.reason)")
+    await perform(policy.handle(.stored(offer)))
+  }
+
+  private func makeOffer(_ reading: TagReading) async -> TapOffer {
+    TapOffer(reading, registry: await handlers.registry, policy: routing, languages: languages)
+  }
+
+  private func offer(_ stored: StoredTap) async -> TapOffer { await makeOffer(TagReading(stored.tap)) }
+
+  /// What the notification that is up says, else what is right now.
+  private func offer(_ id: String) async throws(InboxError) -> TapOffer {
+    if let offer = policy.offer(id) { return offer }
+    return await offer(try await inbox.tap(id))
+  }
+
+  /// Carries out actions in order.
+  ///
+  /// - Returns: for each tap whose change of state the inbox refused, why; what followed for that tap was not done.
+  @discardableResult
+  private func perform(_ actions: [TapPolicy.Action]) async -> [String: InboxError] {
+    var refused: [String: InboxError] = [:]
+    for action in actions where refused[action.id] == nil {
+      switch action {
+      case .move(let id, let state, let reason):
+        do {
+          try await inbox.move(id, to: state, reason: reason)
+          log(.debug, "tap \(id) is \(state.rawValue)")
+        } catch {
+          log(.debug, "\(error)")
+          refused[id] = error
+        }
+      case .show(let offer, let previous):
+        await notifications.show(
+          offer.notification(timeout: timeout), as: NotificationKey(offer.id),
+          replacing: previous.map(NotificationKey.init))
+      case .showFailure(let offer, let reason):
+        log(.warning, "tap \(offer.id) was not handed over: \(reason)")
+        await notifications.show(
+          offer.notification(failed: reason, timeout: timeout), as: NotificationKey(offer.id))
+      case .closeNotification(let id): await notifications.close(NotificationKey(id))
+      case .handOver(let offer, let token):
+        handOvers[offer.id] = Task { await handOver(offer, token: token) }
+      case .announceReceived(let id): await emit("TapReceived", [.string(id)])
+      case .announceClosed(let id, let state): await emit("TapClosed", [.string(id), .string(state.rawValue)])
+      }
+    }
+    return refused
+  }
+
+  private func handOver(_ offer: TapOffer, token: String?) async -> HandOverOutcome {
+    let outcome = await deliver(offer, token: token)
+    if outcome == .delivered { log(.info, "tap \(offer.id) was handed to \(offer.handler?.desktopID ?? "nobody")") }
+    await perform(policy.handle(.handedOver(offer, outcome)))
+    handOvers[offer.id] = nil
+    return outcome
+  }
+
+  private func deliver(_ offer: TapOffer, token: String?) async -> HandOverOutcome {
+    guard let handler = offer.handler, let uri = offer.uri else { return .failed(reason: offer.reason) }
+    do {
+      let message = offer.handsOverMessage ? try await inbox.tap(offer.id).tap.message : nil
+      let click = Launcher.Click(activationToken: token, tapID: offer.id)
+      return await launcher.open(handler, uri, message: message, click: click)
+    } catch { return .failed(reason: error.message) }
+  }
+
+  private func emit(_ member: String, _ arguments: [Value]) async {
+    do {
+      try await session.emit(
+        path: try ObjectPath(Names.Agent.path), interface: Names.Agent.interface, member: member, arguments)
+    } catch { log(.debug, "\(member) was not sent: \(error)") }
+  }
+
+  // MARK: org.tagroute.Agent1
+
+  func resolve(_ uri: String) async throws(BusError) -> [String: Value] {
+    guard uri.utf8.count <= 8192 else { throw AgentAnswers.invalid("the URI is longer than 8 KiB") }
+    return AgentAnswers.route(await handlers.registry.route(for: uri, policy: routing), of: uri)
+  }
+
+  func listHandlers() async -> [[String: Value]] {
+    AgentAnswers.handlers(await handlers.registry, problems: await handlers.problems)
+  }
+
+  func listInbox(_ options: [String: Value]) async throws(BusError) -> [[String: Value]] {
+    if let option = options["id"] {
+      guard let id = option.asString else { throw AgentAnswers.invalid("id is no string") }
+      return try await listTap(id)
+    }
+    let query = try AgentAnswers.query(options)
+    do throws(InboxError) {
+      return try await inbox.list(query).map { AgentAnswers.tap($0) }
+    } catch {
+      throw AgentAnswers.error(error)
+    }
+  }
+
+  private func listTap(_ id: String) async throws(BusError) -> [[String: Value]] {
+    do throws(InboxError) {
+      return [AgentAnswers.tap(try await inbox.tap(id))]
+    } catch {
+      guard error.code == .unknownTap else { throw AgentAnswers.error(error) }
+      return []
+    }
+  }
+
+  func open(_ id: String, _ options: [String: Value]) async throws(BusError) {
+    var offer: TapOffer
+    do { offer = try await self.offer(id) } catch { throw AgentAnswers.error(error) }
+    if let option = options["handler"] {
+      guard let other = offer.handed(to: option.asString ?? "") else {
+        throw BusError(name: Names.Errors.notPossible, message: "the handler is none of the tap's candidates")
+      }
+      offer = other
+    }
+    guard offer.isOpenable else { throw BusError(name: Names.Errors.notPossible, message: offer.reason) }
+    let refused = await perform(policy.handle(.open(offer, token: options["activation-token"]?.asString)))
+    if let error = refused[id] { throw AgentAnswers.error(error) }
+    if case .failed(let reason)? = await handOvers[id]?.value {
+      throw BusError(name: Names.Errors.failed, message: reason)
+    }
+  }
+
+  func dismiss(_ id: String) async throws(BusError) {
+    if let error = await perform(policy.handle(.dismiss(id)))[id] { throw AgentAnswers.error(error) }
+  }
+
+  func reload() async { await handlers.reload() }
+}
+
+extension TapPolicy.Action {
+  /// The tap that it is about.
+  var id: String {
+    switch self {
+    case .move(let id, _, _), .closeNotification(let id), .announceReceived(let id), .announceClosed(let id, _): id
+    case .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _): offer.id
+    }
+  }
+}
+
+extension NotificationTimeout {
+  fileprivate init(_ setting: AgentConfiguration.NotificationTimeout) {
+    switch setting {
+    case .server: self = .server
+    case .never: self = .never
+    case .seconds(let count): self = .after(.seconds(count))
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import Notifications
+
+/// Every text that the agent shows to its user, in one place, so that translation has one place to begin.
+enum Messages {
+  /// The name of the program, as notification servers show it.
+  static let applicationName = "Tagroute"
+
+  /// The title of a tap's notification: what a click will do.
+  static func willOpen(in handler: DisplayText) -> String { "Open in \(handler)" }
+  /// The label of the button that does it.
+  static let open = "Open"
+
+  /// The title after a hand-over that the handler did not take.
+  static func couldNotOpen(in handler: DisplayText) -> String { "Could not open in \(handler)" }
+  /// The label of the button that hands over once more.
+  static let tryAgain = "Try again"
+  /// The title after a hand-over during which the agent ended.
+  static func mayHaveOpened(in handler: DisplayText) -> String { "May have been opened in \(handler)" }
+
+  /// Takes the buttons' place on a server that has none.
+  static func withoutButtons(id: String) -> String { "To open it: tagroute inbox open \(id)" }
+
+  /// Why a tap failed that was being opened when the agent ended.
+  static let endedWhileOpening = "the agent ended while it was being opened; it may have been opened"
+  /// Why a tap was dismissed whose tag was put on a reader again.
+  static let tappedAgain = "the same tag was read again"
+}

@@ -1,0 +1,82 @@
+import Bus
+import Inbox
+import Names
+
+/// What the daemon says it has read, checked: the argument of `TagRead`.
+struct TagReading: Sendable, Hashable {
+  /// The daemon's UUID for this reading.
+  let id: String
+  /// The whole NDEF message, as it was on the tag.
+  let message: [UInt8]
+  /// For example `type-2`.
+  let technology: String
+  /// The tag's UID; empty where it has none.
+  let uid: [UInt8]
+  /// The reader's object path.
+  let reader: String
+  /// When it was read.
+  let time: Timestamp
+
+  /// What the interface allows at most.
+  static let maximumMessage = 1 << 20
+  private static let maximumUID = 10
+
+  /// - Parameters:
+  ///   - values: the keys that `org.tagroute.Tagroute1.Agent.TagRead` documents; others are ignored.
+  ///   - now: the time of day, for where the daemon gives none that can be.
+  /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the key.
+  init(_ values: [String: Value], now: Timestamp) throws(BusError) {
+    guard let id = values["id"]?.asString, TagReading.isUUID(id) else { throw .invalidTap("id is no UUID") }
+    guard let message = values["message"]?.asBytes, message.count <= TagReading.maximumMessage else {
+      throw .invalidTap("message is not at most 1 MiB of bytes")
+    }
+    let technology = values["technology"]?.asString ?? ""
+    guard technology.utf8.count <= 32 else { throw .invalidTap("technology is longer than 32 bytes") }
+    let uid = values["uid"]?.asBytes ?? []
+    guard uid.count <= TagReading.maximumUID else { throw .invalidTap("uid is longer than 10 bytes") }
+    let reader = values["reader"]?.asString ?? values["reader"]?.asObjectPath?.string ?? ""
+    guard reader.utf8.count <= 255 else { throw .invalidTap("reader is longer than 255 bytes") }
+    self.id = id
+    self.message = message
+    self.technology = technology
+    self.uid = uid
+    self.reader = reader
+    time = values["time"]?.asUInt64.flatMap { Int64(exactly: $0) }.map(Timestamp.init(microseconds:)) ?? now
+  }
+
+  /// A reading that the inbox has kept.
+  init(_ tap: Tap) {
+    id = tap.id
+    message = tap.message
+    technology = tap.technology
+    uid = tap.uid
+    reader = tap.reader
+    time = tap.time
+  }
+
+  /// RFC 9562, section 4.
+  static func isUUID(_ text: String) -> Bool {
+    text.utf8.count == 36
+      && text.utf8.enumerated().allSatisfy { index, byte in
+        [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : Character(Unicode.Scalar(byte)).isHexDigit
+      }
+  }
+
+  /// What tells one tag from another.
+  var tag: TagIdentity {
+    // A UID of four bytes that starts with 08 is random and new at each activation (ISO/IEC 14443-3, section 6.5.4).
+    uid.isEmpty || (uid.count == 4 && uid.first == 0x08) ? .message(message) : .uid(uid)
+  }
+}
+
+/// What tells one tag from another: its UID, or what it holds where the UID is made anew each time.
+enum TagIdentity: Sendable, Hashable {
+  case uid([UInt8])
+  case message([UInt8])
+}
+
+extension BusError {
+  fileprivate static func invalidTap(_ message: String) -> BusError {
+    BusError(name: Names.Errors.invalidArgument, message: message)
+  }
+}

@@ -1,0 +1,142 @@
+import Handlers
+import Inbox
+import Notifications
+
+/// What is done about each tap, from its storing to its end. Pure: the agent carries out what it decides, in order.
+///
+/// A ``Action/move(_:to:reason:)`` is committed before the action that follows it is begun, and where it is refused (somebody
+/// else was faster) nothing that follows it is done for that tap. So no effect is seen that a restart would not know of.
+struct TapPolicy {
+  /// Something that happened.
+  enum Event {
+    /// A new tap is in the inbox.
+    case stored(TapOffer)
+    /// A tap of an earlier run is still ``TapState/received``, ``TapState/shown`` or just ``TapState/failed``.
+    case resumed(TapOffer, TapState, reason: String)
+    /// A server has taken its notification.
+    case shown(String)
+    /// The user wants it opened: a click, or a call.
+    case open(TapOffer, token: String?)
+    /// The hand-over is over.
+    case handedOver(TapOffer, HandOverOutcome)
+    /// Its notification is gone without a click.
+    case closed(String, NotificationCloseReason)
+    /// The user wants it gone: a call.
+    case dismiss(String)
+    /// The retention has ended it.
+    case expired(String)
+  }
+
+  /// Something to do.
+  enum Action: Equatable {
+    /// Commit the state.
+    case move(String, to: TapState, reason: String)
+    /// Show its notification, in the place of another tap's.
+    case show(TapOffer, replacing: String?)
+    /// Show that it failed.
+    case showFailure(TapOffer, reason: String)
+    /// Take its notification away.
+    case closeNotification(String)
+    /// Hand it over.
+    case handOver(TapOffer, token: String?)
+    /// Emit `TapReceived`.
+    case announceReceived(String)
+    /// Emit `TapClosed`.
+    case announceClosed(String, TapState)
+  }
+
+  private struct OnScreen {
+    let offer: TapOffer
+    var state: TapState
+  }
+
+  /// Taps with a notification, or waiting for one.
+  private var onScreen: [String: OnScreen] = [:]
+  private var tapOfTag: [TagIdentity: String] = [:]
+
+  /// How many taps have a notification, or wait for one.
+  var count: Int { onScreen.count }
+
+  /// The offer whose notification is up.
+  func offer(_ id: String) -> TapOffer? { onScreen[id]?.offer }
+
+  mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .stored(let offer): return stored(offer)
+    case .resumed(let offer, let state, let reason): return resumed(offer, state, reason)
+    case .shown(let id):
+      guard onScreen[id]?.state == .received else { return [] }
+      onScreen[id]?.state = .shown
+      return [.move(id, to: .shown, reason: "")]
+    case .open(let offer, let token):
+      let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
+      return [.move(offer.id, to: .opening, reason: "")] + closing + [.handOver(offer, token: token)]
+    case .handedOver(let offer, let outcome): return handedOver(offer, outcome)
+    case .closed(let id, let reason): return closed(id, reason)
+    case .dismiss(let id):
+      let closing: [Action] = remove(id) == nil ? [] : [.closeNotification(id)]
+      return [.move(id, to: .dismissed, reason: "")] + closing + [.announceClosed(id, .dismissed)]
+    case .expired(let id):
+      let closing: [Action] = remove(id) == nil ? [] : [.closeNotification(id)]
+      return closing + [.announceClosed(id, .expired)]
+    }
+  }
+
+  private mutating func stored(_ offer: TapOffer) -> [Action] {
+    guard let previous = tapOfTag[offer.tag].flatMap({ remove($0) })?.offer.id else {
+      put(offer, .received)
+      return [.announceReceived(offer.id), .show(offer, replacing: nil)]
+    }
+    put(offer, .received)
+    return [
+      .move(previous, to: .dismissed, reason: Messages.tappedAgain), .announceReceived(offer.id),
+      .show(offer, replacing: previous), .announceClosed(previous, .dismissed),
+    ]
+  }
+
+  private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: String) -> [Action] {
+    guard offer.isOpenable else {
+      guard state != .failed else { return [] }
+      return [.move(offer.id, to: .failed, reason: offer.reason), .announceClosed(offer.id, .failed)]
+    }
+    put(offer, state)
+    return state == .failed ? [.showFailure(offer, reason: reason)] : [.show(offer, replacing: nil)]
+  }
+
+  private mutating func handedOver(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
+    switch outcome {
+    case .delivered:
+      return [.move(offer.id, to: .delivered, reason: ""), .announceClosed(offer.id, .delivered)]
+    case .failed(let reason):
+      put(offer, .failed)
+      return [
+        .move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed),
+        .showFailure(offer, reason: reason),
+      ]
+    }
+  }
+
+  private mutating func closed(_ id: String, _ reason: NotificationCloseReason) -> [Action] {
+    guard let tap = remove(id) else { return [] }
+    switch (tap.state, reason) {
+    case (_, .dismissed):
+      return [.move(id, to: .dismissed, reason: ""), .announceClosed(id, .dismissed)]
+    case (.failed, _): return []
+    // Whoever closed it was not the user: it can still be opened from the inbox.
+    case (_, .expired), (_, .closed), (_, .undefined):
+      return [.move(id, to: .expired, reason: ""), .announceClosed(id, .expired)]
+    }
+  }
+
+  private mutating func put(_ offer: TapOffer, _ state: TapState) {
+    onScreen[offer.id] = OnScreen(offer: offer, state: state)
+    // A newer tap of the same tag is the one that the next replaces, not an older one that failed meanwhile.
+    if state != .failed || tapOfTag[offer.tag] == nil { tapOfTag[offer.tag] = offer.id }
+  }
+
+  private mutating func remove(_ id: String) -> OnScreen? {
+    guard let tap = onScreen.removeValue(forKey: id) else { return nil }
+    if tapOfTag[tap.offer.tag] == id { tapOfTag[tap.offer.tag] = nil }
+    return tap
+  }
+}

@@ -1,0 +1,21 @@
+import Testing
+
+@testable import Agent
+
+struct AgentArgumentsTests {
+  @Test(
+    arguments: [
+      ([], AgentArguments.run(configuration: nil)),
+      (["--config", "/etc/x"], .run(configuration: "/etc/x")),
+      (["--config=/etc/x"], .run(configuration: "/etc/x")),
+      (["--config"], .mistake("--config needs a file")),
+      (["--verbose"], .mistake("unknown argument --verbose")),
+      (["x"], .mistake("unknown argument x")),
+      (["--version"], .print("tagroute-agent 0.1.0")),
+      (["--help"], .print(AgentArguments.help)),
+      (["--config", "/etc/x", "-h"], .print(AgentArguments.help)),
+    ] as [([String], AgentArguments)])
+  func `the command line says what to do`(line: [String], expected: AgentArguments) {
+    #expect(AgentArguments(line) == expected)
+  }
+}

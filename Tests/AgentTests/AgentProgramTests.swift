@@ -1,0 +1,114 @@
+import Bus
+import Names
+import TestSupport
+import Testing
+
+/// The program as the system sees it.
+@Suite(.timeLimit(.minutes(2)))
+struct AgentProgramTests {
+  @Test func `a second agent says who runs, and leaves with its own code`() async throws {
+    let rig = try await AgentRig()
+    let first = try await rig.startAgent()
+    let second = try await rig.installation.start("tagroute-agent")
+    #expect(try await second.exit() == .exited(Names.ExitCode.alreadyRunning))
+    let log = await second.log()
+    #expect(log.contains { $0.contains("process \(first.identifier) ") && $0.contains(Names.Agent.busName) })
+    await rig.installation.stop()
+  }
+
+  @Test func `SIGTERM ends it within a second, with its notifications taken away`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer(firstID: 12)
+    let agent = try await rig.startAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    _ = await server.next()
+    try await agent.line(containing: "tap \(tapID(1)) is shown")
+    let start = ContinuousClock.now
+    agent.signal(15)
+    #expect(try await agent.exit() == .exited(0))
+    #expect(ContinuousClock.now - start < .seconds(1))
+    #expect(await server.closedByCaller == [12])
+    await rig.installation.stop()
+  }
+
+  @Test func `a mistake in the configuration is named with its line`() async throws {
+    let installation = try await Installation()
+    let file = try installation.directory.write("[Inbox]\nRetentionDays=soon\n", to: "bad.conf")
+    let agent = try await installation.start("tagroute-agent", ["--config", file])
+    #expect(try await agent.exit() == .exited(Names.ExitCode.configuration))
+    #expect(await agent.log().contains { $0.hasPrefix("tagroute-agent: \(file):2: ") })
+
+    let missing = try await installation.start("tagroute-agent", ["--config", "/nonexistent/agent.conf"])
+    #expect(try await missing.exit() == .exited(Names.ExitCode.configuration))
+    await installation.stop()
+  }
+
+  @Test func `without a session bus it says so and leaves`() async throws {
+    let program = try BuiltProducts.program("tagroute-agent")
+    let result = try await ChildProcess.run(
+      program, [], environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus", "HOME": "/nonexistent"])
+    #expect(result.status == .exited(Names.ExitCode.unavailable))
+    #expect(result.log.contains { $0.contains("session bus") })
+  }
+
+  @Test func `wrong arguments are a usage error`() async throws {
+    let program = try BuiltProducts.program("tagroute-agent")
+    let wrong = try await ChildProcess.run(program, ["--loud"], environment: [:])
+    #expect(wrong.status == .exited(Names.ExitCode.usage))
+    #expect(wrong.log == ["tagroute-agent: unknown argument --loud; see tagroute-agent --help"])
+    let help = try await ChildProcess.run(program, ["--help"], environment: [:])
+    #expect(help.status == .exited(0))
+    #expect(help.output.hasPrefix("Usage: tagroute-agent"))
+  }
+
+  @Test func `both interfaces are as they are documented`() async throws {
+    let rig = try await AgentRig()
+    try await rig.startAgent()
+    for (connection, name, path, interface) in [
+      (rig.client, Names.Agent.busName, Names.Agent.path, Names.Agent.interface),
+      (
+        try await Connection.open(BusAddress(rig.installation.systemBus.address), on: rig.client.loop),
+        try #require(await rig.daemon.agent), Names.Agent.tapReceiverPath, Names.Daemon.agentInterface
+      ),
+    ] {
+      let reply = try await connection.call(
+        name, try ObjectPath(path), "org.freedesktop.DBus.Introspectable", "Introspect")
+      let actual = InterfaceDescription(of: interface, in: reply.first?.asString ?? "")
+      let documented = try InterfaceDescription(documented: interface)
+      #expect(!documented.members.isEmpty)
+      #expect(actual == documented)
+    }
+    await rig.installation.stop()
+  }
+
+  @Test func `handlers and routes are answered as documented`() async throws {
+    let rig = try await AgentRig()
+    try await rig.startAgent()
+    let route = try await rig.call("Resolve", [.string("https://menu.example.com/a")]).first?.asDictionary
+    #expect(route?["kind"] == .string("universal-link"))
+    #expect(route?["handler"] == .string("org.example.Menu.desktop"))
+    #expect(route?["trusted"] == .boolean(true))
+    let refused = try await rig.call("Resolve", [.string("javascript:alert(1)")]).first?.asDictionary
+    #expect(refused?["kind"] == .string("refused"))
+    #expect(refused?["uri"] == .string("javascript:alert(1)"))
+    #expect(refused?["handler"] == nil)
+    let long = "https://menu.example.com/" + String(repeating: "a", count: 8192)
+    let error = await #expect(throws: BusError.self) { try await rig.call("Resolve", [.string(long)]) }
+    #expect(error?.name == Names.Errors.invalidArgument)
+
+    try rig.installation.directory.write(
+      "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true\nImplements=org.tagroute.Handler1;\n\n"
+        + "[org.tagroute.Handler1]\nDomains=other.example.com;*.other.example.com;\n",
+      to: "share/applications/org.example.Other.desktop")
+    _ = try await rig.call("Reload")
+    guard case .array(_, let handlers)? = try await rig.call("ListHandlers").first else {
+      Issue.record("ListHandlers gave no array")
+      return
+    }
+    #expect(
+      handlers.compactMap { $0.asDictionary?["id"]?.asString } == [
+        "org.example.Menu.desktop", "org.example.Other.desktop",
+      ])
+    await rig.installation.stop()
+  }
+}

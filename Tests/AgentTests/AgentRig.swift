@@ -1,0 +1,92 @@
+import Bus
+import EventLoop
+import Names
+import Notifications
+import TestSupport
+import Testing
+
+/// A real agent between a fake daemon, a stand-in notification server and a fake handler, each on a bus of the test's own.
+actor AgentRig {
+  nonisolated let installation: Installation
+  nonisolated let daemon: FakeDaemon
+  nonisolated let handler: FakeHandler
+  /// A connection to the session bus, for calls as an application would make them.
+  nonisolated let client: Connection
+
+  /// Starts everything but the agent and the notification server.
+  init(starter: String = #function) async throws {
+    installation = try await Installation(starter: starter)
+    try installation.directory.write(
+      """
+      [Desktop Entry]
+      Type=Application
+      Name=Menu
+      Icon=menu
+      Exec=/bin/true
+      DBusActivatable=true
+      Implements=org.tagroute.Handler1;
+
+      [org.tagroute.Handler1]
+      Domains=menu.example.com;
+      """, to: "share/applications/org.example.Menu.desktop")
+    daemon = try await FakeDaemon.start(on: installation.systemBus.address)
+    let session = try #require(installation.sessionBus).address
+    handler = try await FakeHandler.start(on: session)
+    client = try await Connection.open(BusAddress(session), on: EventLoop(label: "test-client"))
+  }
+
+  /// A notification server on the session bus.
+  nonisolated func startServer(
+    capabilities: [String] = ["actions", "body", "body-markup"], firstID: UInt32 = 1
+  ) async throws -> NotificationServerStandIn {
+    let session = try #require(installation.sessionBus).address
+    return try await NotificationServerStandIn.start(
+      on: BusAddress(session), capabilities: capabilities, firstID: firstID)
+  }
+
+  /// Starts the agent and waits until it has registered.
+  @discardableResult
+  nonisolated func startAgent() async throws -> ChildProcess {
+    try await installation.startAgent()
+    let agent = try #require(await installation.agent)
+    try await agent.line(containing: "registered with the daemon")
+    return agent
+  }
+
+  /// Kills the agent, as a crash would.
+  nonisolated func killAgent() async throws {
+    let agent = try #require(await installation.agent)
+    agent.signal(9)
+    try await agent.exit()
+  }
+
+  /// Calls `org.tagroute.Agent1`.
+  nonisolated func call(_ member: String, _ arguments: [Value] = []) async throws -> [Value] {
+    try await client.call(
+      Names.Agent.busName, try ObjectPath(Names.Agent.path), Names.Agent.interface, member, arguments)
+  }
+
+  /// What the inbox says of a tap.
+  nonisolated func tap(_ number: Int) async throws -> [String: Value] {
+    let reply = try await call("ListInbox", [.dictionary(["id": .string(tapID(number))])])
+    guard case .array(_, let taps)? = reply.first, let tap = taps.first?.asDictionary else { return [:] }
+    return tap
+  }
+
+  nonisolated func state(_ number: Int) async throws -> String { try await tap(number)["state"]?.asString ?? "" }
+
+  /// The agent's signals from here on.
+  nonisolated func signals() async throws -> SignalStream {
+    try await client.signals(MatchRule(sender: Names.Agent.busName, interface: Names.Agent.interface))
+  }
+}
+
+extension SignalStream {
+  /// The first signal that says that `number` is over, and how.
+  func closed(_ number: Int) async -> String? {
+    for await signal in self where signal.member == "TapClosed" && signal.arguments.first == .string(tapID(number)) {
+      return signal.arguments.last?.asString
+    }
+    return nil
+  }
+}

@@ -1,0 +1,102 @@
+import Bus
+import Names
+import TestSupport
+import Testing
+
+/// What ends or goes away around a tap, and what is left of it.
+@Suite(.timeLimit(.minutes(2)))
+struct RecoveryTests {
+  @Test func `after a crash what was shown is shown again, and what was being opened has failed`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    await rig.handler.set(.hangs)
+    for number in 1...2 {
+      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+    }
+    let first = await server.next()
+    _ = await server.next()
+    try await server.click(first)
+    _ = await rig.handler.next()
+    try await agent.line(containing: "tap \(tapID(2)) is shown")
+    #expect(try await rig.state(1) == "opening")
+
+    try await rig.killAgent()
+    try await rig.startAgent()
+    let again = [await server.next(), await server.next()]
+    #expect(again.map(\.summary) == ["May have been opened in Menu", "Open in Menu"])
+    #expect(again[0].actions == ["default", "Try again", "retry", "Try again"])
+    #expect(again.map(\.replaces) == [0, 0])
+    #expect(try await rig.state(1) == "failed")
+    #expect(try await rig.state(2) == "shown")
+    #expect(await rig.handler.count == 1)
+    await rig.installation.stop()
+  }
+
+  @Test func `a tap that no server could show waits for one, over a crash of the agent too`() async throws {
+    let rig = try await AgentRig()
+    try await rig.startAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    #expect(try await rig.state(1) == "received")
+    try await rig.killAgent()
+    try await rig.startAgent()
+    let first = try await rig.startServer()
+    _ = await first.next()
+    await first.stop()
+    let second = try await rig.startServer()
+    try await second.click(await second.next())
+    #expect(await rig.handler.next().uri == "https://menu.example.com/1")
+    await rig.installation.stop()
+  }
+
+  @Test func `a server without actions says how to go on, and the call does`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer(capabilities: ["body"])
+    try await rig.startAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    let shown = await server.next()
+    #expect(shown.actions.isEmpty)
+    #expect(shown.body == "menu.example.com/1\nTo open it: tagroute inbox open \(tapID(1))")
+    _ = try await rig.call("Open", [.string(tapID(1)), .dictionary([:])])
+    #expect(try await rig.state(1) == "delivered")
+    await rig.installation.stop()
+  }
+
+  @Test func `the daemon and its bus go and come back, and the agent registers again`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    let agent = await rig.daemon.registration()
+
+    await rig.daemon.stop()
+    let second = try await FakeDaemon.start(on: rig.installation.systemBus.address)
+    #expect(await second.registration() == agent)
+    try await second.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    #expect(await server.next().body == "menu.example.com/1")
+
+    await second.stop()
+    try await rig.installation.systemBus.restart()
+    let third = try await FakeDaemon.start(on: rig.installation.systemBus.address)
+    _ = await third.registration()
+    try await third.give(tapValues(2, message: try uriMessage("https://menu.example.com/2")))
+    #expect(await server.next().body == "menu.example.com/2")
+    await rig.installation.stop()
+  }
+
+  @Test func `the session bus goes and comes back, and what was shown is shown again`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    _ = await server.next()
+
+    await server.stop()
+    try await #require(rig.installation.sessionBus).restart()
+    let second = try await rig.startServer()
+    let shown = await second.next()
+    #expect(shown.body == "menu.example.com/1")
+    try await second.click(shown)
+    #expect(await rig.handler.next().uri == "https://menu.example.com/1")
+    await rig.installation.stop()
+  }
+}

@@ -1,0 +1,39 @@
+import Bus
+import Inbox
+import NDEF
+import Notifications
+import Routing
+import UniversalLinks
+
+@testable import Agent
+
+let sampleTime = Timestamp(microseconds: 1_795_000_000_000_000)
+
+/// A UUID that ends in `number`.
+func tapID(_ number: Int) -> String {
+  let digits = String(number, radix: 16)
+  return "01234567-89ab-4cde-8f01-" + String(repeating: "0", count: 12 - digits.count) + digits
+}
+
+/// What the daemon says of a tag.
+func tapValues(
+  _ number: Int, message: [UInt8], uid: [UInt8]? = nil, technology: String = "type-2"
+) -> [String: Value] {
+  [
+    "id": .string(tapID(number)), "message": .bytes(message), "technology": .string(technology),
+    "uid": .bytes(uid ?? [4, 0, 0, 0, 0, UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)]),
+    "reader": .string("/org/tagroute/Tagroute1/readers/0"), "time": .uint64(1_795_000_000_000_000),
+  ]
+}
+
+func uriMessage(_ uri: String) throws -> [UInt8] { try NDEFMessage.uri(uri).encoded() }
+
+let menu = Application(
+  desktopID: "org.example.Menu.desktop", name: "Menu", icon: "menu", file: "/usr/share/applications/x", origin: .system)
+
+func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu) throws -> TapOffer {
+  TapOffer(
+    id: tapID(number), tag: .uid([UInt8(truncatingIfNeeded: tag ?? number)]),
+    uri: try URI("https://menu.example.com/table/\(number)"), handler: handler,
+    candidates: [handler].compactMap(\.self), handsOverMessage: true, reason: "claims it", title: DisplayText(""))
+}

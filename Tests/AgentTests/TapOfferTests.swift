@@ -1,0 +1,64 @@
+import NDEF
+import Notifications
+import Routing
+import Testing
+import UniversalLinks
+
+@testable import Agent
+
+struct TapOfferTests {
+  private func offer(_ message: [UInt8], languages: [String] = []) throws -> TapOffer {
+    let registry = Registry(declarations: [
+      HandlerDeclaration(application: menu, domains: [try DomainPattern("menu.example.com")])
+    ])
+    let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
+    return TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: languages)
+  }
+
+  @Test func `a link says who opens it and where it leads, never with its scheme`() throws {
+    let notification = try offer(try uriMessage("https://menu.example.com/table/4?x=1")).notification(timeout: .server)
+    #expect(notification.summary.string == "Open in Menu")
+    #expect(notification.body.string == "menu.example.com/table/4?…")
+    #expect(notification.icon == "menu")
+    #expect(notification.defaultLabel == "Open")
+    #expect(notification.buttons == [NotificationButton(key: "open", label: "Open")])
+    #expect(notification.desktopEntry == "")
+  }
+
+  @Test func `a Smart Poster shows its title in the user's language, and where it leads`() throws {
+    let poster = SmartPosterRecord(
+      uri: "https://menu.example.com/a",
+      titles: [TextRecord("Lunch\u{202E}", language: "en"), TextRecord("Mittag", language: "de")])
+    let message = try NDEFMessage(records: [try poster.record()]).encoded()
+    #expect(try offer(message, languages: ["de_AT", "de"]).text.string == "Mittag · menu.example.com/a")
+    #expect(try offer(message, languages: ["en"]).text.string == "Lunch · menu.example.com/a")
+  }
+
+  @Test(arguments: [
+    "javascript:alert(1)", "https://user@menu.example.com/", "https://menu.example.com/\u{1}", "https://other.example/",
+  ])
+  func `what may not be opened, or by nobody, has a reason and nothing of the link`(uri: String) throws {
+    let offer = try offer(try uriMessage(uri))
+    #expect(!offer.isOpenable)
+    #expect(!offer.reason.isEmpty)
+    #expect(!offer.reason.contains("example"))
+    #expect(!offer.reason.contains("alert"))
+  }
+
+  @Test(arguments: [[], [0xFF], [0xD1, 0x01, 0xFF, 0x55], [UInt8](repeating: 0, count: 64)] as [[UInt8]])
+  func `garbage has a reason`(message: [UInt8]) throws {
+    let offer = try offer(message)
+    #expect(!offer.isOpenable)
+    #expect(!offer.reason.isEmpty)
+  }
+
+  @Test func `a failure says so, and that it may have been opened where nobody knows`() throws {
+    let offer = try offer(try uriMessage("https://menu.example.com/a"))
+    let failed = offer.notification(failed: "it hangs", timeout: .never)
+    #expect(failed.summary.string == "Could not open in Menu")
+    #expect(failed.body.string == "menu.example.com/a: it hangs")
+    #expect(failed.buttons == [NotificationButton(key: "retry", label: "Try again")])
+    let unknown = offer.notification(failed: Messages.endedWhileOpening, timeout: .server)
+    #expect(unknown.summary.string == "May have been opened in Menu")
+  }
+}

@@ -1,0 +1,157 @@
+import Bus
+import Names
+import TestSupport
+import Testing
+
+/// The way of a tap through the real agent.
+@Suite(.timeLimit(.minutes(2)))
+struct TapPathTests {
+  @Test func `a tap is shown, clicked and handed over whole, and signals tell no more than its id`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    let signals = try await rig.signals()
+    let message = try uriMessage("https://menu.example.com/table/4")
+    try await rig.daemon.give(tapValues(1, message: message))
+
+    let shown = await server.next()
+    #expect(shown.applicationName == "Tagroute")
+    #expect(shown.summary == "Open in Menu")
+    #expect(shown.body == "menu.example.com/table/4")
+    #expect(shown.icon == "menu")
+    #expect(shown.actions == ["default", "Open", "open", "Open"])
+    #expect(shown.hints["desktop-entry"] == nil)
+    try await server.click(shown, token: "token-1")
+
+    let handed = await rig.handler.next()
+    #expect(handed.uri == "https://menu.example.com/table/4")
+    #expect(handed.message == message)
+    #expect(handed.platformData[Names.Handler.activationTokenKey] == .string("token-1"))
+    #expect(handed.platformData[Names.Handler.tapIDKey] == .string(tapID(1)))
+
+    var seen: [ReceivedSignal] = []
+    for await signal in signals {
+      seen.append(signal)
+      if signal.member == "TapClosed" { break }
+    }
+    #expect(seen.map(\.member) == ["TapReceived", "TapClosed"])
+    #expect(seen.map(\.arguments) == [[.string(tapID(1))], [.string(tapID(1)), .string("delivered")]])
+    let tap = try await rig.tap(1)
+    #expect(tap["state"] == .string("delivered"))
+    #expect(tap["message"] == .bytes(message))
+    #expect(tap["uri"] == .string("https://menu.example.com/table/4"))
+    #expect(tap["handler"] == .string("org.example.Menu.desktop"))
+    await rig.installation.stop()
+  }
+
+  @Test func `what may not be opened is not shown, is one line in the log, and the next tap works`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    let bad = [
+      [], [0xFF, 0xFF], [0xD1, 0x01, 0xFF, 0x55, 0x04], try uriMessage("javascript:alert(1)"),
+      try uriMessage("https://secret@menu.example.com/"), try uriMessage("https://menu.example.com/\u{7}"),
+      try uriMessage("no uri at all"), [0xD0, 0x00, 0x00],
+    ]
+    for (number, message) in bad.enumerated() { try await rig.daemon.give(tapValues(number, message: message)) }
+    try await rig.daemon.give(tapValues(99, message: try uriMessage("https://menu.example.com/good")))
+
+    #expect(await server.next().body == "menu.example.com/good")
+    #expect(await server.all.count == 1)
+    for number in bad.indices {
+      #expect(try await rig.state(number) == "failed")
+      let line = try await agent.line(containing: "tap \(tapID(number)) is not offered: ")
+      #expect(!line.contains("secret"))
+      #expect(!line.contains("alert"))
+      #expect(await agent.log().filter { $0.contains(tapID(number)) }.count == 1)
+    }
+    await rig.installation.stop()
+  }
+
+  @Test func `the same id is taken once, and the same tag again replaces its notification`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer(firstID: 30)
+    try await rig.startAgent()
+    let message = try uriMessage("https://menu.example.com/a")
+    try await rig.daemon.give(tapValues(1, message: message, uid: [1, 2, 3, 4]))
+    #expect(await server.next().replaces == 0)
+    try await rig.daemon.give(tapValues(1, message: message, uid: [1, 2, 3, 4]))
+    try await rig.daemon.give(tapValues(2, message: message, uid: [1, 2, 3, 4]))
+    let second = await server.next()
+    #expect(second.replaces == 30)
+    #expect(try await rig.state(1) == "dismissed")
+    try await server.click(second)
+    _ = await rig.handler.next()
+    #expect(await server.all.count == 2)
+    await rig.installation.stop()
+  }
+
+  @Test func `a handler that refuses: shown again with the reason, and tried again`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    let signals = try await rig.signals()
+    await rig.handler.set(.refuses)
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
+    try await server.click(await server.next())
+
+    let failed = await server.next()
+    #expect(failed.summary == "Could not open in Menu")
+    #expect(failed.body.contains("the kitchen is closed"))
+    #expect(failed.actions == ["default", "Try again", "retry", "Try again"])
+    #expect(try await rig.state(1) == "failed")
+
+    await rig.handler.set(.takes)
+    try await server.click(failed, action: "retry")
+    #expect(await signals.closed(1) == "failed")
+    #expect(await signals.closed(1) == "delivered")
+    #expect(await rig.handler.count == 2)
+    await rig.installation.stop()
+  }
+
+  @Test func `only the daemon gives taps`() async throws {
+    let rig = try await AgentRig()
+    try await rig.startAgent()
+    let stranger = try await Connection.open(
+      BusAddress(rig.installation.systemBus.address), on: rig.client.loop)
+    let agent = try #require(await rig.daemon.agent)
+    let error = await #expect(throws: BusError.self) {
+      try await stranger.call(
+        agent, try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, "TagRead",
+        [.dictionary(tapValues(1, message: try uriMessage("https://menu.example.com/a")))])
+    }
+    #expect(error?.name == Names.Errors.notAuthorized)
+    await rig.installation.stop()
+  }
+
+  @Test func `a tap is dismissed and opened by calls, and what cannot be is an error with its name`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    for number in 1...2 {
+      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+      _ = await server.next()
+    }
+    _ = try await rig.call("Dismiss", [.string(tapID(1))])
+    #expect(try await rig.state(1) == "dismissed")
+    _ = try await rig.call("Open", [.string(tapID(2)), .dictionary(["activation-token": .string("t")])])
+    #expect(await rig.handler.next().platformData[Names.Handler.activationTokenKey] == .string("t"))
+    #expect(try await rig.state(2) == "delivered")
+
+    for (member, number, name) in [
+      ("Dismiss", 2, Names.Errors.notPossible), ("Dismiss", 3, Names.Errors.noSuchTap),
+      ("Open", 2, Names.Errors.notPossible), ("Open", 3, Names.Errors.noSuchTap),
+    ] {
+      let arguments: [Value] = [.string(tapID(number))] + (member == "Open" ? [.dictionary([:])] : [])
+      let error = await #expect(throws: BusError.self) { try await rig.call(member, arguments) }
+      #expect(error?.name == name, "\(member) \(number)")
+    }
+    await rig.handler.set(.refuses)
+    let error = await #expect(throws: BusError.self) {
+      try await rig.call("Open", [.string(tapID(1)), .dictionary([:])])
+    }
+    #expect(error?.name == Names.Errors.failed)
+    #expect(error?.message.contains("the kitchen is closed") == true)
+    await rig.installation.stop()
+  }
+}

@@ -1,0 +1,152 @@
+import Handlers
+import Inbox
+import Notifications
+import Testing
+
+@testable import Agent
+
+struct TapPolicyTests {
+  @Test func `a tap goes its way, each state before its effect`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    #expect(policy.handle(.stored(offer)) == [.announceReceived(offer.id), .show(offer, replacing: nil)])
+    #expect(policy.handle(.shown(offer.id)) == [.move(offer.id, to: .shown, reason: "")])
+    #expect(
+      policy.handle(.open(offer, token: "t")) == [
+        .move(offer.id, to: .opening, reason: ""), .closeNotification(offer.id), .handOver(offer, token: "t"),
+      ])
+    #expect(
+      policy.handle(.handedOver(offer, .delivered)) == [
+        .move(offer.id, to: .delivered, reason: ""), .announceClosed(offer.id, .delivered),
+      ])
+    #expect(policy.count == 0)
+  }
+
+  @Test func `shown again on another server is no change of state`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    _ = policy.handle(.stored(offer))
+    _ = policy.handle(.shown(offer.id))
+    #expect(policy.handle(.shown(offer.id)).isEmpty)
+    #expect(policy.handle(.shown("nobody")).isEmpty)
+  }
+
+  @Test func `the same tag again takes the place of its tap, which is dismissed first`() throws {
+    var policy = TapPolicy()
+    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))
+    _ = policy.handle(.stored(first))
+    #expect(
+      policy.handle(.stored(second)) == [
+        .move(first.id, to: .dismissed, reason: Messages.tappedAgain), .announceReceived(second.id),
+        .show(second, replacing: first.id), .announceClosed(first.id, .dismissed),
+      ])
+    #expect(policy.count == 1)
+    #expect(policy.handle(.closed(first.id, .dismissed)).isEmpty)
+  }
+
+  @Test func `the same tag after a click is a tap of its own`() throws {
+    var policy = TapPolicy()
+    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))
+    _ = policy.handle(.stored(first))
+    _ = policy.handle(.open(first, token: nil))
+    #expect(policy.handle(.stored(second)) == [.announceReceived(second.id), .show(second, replacing: nil)])
+  }
+
+  @Test func `a failed hand-over is shown with its reason and can be tried again`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    _ = policy.handle(.stored(offer))
+    _ = policy.handle(.open(offer, token: nil))
+    #expect(
+      policy.handle(.handedOver(offer, .failed(reason: "it hangs"))) == [
+        .move(offer.id, to: .failed, reason: "it hangs"), .announceClosed(offer.id, .failed),
+        .showFailure(offer, reason: "it hangs"),
+      ])
+    #expect(policy.handle(.shown(offer.id)).isEmpty)
+    #expect(
+      policy.handle(.open(offer, token: "t")) == [
+        .move(offer.id, to: .opening, reason: ""), .closeNotification(offer.id), .handOver(offer, token: "t"),
+      ])
+  }
+
+  @Test(arguments: [
+    (NotificationCloseReason.dismissed, TapState.dismissed), (.expired, .expired), (.closed, .expired),
+    (.undefined, .expired),
+  ])
+  func `a notification that goes without a click ends its tap`(reason: NotificationCloseReason, state: TapState) throws
+  {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    _ = policy.handle(.stored(offer))
+    #expect(
+      policy.handle(.closed(offer.id, reason)) == [
+        .move(offer.id, to: state, reason: ""), .announceClosed(offer.id, state),
+      ])
+    #expect(policy.handle(.closed(offer.id, reason)).isEmpty)
+    // It can still be opened from the list.
+    #expect(
+      policy.handle(.open(offer, token: nil)) == [
+        .move(offer.id, to: .opening, reason: ""), .handOver(offer, token: nil),
+      ])
+  }
+
+  @Test func `a failure whose notification runs out stays a failure, one that is closed is dismissed`() throws {
+    for (reason, actions) in [
+      (NotificationCloseReason.expired, [TapPolicy.Action]()),
+      (.dismissed, [.move(tapID(1), to: .dismissed, reason: ""), .announceClosed(tapID(1), .dismissed)]),
+    ] {
+      var policy = TapPolicy()
+      _ = policy.handle(.resumed(try sampleOffer(1), .failed, reason: "why"))
+      #expect(policy.handle(.closed(tapID(1), reason)) == actions)
+    }
+  }
+
+  @Test func `what an earlier run left open is shown as what it is`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    #expect(policy.handle(.resumed(offer, .shown, reason: "")) == [.show(offer, replacing: nil)])
+    #expect(policy.handle(.shown(offer.id)).isEmpty)
+    let fresh = try sampleOffer(2)
+    #expect(policy.handle(.resumed(fresh, .received, reason: "")) == [.show(fresh, replacing: nil)])
+    #expect(policy.handle(.shown(fresh.id)) == [.move(fresh.id, to: .shown, reason: "")])
+    let failed = try sampleOffer(3)
+    #expect(policy.handle(.resumed(failed, .failed, reason: "why")) == [.showFailure(failed, reason: "why")])
+  }
+
+  @Test func `what an earlier run left open and nobody opens any more has failed`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1, handler: nil)
+    #expect(
+      policy.handle(.resumed(offer, .shown, reason: "")) == [
+        .move(offer.id, to: .failed, reason: "claims it"), .announceClosed(offer.id, .failed),
+      ])
+    #expect(policy.handle(.resumed(offer, .failed, reason: "why")).isEmpty)
+  }
+
+  @Test func `a call dismisses a tap, on the screen or not, and the retention ends one`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    _ = policy.handle(.stored(offer))
+    #expect(
+      policy.handle(.dismiss(offer.id)) == [
+        .move(offer.id, to: .dismissed, reason: ""), .closeNotification(offer.id),
+        .announceClosed(offer.id, .dismissed),
+      ])
+    #expect(
+      policy.handle(.dismiss(offer.id)) == [
+        .move(offer.id, to: .dismissed, reason: ""), .announceClosed(offer.id, .dismissed),
+      ])
+    _ = policy.handle(.stored(offer))
+    #expect(policy.handle(.expired(offer.id)) == [.closeNotification(offer.id), .announceClosed(offer.id, .expired)])
+  }
+
+  @Test func `an old tap that fails late does not hide a newer one of its tag`() throws {
+    var policy = TapPolicy()
+    let (first, second, third) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7))
+    _ = policy.handle(.stored(first))
+    _ = policy.handle(.open(first, token: nil))
+    _ = policy.handle(.stored(second))
+    _ = policy.handle(.handedOver(first, .failed(reason: "late")))
+    #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
+  }
+}
