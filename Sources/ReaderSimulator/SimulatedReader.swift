@@ -5,6 +5,9 @@ import EventLoop
 /// libnfc opens it as `connectionString`. Everything runs on a thread of the reader's own: the chip answers while the
 /// test that put a tag there waits for something else.
 public actor SimulatedReader {
+  /// What somebody waits for.
+  public typealias Condition = @Sendable (isolated SimulatedReader) -> Bool
+
   /// The loop that owns the line and the chip.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -21,6 +24,7 @@ public actor SimulatedReader {
   private var nextTag: UInt64 = 1
   /// Counts what makes scheduled sends void.
   private var generation = 0
+  private var waiters: [(condition: Condition, continuation: CheckedContinuation<Void, Never>)] = []
   /// Counts arrivals, for the timeout within a frame.
   private var arrivals = 0
 
@@ -142,10 +146,26 @@ public actor SimulatedReader {
   /// Whether the RF field is on.
   public var isFieldOn: Bool { chip.radio.field.isOn }
 
-  /// The commands since the counters were reset, the last 4,096 of them.
+  /// The commands since the counters were reset; of more than 8,192 the last 4,096 at least.
   public var commands: [CommandRecord] { chip.trace }
 
+  /// Returns as soon as `condition` holds; it is looked at anew after everything that happens on the line.
+  ///
+  /// - Parameter condition: what to wait for: a command, a count.
+  public func wait(until condition: @escaping Condition) async {
+    guard !condition(self) else { return }
+    await withCheckedContinuation { waiters.append((condition, $0)) }
+  }
+
+  private func resumeWaiters() {
+    let due = waiters.filter { $0.condition(self) }
+    guard !due.isEmpty else { return }
+    waiters.removeAll { $0.condition(self) }
+    for waiter in due { waiter.continuation.resume() }
+  }
+
   private func receive() {
+    defer { resumeWaiters() }
     guard let line else { return }
     let bytes = line.terminal.read()
     guard !bytes.isEmpty else { return }

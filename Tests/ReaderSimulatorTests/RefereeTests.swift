@@ -42,6 +42,21 @@ import Testing
     await reader.stop()
   }
 
+  @Test func poll() async throws {
+    let reader = try await SimulatedReader.start()
+    let id = await reader.place(try .type4(message: [], uid: .fixed(uid7)))
+    var environment = currentEnvironment()
+    environment["LIBNFC_AUTO_SCAN"] = "false"
+    environment["LIBNFC_DEVICE"] = await reader.connectionString
+    let process = try ChildProcess("/usr/bin/nfc-poll", environment: environment)
+    // It asks whether the tag is still there, by R(NAK), until it is not.
+    await reader.wait(until: { $0.commands.last?.command == [0x42, 0xB2] })
+    await reader.remove(id)
+    #expect(try await process.exit() == .exited(0))
+    #expect(await process.standardOutput().contains("04  11  22  33  44  55  66"))
+    await reader.stop()
+  }
+
   @Test(arguments: [Type2Model.ultralight, .ntag213, .ntag215, .ntag216])
   func dumpIsTheMemory(model: Type2Model) async throws {
     let directory = try TemporaryDirectory()

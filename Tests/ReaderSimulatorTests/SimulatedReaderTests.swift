@@ -96,7 +96,7 @@ private final class ManualClock: SimulatorClock {
     // The header of a frame that never comes; the next host's first frame looks like its contents.
     host.send([0x00, 0x00, 0xFF, 0x40, 0xC0, 0xD4])
     host.send(firmware)
-    while await reader.counters.bytesReceived < 6 + firmware.count { await Task.yield() }
+    await reader.wait(until: { $0.counters.bytesReceived == 6 + 9 })
     #expect(await reader.counters.commands == 0)
     clock.advance(by: .milliseconds(100))
     #expect(await host.receive(firmwareAnswer.count) == firmwareAnswer)
@@ -108,7 +108,7 @@ private final class ManualClock: SimulatorClock {
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     let host = try Host(await reader.path)
     host.send(firmware)
-    while await reader.counters.commands < 1 { await Task.yield() }
+    await reader.wait(until: { $0.counters.commands == 1 })
     clock.advance(by: .milliseconds(2))
     #expect(await host.receive(6) == HostFrame.acknowledge.bytes)
     clock.advance(by: .milliseconds(2))
@@ -158,7 +158,7 @@ private final class ManualClock: SimulatorClock {
     let host = try Host(await reader.path)
     for _ in 0..<50 { host.send((0..<64).map { _ in UInt8.random(in: 0...0xFE) }) }
     host.send(firmware)
-    while await reader.counters.bytesReceived < 50 * 64 + firmware.count { await Task.yield() }
+    await reader.wait(until: { $0.counters.bytesReceived == 50 * 64 + 9 })
     #expect(await reader.counters.commands == 1)
     await reader.stop()
   }

@@ -8,6 +8,8 @@ struct BlockProtocol {
   static let rats: [UInt8] = [0xE0, 0x50]
   /// More than any extended APDU answers.
   private static let maximumAnswer = 65_538
+  /// A tag that asks for more time again and again is given up.
+  private static let maximumExtensions = 100
   private static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
   init(ats: [UInt8]) { self.ats = ats }
@@ -40,9 +42,12 @@ struct BlockProtocol {
   private mutating func collect(_ first: [UInt8], over radio: inout RadioInterface) throws(PN532Failure) -> [UInt8] {
     var block = first
     var collected: [UInt8] = []
+    var extensions = 0
     while true {
       if block[0] & 0xF7 == 0xF2 {
         // The tag asks for more time: granted.
+        extensions += 1
+        guard extensions <= Self.maximumExtensions else { throw PN532Failure(PN532Status.timeout) }
         block = try exchange(block, over: &radio)
         continue
       }

@@ -134,7 +134,7 @@ struct PN532Chip {
     if effects.isSilent { return [.cancel] }
     counted.commands += 1
     trace.append(CommandRecord(command: Array(payload.dropFirst()), answer: nil))
-    if trace.count > Self.traceLimit { trace.removeFirst(trace.count - Self.traceLimit) }
+    if trace.count >= 2 * Self.traceLimit { trace.removeFirst(Self.traceLimit) }
     let acknowledgement = HostFrame.acknowledge.bytes
     // The line is busy with the command first: preamble, length, checksums and postamble are seven bytes.
     let acknowledged = radio.timing.lineTime(bytes: payload.count + 7 + acknowledgement.count)
