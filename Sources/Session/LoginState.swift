@@ -83,11 +83,11 @@ public struct LoginState: Sendable, Hashable {
     return sessions.first { $0.seat == seat && $0.isActive && $0.state != "closing" }
   }
 
-  /// The sessions of a user in which an agent may live, the likeliest first: active before background, graphical before
-  /// text. Empty while logind is away.
+  /// The sessions of a user in which an agent may live, the likeliest first: graphical before text, active before
+  /// background. Empty while logind is away.
   public func eligibleSessions(of uid: UInt32) -> [LoginSession] {
     guard isAvailable else { return [] }
-    let rank: (LoginSession) -> Int = { ($0.isActive ? 0 : 2) + ($0.isGraphical ? 0 : 1) }
+    let rank: (LoginSession) -> Int = { ($0.isGraphical ? 0 : 2) + ($0.isActive ? 0 : 1) }
     return sessions.filter { $0.uid == uid && $0.isEligible }.sorted { (rank($0), $0.id) < (rank($1), $1.id) }
   }
 

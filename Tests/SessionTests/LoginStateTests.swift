@@ -60,7 +60,7 @@ import Testing
       .read("/c", properties("c")), .read("/d", properties("d", remote: true)),
       .read("/e", properties("e", seat: "")), .read("/f", properties("f", sessionClass: "manager")),
       .read("/g", properties("g", uid: 1001)))
-    #expect(state.eligibleSessions(of: 1000).map(\.id) == ["c", "a", "b"])
+    #expect(state.eligibleSessions(of: 1000).map(\.id) == ["c", "b", "a"])
     #expect(state.hasActiveSession(1001))
     #expect(!state.hasActiveSession(0))
   }
