@@ -101,7 +101,8 @@ let package = Package(
     module(
       "Daemon",
       [
-        "Bus", "Configuration", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "ScanGate", "Session",
+        "Bus", "CShims", "Configuration", "EventLoop", "Journal", "KeyFile", "NDEF", "Names", "ReaderLink", "ScanGate",
+        "Session",
       ]),
 
     // What FoundationEssentials, for JSON, stands on; its static library does not say so itself.
@@ -125,7 +126,9 @@ let package = Package(
     tests("Bus", ["EventLoop", "TestSupport"]),
     tests("CommandLineTool", ["TestSupport", "tagroute"]),
     tests("Configuration", ["KeyFile", "TestSupport"]),
-    tests("Daemon", ["ReaderLink", "ScanGate", "Session", "TestSupport"]),
+    tests(
+      "Daemon",
+      ["Bus", "EventLoop", "Journal", "Names", "ReaderLink", "ScanGate", "Session", "TestSupport", "tagrouted"]),
     tests("EventLoop", ["CShims"]),
     tests("Handlers", ["Bus", "EventLoop", "Routing", "TestSupport", "UniversalLinks"]),
     tests("Inbox", ["TestSupport"]),

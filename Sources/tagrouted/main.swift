@@ -1,1 +1,4 @@
-print("")
+import Daemon
+import Glibc
+
+exit(await DaemonProgram.run(CommandLine.arguments))

@@ -1,0 +1,54 @@
+/// The command line of `tagrouted`.
+struct DaemonOptions: Hashable, Sendable {
+  /// What to do.
+  enum Mode: Hashable, Sendable {
+    case run
+    case showHelp
+    case showVersion
+  }
+
+  /// The command line is wrong: what is wrong, and what would be right.
+  struct Mistake: Error, Hashable, CustomStringConvertible {
+    let description: String
+  }
+
+  static let usage = """
+    usage: tagrouted [--config FILE]
+           tagrouted --help | --version
+
+    The system daemon of Tagroute: finds NFC readers, decides when they look for tags, and hands each tag to the agent of
+    the session on the reader's seat.
+
+      --config FILE  read this configuration instead of /etc/tagroute.conf and its drop-ins
+      --help         show this and end
+      --version      show the version and end
+
+    DBUS_SYSTEM_BUS_ADDRESS names another system bus, STATE_DIRECTORY where to keep the master switch, TAGROUTE_LOG how
+    much to log (error, warning, notice, info, debug).
+    """
+
+  var mode = Mode.run
+  /// The only file to read; nil for the standard ones.
+  var configuration: String?
+
+  /// Reads `arguments`, which do not hold the program's name.
+  init(_ arguments: [String]) throws(Mistake) {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--help", "-h": mode = .showHelp
+      case "--version": mode = .showVersion
+      case "--config":
+        guard let file = rest.popFirst(), !file.isEmpty else {
+          throw Mistake(description: "--config: no file: write --config FILE")
+        }
+        configuration = file
+      default:
+        guard argument.hasPrefix("--config="), argument.utf8.count > "--config=".utf8.count else {
+          throw Mistake(description: "\(argument): not known: see tagrouted --help")
+        }
+        configuration = String(argument.dropFirst("--config=".count))
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Bus
+import Configuration
+import EventLoop
+import Glibc
+import Journal
+import KeyFile
+import Names
+
+/// `tagrouted`.
+public enum DaemonProgram {
+  /// Runs the daemon until it is told to end (SIGTERM, SIGINT), or cannot go on.
+  ///
+  /// - Parameter arguments: the argument vector, the program's name first.
+  /// - Returns: the exit code, one of `Names.ExitCode` or 0.
+  public static func run(_ arguments: [String]) async -> Int32 {
+    let options: DaemonOptions
+    do throws(DaemonOptions.Mistake) {
+      options = try DaemonOptions(Array(arguments.dropFirst()))
+    } catch {
+      complain(error.description)
+      return Names.ExitCode.usage
+    }
+    switch options.mode {
+    case .showHelp:
+      print(DaemonOptions.usage)
+      return 0
+    case .showVersion:
+      print("tagrouted \(Names.version)")
+      return 0
+    case .run: break
+    }
+    let configuration: DaemonConfiguration
+    do throws(KeyFileError) {
+      configuration =
+        if let file = options.configuration {
+          try DaemonConfiguration.load(only: file)
+        } else {
+          try DaemonConfiguration.load(DaemonConfiguration.standardFiles())
+        }
+    } catch {
+      complain(error.description)
+      return Names.ExitCode.configuration
+    }
+    return await serve(configuration)
+  }
+
+  private static func serve(_ configuration: DaemonConfiguration) async -> Int32 {
+    // A client that goes away while it is written to is an error of that write and no more.
+    signal(SIGPIPE, SIG_IGN)
+    let signals = ProcessSignals([SIGTERM, SIGINT, SIGHUP])
+    let log = Log.fromEnvironment()
+    let notifier = ServiceNotifier.fromEnvironment()
+    let loop = EventLoop(label: "tagrouted")
+    let service = DaemonService(configuration, log: log, notifier: notifier, loop: loop)
+    let watch = Task {
+      for await number in signals {
+        guard number != SIGHUP else {
+          log(.info, "SIGHUP: the configuration is read at the start only")
+          continue
+        }
+        // Whatever does not end by itself is not waited for: a reader process ends with this one.
+        loop.schedule(after: .milliseconds(900)) { _exit(0) }
+        await service.end(.requested)
+      }
+    }
+    defer { watch.cancel() }
+    do throws(DaemonError) {
+      try await service.start()
+    } catch {
+      complain(error.description)
+      await service.stop()
+      return error.exitCode
+    }
+    let ending = await service.ending()
+    notifier.stopping()
+    await service.stop()
+    guard case .failed(let error) = ending else { return 0 }
+    log(.error, error.description)
+    return error.exitCode
+  }
+
+  private static func complain(_ text: String) {
+    Log(threshold: .error, prefixed: false)(.error, "tagrouted: \(text)")
+  }
+}

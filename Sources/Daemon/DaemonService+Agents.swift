@@ -1,0 +1,95 @@
+import Bus
+import Journal
+import Names
+import Session
+
+extension DaemonService {
+  /// How long an agent may take to store a tap.
+  private static let deliveryTimeout = Duration.seconds(10)
+  /// What one user may have registered and not lost yet; more than a user has sessions.
+  private static let agentLimit = 64
+
+  func registerAgent(_ call: IncomingCall) async throws -> [Value] {
+    guard let connection else { throw BusError.disconnected() }
+    guard let path = call.arguments.first?.asObjectPath else { throw BusError.invalidArguments("path is missing") }
+    let uid = try await connection.credentials(of: call.sender).uid
+    let candidates = await sessions(of: uid)
+    guard !candidates.isEmpty else {
+      log(.notice, "\(call.sender) of user \(uid) may not be an agent: the user has no session here")
+      throw BusError(
+        name: Names.Errors.notASession,
+        message: "user \(uid) has no local session of class user on a seat: register from a session at the machine")
+    }
+    guard state.registry.agents.count < Self.agentLimit else {
+      throw BusError(name: Names.Errors.tooMany, message: "\(Self.agentLimit) agents are registered already")
+    }
+    let owners = try await connection.owners(of: call.sender)
+    let (agent, actions) = state.register(call.sender, at: path, for: candidates, at: .now)
+    guard agent != nil else {
+      let other = candidates.lazy.compactMap { self.state.registry.agent(of: $0)?.sender }.first ?? "another agent"
+      throw BusError(
+        name: Names.Errors.alreadyRegistered, message: "\(other) serves \(candidates[0]) already: end it first")
+    }
+    apply(actions)
+    if agentWatches[call.sender] == nil {
+      agentWatches[call.sender] = Task { [weak self] in
+        for await owner in owners where owner == nil { break }
+        await self?.lost(call.sender)
+      }
+    }
+    return []
+  }
+
+  private func lost(_ sender: String) {
+    agentWatches[sender] = nil
+    handle(.agentGone(sender: sender))
+  }
+
+  /// The sessions in which an agent of this user may serve, the likeliest first.
+  private func sessions(of uid: UInt32) async -> [SessionKey] {
+    guard let logins else { return [SessionKey(id: nil, uid: uid)] }
+    var eligible = await logins.state.eligibleSessions(of: uid)
+    // An agent may be quicker than logind's signal of its session.
+    if eligible.isEmpty { eligible = await logins.refresh().eligibleSessions(of: uid) }
+    // An agent belongs to the desktop: a text session counts only where the user has no graphical one.
+    let graphical = eligible.filter(\.isGraphical)
+    return (graphical.isEmpty ? eligible : graphical).map { SessionKey(id: $0.id, uid: $0.uid) }
+  }
+
+  func reportConditions(_ call: IncomingCall) throws -> [Value] {
+    var conditions: [String: Bool] = [:]
+    if case .dictionary(_, _, let entries) = call.arguments.first {
+      for entry in entries.prefix(64) {
+        if let name = entry.key.asString, let value = entry.value.asBool { conditions[name] = value }
+      }
+    }
+    guard let actions = state.report(call.sender, conditions, at: .now) else {
+      throw BusError(
+        name: Names.Errors.notAuthorized, message: "\(call.sender) is no registered agent: call RegisterAgent first")
+    }
+    apply(actions)
+    return []
+  }
+
+  /// Gives a tap to an agent; what becomes of it is an event.
+  func deliver(_ tap: Tap, to agent: Agent) {
+    guard let connection else { return }
+    Task { [weak self] in
+      let outcome: TapQueue.Outcome
+      do throws(BusError) {
+        _ = try await connection.call(
+          agent.sender, agent.path, Names.Daemon.agentInterface, "TagRead", [tap.argument],
+          timeout: Self.deliveryTimeout, autoStart: false)
+        outcome = .stored
+      } catch {
+        outcome = Self.outcome(of: error)
+      }
+      await self?.handle(.delivery(id: tap.id, sender: agent.sender, outcome))
+    }
+  }
+
+  private static func outcome(of error: BusError) -> TapQueue.Outcome {
+    // The message is the agent's: it may quote the tag, so only the error's name is shown.
+    error.name == Names.Errors.invalidArgument ? .refused(reason: error.name) : .failed(reason: error.name)
+  }
+}

@@ -1,0 +1,102 @@
+import Bus
+import EventLoop
+import Journal
+import Names
+import Session
+
+/// The manager's properties, as they were last told.
+struct ManagerProperties: Hashable, Sendable {
+  var enabled = true
+  var scanning = false
+  var suspendReasons: [String] = []
+  var readers: [ObjectPath] = []
+
+  /// The names of those that differ from `other`.
+  func differences(from other: ManagerProperties) -> [String] {
+    var names: [String] = []
+    if enabled != other.enabled { names.append("Enabled") }
+    if scanning != other.scanning { names.append("Scanning") }
+    if suspendReasons != other.suspendReasons { names.append("SuspendReasons") }
+    if readers != other.readers { names.append("Readers") }
+    return names
+  }
+}
+
+extension DaemonService {
+  var properties: ManagerProperties {
+    ManagerProperties(
+      enabled: state.isEnabled, scanning: state.isScanning, suspendReasons: state.suspendReasons,
+      readers: state.readers.sorted { $0.key < $1.key }.map(\.value.path))
+  }
+
+  /// Tells clients what has changed since they were told last.
+  func publish() {
+    guard let connection else { return }
+    let present = properties
+    let names = present.differences(from: published)
+    published = present
+    if !names.isEmpty, let path = try? ObjectPath(Names.Daemon.path) {
+      Task { await connection.propertiesChanged(names, of: Names.Daemon.managerInterface, at: path) }
+    }
+    for (id, reader) in state.readers {
+      let before = publishedReaders.updateValue(reader.properties, forKey: id)
+      var names: [String] = []
+      if before?.name != reader.properties.name { names.append("Name") }
+      if before?.state != reader.properties.state { names.append("State") }
+      guard before != nil, !names.isEmpty else { continue }
+      Task { await connection.propertiesChanged(names, of: Names.Daemon.readerInterface, at: reader.path) }
+    }
+  }
+
+  func managerInterface() -> ExportedInterface {
+    ExportedInterface(
+      Names.Daemon.managerInterface,
+      methods: [
+        ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { [weak self] call in
+          try await self?.registerAgent(call) ?? []
+        },
+        ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { [weak self] call in
+          try await self?.reportConditions(call) ?? []
+        },
+        ExportedMethod(
+          "Inhibit", in: [Argument("who", "s"), Argument("why", "s")], out: [Argument("inhibitor", "h")]
+        ) { [weak self] call in
+          try await self?.inhibit(call) ?? []
+        },
+        ExportedMethod("ListInhibitors", out: [Argument("inhibitors", "a(ssuu)")]) { [weak self] _ in
+          await self?.listInhibitors() ?? []
+        },
+      ],
+      properties: [
+        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
+        ExportedProperty("Enabled", "b") { [weak self] in
+          .boolean(await self?.properties.enabled ?? false)
+        } set: { [weak self] value, call in
+          try await self?.setEnabled(value.asBool ?? false, call)
+        },
+        ExportedProperty("Scanning", "b") { [weak self] in .boolean(await self?.properties.scanning ?? false) },
+        ExportedProperty("SuspendReasons", "as") { [weak self] in
+          .strings(await self?.properties.suspendReasons ?? [])
+        },
+        ExportedProperty("Readers", "ao") { [weak self] in .objectPaths(await self?.properties.readers ?? []) },
+      ])
+  }
+
+  private func setEnabled(_ isEnabled: Bool, _ call: IncomingCall) async throws {
+    guard let connection else { throw BusError.disconnected() }
+    switch await PolkitAuthority(connection).check(call.sender, Names.PolkitAction.configure) {
+    case .allowed: break
+    case .refused(let reason):
+      log(.notice, "\(call.sender) may not switch scanning \(isEnabled ? "on" : "off"): \(reason)")
+      throw BusError(name: Names.Errors.notAuthorized, message: "Enabled: \(reason)")
+    }
+    do throws(SystemError) {
+      try masterSwitch.store(isEnabled)
+    } catch {
+      log(.warning, "the master switch cannot be stored: \(error)")
+      throw BusError(name: Names.Errors.failed, message: "Enabled: \(error)")
+    }
+    log(.notice, "\(call.sender) switched scanning \(isEnabled ? "on" : "off")")
+    handle(.enabled(isEnabled))
+  }
+}

@@ -1,0 +1,188 @@
+import Bus
+import Configuration
+import EventLoop
+import Glibc
+import Journal
+import Names
+import ReaderLink
+import ScanGate
+import Session
+
+/// Joins the daemon's parts: carries out what `DaemonState` decides, and tells it what happens.
+actor DaemonService {
+  /// How the daemon comes to its end.
+  enum Ending: Sendable {
+    case requested
+    case failed(DaemonError)
+  }
+
+  /// A reader's process and the task that takes in what it says.
+  struct ReaderUnit {
+    let process: ReaderProcess
+    let task: Task<Void, Never>
+  }
+
+  nonisolated let loop: EventLoop
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  let configuration: DaemonConfiguration
+  let log: Log
+  let masterSwitch = MasterSwitch.standard()
+  private let notifier: ServiceNotifier
+  private let endings: AsyncStream<Ending>
+  private let endingContinuation: AsyncStream<Ending>.Continuation
+
+  var state: DaemonState
+  var connection: Connection?
+  var logins: LoginMonitor?
+  var inhibitors = InhibitorList()
+  var inhibitorWatches: [UInt64: DescriptorWatch] = [:]
+  var units: [Int: ReaderUnit] = [:]
+  /// The tasks that follow the names of agents.
+  var agentWatches: [String: Task<Void, Never>] = [:]
+  var published = ManagerProperties()
+  var publishedReaders: [Int: ReaderStatus.Properties] = [:]
+  private var tasks: [Task<Void, Never>] = []
+  private var deadlineTimer: LoopTimer?
+  private var lastStatus = ""
+  private var isStopped = false
+
+  init(_ configuration: DaemonConfiguration, log: Log, notifier: ServiceNotifier, loop: EventLoop) {
+    self.configuration = configuration
+    self.log = log
+    self.notifier = notifier
+    self.loop = loop
+    (endings, endingContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+    state = DaemonState(policy: .init(configuration), isEnabled: masterSwitch.load())
+  }
+
+  // MARK: Life
+
+  /// Exports the interfaces, takes the name, follows logind and starts the readers.
+  func start() async throws(DaemonError) {
+    let program = try ReaderProgramPath.find()
+    let isOwner: Bool
+    do throws(BusError) {
+      let connection = try await Connection.open(.system, on: loop)
+      self.connection = connection
+      try await connection.export([managerInterface()], at: try ObjectPath(Names.Daemon.path), objectManager: true)
+      if configuration.sessions == .logind { try await followLogins(connection) }
+      isOwner = try await takeName(connection)
+    } catch {
+      throw DaemonError(error)
+    }
+    guard isOwner else { throw .nameIsTaken }
+    startReaders(program)
+    apply([])
+    notifier.ready(status: status)
+    keepWatchdog()
+  }
+
+  /// Waits until the daemon is told to end or cannot go on.
+  func ending() async -> Ending {
+    for await ending in endings { return ending }
+    return .requested
+  }
+
+  /// Ends the daemon, the first time it is called.
+  func end(_ ending: Ending) { endingContinuation.yield(ending) }
+
+  /// Ends the readers, so that every field is off, then leaves the bus.
+  func stop() async {
+    isStopped = true
+    deadlineTimer?.cancel()
+    for task in tasks { task.cancel() }
+    for task in agentWatches.values { task.cancel() }
+    for watch in inhibitorWatches.values { watch.cancel() }
+    await withTaskGroup(of: Void.self) { group in
+      for unit in units.values { group.addTask { await unit.process.stop() } }
+    }
+    await logins?.stop()
+    await connection?.close()
+  }
+
+  private func followLogins(_ connection: Connection) async throws(BusError) {
+    let logins = LoginMonitor(connection)
+    self.logins = logins
+    try await logins.start()
+    tasks.append(
+      Task { [weak self] in
+        for await login in logins.states { await self?.handle(.login(login)) }
+      })
+  }
+
+  private func keepWatchdog() {
+    guard !isStopped, let interval = notifier.watchdogInterval else { return }
+    notifier.watchdog()
+    loop.schedule(after: interval) { [weak self] in self?.assumeIsolated { $0.keepWatchdog() } }
+  }
+
+  // MARK: The name
+
+  /// - Returns: whether the name is ours now.
+  private func takeName(_ connection: Connection) async throws(BusError) -> Bool {
+    guard try await connection.requestName(Names.Daemon.busName).isOwner else { return false }
+    let owners = try await connection.owners(of: Names.Daemon.busName)
+    tasks.append(
+      Task { [weak self] in
+        for await owner in owners { await self?.receiveNameOwner(owner) }
+      })
+    return true
+  }
+
+  private func receiveNameOwner(_ owner: String?) async {
+    guard let owner, let own = await connection?.uniqueName, owner != own else { return }
+    end(.failed(.nameIsTaken))
+  }
+
+  // MARK: Deciding and acting
+
+  /// Lets the state decide on an event and acts on it.
+  func handle(_ event: DaemonState.Event) {
+    apply(state.handle(event, at: .now))
+  }
+
+  /// Carries out actions, then tells clients and systemd what has changed.
+  func apply(_ actions: [DaemonState.Action]) {
+    for action in actions {
+      switch action {
+      case .scan(let id, let isOn):
+        guard let process = units[id]?.process else { continue }
+        process.assumeIsolated { $0.setScanning(isOn) }
+      case .deliver(let tap, let agent): deliver(tap, to: agent)
+      case .reportLock(let session, let fact): logins?.assumeIsolated { $0.report(session, locked: fact) }
+      case .log(let level, let text): log(level, text)
+      }
+    }
+    publish()
+    if status != lastStatus {
+      lastStatus = status
+      notifier.status(status)
+    }
+    scheduleDeadline()
+  }
+
+  private var status: String {
+    let reasons = state.suspendReasons
+    return reasons.isEmpty ? "scanning" : "not scanning: \(reasons.joined(separator: ", "))"
+  }
+
+  private func scheduleDeadline() {
+    deadlineTimer?.cancel()
+    deadlineTimer = nil
+    guard !isStopped, let deadline = state.deadline else { return }
+    deadlineTimer = loop.schedule(after: SuspendingClock.now.duration(to: deadline)) { [weak self] in
+      self?.assumeIsolated { $0.handle(.tick) }
+    }
+  }
+}
+
+extension DaemonState.Policy {
+  init(_ configuration: DaemonConfiguration) {
+    servesAnySession = configuration.sessions == .any
+    scan = ScanPolicy(
+      whenLocked: configuration.whenLocked == .hold ? .hold : .suspend,
+      lockDetection: configuration.lockDetection == .strict ? .strict : .hint)
+    smartPosters = configuration.smartPosters
+  }
+}

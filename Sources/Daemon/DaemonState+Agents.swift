@@ -1,0 +1,82 @@
+import Bus
+import Journal
+import ScanGate
+import Session
+
+/// Who is an agent, and what it may be shown.
+extension DaemonState {
+  /// Registers an agent for the first of `candidates` that has none.
+  ///
+  /// - Returns: the agent, or nil where another serves each of them; and what to do.
+  mutating func register(
+    _ sender: String, at path: ObjectPath, for candidates: [SessionKey], at now: TapQueue.Instant
+  ) -> (agent: Agent?, actions: [Action]) {
+    guard let agent = registry.register(sender, at: path, for: candidates) else { return (nil, []) }
+    var actions: [Action] = [.log(.notice, "agent \(sender) serves \(agent.session)")]
+    // One that moves on from a session that has ended takes along what it said.
+    if let id = agent.session.id, agent.report.locked != .unknown {
+      actions.append(.reportLock(session: id, agent.report.locked))
+    }
+    actions += open(agent.session, at: now)
+    actions += perform(queue.handle(.agent(agent.session, agent), at: now))
+    return (agent, actions + evaluate(at: now))
+  }
+
+  /// Takes in what an agent reports of its session.
+  ///
+  /// - Returns: what to do; nil where no agent has that name.
+  mutating func report(_ sender: String, _ conditions: [String: Bool], at now: TapQueue.Instant) -> [Action]? {
+    guard let agent = registry.report(sender, conditions) else { return nil }
+    var actions: [Action] = []
+    if let id = agent.session.id, conditions["locked"] != nil {
+      actions.append(.reportLock(session: id, agent.report.locked))
+    }
+    actions += open(agent.session, at: now)
+    return actions + evaluate(at: now)
+  }
+
+  mutating func unregister(_ sender: String, at now: TapQueue.Instant) -> [Action] {
+    guard let agent = registry.unregister(sender) else { return [] }
+    var actions: [Action] = [.log(.notice, "agent \(sender) of \(agent.session) is gone")]
+    if let id = agent.session.id, agent.report.locked != .unknown {
+      actions.append(.reportLock(session: id, .unknown))
+    }
+    return actions + perform(queue.handle(.agent(agent.session, nil), at: now))
+  }
+
+  /// Ends what belongs to sessions that are gone, and takes agents that outlive theirs to the user's next one.
+  mutating func follow(_ login: LoginState, at now: TapQueue.Instant) -> [Action] {
+    guard login.isAvailable else { return [] }
+    var actions: [Action] = []
+    for session in Set(queue.waitingSessions + registry.agents.map(\.session)) {
+      if isPresent(session) {
+        actions += open(session, at: now)
+      } else {
+        actions += perform(queue.handle(.sessionEnded(session), at: now))
+      }
+    }
+    for agent in registry.agents where !isPresent(agent.session) {
+      let candidates = login.eligibleSessions(of: agent.session.uid).map { SessionKey(id: $0.id, uid: $0.uid) }
+      actions += register(agent.sender, at: agent.path, for: candidates, at: now).actions
+    }
+    return actions
+  }
+
+  func isPresent(_ session: SessionKey) -> Bool {
+    guard let id = session.id else { return true }
+    return login.session(id)?.uid == session.uid
+  }
+
+  mutating func open(_ session: SessionKey, at now: TapQueue.Instant) -> [Action] {
+    guard let lock = lock(of: session) else { return [] }
+    return perform(queue.handle(.open(session, !policy.scan.treatsAsLocked(lock)), at: now))
+  }
+
+  /// nil where the session is not known.
+  func lock(of session: SessionKey) -> Fact? {
+    guard let id = session.id else {
+      return registry.agent(of: session)?.report.locked == .yes ? .yes : .no
+    }
+    return login.session(id)?.conditions.isLocked
+  }
+}

@@ -1,0 +1,71 @@
+import Journal
+import ScanGate
+import Session
+
+/// Which readers scan, and why the others do not.
+extension DaemonState {
+  /// The session that a seat's taps would go to, as the gate wants it, and the agent in it.
+  func seat(_ seat: String) -> (session: ScanConditions.Session?, agent: Agent?) {
+    if policy.servesAnySession {
+      guard let agent = registry.agents.last else { return (nil, nil) }
+      var session = ScanConditions.Session.assumed
+      session.isLocked = lock(of: agent.session) ?? .no
+      return (session, agent)
+    }
+    if let active = login.activeSession(on: seat) {
+      return (active.conditions, registry.agent(of: SessionKey(id: active.id, uid: active.uid)))
+    }
+    // None is active. An agent in the background tells "somebody else is at the seat" from "nobody is there".
+    guard login.isAvailable else { return (nil, nil) }
+    for agent in registry.agents.reversed() {
+      guard let id = agent.session.id, let session = login.session(id), session.seat == seat else { continue }
+      return (session.conditions, agent)
+    }
+    return (nil, nil)
+  }
+
+  func events(for seat: (session: ScanConditions.Session?, agent: Agent?)) -> [ScanGate.Event] {
+    [
+      .enabled(isEnabled), .session(seat.session), .agent(seat.agent != nil),
+      .sleeping(policy.servesAnySession ? .no : login.isSleeping), .inhibited(isInhibited),
+      .camera(seat.agent?.report.camera ?? .unknown), .displayOff(seat.agent?.report.displayOff ?? .unknown),
+    ]
+  }
+
+  mutating func evaluate(at now: TapQueue.Instant) -> [Action] {
+    var actions: [Action] = []
+    for (id, reader) in readers.sorted(by: { $0.key < $1.key }) {
+      var gate = reader.gate
+      let before = gate.verdict
+      for event in [.readerReady(reader.isReady)] + events(for: seat(reader.properties.seat)) { _ = gate.handle(event) }
+      readers[id]?.gate = gate
+      guard gate.verdict != before else { continue }
+      if gate.verdict.scans != before.scans { actions.append(.scan(id, gate.verdict.scans)) }
+      let names = gate.verdict.reasons.names.joined(separator: ", ")
+      let held = gate.verdict.holdsTaps ? ", and taps are held" : ""
+      actions.append(
+        .log(.info, "reader \(reader.label): " + (gate.verdict.scans ? "scanning\(held)" : "not scanning: \(names)")))
+    }
+    return actions
+  }
+
+  // MARK: What clients see
+
+  /// Whether a reader looks for tags now.
+  var isScanning: Bool { readers.values.contains(where: \.isFieldOn) }
+
+  /// Why no reader may scan; empty where one may.
+  var suspendReasons: [String] {
+    guard !readers.isEmpty else {
+      var gate = ScanGate(policy: policy.scan)
+      for event in events(for: seat(DaemonState.defaultSeat)) { _ = gate.handle(event) }
+      return gate.verdict.reasons.names
+    }
+    let verdicts = readers.values.map(\.gate.verdict)
+    if verdicts.contains(where: \.scans) { return [] }
+    return verdicts.reduce(into: SuspendReasons()) { $0.formUnion($1.reasons) }.names
+  }
+
+  /// The seat of every device that udev does not give another one.
+  static let defaultSeat = "seat0"
+}

@@ -1,0 +1,78 @@
+import Journal
+import NDEF
+import ReaderLink
+import ScanGate
+
+/// What readers say, and whose a tag is.
+extension DaemonState {
+  mutating func handle(_ event: ReaderProcessEvent, of id: Int) -> [Action] {
+    guard let label = readers[id]?.label else { return [] }
+    switch event {
+    case .state(let state):
+      readers[id]?.update(state)
+      switch state {
+      case .ready(let name, let device): return [.log(.notice, "reader \(name) (\(device)) is ready")]
+      case .absent(let reason): return [.log(.notice, "reader \(label) is absent: \(reason)")]
+      case .failed(let reason): return [.log(.warning, "reader \(label) has failed: \(reason)")]
+      }
+    case .scanning(let isOn):
+      readers[id]?.update(isFieldOn: isOn)
+      return []
+    case .crashed(let crash):
+      readers[id]?.properties.counters.restarts += 1
+      let suspect = crash.suspect.map { " while it read a tag (\($0.technology), \($0.uid.count)-byte UID)" } ?? ""
+      return [.log(.warning, "the process of reader \(label) ended\(suspect): \(crash.reason)")]
+    case .log(let level, let text): return [.log(level, "reader \(label): \(text)")]
+    case .tag, .removed, .counters: return []
+    }
+  }
+
+  mutating func handle(
+    _ report: TagReport, of id: Int, tapID: String, time: UInt64, at now: TapQueue.Instant
+  ) -> [Action] {
+    guard let reader = readers[id] else { return [] }
+    readers[id]?.properties.counters.placements += 1
+    let bytes: [UInt8]
+    switch report.content {
+    case .problem(let reason):
+      readers[id]?.properties.counters.problems += 1
+      return [.log(.info, "\(report.placement.technology) tag on reader \(reader.label): \(reason)")]
+    case .message(let message): bytes = message
+    }
+    readers[id]?.properties.counters.messages += 1
+    // What was read while a condition's "no" was on its way to the reader is nobody's.
+    guard reader.gate.verdict.scans, let agent = seat(reader.properties.seat).agent else {
+      let reasons = reader.gate.verdict.reasons.names.joined(separator: ", ")
+      return [.log(.info, "a tag on reader \(reader.label) was read too late: \(reasons)")]
+    }
+    guard policy.smartPosters || !Self.hasOnlySmartPosters(bytes) else {
+      return [.log(.info, "a tag on reader \(reader.label) has its link in a Smart Poster: SmartPosters=no")]
+    }
+    let tap = Tap(
+      id: tapID, session: agent.session, message: bytes, technology: report.placement.technology,
+      uid: report.placement.uid, reader: reader.path, time: time)
+    let isHeld = reader.gate.verdict.holdsTaps
+    let wait = isHeld ? ", held until it is unlocked" : ""
+    var actions: [Action] = [.log(.info, "\(tap.summary) on reader \(reader.label) for \(tap.session)\(wait)")]
+    actions += open(tap.session, at: now)
+    return actions + perform(queue.handle(.read(tap, held: isHeld), at: now))
+  }
+
+  /// Whether the only links of a message are in Smart Posters (NFC Forum Smart Poster RTD, section 3).
+  static func hasOnlySmartPosters(_ bytes: [UInt8]) -> Bool {
+    guard let records = try? NDEFMessage(decoding: bytes).records else { return false }
+    let types = records.filter { $0.typeNameFormat == .wellKnown }.map(\.type)
+    return !types.contains(Array("U".utf8)) && types.contains(Array("Sp".utf8))
+  }
+
+  func perform(_ actions: [TapQueue.Action]) -> [Action] {
+    actions.map { action in
+      switch action {
+      case .deliver(let tap, let agent): .deliver(tap, to: agent)
+      case .done(let tap): .log(.debug, "\(tap.summary) is stored by its agent")
+      case .drop(let tap, let reason): .log(.warning, "\(tap.summary) is given up: \(reason)")
+      case .postpone(let tap, let reason): .log(.warning, "\(tap.summary) will be given again: \(reason)")
+      }
+    }
+  }
+}

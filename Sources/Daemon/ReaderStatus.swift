@@ -1,0 +1,63 @@
+import Bus
+import ReaderLink
+import ScanGate
+
+/// One reader as the daemon knows it.
+struct ReaderStatus: Sendable {
+  /// What clients see of it.
+  struct Properties: Hashable, Sendable {
+    var name = ""
+    let device: String
+    let seat: String
+    var state = "absent"
+    let technologies: [String]
+    var counters = Counters()
+  }
+
+  /// Since the daemon started.
+  struct Counters: Hashable, Sendable {
+    var placements: UInt64 = 0
+    var messages: UInt64 = 0
+    var problems: UInt64 = 0
+    var restarts: UInt64 = 0
+  }
+
+  /// Where it is on the bus.
+  let path: ObjectPath
+  var properties: Properties
+  /// Its process says that the field is on.
+  var isFieldOn = false
+  var isReady = false
+  var gate: ScanGate
+
+  init(path: ObjectPath, device: String, seat: String, policy: ScanPolicy) {
+    self.path = path
+    properties = Properties(device: device, seat: seat, technologies: ["type-2", "type-4a"])
+    gate = ScanGate(policy: policy)
+  }
+
+  /// What a log line calls it.
+  var label: String { properties.name.isEmpty ? properties.device : "\(properties.name) (\(properties.device))" }
+
+  /// Takes in what its process says of the device.
+  mutating func update(_ state: ReaderState) {
+    switch state {
+    case .ready(let name, _):
+      properties.name = name
+      isReady = true
+      properties.state = isFieldOn ? "scanning" : "ready"
+    case .absent:
+      isReady = false
+      properties.state = "absent"
+    case .failed:
+      isReady = false
+      properties.state = "failed"
+    }
+  }
+
+  /// Takes in whether the field is on.
+  mutating func update(isFieldOn: Bool) {
+    self.isFieldOn = isFieldOn
+    if isReady { properties.state = isFieldOn ? "scanning" : "ready" }
+  }
+}

@@ -1,0 +1,49 @@
+import Bus
+
+/// A tag that was read and belongs to somebody.
+struct Tap: Hashable, Sendable {
+  /// A UUID (RFC 9562, version 4), by which an agent tells a tap that comes again from a new one.
+  let id: String
+  /// Whose it is: the session that was active on the reader's seat.
+  let session: SessionKey
+  /// The whole NDEF message.
+  let message: [UInt8]
+  /// `type-2`, `type-4a`, ….
+  let technology: String
+  /// The tag's identifier, 0 to 10 bytes.
+  let uid: [UInt8]
+  /// The reader's object.
+  let reader: ObjectPath
+  /// When it was read, microseconds since 1970-01-01 00:00 UTC.
+  let time: UInt64
+
+  /// The argument of `TagRead`.
+  var argument: Value {
+    .dictionary([
+      "id": .string(id), "message": .bytes(message), "technology": .string(technology), "uid": .bytes(uid),
+      "reader": .objectPath(reader), "time": .uint64(time),
+    ])
+  }
+
+  /// What a log line may show of it.
+  var summary: String { "tap \(id) (\(technology), message of \(message.count) bytes)" }
+
+  /// A random UUID.
+  static func makeID(_ random: (UInt64, UInt64) = (.random(in: .min ... .max), .random(in: .min ... .max))) -> String {
+    // The version in the seventh byte, the variant in the ninth (RFC 9562, section 5.4).
+    let high = random.0 & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
+    let low = random.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    let digits = hexadecimal(high) + hexadecimal(low)
+    var id = ""
+    for (index, digit) in digits.enumerated() {
+      if [8, 12, 16, 20].contains(index) { id.append("-") }
+      id.append(digit)
+    }
+    return id
+  }
+
+  private static func hexadecimal(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

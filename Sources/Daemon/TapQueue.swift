@@ -1,0 +1,196 @@
+/// Taps on their way to the agents: kept until an agent has stored them, in order, one at a time a session.
+///
+/// Pure. A tap belongs to one session for good; it is given to whatever agent serves that session, again and again until
+/// one has stored it, so it arrives at least once. At most 16 taps wait a session, 60 seconds each. A tap that was read
+/// behind a lock waits for the unlocking, and its seconds are counted from there.
+struct TapQueue: Sendable {
+  static let limit = 16
+  static let lifetime = Duration.seconds(60)
+  /// The pause after an agent did not store a tap; doubled each time.
+  static let retryDelay = Duration.milliseconds(250)
+  static let maximumRetryDelay = Duration.seconds(8)
+
+  enum Event: Sendable {
+    /// A tag was read; held where the session is locked.
+    case read(Tap, held: Bool)
+    /// The session's agent, or that it has none any more.
+    case agent(SessionKey, Agent?)
+    /// Whether the session may be shown taps: it is not locked.
+    case open(SessionKey, Bool)
+    /// What became of giving a tap to the agent with that bus name.
+    case finished(id: String, sender: String, Outcome)
+    /// The session has ended.
+    case sessionEnded(SessionKey)
+    /// A deadline has come.
+    case tick
+  }
+
+  /// What an agent did with a tap.
+  enum Outcome: Hashable, Sendable {
+    case stored
+    /// It will never take it.
+    case refused(reason: String)
+    /// It may take it later.
+    case failed(reason: String)
+  }
+
+  enum Action: Hashable, Sendable {
+    case deliver(Tap, to: Agent)
+    /// A tap is given up.
+    case drop(Tap, reason: String)
+    /// An agent did not take a tap; it is given again.
+    case postpone(Tap, reason: String)
+    /// An agent has stored a tap.
+    case done(Tap)
+  }
+
+  typealias Instant = SuspendingClock.Instant
+
+  private struct Entry: Sendable {
+    let tap: Tap
+    /// nil as long as it is held.
+    var expires: Instant?
+  }
+
+  /// The taps of one session.
+  private struct Line: Sendable {
+    var entries: [Entry] = []
+    var agent: Agent?
+    var isOpen = true
+    /// The tap that the agent has been given and not answered for.
+    var inFlight: String?
+    var retryAt: Instant?
+    var failures = 0
+  }
+
+  private var lines: [SessionKey: Line] = [:]
+
+  /// The taps that wait or are being given, for the log.
+  var count: Int { lines.values.reduce(0) { $0 + $1.entries.count } }
+
+  /// The sessions that taps wait for.
+  var waitingSessions: [SessionKey] { lines.filter { !$0.value.entries.isEmpty }.map(\.key) }
+
+  /// When `tick` is due; nil where nothing waits for time to pass.
+  var deadline: Instant? {
+    lines.values.flatMap { line in
+      line.entries.compactMap(\.expires) + (line.agent != nil && line.isOpen ? [line.retryAt].compactMap { $0 } : [])
+    }.min()
+  }
+
+  /// Takes an event in.
+  ///
+  /// - Parameters:
+  ///   - event: what happened.
+  ///   - now: when.
+  /// - Returns: what to do, in this order.
+  mutating func handle(_ event: Event, at now: Instant) -> [Action] {
+    var actions: [Action] = []
+    switch event {
+    case .read(let tap, let held):
+      actions += append(tap, expires: held ? nil : now + Self.lifetime)
+    case .agent(let session, let agent):
+      setAgent(agent, of: session)
+    case .open(let session, let isOpen):
+      setOpen(isOpen, session, at: now)
+    case .finished(let id, let sender, let outcome):
+      actions += finish(id, sender, outcome, at: now)
+    case .sessionEnded(let session):
+      let line = lines.removeValue(forKey: session)
+      actions += (line?.entries ?? []).map { .drop($0.tap, reason: "its session has ended") }
+    case .tick: break
+    }
+    actions += expire(at: now)
+    actions += deliver(at: now)
+    lines = lines.filter { !$0.value.entries.isEmpty || $0.value.agent != nil }
+    return actions
+  }
+
+  private mutating func append(_ tap: Tap, expires: Instant?) -> [Action] {
+    var line = lines[tap.session] ?? Line()
+    defer { lines[tap.session] = line }
+    if expires == nil { line.isOpen = false }
+    line.entries.append(Entry(tap: tap, expires: expires))
+    guard line.entries.count > Self.limit else { return [] }
+    let oldest = line.entries.removeFirst().tap
+    if line.inFlight == oldest.id { line.inFlight = nil }
+    return [.drop(oldest, reason: "\(Self.limit) newer ones wait for its agent")]
+  }
+
+  private mutating func setAgent(_ agent: Agent?, of session: SessionKey) {
+    guard lines[session]?.agent != agent else { return }
+    let isSameProcess = lines[session]?.agent?.sender == agent?.sender
+    lines[session, default: Line()].agent = agent
+    guard !isSameProcess else { return }
+    lines[session]?.inFlight = nil
+    lines[session]?.retryAt = nil
+    lines[session]?.failures = 0
+  }
+
+  private mutating func setOpen(_ isOpen: Bool, _ session: SessionKey, at now: Instant) {
+    guard var line = lines[session] else { return }
+    line.isOpen = isOpen
+    if isOpen {
+      for index in line.entries.indices where line.entries[index].expires == nil {
+        line.entries[index].expires = now + Self.lifetime
+      }
+    }
+    lines[session] = line
+  }
+
+  private mutating func finish(_ id: String, _ sender: String, _ outcome: Outcome, at now: Instant) -> [Action] {
+    guard let session = lines.first(where: { $0.value.entries.contains { $0.tap.id == id } })?.key,
+      var line = lines[session], let index = line.entries.firstIndex(where: { $0.tap.id == id })
+    else {
+      // Given up meanwhile; the agent is free for the next one.
+      for (session, line) in lines where line.inFlight == id { lines[session]?.inFlight = nil }
+      return []
+    }
+    defer { lines[session] = line }
+    let tap = line.entries[index].tap
+    let isCurrent = line.inFlight == id && line.agent?.sender == sender
+    switch outcome {
+    case .stored, .refused:
+      line.entries.remove(at: index)
+      if line.inFlight == id { line.inFlight = nil }
+      line.failures = 0
+      line.retryAt = nil
+      if case .refused(let reason) = outcome { return [.drop(tap, reason: "its agent refused it: \(reason)")] }
+      return [.done(tap)]
+    case .failed(let reason):
+      // The failure of an agent that has been replaced says nothing about its successor.
+      guard isCurrent else { return [] }
+      line.inFlight = nil
+      var delay = Self.retryDelay
+      for _ in 0..<line.failures where delay < Self.maximumRetryDelay { delay = delay * 2 }
+      line.failures += 1
+      line.retryAt = now + delay
+      return [.postpone(tap, reason: reason)]
+    }
+  }
+
+  private mutating func expire(at now: Instant) -> [Action] {
+    var actions: [Action] = []
+    for (session, line) in lines {
+      let expired = line.entries.filter { entry in entry.expires.map { $0 <= now } ?? false }.map(\.tap)
+      guard !expired.isEmpty else { continue }
+      actions += expired.map { .drop($0, reason: "no agent took it for \(Self.lifetime.components.seconds) seconds") }
+      lines[session]?.entries.removeAll { entry in expired.contains { $0.id == entry.tap.id } }
+      if let inFlight = line.inFlight, expired.contains(where: { $0.id == inFlight }) { lines[session]?.inFlight = nil }
+    }
+    return actions
+  }
+
+  private mutating func deliver(at now: Instant) -> [Action] {
+    var actions: [Action] = []
+    for (session, line) in lines {
+      guard let agent = line.agent, line.isOpen, line.inFlight == nil, let next = line.entries.first,
+        line.retryAt.map({ $0 <= now }) ?? true
+      else { continue }
+      lines[session]?.inFlight = next.tap.id
+      lines[session]?.retryAt = nil
+      actions.append(.deliver(next.tap, to: agent))
+    }
+    return actions
+  }
+}

@@ -1,0 +1,54 @@
+import Bus
+import ScanGate
+import Testing
+
+@testable import Daemon
+
+@Suite struct AgentRegistryTests {
+  private var registry = AgentRegistry()
+
+  @Test mutating func oneAgentASession() {
+    #expect(registry.register(":1.1", at: "/a", for: [Samples.alice])?.session == Samples.alice)
+    #expect(registry.register(":1.2", at: "/a", for: [Samples.alice]) == nil)
+    #expect(registry.register(":1.2", at: "/a", for: [Samples.bob])?.session == Samples.bob)
+    #expect(registry.agent(of: Samples.alice)?.sender == ":1.1")
+  }
+
+  @Test mutating func aUsersSecondAgentServesTheSecondSession() {
+    let second = SessionKey(id: "3", uid: 1000)
+    _ = registry.register(":1.1", at: "/a", for: [Samples.alice, second])
+    #expect(registry.register(":1.2", at: "/a", for: [Samples.alice, second])?.session == second)
+  }
+
+  @Test mutating func whoRegistersAgainKeepsItsSessionAndItsReport() {
+    _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
+    _ = registry.report(":1.1", ["locked": true, "unknown-key": true])
+    let again = registry.register(":1.1", at: "/b", for: [Samples.alice])
+    #expect(again?.path == "/b")
+    #expect(again?.report.locked == .yes)
+    #expect(registry.agents.count == 1)
+  }
+
+  @Test mutating func whoMovesToAnotherSessionTakesItsReportAlong() {
+    _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
+    _ = registry.report(":1.1", ["display-off": true])
+    let moved = registry.register(":1.1", at: "/a", for: [SessionKey(id: "9", uid: 1000)])
+    #expect(moved?.report.displayOff == .yes)
+    #expect(registry.agent(of: Samples.alice) == nil)
+  }
+
+  @Test mutating func aSessionIsFreeWhenItsAgentIsGone() {
+    _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
+    #expect(registry.unregister(":1.1")?.session == Samples.alice)
+    #expect(registry.unregister(":1.1") == nil)
+    #expect(registry.register(":1.2", at: "/a", for: [Samples.alice]) != nil)
+  }
+
+  @Test mutating func reportsAreForAgents() {
+    #expect(registry.report(":1.1", ["locked": true]) == nil)
+    _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
+    let agent = registry.report(":1.1", ["camera": false])
+    #expect(agent?.report.camera == .no)
+    #expect(agent?.report.displayOff == .unknown)
+  }
+}

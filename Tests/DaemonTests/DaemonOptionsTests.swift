@@ -1,0 +1,24 @@
+import Testing
+
+@testable import Daemon
+
+@Suite struct DaemonOptionsTests {
+  @Test func theConfigurationMayBeNamedInTwoWays() throws {
+    #expect(try DaemonOptions([]).configuration == nil)
+    #expect(try DaemonOptions(["--config", "/a"]).configuration == "/a")
+    #expect(try DaemonOptions(["--config=/a"]).configuration == "/a")
+    #expect(try DaemonOptions(["--help"]).mode == .showHelp)
+    #expect(try DaemonOptions(["--version"]).mode == .showVersion)
+  }
+
+  @Test(arguments: [
+    (["--config"], "--config: no file: write --config FILE"),
+    (["--config="], "--config=: not known: see tagrouted --help"),
+    (["-x"], "-x: not known: see tagrouted --help"),
+    (["run"], "run: not known: see tagrouted --help"),
+  ])
+  func aMistakeSaysWhatWouldBeRight(arguments: [String], expected: String) {
+    let mistake = #expect(throws: DaemonOptions.Mistake.self) { try DaemonOptions(arguments) }
+    #expect(mistake?.description == expected)
+  }
+}

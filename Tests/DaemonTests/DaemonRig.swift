@@ -1,0 +1,83 @@
+import Bus
+import Glibc
+import Names
+import ReaderLink
+import TestSupport
+
+/// The real `tagrouted` on a bus of its own, with a scripted reader and a logind.
+struct DaemonRig {
+  let directory: TemporaryDirectory
+  let bus: PrivateBus
+  let logind: LogindStandIn?
+  let reader: ScriptedReader
+  let environment: [String: String]
+  private(set) var daemon: ChildProcess
+  private let starter: String
+
+  /// A session of whoever runs the tests.
+  static let session = LogindStandIn.Session(id: "2", uid: getuid())
+
+  /// Starts everything; without `sessions` there is no logind, and any session counts.
+  init(
+    sessions: [LogindStandIn.Session]? = [session], settings: String = "", environment: [String: String] = [:],
+    starter: String = #function
+  ) async throws {
+    self.starter = starter
+    directory = try TemporaryDirectory()
+    bus = try await PrivateBus.start(type: "system", starter: starter)
+    logind =
+      if let sessions { try await LogindStandIn.start(on: BusAddress(bus.address), sessions: sessions) } else { nil }
+    let copy = try await ChildProcess.run(
+      "/bin/cp", [try BuiltProducts.program("tagrouted"), directory.file("tagrouted")], starter: starter)
+    guard copy.status == .exited(0) else { throw RigError("cannot copy tagrouted: \(copy.log)") }
+    reader = try ScriptedReader(in: directory)
+    try directory.write(
+      """
+      [Reader]
+      Devices=pn532_uart:/dev/scripted
+      [Scan]
+      Sessions=\(sessions == nil ? "any" : "logind")
+      \(settings)
+      """, to: "tagroute.conf")
+    self.environment = [
+      "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": directory.file("state"), "TAGROUTE_LOG": "debug",
+      "PATH": "/usr/bin:/bin",
+    ].merging(environment) { $1 }
+    daemon = try Self.start(directory, self.environment, starter)
+    try await ready()
+  }
+
+  private static func start(
+    _ directory: TemporaryDirectory, _ environment: [String: String], _ starter: String
+  ) throws -> ChildProcess {
+    try ChildProcess(
+      directory.file("tagrouted"), ["--config", directory.file("tagroute.conf")], environment: environment,
+      starter: starter)
+  }
+
+  private func ready() async throws {
+    await reader.becomeReady()
+    try await daemon.line(containing: "reader Scripted (pn532_uart:/dev/scripted) is ready")
+  }
+
+  /// Ends the daemon, as systemd does, and starts another one.
+  mutating func restartDaemon() async throws {
+    daemon.signal(SIGTERM)
+    try await daemon.exit()
+    daemon = try Self.start(directory, environment, starter)
+    try await ready()
+  }
+
+  /// A registered agent; it registers as soon as it may.
+  func agent() async throws -> AgentDouble {
+    let agent = try await AgentDouble(on: bus)
+    try await agent.register()
+    return agent
+  }
+
+  /// Waits for the reader to be told to scan, or to stop.
+  func scanning(_ isOn: Bool) async throws {
+    for await command in reader.commands where command == .scan(isOn) { return }
+    throw RigError("the reader was never told to scan: \(isOn)")
+  }
+}

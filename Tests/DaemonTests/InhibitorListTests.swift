@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Daemon
+
+@Suite struct InhibitorListTests {
+  private var list = InhibitorList()
+
+  @Test mutating func theOldestComesFirst() throws {
+    let first = try list.add(who: "nfc-list", why: "a look at the reader", uid: 1000, pid: 7)
+    _ = try list.add(who: "backup", why: "quiet please", uid: 0, pid: nil)
+    #expect(list.inhibitors.map(\.who) == ["nfc-list", "backup"])
+    #expect(list.inhibitors.map(\.pid) == [7, 0])
+    list.remove(first.id)
+    list.remove(first.id)
+    #expect(list.inhibitors.map(\.who) == ["backup"])
+  }
+
+  @Test mutating func aUserMayHoldSixteenAndAnotherUserToo() throws {
+    for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: 1000, pid: nil) }
+    #expect(throws: InhibitorList.Refusal.tooMany("user 1000 holds 16 inhibitors already: release one")) {
+      try list.add(who: "a", why: "b", uid: 1000, pid: nil)
+    }
+    for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: 1001, pid: nil) }
+  }
+
+  @Test mutating func allUsersTogetherMayHoldSoMany() throws {
+    for uid in 0..<8 { for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: UInt32(uid), pid: nil) } }
+    #expect(throws: InhibitorList.Refusal.self) { try list.add(who: "a", why: "b", uid: 99, pid: nil) }
+  }
+
+  @Test(arguments: ["", String(repeating: "a", count: 129), "a\nb", "a\u{202E}b", "a\u{0}b"])
+  mutating func whoIsAShortPlainText(who: String) {
+    #expect(throws: InhibitorList.Refusal.self) { try list.add(who: who, why: "b", uid: 0, pid: nil) }
+  }
+
+  @Test mutating func whyMayBeLonger() throws {
+    _ = try list.add(who: "a", why: String(repeating: "b", count: 256), uid: 0, pid: nil)
+    #expect(throws: InhibitorList.Refusal.self) {
+      try list.add(who: "a", why: String(repeating: "b", count: 257), uid: 0, pid: nil)
+    }
+  }
+}

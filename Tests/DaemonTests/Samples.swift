@@ -1,0 +1,36 @@
+import Bus
+import ReaderLink
+
+@testable import Daemon
+
+/// A clock that a test moves by hand.
+struct ManualClock {
+  private(set) var now = SuspendingClock.now
+
+  mutating func advance(_ duration: Duration) { now = now.advanced(by: duration) }
+}
+
+enum Samples {
+  static let alice = SessionKey(id: "2", uid: 1000)
+  static let bob = SessionKey(id: "5", uid: 1001)
+  static let reader: ObjectPath = "/org/tagroute/Tagroute1/readers/0"
+
+  static func agent(_ sender: String = ":1.7", of session: SessionKey = alice) -> Agent {
+    Agent(sender: sender, path: "/agent", session: session)
+  }
+
+  static func tap(_ id: String, of session: SessionKey = alice) -> Tap {
+    Tap(
+      id: id, session: session, message: [0xD1, 0x01, 0x01, 0x55, 0x00], technology: "type-2", uid: [4, 1, 2, 3],
+      reader: reader, time: 1)
+  }
+
+  static func report(_ content: TagReport.Content, number: UInt64 = 1) -> TagReport {
+    TagReport(placement: Placement(number: number, technology: "type-2", uid: [4, 1, 2, 3]), content: content)
+  }
+
+  /// "http://www.example.com" as a URI record.
+  static let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x01] + Array("example.com".utf8)
+  /// The same inside a Smart Poster.
+  static let smartPoster: [UInt8] = [0xD1, 0x02, UInt8(message.count), 0x53, 0x70] + message
+}

@@ -1,0 +1,103 @@
+import EventLoop
+import Glibc
+import ReaderLink
+import TestSupport
+
+/// Stands where `tagroute-reader` does, and says on the link what a test wants said.
+///
+/// The process is a shell that copies a named pipe to the link and the link to another; the words are made here. Orders to
+/// scan are answered as a good reader does.
+final class ScriptedReader: Sendable {
+  /// What the daemon ordered, in order.
+  let commands: AsyncStream<ReaderCommand>
+  private let actor: Mouth
+
+  /// Makes the pipes and the program in `directory`, where `tagrouted` has to be too.
+  init(in directory: TemporaryDirectory) throws {
+    let feed = directory.file("feed")
+    let orders = directory.file("orders")
+    guard mkfifo(feed, 0o600) == 0, mkfifo(orders, 0o600) == 0 else { throw SystemError("make a named pipe") }
+    try directory.write(
+      """
+      #!/bin/sh
+      cd "${0%/*}" || exit 1
+      cat <&3 >orders &
+      exec cat feed >&3
+      """, to: "tagroute-reader", mode: 0o755)
+    let continuation: AsyncStream<ReaderCommand>.Continuation
+    (commands, continuation) = AsyncStream.makeStream()
+    // Open at both ends, so that neither is ever at the end of the file.
+    actor = try Mouth(
+      feed: FileDescriptor(owning: open(feed, O_RDWR | O_CLOEXEC)),
+      orders: FileDescriptor(owning: open(orders, O_RDWR | O_CLOEXEC | O_NONBLOCK)), continuation)
+    actor.begin()
+  }
+
+  /// Says something to the daemon.
+  func say(_ messages: ReaderMessage...) async { await actor.say(messages) }
+
+  /// The device is there and can be used.
+  func becomeReady() async {
+    await say(.state(.ready(name: "Scripted", device: "pn532_uart:/dev/scripted")), .heartbeat(within: 0))
+  }
+
+  /// A tag is put on the reader, read, and taken away.
+  func tap(_ content: TagReport.Content, number: UInt64 = 1) async {
+    let placement = Placement(number: number, technology: "type-2", uid: [4, 1, 2, 3, 4, 5, 6])
+    await say(
+      .examining(placement), .tag(TagReport(placement: placement, content: content)), .removed(placement: number))
+  }
+}
+
+/// The test's ends of the pipes.
+private actor Mouth {
+  private let loop = EventLoop(label: "reader")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private let feed: FileDescriptor
+  private let orders: FileDescriptor
+  private let continuation: AsyncStream<ReaderCommand>.Continuation
+  private var decoder = FrameDecoder()
+  private var watch: DescriptorWatch?
+
+  init(
+    feed: FileDescriptor, orders: FileDescriptor, _ continuation: AsyncStream<ReaderCommand>.Continuation
+  ) throws {
+    self.feed = feed
+    self.orders = orders
+    self.continuation = continuation
+  }
+
+  nonisolated func begin() {
+    loop.execute { [weak self] in
+      self?.assumeIsolated { actor in
+        actor.watch = try? DescriptorWatch(actor.orders, on: actor.loop) { [weak self] in
+          self?.assumeIsolated { $0.hear() }
+        }
+      }
+    }
+  }
+
+  func say(_ messages: [ReaderMessage]) {
+    for message in messages { write(message.frame) }
+  }
+
+  private func write(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(feed.rawValue, $0.baseAddress, $0.count) }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private func hear() {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = read(orders.rawValue, &buffer, buffer.count)
+    guard count > 0 else { return }
+    decoder.append(buffer[..<count])
+    while let payload = try? decoder.next(), let command = try? ReaderCommand(payload: payload) {
+      if case .scan(let isOn) = command { say([.scanning(isOn), .heartbeat(within: 0)]) }
+      continuation.yield(command)
+    }
+  }
+}
