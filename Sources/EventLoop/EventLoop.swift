@@ -1,6 +1,5 @@
 import CShims
 import Glibc
-import Synchronization
 
 /// The serial executor of a process: one thread that owns libdbus and everything that decides.
 ///

@@ -35,7 +35,7 @@ final class EventLoopCore: Sendable {
   private static let wakeUp: UInt64 = 0
 
   private let label: String
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let thread = Atomic<UInt>(0)
   private let poll: FileDescriptor
   private let wake: FileDescriptor
