@@ -9,7 +9,8 @@
 /// - The activation token comes before the click, after it, or never: a click waits a moment for it.
 /// - A notification is closed by us after a click: LXQt leaves it up.
 /// - An id dies with its server: what was up is shown on the next one, never with the old id in `replaces_id`.
-/// - xfce drops `actions` in do-not-disturb: a server without it is asked again before each notification.
+/// - xfce drops `actions` in do-not-disturb: a server without it is asked again before each notification, and what was shown
+///   without buttons, or has gone without anybody being able to click, is shown again with them.
 struct NotificationBoard {
   /// Something that happened.
   enum Event {
@@ -136,6 +137,7 @@ struct NotificationBoard {
         slots[number] = nil
         actions.append(.report(.closed(slot.key, reason)))
       case .calling(_, _, .remove): slots[number] = nil
+      case .dormant: break
       // A server that closes everything on its way out gives a reason that is nobody's decision.
       default: slots[number]?.phase = .waiting
       }
@@ -148,13 +150,19 @@ struct NotificationBoard {
     let isNew = server == nil
     isDescribing = false
     server = description
-    return (isNew ? [.report(.serverChanged(description))] : []) + flush()
+    return (isNew ? [.report(.serverChanged(description))] : []) + flush(hasActions: description.hasActions)
   }
 
-  private mutating func flush() -> [Action] {
+  /// Shows what waits, and once more with buttons what was shown without them.
+  private mutating func flush(hasActions: Bool) -> [Action] {
     var actions: [Action] = []
     for number in slots.keys.sorted() {
-      if case .waiting = slots[number]?.phase { actions += notify(number, replacing: 0) }
+      switch (slots[number]?.phase, slots[number]?.isMute) {
+      case (.waiting, _): actions += notify(number, replacing: 0)
+      case (.dormant, _) where hasActions: actions += notify(number, replacing: 0)
+      case (.up(let id, _), true) where hasActions: actions += notify(number, replacing: id)
+      default: break
+      }
     }
     return actions
   }
@@ -221,6 +229,7 @@ struct NotificationBoard {
     guard let slot = slots[number], let server else { return [] }
     lastCall += 1
     slots[number]?.phase = .calling(call: lastCall, replacing: id, then: .nothing)
+    slots[number]?.isMute = !server.hasActions
     let arguments = NotifyArguments(slot.notification, replaces: id, server: server)
     return [.notify(slot: number, call: lastCall, owner: server.owner, arguments)]
   }
@@ -330,6 +339,10 @@ struct NotificationBoard {
       return finish(number, action: action, token: nil, isUp: isUp)
     case .lateAction(let number):
       guard let slot = slots[number], case .closed(_, let reason, _) = slot.phase else { return [] }
+      if slot.isMute && reason != .dismissed {
+        slots[number]?.phase = .dormant
+        return []
+      }
       slots[number] = nil
       return [.report(.closed(slot.key, reason))]
     case .retry(let number):

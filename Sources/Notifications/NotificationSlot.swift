@@ -3,12 +3,16 @@ struct NotificationSlot {
   var key: NotificationKey
   var notification: Notification
   var phase: Phase
+  /// Whether it was last shown without buttons, on a server that had none.
+  var isMute = false
   /// How often in a row the server has refused it.
   var refusals = 0
 
   enum Phase {
     /// To be shown as soon as a server can.
     case waiting
+    /// Gone from a server without buttons, where nobody could click; to be shown on one that has them.
+    case dormant
     /// `Notify` is under way, in the place of `replacing` where that is not 0.
     case calling(call: Int, replacing: UInt32, then: Afterwards)
     /// Refused; a timer runs.
@@ -23,7 +27,7 @@ struct NotificationSlot {
     var id: UInt32? {
       switch self {
       case .up(let id, _), .closed(let id, _, _), .clicked(let id, _, _): id
-      case .waiting, .calling, .refused: nil
+      case .waiting, .dormant, .calling, .refused: nil
       }
     }
   }

@@ -115,9 +115,27 @@ struct ServerLifeTests {
     let quiet = board.handle(.described(.sample(capabilities: ["body"])))
     #expect(quiet.calls.map(\.actions) == [[], []])
 
+    _ = board.answer(quiet, id: 5)
     let c = board.handle(.show(NotificationKey("c"), sampleNotification(), replacing: nil))
     #expect(c == [.describe(owner: ":1.7")])
     let able = board.handle(.described(.sample()))
-    #expect(able.calls.map(\.actions) == [["default", "Open", "open", "Open"]])
+    #expect(able.calls.map(\.actions) == Array(repeating: ["default", "Open", "open", "Open"], count: 3))
+  }
+
+  @Test(arguments: [(1, true), (3, true), (4, true), (2, false)] as [(UInt32, Bool)])
+  func `what ran out where nobody could click is shown on a server with buttons, what was dismissed is not`(
+    reason: UInt32, isShownAgain: Bool
+  ) {
+    let mute = NotificationServer.sample(capabilities: ["body"])
+    var board = board(with: mute)
+    _ = board.handle(.show(a, sampleNotification(), replacing: nil))
+    _ = board.answer(board.handle(.described(mute)), id: 5)
+    let closed = board.handle(.signal(.closed(reason: reason), id: 5, sender: ":1.7"))
+    #expect(closed.timers.flatMap { board.handle(.timeout($0)) }.reports.isEmpty == isShownAgain)
+
+    _ = board.handle(.ownerChanged(":1.8"))
+    #expect(board.handle(.described(.sample(":1.8", capabilities: ["body"]))).calls.isEmpty)
+    _ = board.handle(.ownerChanged(":1.9"))
+    #expect(board.handle(.described(.sample(":1.9"))).calls.map(\.replaces) == (isShownAgain ? [0] : []))
   }
 }
