@@ -1,6 +1,7 @@
 import Bus
 import Configuration
 import EventLoop
+import Glibc
 import Inbox
 import Journal
 import Names
@@ -78,6 +79,8 @@ actor AgentRun {
     do throws(BusError) {
       for await owner in try await session.owners(of: Names.Agent.busName) {
         guard let owner, let own = await session.uniqueName, owner != own else { continue }
+        // An owner that was read late may be ourselves, under the name that we had before a reconnection.
+        guard let other = try? await session.credentials(of: owner), other.pid != UInt32(getpid()) else { continue }
         return await leave(session)
       }
     } catch {

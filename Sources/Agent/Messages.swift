@@ -18,7 +18,7 @@ enum Messages {
   static func mayHaveOpened(in handler: DisplayText) -> String { "May have been opened in \(handler)" }
 
   /// Takes the buttons' place on a server that has none.
-  static func withoutButtons(id: String) -> String { "To open it: tagroute inbox open \(id)" }
+  static let withoutButtons = "The desktop shows no buttons now; this tap is kept for when it does"
 
   /// Why a tap failed that was being opened when the agent ended.
   static let endedWhileOpening = "the agent ended while it was being opened; it may have been opened"

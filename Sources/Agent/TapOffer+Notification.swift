@@ -32,7 +32,7 @@ extension TapOffer {
   ) -> Notification {
     Notification(
       applicationName: Messages.applicationName, icon: handler?.icon ?? "", summary: DisplayText(title),
-      body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons(id: id)), defaultLabel: button.label,
+      body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons), defaultLabel: button.label,
       buttons: [button], category: "x-tagroute.tap", urgency: .normal, timeout: timeout)
   }
 }
