@@ -6,16 +6,30 @@ import Names
 import ReaderLink
 
 extension DaemonService {
-  /// Starts a process for each configured device, or one for the device that libnfc finds.
+  /// Starts a process for each configured device, or for each that libnfc finds now. Where it finds none, one process
+  /// waits for the first that is plugged in.
   func startReaders(_ program: String) {
-    guard !configuration.devices.isEmpty else {
-      startReader(0, program, device: nil)
-      return
+    guard configuration.devices.isEmpty else { return startReaders(program, configuration.devices) }
+    Task { [weak self, loop, log] in
+      var devices: [String] = []
+      do throws(ReaderDiscovery.Failure) {
+        devices = try await ReaderDiscovery.devices(program: program, on: loop)
+      } catch {
+        log(.warning, "cannot look for readers: \(error)")
+      }
+      await self?.startReaders(program, devices)
     }
-    for (id, device) in configuration.devices.enumerated() {
+  }
+
+  private func startReaders(_ program: String, _ devices: [String]) {
+    guard !isStopped else { return }
+    for (id, device) in devices.enumerated() {
       addReader(id, device: device)
       startReader(id, program, device: device)
     }
+    guard devices.isEmpty else { return }
+    seeker = 0
+    startReader(0, program, device: nil)
   }
 
   private func startReader(_ id: Int, _ program: String, device: String?) {
@@ -32,7 +46,7 @@ extension DaemonService {
   }
 
   private func receive(_ event: ReaderProcessEvent, from id: Int) {
-    if case .state(.ready(_, let device)) = event, configuration.devices.isEmpty { found(device, by: id) }
+    if case .state(.ready(_, let device)) = event, seeker == id { found(device, by: id) }
     if case .tag(let report) = event {
       handle(.tag(id, report, id: Tap.makeID(), time: microsecondsSince1970()))
     } else {

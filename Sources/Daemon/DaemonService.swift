@@ -38,6 +38,8 @@ actor DaemonService {
   var inhibitors = InhibitorList()
   var inhibitorWatches: [UInt64: DescriptorWatch] = [:]
   var units: [Int: ReaderUnit] = [:]
+  /// The reader whose process takes whatever device is plugged in.
+  var seeker: Int?
   /// The tasks that follow the names of agents.
   var agentWatches: [String: Task<Void, Never>] = [:]
   var published = ManagerProperties()
@@ -45,7 +47,7 @@ actor DaemonService {
   private var tasks: [Task<Void, Never>] = []
   private var deadlineTimer: LoopTimer?
   private var lastStatus = ""
-  private var isStopped = false
+  private(set) var isStopped = false
 
   init(_ configuration: DaemonConfiguration, log: Log, notifier: ServiceNotifier, loop: EventLoop) {
     self.configuration = configuration

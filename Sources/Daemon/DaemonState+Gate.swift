@@ -7,7 +7,7 @@ extension DaemonState {
   /// The session that a seat's taps would go to, as the gate wants it, and the agent in it.
   func seat(_ seat: String) -> (session: ScanConditions.Session?, agent: Agent?) {
     if policy.servesAnySession {
-      guard let agent = registry.agents.last else { return (nil, nil) }
+      guard let agent = registry.agents.last else { return (.assumed, nil) }
       var session = ScanConditions.Session.assumed
       session.isLocked = lock(of: agent.session) ?? .no
       return (session, agent)

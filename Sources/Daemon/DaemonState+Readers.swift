@@ -6,12 +6,13 @@ import ScanGate
 /// What readers say, and whose a tag is.
 extension DaemonState {
   mutating func handle(_ event: ReaderProcessEvent, of id: Int) -> [Action] {
-    guard let label = readers[id]?.label else { return [] }
+    guard var label = readers[id]?.label else { return [] }
     switch event {
     case .state(let state):
       readers[id]?.update(state)
+      label = readers[id]?.label ?? label
       switch state {
-      case .ready(let name, let device): return [.log(.notice, "reader \(name) (\(device)) is ready")]
+      case .ready: return [.log(.notice, "reader \(label) is ready")]
       case .absent(let reason): return [.log(.notice, "reader \(label) is absent: \(reason)")]
       case .failed(let reason): return [.log(.warning, "reader \(label) has failed: \(reason)")]
       }

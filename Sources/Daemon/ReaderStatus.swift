@@ -37,7 +37,11 @@ struct ReaderStatus: Sendable {
   }
 
   /// What a log line calls it.
-  var label: String { properties.name.isEmpty ? properties.device : "\(properties.name) (\(properties.device))" }
+  var label: String {
+    // libnfc calls a device on a serial line by its connection string.
+    let isNamed = !properties.name.isEmpty && properties.name != properties.device
+    return isNamed ? "\(properties.name) (\(properties.device))" : properties.device
+  }
 
   /// Takes in what its process says of the device.
   mutating func update(_ state: ReaderState) {

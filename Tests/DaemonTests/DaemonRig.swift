@@ -17,9 +17,11 @@ struct DaemonRig {
   /// A session of whoever runs the tests.
   static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
-  /// Starts everything; without `sessions` there is no logind, and any session counts.
+  /// Starts everything; without `sessions` there is no logind, and any session counts; without `devices` libnfc
+  /// finds those of `found`.
   init(
-    sessions: [LogindStandIn.Session]? = [session], settings: String = "", environment: [String: String] = [:],
+    sessions: [LogindStandIn.Session]? = [session], devices: String = "pn532_uart:/dev/scripted", found: String? = nil,
+    environment: [String: String] = [:],
     starter: String = #function
   ) async throws {
     self.starter = starter
@@ -31,13 +33,13 @@ struct DaemonRig {
       "/bin/cp", [try BuiltProducts.program("tagrouted"), directory.file("tagrouted")], starter: starter)
     guard copy.status == .exited(0) else { throw RigError("cannot copy tagrouted: \(copy.log)") }
     reader = try ScriptedReader(in: directory)
+    if let found { try directory.write(found, to: "found") }
     try directory.write(
       """
       [Reader]
-      Devices=pn532_uart:/dev/scripted
+      Devices=\(devices)
       [Scan]
       Sessions=\(sessions == nil ? "any" : "logind")
-      \(settings)
       """, to: "tagroute.conf")
     self.environment = [
       "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": directory.file("state"), "TAGROUTE_LOG": "debug",

@@ -186,6 +186,7 @@ import Testing
     state = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
     _ = tell(.reader(0, .state(.ready(name: "PN532", device: "pn532_uart:/dev/x"))))
+    #expect(state.suspendReasons == ["no-agent"])
     #expect(register(SessionKey(id: nil, uid: 1000)) == [.scan(0, true)])
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     #expect(report(["locked": true]) == [.scan(0, false)])

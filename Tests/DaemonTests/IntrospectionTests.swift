@@ -1,10 +1,7 @@
 import Bus
-import FoundationXML
 import Names
 import TestSupport
 import Testing
-
-import class Foundation.NSObject
 
 /// The files in `Config/dbus/interfaces` are the authority: what the running daemon says of itself is the same.
 @Suite(.timeLimit(.minutes(2))) struct IntrospectionTests {
@@ -17,9 +14,9 @@ import class Foundation.NSObject
     ] {
       let reply = try await agent.connection.call(
         Names.Daemon.busName, ObjectPath(path), "org.freedesktop.DBus.Introspectable", "Introspect")
-      let running = try InterfaceReader.members(of: name, in: Array(#require(reply.first?.asString).utf8))
-      let documented = try InterfaceReader.members(of: name, in: readFile("\(Self.interfaces)/\(name).xml"))
-      #expect(!documented.isEmpty)
+      let running = InterfaceDescription(of: name, in: try #require(reply.first?.asString))
+      let documented = try InterfaceDescription(documented: name)
+      #expect(!documented.members.isEmpty)
       #expect(running == documented)
     }
   }
@@ -43,48 +40,5 @@ import class Foundation.NSObject
       #expect(change.arguments[1].asDictionary?["State"]?.asString == "scanning")
       break
     }
-  }
-
-  private static let interfaces =
-    #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-    + "/Config/dbus/interfaces"
-}
-
-/// Reads one interface of an introspection document: a line for each member, argument and annotation that clients see.
-private final class InterfaceReader: NSObject, XMLParserDelegate {
-  private let interface: String
-  private var isInside = false
-  private var member = ""
-  private var members: Set<String> = []
-
-  private init(_ interface: String) { self.interface = interface }
-
-  static func members(of interface: String, in document: [UInt8]) throws -> Set<String> {
-    let reader = InterfaceReader(interface)
-    let parser = XMLParser(data: .init(document))
-    parser.delegate = reader
-    guard parser.parse() else { throw RigError("no XML: \(parser.parserError.map { "\($0)" } ?? "")") }
-    return reader.members
-  }
-
-  func parser(
-    _ parser: XMLParser, didStartElement element: String, namespaceURI: String?, qualifiedName: String?,
-    attributes: [String: String]
-  ) {
-    let text =
-      "\(element) " + attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-    switch element {
-    case "interface": isInside = attributes["name"] == interface
-    case "method", "signal", "property":
-      member = text
-      if isInside { members.insert(text) }
-    case "arg", "annotation":
-      if isInside { members.insert("\(member): \(text)") }
-    default: break
-    }
-  }
-
-  func parser(_ parser: XMLParser, didEndElement element: String, namespaceURI: String?, qualifiedName: String?) {
-    if element == "interface" { isInside = false }
   }
 }

@@ -37,6 +37,19 @@ import Testing
     #expect(run.log.contains { $0.contains("cannot use the system bus") })
   }
 
+  @Test(arguments: ["pn532_uart:/dev/scripted\n", nil])
+  func readersThatAreNotConfiguredAreFoundNowOrLater(found: String?) async throws {
+    let rig = try await DaemonRig(devices: "", found: found)
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    #expect(try await agent.property("Readers")?.asObjectPaths?.map(\.string) == ["\(Names.Daemon.readersPath)/0"])
+    await rig.reader.tap(.message(Samples.message))
+    for await tap in agent.taps {
+      #expect(tap["message"]?.asBytes == Samples.message)
+      break
+    }
+  }
+
   @Test func aSecondDaemonEndsAndNamesTheFirst() async throws {
     let rig = try await DaemonRig()
     let run = try await ChildProcess.run(

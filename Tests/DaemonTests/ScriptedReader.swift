@@ -21,6 +21,7 @@ final class ScriptedReader: Sendable {
       """
       #!/bin/sh
       cd "${0%/*}" || exit 1
+      if [ "$1" = --list ]; then cat found 2>/dev/null; exit 0; fi
       cat <&3 >orders &
       exec cat feed >&3
       """, to: "tagroute-reader", mode: 0o755)
