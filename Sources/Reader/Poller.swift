@@ -4,7 +4,7 @@ import Tags
 
 /// The life of a reader: finds its device, looks for tags while it may, reads each one once, and notices that it is away.
 ///
-/// Type by type with short looks, the field off in between. This issue of the plan knows one type of look, Type A; others
+/// Type by type with short looks, the field off in between. There is one type of look so far, Type A; others
 /// join in `look`.
 final class Poller {
   /// The pause between two checks of a tag that rests. With what a check and a second look take on the wire, a tag that is
