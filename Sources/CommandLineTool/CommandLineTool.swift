@@ -4,9 +4,6 @@ import Names
 
 /// The command line: `tagroute COMMAND`.
 public enum CommandLineTool {
-  /// The version that `--version` prints.
-  public static let version = "0.1.0"
-
   /// Runs one command.
   ///
   /// - Parameter arguments: without the program's name.
@@ -31,7 +28,7 @@ public enum CommandLineTool {
       Console(json: false).page(Command.overview)
       return 0
     case "--version":
-      Console(json: false).line("tagroute \(version)")
+      Console(json: false).line("tagroute \(Names.version)")
       return 0
     default: break
     }

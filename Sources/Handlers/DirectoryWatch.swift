@@ -22,14 +22,17 @@ final class DirectoryWatch: Sendable {
 
   /// Watches a directory, or where there is none the nearest one above it, in which it would appear. Doing so again is
   /// harmless.
-  func add(_ path: String) {
-    var path = path[...]
+  ///
+  /// - Returns: whether the directory itself is watched now.
+  func add(_ directory: String) -> Bool {
+    var path = directory[...]
     let events = UInt32(
       IN_CREATE | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB)
     while inotify_add_watch(descriptor.rawValue, path.isEmpty ? "/" : String(path), events | UInt32(IN_ONLYDIR)) < 0 {
-      guard errno == ENOENT, let slash = path.lastIndex(of: "/") else { return }
+      guard errno == ENOENT, let slash = path.lastIndex(of: "/") else { return false }
       path = path[..<slash]
     }
+    return path == directory
   }
 
   /// Reads all that is there.

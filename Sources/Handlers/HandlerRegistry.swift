@@ -94,8 +94,7 @@ public actor HandlerRegistry {
   private func load() async {
     // Watched before they are read, so that no change falls between.
     let known = directories.applications.map(\.path) + directories.configuration
-    for path in known { watch?.add(path) }
-    watched.formUnion(known)
+    watched = watched.union(known).filter { watch?.add($0) ?? false }
     do {
       let (directories, environment, schemes) = (directories, environment, schemes)
       let defaultApplication = defaultApplication
@@ -105,11 +104,10 @@ public actor HandlerRegistry {
         for scheme in schemes { defaults[scheme] = defaultApplication(scheme) }
         return (scan, Registry(declarations: scan.declarations, defaults: defaults))
       }
-      // A folder seen for the first time may have changed between its reading and its watch: one more look settles it.
-      let unwatched = scan.directories.filter { !watched.contains($0) }
-      for path in scan.directories { watch?.add(path) }
-      watched = Set(known + scan.directories)
-      if !unwatched.isEmpty { directoryChanged() }
+      // A folder that was not watched yet may have changed after its reading: one more look settles it.
+      let reachable = Set(scan.directories.filter { watch?.add($0) ?? false })
+      if !reachable.isSubset(of: watched) { directoryChanged() }
+      watched = reachable
       publish(registry, scan.problems)
     } catch {
       publish(registry, [HandlerProblem(file: "desktop entries", message: "could not be read: \(error)")])

@@ -139,7 +139,10 @@ private actor Counter {
       await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
       #expect(threads(named: label) == 1)
     }
-    while threads(named: label) > 0 { await Task.yield() }
+    while threads(named: label) > 0 {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
   }
 
   private func threads(named label: String) -> Int {

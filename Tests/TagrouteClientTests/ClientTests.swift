@@ -40,9 +40,9 @@ import Testing
     var changes = try await client.changes().makeAsyncIterator()
     await changes.next()
     await double.beginScanning()
-    while try await !client.status().scanning { await changes.next() }
+    while try await !client.status().scanning { try #require(await changes.next() != nil) }
     try await bus.stop()
-    while (try? await client.status()) != nil { await changes.next() }
+    while (try? await client.status()) != nil { try #require(await changes.next() != nil) }
   }
 
   @Test func tapsAreToldByTheirIdentifiers() async throws {
