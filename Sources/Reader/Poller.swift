@@ -7,8 +7,8 @@ import Tags
 /// Type by type with short looks, the field off in between. There is one type of look so far, Type A; others
 /// join in `look`.
 final class Poller {
-  /// The pause between two checks of a tag that rests. With what a check and a second look take on the wire, a tag that is
-  /// taken away is noticed within 300 ms.
+  /// The longest pause between two checks of a tag that rests. With what a check and a second look take on the wire, a tag
+  /// that is taken away is noticed within 300 ms.
   private static let presenceInterval = Duration.milliseconds(120)
   /// The pause before a second look where a tag was missed.
   private static let confirmationInterval = Duration.milliseconds(20)
@@ -133,7 +133,8 @@ final class Poller {
       try report(.scanning(true))
     }
     if let tag = selected {
-      try sleep(Self.presenceInterval)
+      // Who has looks in quicker succession than usual wants the next tag noticed as quickly.
+      try sleep(min(Self.presenceInterval, options.pollInterval * 2))
       guard daemon.wantsScanning, !daemon.isShuttingDown else { return }
       if try isPresent(tag, device) { return }
       selected = nil
@@ -178,7 +179,8 @@ final class Poller {
         try report(.removed(placement: number))
       case .avoided(let uid):
         let name = uid.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
-        try report(.log(.notice, "the tag \(name) is left alone until it has been taken away"))
+        try report(.log(.notice, "a tag that was there when the process ended is left alone until it is taken away"))
+        try report(.log(.debug, "the tag \(name) is left alone"))
       case .forgotten(let uid):
         try report(.forgotten(uid: uid))
       }
