@@ -24,7 +24,8 @@ extension DaemonState {
       let suspect = crash.suspect.map { " while it read a tag (\($0.technology), \($0.uid.count)-byte UID)" } ?? ""
       return [.log(.warning, "the process of reader \(label) ended\(suspect): \(crash.reason)")]
     case .log(let level, let text): return [.log(level, "reader \(label): \(text)")]
-    case .tag, .removed, .counters: return []
+    case .removed: return [.log(.debug, "reader \(label): its tag is taken away")]
+    case .tag, .counters: return []
     }
   }
 
