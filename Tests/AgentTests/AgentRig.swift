@@ -9,7 +9,7 @@ import Testing
 actor AgentRig {
   nonisolated let installation: Installation
   nonisolated let daemon: FakeDaemon
-  nonisolated let handler: FakeHandler
+  nonisolated let handler: HandlerStandIn
   /// A connection to the session bus, for calls as an application would make them.
   nonisolated let client: Connection
 
@@ -17,21 +17,10 @@ actor AgentRig {
   init(starter: String = #function) async throws {
     installation = try await Installation(starter: starter)
     try installation.directory.write(
-      """
-      [Desktop Entry]
-      Type=Application
-      Name=Menu
-      Icon=menu
-      Exec=/bin/true
-      DBusActivatable=true
-      Implements=org.tagroute.Handler1;
-
-      [org.tagroute.Handler1]
-      Domains=menu.example.com;
-      """, to: "share/applications/org.example.Menu.desktop")
+      HandlerStandIn.desktopEntry, to: "share/applications/org.example.Menu.desktop")
     daemon = try await FakeDaemon.start(on: installation.systemBus.address)
     let session = try #require(installation.sessionBus).address
-    handler = try await FakeHandler.start(on: session)
+    handler = try await HandlerStandIn.start(on: session)
     client = try await Connection.open(BusAddress(session), on: EventLoop(label: "test-client"))
   }
 

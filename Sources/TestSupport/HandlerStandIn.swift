@@ -1,0 +1,99 @@
+public import Bus
+import EventLoop
+import Names
+
+/// An app that implements `org.tagroute.Handler1`, as `org.example.Menu` on the session bus.
+public actor HandlerStandIn {
+  /// One call of `HandleTag`.
+  public struct Handed: Sendable, Hashable {
+    /// The link.
+    public let uri: String
+    /// The whole NDEF message.
+    public let message: [UInt8]
+    /// Activation token and tap id.
+    public let platformData: [String: Value]
+  }
+
+  /// What it does with the calls.
+  public enum Mood: Sendable {
+    /// Answers.
+    case takes
+    /// Answers with an error.
+    case refuses
+    /// Does not answer.
+    case hangs
+  }
+
+  /// The app's desktop entry, to be put where the agent looks for them.
+  public static let desktopEntry = """
+    [Desktop Entry]
+    Type=Application
+    Name=Menu
+    Icon=menu
+    Exec=/bin/true
+    DBusActivatable=true
+    Implements=org.tagroute.Handler1;
+
+    [org.tagroute.Handler1]
+    Domains=menu.example.com;
+    """
+  /// The entry's desktop id.
+  public static let desktopID = "org.example.Menu.desktop"
+
+  private let connection: Connection
+  private var mood = Mood.takes
+  private var handed: [Handed] = []
+  private var waiting: [CheckedContinuation<Handed, Never>] = []
+
+  /// How often it was called.
+  public private(set) var count = 0
+
+  /// The connection's loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
+
+  /// Starts the app, which owns its name when this returns and comes back with the bus.
+  ///
+  /// - Parameter address: the session bus.
+  /// - Returns: the running app.
+  /// - Throws: `BusError` where the bus cannot be reached.
+  public static func start(on address: String) async throws -> HandlerStandIn {
+    let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "handler"))
+    let handler = HandlerStandIn(connection)
+    let method = ExportedMethod(
+      Names.Handler.handleTag,
+      in: [Argument("uri", "s"), Argument("message", "ay"), Argument("platform_data", "a{sv}")]
+    ) { call in
+      try await handler.handle(call)
+      return []
+    }
+    try await connection.export(
+      [ExportedInterface(Names.Handler.interface, methods: [method])], at: "/org/example/Menu")
+    _ = try await connection.requestName("org.example.Menu")
+    return handler
+  }
+
+  private init(_ connection: Connection) { self.connection = connection }
+
+  /// Decides what it does with the calls from here on.
+  public func set(_ mood: Mood) { self.mood = mood }
+
+  /// The next call that no earlier call of this has returned.
+  public func next() async -> Handed {
+    if !handed.isEmpty { return handed.removeFirst() }
+    return await withCheckedContinuation { waiting.append($0) }
+  }
+
+  private func handle(_ call: IncomingCall) async throws {
+    guard call.arguments.count == 3 else { throw BusError.invalidArguments("HandleTag takes three arguments") }
+    let call = Handed(
+      uri: call.arguments[0].asString ?? "", message: call.arguments[1].asBytes ?? [],
+      platformData: call.arguments[2].asDictionary ?? [:])
+    count += 1
+    if waiting.isEmpty { handed.append(call) } else { waiting.removeFirst().resume(returning: call) }
+    switch mood {
+    case .takes: return
+    case .refuses: throw BusError.failed("the kitchen is closed")
+    case .hangs: try await Task.sleep(for: .seconds(3600))
+    }
+  }
+}
