@@ -1,0 +1,63 @@
+import CShims
+import EventLoop
+import Glibc
+
+/// A process that was not started here but by one that was: a reader process, say.
+public struct ForeignProcess: Sendable {
+  /// The process id.
+  public let identifier: Int32
+  private let descriptor: FileDescriptor
+
+  /// - Parameter identifier: the id of a process that runs.
+  /// - Throws: `RigError` where it does not.
+  public init(_ identifier: Int32) throws {
+    let number = tagroute_process_descriptor(identifier)
+    guard number >= 0 else { throw RigError("there is no process \(identifier)") }
+    self.identifier = identifier
+    descriptor = FileDescriptor(owning: number)
+  }
+
+  /// Sends a signal.
+  public func signal(_ number: Int32) { kill(identifier, number) }
+
+  /// Whether it is gone, and reaped.
+  public var isGone: Bool { kill(identifier, 0) != 0 && errno == ESRCH }
+
+  /// Waits until it has ended, by whatever reason.
+  ///
+  /// - Throws: `RigError` where it cannot be watched.
+  public func end() async throws {
+    let loop = EventLoop(label: "test.process.\(identifier)")
+    let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
+    do {
+      // It becomes readable when the process ends (pidfd_open(2)).
+      let watch = try DescriptorWatch(descriptor, on: loop) { @Sendable in continuation.finish() }
+      for await _ in ends {}
+      watch.cancel()
+    } catch {
+      throw RigError("process \(identifier) cannot be watched: \(error)")
+    }
+  }
+}
+
+extension ChildProcess {
+  /// The processes that it has started and that still run.
+  ///
+  /// - Throws: `RigError` where /proc cannot be read.
+  public func children() throws -> [ForeignProcess] {
+    guard let folder = opendir("/proc") else { throw RigError("cannot read /proc") }
+    defer { closedir(folder) }
+    var children: [ForeignProcess] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      // "pid (name) state parent …" (proc_pid_stat(5)); the name may hold anything, so the last bracket counts.
+      guard let child = Int32(name), let bytes = try? readFile("/proc/\(child)/stat") else { continue }
+      let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
+      guard fields.count > 1, fields[1] == "\(identifier)", fields[0] != "Z" else { continue }
+      if let process = try? ForeignProcess(child) { children.append(process) }
+    }
+    return children
+  }
+}
