@@ -150,7 +150,9 @@ actor AgentService {
         return
       }
     } catch { throw AgentAnswers.error(error) }
-    log(.info, "tap \(offer.id) is offered: \(offer.reason)")
+    // Why is for debugging only: the domain that a handler claims is the host of the link.
+    log(.info, "tap \(offer.id) is offered, to be opened in \(offer.handler?.desktopID ?? "nobody")")
+    log(.debug, "tap \(offer.id) is offered because \(offer.reason)")
     await perform(policy.handle(.stored(offer)))
   }
 

@@ -18,7 +18,8 @@ struct TapOffer: Sendable, Hashable {
   let candidates: [Application]
   /// Whether the handler gets the whole message, or the link alone.
   let handsOverMessage: Bool
-  /// Why it is this handler, or why there is none. Tells nothing of the link but its scheme.
+  /// Why it is this handler, which names the domain that it claims; or why there is none, which tells nothing of the link but
+  /// its scheme.
   let reason: String
   /// What a Smart Poster calls itself, in the user's language; empty where there is none.
   let title: DisplayText
