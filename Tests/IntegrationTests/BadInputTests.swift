@@ -1,0 +1,87 @@
+import NDEF
+import ReaderSimulator
+import TestSupport
+import Testing
+
+/// What a tag should not hold: nothing is shown, one line says why, and the next tag is none the worse for it.
+@Suite(.timeLimit(.minutes(3))) struct BadInputTests {
+  /// A tag, and what the one line about it says.
+  private struct Case {
+    let tag: SimulatedTag
+    let reason: String
+    /// Whether it holds a message, so that it is the agent who finds out.
+    let isMessage: Bool
+
+    init(_ reason: String, _ tag: SimulatedTag) { (self.reason, self.tag, isMessage) = (reason, tag, false) }
+
+    /// A message that is not to be offered.
+    init(_ reason: String, _ message: NDEFMessage) throws {
+      self.reason = reason
+      tag = try .type2(.ntag213, message: message.encoded())
+      isMessage = true
+    }
+  }
+
+  /// A word in every tag that may not be seen outside of it.
+  private static let secret = "s3cret"
+
+  private static func cases() throws -> [Case] {
+    let uid: [UInt8] = [0x04, 0x11, 0x22, 0xBF, 0x33, 0x44, 0x55, 0x66]
+    let secretBytes = Array(secret.utf8)
+    let link = try NDEFMessage.uri("https://menu.example.com/\(secret)").encoded()
+    let text = try TextRecord(secret, language: "en").record()
+    return [
+      Case(
+        "there is no capability container",
+        try .type2(memory: uid + (0..<48).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) } + secretBytes)),
+      Case("a TLV block is longer than the memory", try .type2(.ultralight, contents: [0x03, 0x40] + link)),
+      Case("the NDEF message does not decode", try .type2(.ntag213, contents: [0x03, 0x08, 0xD1, 0x70] + secretBytes)),
+      Case("there is no NDEF TLV", try .type2(.ntag213, contents: [0xFD, 0x06] + secretBytes + [0xFE])),
+      Case("the NDEF message is longer than the file", try .type4(message: link, options: declaring(5000))),
+      Case("the NDEF message does not decode", try .type4(message: link, options: declaring(link.count - 3))),
+      Case("the tag holds no message", try .type2(.ntag213, message: [])),
+      Case("the tag holds no message", try .type4(message: [])),
+      try Case("the message has no URI record", NDEFMessage(records: [text])),
+      try Case("control character", .uri("https://menu.example.com/\u{7}\(secret)")),
+      try Case("user information", .uri("https://\(secret)@menu.example.com/")),
+      try Case("javascript links are never opened", .uri("javascript:\(secret)()")),
+      try Case("file links are never opened", .uri("file:///home/\(secret)")),
+    ]
+  }
+
+  private static func declaring(_ length: Int) -> Type4Options {
+    var options = Type4Options()
+    options.declaredLength = length
+    return options
+  }
+
+  @Test func nothingIsShownAndOneLineSaysWhy() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    let simulator = try await SimulatedReader.start(link: desktop.installation.directory.file("reader"))
+    try await desktop.installation.startDaemon()
+    try await desktop.installation.startAgent()
+    let (daemon, agent) = (try await desktop.daemon, try await desktop.agent)
+    try await agent.line(containing: Desktop.registered)
+
+    for (number, bad) in try Self.cases().enumerated() {
+      let seen = (await daemon.log().count, await agent.log().count)
+      await simulator.removeAll()
+      await simulator.place(bad.tag)
+      if bad.isMessage {
+        try await agent.line(containing: bad.reason, after: seen.1)
+      } else {
+        try await daemon.line(containing: bad.reason, after: seen.0)
+      }
+      await simulator.removeAll()
+      await simulator.place(try .type4(message: try Tag(number).message))
+      #expect(try await desktop.notification(on: server).body == Tag.text(number))
+      let lines = await daemon.notable(after: seen.0) + agent.notable(after: seen.1)
+      #expect(lines.count { $0.contains(bad.reason) } == 1, "\(bad.reason): \(lines)")
+      #expect(!lines.contains { $0.contains(Self.secret) }, "\(lines)")
+      #expect(await server.all.count == number + 1)
+    }
+    await desktop.stop()
+    await simulator.stop()
+  }
+}

@@ -1,0 +1,145 @@
+import Bus
+import Foundation
+import Names
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// `tagroute` against the real daemon and the real agent: the keys that scripts depend on.
+@Suite(.timeLimit(.minutes(1))) struct CommandLineTests {
+  /// What a command prints as JSON, having done what it was asked.
+  private func json(_ desktop: Desktop, _ arguments: String...) async throws -> Any {
+    let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
+    let status = try await process.exit()
+    let log = await process.log()
+    #expect(status == .exited(0), "\(log)")
+    return try JSONSerialization.jsonObject(with: Data(await process.standardOutput().utf8))
+  }
+
+  private func object(_ desktop: Desktop, _ arguments: String...) async throws -> [String: Any] {
+    let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
+    let status = try await process.exit()
+    let log = await process.log()
+    #expect(status == .exited(0), "\(log)")
+    return try Self.object(await process.standardOutput())
+  }
+
+  private static func object(_ text: String) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test func statusTellsWhatTheDaemonAndTheAgentAre() async throws {
+    let desktop = try await Desktop()
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    let status = try await object(desktop, "status")
+    #expect(status["scanning"] as? Bool == true)
+    #expect(status["suspendReasons"] as? [String] == [])
+    let readers = try #require(status["readers"] as? [[String: Any]])
+    #expect(readers.count == 1)
+    #expect((readers[0]["name"] as? String)?.isEmpty == false)
+    #expect(readers[0]["device"] as? String == "pn532_uart:\(desktop.installation.directory.file("reader"))")
+    #expect(readers[0]["seat"] as? String == "seat0")
+    #expect(readers[0]["state"] as? String == "scanning")
+    let agent = try #require(status["agent"] as? [String: Any])
+    #expect(agent["registered"] as? Bool == true)
+
+    let process = try await desktop.agent
+    process.signal(SIGTERM)
+    try await process.exit()
+    try await desktop.status { !$0.scanning && $0.suspendReasons == ["no-agent"] }
+    let without = try await object(desktop, "status")
+    #expect(without["agent"] is NSNull)
+    #expect(without["suspendReasons"] as? [String] == ["no-agent"])
+    await desktop.stop()
+  }
+
+  @Test func resolveAndHandlersTellWhoOpensWhat() async throws {
+    let desktop = try await Desktop()
+    try await desktop.installation.startAgent()
+    // The agent's name is there when it waits for the daemon.
+    try await desktop.agent.line(containing: "the daemon is not on the system bus")
+    let link = try await object(desktop, "resolve", "https://menu.example.com/table/7")
+    #expect(link["uri"] as? String == "https://menu.example.com/table/7")
+    #expect(link["kind"] as? String == "universal-link")
+    #expect(link["handler"] as? String == HandlerStandIn.desktopID)
+    #expect(link["candidates"] as? [String] == [HandlerStandIn.desktopID])
+    #expect(link["trusted"] as? Bool == true)
+    #expect((link["reason"] as? String)?.isEmpty == false)
+    for (uri, kind) in [("javascript:alert(1)", "refused"), ("tel:+15550100", "none")] {
+      let answer = try await object(desktop, "resolve", uri)
+      #expect(answer["uri"] as? String == uri)
+      #expect(answer["kind"] as? String == kind)
+      #expect(answer["handler"] is NSNull)
+      #expect(answer["candidates"] as? [String] == [])
+      #expect(answer["trusted"] is Bool)
+      #expect((answer["reason"] as? String)?.isEmpty == false)
+    }
+
+    let handlers = try #require(try await json(desktop, "handlers") as? [[String: Any]])
+    #expect(handlers.count == 1)
+    #expect(handlers[0]["id"] as? String == HandlerStandIn.desktopID)
+    #expect(handlers[0]["name"] as? String == "Menu")
+    #expect(handlers[0]["domains"] as? [String] == ["menu.example.com"])
+    #expect(handlers[0]["trusted"] as? Bool == true)
+    await desktop.stop()
+  }
+
+  @Test func monitorPrintsAnObjectALine() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    let monitor = try await desktop.installation.start("tagroute", ["monitor", "--json"])
+    let status = try Self.object(try await monitor.line(containing: #""event":"status""#))
+    #expect(status["scanning"] as? Bool == true)
+    #expect(status["suspendReasons"] as? [String] == [])
+    #expect((status["readers"] as? [[String: Any]])?.count == 1)
+
+    try await desktop.place(try Tag(7))
+    let tap = try Self.object(try await monitor.line(containing: #""event":"tap""#))
+    let id = try #require(tap["id"] as? String)
+    #expect(UUID(uuidString: id) != nil)
+    #expect(tap["uri"] as? String == "https://menu.example.com/table/7")
+    #expect(tap["handler"] as? String == HandlerStandIn.desktopID)
+    try await server.click(try await desktop.notification(on: server))
+    let closed = try Self.object(try await monitor.line(containing: #""event":"tap-closed""#))
+    #expect(closed["id"] as? String == id)
+    #expect(closed["state"] as? String == "delivered")
+
+    let daemon = try await desktop.daemon
+    daemon.signal(SIGTERM)
+    try await daemon.exit()
+    #expect(try Self.object(try await monitor.line(containing: "daemon-gone"))["event"] as? String == "daemon-gone")
+    monitor.signal(SIGINT)
+    _ = try await monitor.exit()
+    #expect(await monitor.log().allSatisfy { (try? Self.object($0))?["event"] is String })
+    await desktop.stop()
+  }
+
+  @Test(arguments: [["status"], ["monitor"], ["resolve", "https://example.com"], ["handlers"]])
+  func whoIsNotThereIsSaidSo(arguments: [String]) async throws {
+    let desktop = try await Desktop(starter: "whoIsNotThereIsSaidSo_\(arguments[0])")
+    let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
+    guard arguments != ["monitor"] else {
+      // It waits for the daemon.
+      #expect(try Self.object(try await process.line(containing: "event"))["event"] as? String == "daemon-gone")
+      process.signal(SIGINT)
+      _ = try await process.exit()
+      return await desktop.stop()
+    }
+    #expect(try await process.exit() == .exited(Names.ExitCode.unavailable))
+    #expect(await process.standardOutput().isEmpty)
+    #expect(await process.log().first?.hasPrefix("tagroute: the ") == true)
+    await desktop.stop()
+  }
+
+  @Test(arguments: [["resolve"], ["status", "now"], ["fly"], ["status", "--loud"], []])
+  func wrongUsageIsSaidSo(arguments: [String]) async throws {
+    let run = try await ChildProcess.run(BuiltProducts.program("tagroute"), arguments, environment: [:])
+    #expect(run.status == .exited(Names.ExitCode.usage))
+    #expect(run.output.isEmpty)
+    #expect(run.log.count == 1)
+    #expect(run.log.first?.hasPrefix("tagroute: ") == true)
+  }
+}

@@ -1,0 +1,165 @@
+import Bus
+import EventLoop
+import NDEF
+import Names
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// A whole Tagroute with an app and a notification server. These two are ours, everything else is the real programs.
+struct Desktop {
+  let installation: Installation
+  /// Takes what holds a link to menu.example.com, over D-Bus.
+  let app: HandlerStandIn
+  /// The addresses of the two buses.
+  let systemBus: BusAddress
+  let sessionBus: BusAddress
+
+  /// Starts the buses and the app, and nothing of Tagroute.
+  ///
+  /// - Parameters:
+  ///   - scan: lines of the group `[Scan]`.
+  ///   - log: `TAGROUTE_LOG`.
+  ///   - starter: the test, which names the logs.
+  /// - Throws: `RigError` or `BusError` where a bus does not start.
+  init(scan: [String] = ["Sessions=any"], log: String = "debug", starter: String = #function) async throws {
+    var options = Installation.Options()
+    options.daemonSettings = ["Reader": ["PollInterval=10"], "Scan": scan]
+    options.environment = ["TAGROUTE_LOG": log]
+    installation = try await Installation(options, starter: starter)
+    let session = try #require(installation.sessionBus).address
+    systemBus = BusAddress(installation.systemBus.address)
+    sessionBus = BusAddress(session)
+    try installation.directory.write(
+      HandlerStandIn.desktopEntry, to: "share/applications/\(HandlerStandIn.desktopID)")
+    app = try await HandlerStandIn.start(on: session)
+  }
+
+  /// A notification server on the session bus.
+  func startServer(
+    capabilities: [String] = ["actions", "body", "body-markup"], firstID: UInt32 = 1
+  ) async throws -> NotificationServerStandIn {
+    try await NotificationServerStandIn.start(on: sessionBus, capabilities: capabilities, firstID: firstID)
+  }
+
+  /// Starts simulator, daemon and agent, and waits until the agent is the daemon's.
+  func start() async throws {
+    try await installation.startAll()
+    try await agent.line(containing: Desktop.registered)
+  }
+
+  func stop() async { await installation.stop() }
+
+  var simulator: ChildProcess { get async throws { try #require(await installation.simulator) } }
+  var daemon: ChildProcess { get async throws { try #require(await installation.daemon) } }
+  var agent: ChildProcess { get async throws { try #require(await installation.agent) } }
+
+  /// The reader process, as soon as there is one.
+  var reader: ForeignProcess {
+    get async throws {
+      let daemon = try await daemon
+      try await daemon.line(containing: Desktop.readerReady)
+      return try #require(try daemon.children().first)
+    }
+  }
+
+  /// What the agent and the daemon say when something has happened.
+  static let registered = "registered with the daemon"
+  static let readerReady = "is ready"
+  static let tagAway = "its tag is taken away"
+
+  // MARK: Tags
+
+  /// Puts a tag on the reader in the place of what lies there.
+  func place(_ tag: Tag) async throws {
+    let file = try installation.directory.write(tag.message, to: "tags/\(tag.uid).ndef")
+    try await installation.simulate("tap --type \(tag.type) --ndef \(file) --uid \(tag.uid)")
+  }
+
+  /// Takes the tag away, and waits until the daemon knows.
+  func remove() async throws {
+    let daemon = try await daemon
+    let seen = await daemon.log().count
+    try await installation.simulate("remove")
+    try await daemon.line(containing: Desktop.tagAway, after: seen)
+  }
+
+  // MARK: What happens
+
+  /// The next notification.
+  func notification(on server: NotificationServerStandIn) async throws -> NotificationServerStandIn.Shown {
+    try await within("a notification") { await server.next() }
+  }
+
+  /// What the app is handed next.
+  func handed() async throws -> HandlerStandIn.Handed {
+    try await within("a message at the app") { [app] in await app.next() }
+  }
+
+  /// Waits until the daemon is as it is expected to be.
+  func status(_ isExpected: @escaping @Sendable (DaemonStatus) -> Bool) async throws {
+    let client = try await DaemonClient.connect(to: systemBus, on: EventLoop(label: "test-client"))
+    try await within("a state of the daemon") {
+      for await _ in try await client.changes() where isExpected(try await client.status()) { return }
+    }
+  }
+
+  /// Waits, but not for ever; what the programs said until then is in the error.
+  func within<Result: Sendable>(
+    _ what: String, _ wait: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    let (results, continuation) = AsyncThrowingStream.makeStream(of: Result.self)
+    let waiting = Task {
+      do { continuation.yield(try await wait()) } catch { continuation.finish(throwing: error) }
+    }
+    let limit = Task {
+      try await Task.sleep(for: .seconds(30))
+      continuation.finish()
+    }
+    defer {
+      waiting.cancel()
+      limit.cancel()
+    }
+    for try await result in results { return result }
+    var logs: [String] = []
+    for process in [await installation.daemon, await installation.agent].compactMap(\.self) {
+      logs += await process.log().suffix(60).map { "  \(process.name): \($0)\n" }
+    }
+    throw RigError("waited for \(what) in vain:\n" + logs.joined())
+  }
+}
+
+/// A tag that holds a link.
+struct Tag: Sendable {
+  let type: Int
+  /// Fourteen hexadecimal digits.
+  let uid: String
+  let message: [UInt8]
+
+  /// - Parameters:
+  ///   - number: what tells it from others.
+  ///   - type: 2 or 4.
+  ///   - uri: the link; by default one of the app's, with the number in it.
+  ///   - others: records behind the link.
+  /// - Throws: `NDEFError` where they do not make a message.
+  init(_ number: Int, type: Int = 2, uri: String? = nil, others: [NDEFRecord] = []) throws {
+    let digits = String(number, radix: 16)
+    uid = "04" + String(repeating: "0", count: 12 - digits.count) + digits
+    self.type = type
+    let link = NDEFMessage.uri(uri ?? "https://\(Tag.text(number))")
+    message = try NDEFMessage(records: link.records + others).encoded()
+  }
+
+  /// How a notification shows the link of the tag with this number.
+  static func text(_ number: Int) -> String { "menu.example.com/table/\(number)" }
+}
+
+extension ChildProcess {
+  /// The lines of the log at `info` or graver, after `index` lines, without their priorities.
+  func notable(after index: Int = 0) async -> [String] {
+    await log().dropFirst(index).filter { line in
+      guard line.hasPrefix("<"), let priority = line.dropFirst().first?.wholeNumberValue else { return false }
+      return priority <= 6
+    }.map { String($0.dropFirst(3)) }
+  }
+}

@@ -1,0 +1,67 @@
+import NDEF
+import TestSupport
+import Testing
+
+/// What a tag says of itself is shown as text, beside the place that its link leads to.
+@Suite(.timeLimit(.minutes(1))) struct HostileTextTests {
+  private static let link = "https://menu.example.com/a?b=1&c=%3Cd%3E"
+  private static let shownLink = "menu.example.com"
+
+  /// - Returns: the notification of a Smart Poster with this title.
+  private func shown(
+    _ title: String, _ desktop: Desktop, _ server: NotificationServerStandIn
+  ) async throws -> NotificationServerStandIn.Shown {
+    let poster = try SmartPosterRecord(uri: Self.link, titles: [TextRecord(title, language: "en")]).record()
+    let file = try desktop.installation.directory.write(
+      NDEFMessage(records: [poster]).encoded(), to: "poster.ndef")
+    try await desktop.installation.simulate("tap --ndef \(file)")
+    return try await desktop.notification(on: server)
+  }
+
+  @Test func markupIsEscapedAndWhatActsIsGone() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    for (title, expected) in [
+      (
+        "<b>Free</b> <img src=\"x\"> & <a href='https://evil.example'>",
+        "&lt;b&gt;Free&lt;/b&gt; &lt;img src=&quot;x&quot;&gt; &amp; &lt;a href="
+      ),
+      ("one\ntwo\u{7}\u{1B}[31mthree\u{0}", "one two [31mthree"),
+      ("\u{202E}moc.live\u{202C} \u{2066}a\u{2069}\u{200B}b\u{FEFF}", "moc.live ab"),
+      ("go to https://evil.example/ or hthttps://tps://evil.example", "go to evil.example/ or "),
+    ] {
+      let shown = try await shown(title, desktop, server)
+      #expect(shown.summary == "Open in Menu")
+      #expect(shown.body.hasPrefix(expected), "\(shown.body)")
+      #expect(shown.body.contains(" · \(Self.shownLink)"))
+      #expect(!shown.body.contains("://"))
+      #expect(!shown.body.contains { "<>\"".contains($0) })
+      #expect(Self.harmless(shown.body), "\(shown.body.debugDescription)")
+      #expect(shown.actions.allSatisfy(Self.harmless))
+    }
+    await desktop.stop()
+  }
+
+  @Test func aLongTitleDoesNotHideTheLink() async throws {
+    let desktop = try await Desktop()
+    // Without markup there is nothing to escape.
+    let server = try await desktop.startServer(capabilities: ["actions", "body"])
+    try await desktop.start()
+    let shown = try await shown(String(repeating: "<long> ", count: 60), desktop, server)
+    #expect(shown.body.hasPrefix("<long> <long>"))
+    #expect(shown.body.contains(" · \(Self.shownLink)"))
+    #expect(shown.body.count < 400)
+    await desktop.stop()
+  }
+
+  /// Whether nothing in it acts instead of being shown.
+  private static func harmless(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: false
+      default: true
+      }
+    }
+  }
+}

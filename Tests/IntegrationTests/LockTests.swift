@@ -1,0 +1,79 @@
+import Glibc
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// `Sessions=logind`: tags are read for the session at the seat, and only while it is unlocked.
+@Suite(.timeLimit(.minutes(3))) struct LockTests {
+  private static let session = LogindStandIn.Session(id: "2", uid: getuid())
+
+  @Test func aLockedSessionHasNoFieldAndATagWaitsForTheUnlocking() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind"])
+    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    try await desktop.place(try Tag(1))
+    _ = try await desktop.notification(on: server)
+    try await desktop.remove()
+
+    try await logind.update("2") { $0.isLocked = true }
+    try await desktop.status { !$0.scanning && $0.suspendReasons == ["session-locked"] }
+    try await desktop.installation.simulate("counters reset")
+    try await desktop.place(try Tag(2))
+    // Things that would let a look through: a word to the daemon, a change that leaves the session locked.
+    try await logind.prepareForSleep(true)
+    try await desktop.status { $0.suspendReasons.contains("sleeping") }
+    try await logind.prepareForSleep(false)
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    let counters = try await desktop.installation.simulate("counters")
+    #expect(counters.hasPrefix("commands=0 exchanges=0 activation-frames=0"))
+    #expect(counters.hasSuffix("field=off field-on-ms=0"))
+    #expect(await server.all.count == 1)
+
+    try await logind.update("2") { $0.isLocked = false }
+    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    try await desktop.place(try Tag(3))
+    #expect(try await desktop.notification(on: server).body == Tag.text(3))
+    #expect(await server.all.count == 3)
+    await desktop.stop()
+    await logind.stop()
+  }
+
+  @Test func aTagThatWasReadBeforeTheLockIsNotReadAgainBehindIt() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind"])
+    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    try await desktop.place(try Tag(1))
+    _ = try await desktop.notification(on: server)
+    for isLocked in [true, false] {
+      try await logind.update("2") { $0.isLocked = isLocked }
+      try await desktop.status { $0.scanning != isLocked }
+    }
+    try await desktop.place(try Tag(2))
+    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    #expect(await server.all.count == 2)
+    await desktop.stop()
+    await logind.stop()
+  }
+
+  @Test func whenLockedHoldReadsAtOnceAndShowsAfterTheUnlocking() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind", "WhenLocked=hold"])
+    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    let daemon = try await desktop.daemon
+    try await logind.update("2") { $0.isLocked = true }
+    try await daemon.line(containing: "and taps are held")
+    try await desktop.place(try Tag(1))
+    try await daemon.line(containing: "held until it is unlocked")
+    #expect(await server.all.isEmpty)
+    try await logind.update("2") { $0.isLocked = false }
+    try await server.click(try await desktop.notification(on: server))
+    #expect(try await desktop.handed().message == Tag(1).message)
+    #expect(await server.all.count == 1)
+    await desktop.stop()
+    await logind.stop()
+  }
+}

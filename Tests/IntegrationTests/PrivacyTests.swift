@@ -1,0 +1,85 @@
+import Bus
+import Glibc
+import NDEF
+import TestSupport
+import Testing
+
+/// What a tag holds is between the tag, the agent and the app: no log and no signal has it.
+@Suite(.timeLimit(.minutes(1))) struct PrivacyTests {
+  /// What is on the tags, and nobody may see.
+  private static let secrets = ["s3cret", "menu.example.com", "04c0ffee", "04 c0 ff ee", "192, 255, 238"]
+
+  private static func tag(_ number: Int, type: Int, uri: String) throws -> (command: String, message: [UInt8]) {
+    let message = try NDEFMessage(
+      records: NDEFMessage.uri(uri).records + [TextRecord("s3cret words", language: "en").record()]
+    ).encoded()
+    return ("--type \(type) --uid 04c0ffee00000\(number)", message)
+  }
+
+  private static let tags = [
+    (2, "https://menu.example.com/table/s3cret"), (4, "https://menu.example.com/s3cret"),
+    (2, "https://s3cret@menu.example.com/table"), (2, "javascript:s3cret()"), (4, "https://s3cret.example.net/"),
+  ]
+
+  @Test func noLogAndNoSignalTellsWhatIsOnATag() async throws {
+    let desktop = try await Desktop(log: "info")
+    let monitors = [try await monitor(desktop.systemBus), try await monitor(desktop.sessionBus)]
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    let (daemon, agent) = (try await desktop.daemon, try await desktop.agent)
+    let commands = ["status", "handlers"].map { [$0, "--json"] }
+    for (number, (type, uri)) in Self.tags.enumerated() {
+      let (command, message) = try Self.tag(number, type: type, uri: uri)
+      let file = try desktop.installation.directory.write(message, to: "tag\(number)")
+      let seen = await agent.log().count
+      try await desktop.installation.simulate("tap --ndef \(file) \(command)")
+      let line = try await agent.line(after: seen) { $0.contains(" offered") }
+      guard line.contains("is offered") else { continue }
+      let shown = try await desktop.notification(on: server)
+      #expect(shown.body.hasPrefix("menu.example.com/"))
+      // One is handed over, one stays, so that a reader and an agent that are killed have something to tell.
+      if number == 0 {
+        try await server.click(shown)
+        #expect(try await desktop.handed().message == message)
+      }
+    }
+    try await kill(desktop.reader, in: daemon)
+    agent.signal(SIGKILL)
+    try await agent.exit()
+    try await desktop.installation.startAgent()
+    #expect(try await desktop.notification(on: server).body == "menu.example.com/s3cret")
+    for command in commands { _ = try await desktop.installation.start("tagroute", command).exit() }
+
+    let after = try await desktop.agent
+    for process in [daemon, agent, after] {
+      let log = await process.log()
+      #expect(!log.isEmpty)
+      #expect(Self.telling(log).isEmpty, "\(process.name)")
+    }
+    // The referees have seen signals of ours, on both buses.
+    try await monitors[0].line(containing: "interface=org.freedesktop.DBus.Properties; member=PropertiesChanged")
+    try await monitors[1].line(containing: "interface=org.tagroute.Agent1; member=TapReceived")
+    try await monitors[1].line(containing: "interface=org.tagroute.Agent1; member=TapClosed")
+    for monitor in monitors { #expect(Self.telling(await monitor.log()).isEmpty) }
+    await desktop.stop()
+  }
+
+  /// Lines with anything that only a tag could have told.
+  private static func telling(_ lines: [String]) -> [String] {
+    lines.filter { line in secrets.contains { line.lowercased().contains($0) } }
+  }
+
+  /// A referee that prints every signal on a bus.
+  private func monitor(_ address: BusAddress) async throws -> ChildProcess {
+    let program = try BuiltProducts.systemProgram("dbus-monitor", package: "dbus-bin")
+    let process = try ChildProcess(program, ["--address", address.description, "type='signal'"])
+    try await process.line(containing: "member=NameLost")
+    return process
+  }
+
+  private func kill(_ reader: ForeignProcess, in daemon: ChildProcess) async throws {
+    let seen = await daemon.log().count
+    reader.signal(SIGKILL)
+    try await daemon.line(containing: "is left alone", after: seen)
+  }
+}

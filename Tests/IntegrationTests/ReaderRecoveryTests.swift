@@ -1,0 +1,63 @@
+import Glibc
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// A reader process that ends or hangs, and a reader that is unplugged.
+@Suite(.timeLimit(.minutes(3))) struct ReaderRecoveryTests {
+  @Test(arguments: [SIGKILL, SIGSTOP]) func theReaderProcessIsBack(signal: Int32) async throws {
+    let desktop = try await Desktop(starter: "theReaderProcessIsBack_\(signal)")
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    try await desktop.place(try Tag(1))
+    _ = try await desktop.notification(on: server)
+
+    let (daemon, reader) = (try await desktop.daemon, try await desktop.reader)
+    let seen = await daemon.log().count
+    let start = ContinuousClock.now
+    reader.signal(signal)
+    try await daemon.line(containing: "the process of reader", after: seen)
+    try await daemon.line(containing: Desktop.readerReady, after: seen)
+    // Two seconds are promised; a machine that is busy with other tests gets more.
+    #expect(ContinuousClock.now - start < .seconds(6))
+    #expect(reader.isGone)
+    let next = try #require(try daemon.children().first)
+    #expect(next.identifier != reader.identifier)
+
+    // The tag that rests is seen and not announced; the next one is, and then the first one anew.
+    try await daemon.line(containing: "is left alone until it is taken away", after: seen)
+    for number in [2, 1] {
+      try await desktop.place(try Tag(number))
+      #expect(try await desktop.notification(on: server).body == Tag.text(number))
+    }
+    #expect(await server.all.map(\.body) == [1, 2, 1].map(Tag.text))
+    // The daemon itself has not blinked.
+    #expect(try await desktop.agent.log().count { $0.contains(Desktop.registered) } == 1)
+    await desktop.stop()
+  }
+
+  @Test func aReaderIsUnpluggedAndPluggedInAgain() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    try await desktop.place(try Tag(1))
+    let shown = try await desktop.notification(on: server)
+    let (daemon, reader) = (try await desktop.daemon, try await desktop.reader)
+    try await desktop.remove()
+
+    var seen = await daemon.log().count
+    try await desktop.installation.simulate("unplug")
+    try await desktop.status { $0.readers.first?.state != "scanning" && !$0.scanning }
+    try await daemon.line(containing: "is absent", after: seen)
+    seen = await daemon.log().count
+    try await desktop.installation.simulate("plug")
+    try await daemon.line(containing: Desktop.readerReady, after: seen)
+    try await desktop.place(try Tag(2))
+    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    try await server.click(shown)
+    #expect(try await desktop.handed().message == Tag(1).message)
+    // A device that is away is no reason to end a process.
+    #expect(try daemon.children().map(\.identifier) == [reader.identifier])
+    await desktop.stop()
+  }
+}
