@@ -46,10 +46,13 @@ import Testing
     try await desktop.start()
     try await desktop.place(try Tag(1))
     _ = try await desktop.notification(on: server)
-    for isLocked in [true, false] {
-      try await logind.update("2") { $0.isLocked = isLocked }
-      try await desktop.status { $0.scanning != isLocked }
-    }
+    // While a tag rests the field is on to check that it does; a lock ends that too.
+    #expect(try await desktop.installation.simulate("counters").contains("field=on"))
+    try await logind.update("2") { $0.isLocked = true }
+    try await desktop.status { !$0.scanning }
+    #expect(try await desktop.installation.simulate("counters").contains("field=off"))
+    try await logind.update("2") { $0.isLocked = false }
+    try await desktop.status(\.scanning)
     try await desktop.place(try Tag(2))
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
     #expect(await server.all.count == 2)
