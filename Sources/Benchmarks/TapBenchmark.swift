@@ -29,7 +29,7 @@ struct TapBenchmark {
     let server = try await NotificationServerStandIn.start(
       on: BusAddress(installation.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""))
     try await installation.startAll()
-    try await waitUntilScanning(installation)
+    try await installation.waitUntilScanning()
 
     var latencies: [Duration] = []
     var commands: [Int] = []
@@ -105,10 +105,12 @@ struct TapBenchmark {
     }
     return result
   }
+}
 
-  private func waitUntilScanning(_ installation: Installation) async throws {
-    let daemon = try await DaemonClient.connect(
-      to: BusAddress(installation.systemBus.address), on: EventLoop(label: "bench"))
+extension Installation {
+  /// Waits until the daemon says that it looks for tags.
+  func waitUntilScanning() async throws {
+    let daemon = try await DaemonClient.connect(to: BusAddress(systemBus.address), on: EventLoop(label: "bench"))
     for await _ in try await daemon.changes() {
       if let status = try? await daemon.status(), status.scanning { return }
     }

@@ -1,0 +1,88 @@
+import Glibc
+import Rig
+
+/// What the daemon and its reader process cost while they poll: memory, and processor time over a while.
+struct CostBenchmark {
+  let seconds: Int
+
+  func run() async throws {
+    try await Programs.build()
+    let installation = try await Installation()
+    try await installation.startAll()
+    try await installation.waitUntilScanning()
+    guard let daemon = await installation.daemon?.identifier else { throw RigError("tagrouted does not run") }
+    let processes = [("tagrouted", daemon)] + (try children(of: daemon)).map { ("tagroute-reader", $0) }
+    let before = try processes.map { try ticks(of: $0.1) }
+    try await Task.sleep(for: .seconds(seconds))
+    let after = try processes.map { try ticks(of: $0.1) }
+    var total = Memory()
+    var totalShare = 0.0
+    for (index, process) in processes.enumerated() {
+      let memory = try memory(of: process.1)
+      let share = Double(after[index] - before[index]) / Double(sysconf(Int32(_SC_CLK_TCK))) / Double(seconds) * 100
+      print(line(process.0, memory, share))
+      total += memory
+      totalShare += share
+    }
+    print(line("together", total, totalShare))
+    await installation.stop()
+  }
+
+  /// Kilobytes.
+  private struct Memory {
+    var resident = 0
+    /// Written by this process: nobody can share it, and it cannot be dropped.
+    var written = 0
+    /// Pages of files, the program's code first, that no other process has mapped at the moment; they can be dropped.
+    var alone = 0
+
+    static func += (a: inout Memory, b: Memory) {
+      a = Memory(resident: a.resident + b.resident, written: a.written + b.written, alone: a.alone + b.alone)
+    }
+  }
+
+  private func line(_ name: String, _ memory: Memory, _ share: Double) -> String {
+    let hundredths = Int((share * 100).rounded())
+    let percent = "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100)"
+    let kinds = "\(memory.written) kB private and written, \(memory.alone) kB of files mapped by it alone"
+    return "\(name): \(memory.resident) kB resident (\(kinds)), \(percent) % of a core over \(seconds) s of polling"
+  }
+
+  private func children(of process: Int32) throws -> [Int32] {
+    var found: [Int32] = []
+    guard let folder = opendir("/proc/\(process)/task") else { throw RigError("process \(process) is gone") }
+    defer { closedir(folder) }
+    while let entry = readdir(folder) {
+      let thread = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard Int32(thread) != nil else { continue }
+      let list = String(decoding: try readFile("/proc/\(process)/task/\(thread)/children"), as: UTF8.self)
+      found += list.split(separator: " ").compactMap { Int32($0) }
+    }
+    return found
+  }
+
+  /// User and system time in clock ticks: fields 14 and 15 of proc_pid_stat(5), the third of which follows the name.
+  private func ticks(of process: Int32) throws -> Int {
+    let stat = String(decoding: try readFile("/proc/\(process)/stat"), as: UTF8.self)
+    let fields = stat.drop { $0 != ")" }.dropFirst(2).split(separator: " ")
+    guard fields.count > 13, let user = Int(fields[11]), let system = Int(fields[12]) else {
+      throw RigError("cannot read /proc/\(process)/stat")
+    }
+    return user + system
+  }
+
+  /// From smaps_rollup, see proc_pid_smaps(5).
+  private func memory(of process: Int32) throws -> Memory {
+    let text = String(decoding: try readFile("/proc/\(process)/smaps_rollup"), as: UTF8.self)
+    var values: [String: Int] = [:]
+    for row in text.split(separator: "\n") {
+      let words = row.split(separator: " ", omittingEmptySubsequences: true)
+      if words.count == 3, let number = Int(words[1]) { values[String(words[0].dropLast())] = number }
+    }
+    return Memory(
+      resident: values["Rss", default: 0], written: values["Private_Dirty", default: 0],
+      alone: values["Private_Clean", default: 0])
+  }
+}
