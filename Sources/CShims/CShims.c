@@ -37,8 +37,9 @@ int tagroute_spawn_change_directory(posix_spawn_file_actions_t *actions, const c
   return posix_spawn_file_actions_addchdir_np(actions, path);
 }
 
-int tagroute_spawn_set_session_and_signals(posix_spawnattr_t *attributes) {
-  return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+int tagroute_spawn_set_flags(posix_spawnattr_t *attributes, int leads_session) {
+  int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (leads_session ? POSIX_SPAWN_SETSID : 0);
+  return posix_spawnattr_setflags(attributes, flags);
 }
 
 int tagroute_event_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

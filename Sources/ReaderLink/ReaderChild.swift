@@ -1,4 +1,3 @@
-import CShims
 import EventLoop
 import Glibc
 
@@ -63,40 +62,10 @@ enum ReaderChild {
   private static func spawn(
     _ arguments: [String], environment: [String], _ given: Given
   ) throws(SystemError) -> pid_t {
-    let (output, link) = (given.output, given.link)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // Dispatch's threads block SIGTERM, and an ignored SIGPIPE is inherited: the child starts from the defaults.
-    var none = sigset_t()
-    sigemptyset(&none)
-    var all = sigset_t()
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    // The link first: its number could be one of those that are overwritten below, but only in a process that was
-    // started without them, where 0 to 2 are /dev/null already.
-    if let link { posix_spawn_file_actions_adddup2(&actions, link.rawValue, linkDescriptor) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    if let output {
-      posix_spawn_file_actions_adddup2(&actions, output.rawValue, 1)
-    } else {
-      posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-    }
-    tagroute_spawn_close_from(&actions, link == nil ? 3 : linkDescriptor + 1)
-
-    var vector = arguments.map { strdup($0) } + [nil]
-    var variables = environment.map { strdup($0) } + [nil]
-    defer { for string in vector + variables { free(string) } }
-    var child: pid_t = 0
-    let result = posix_spawn(&child, arguments.first ?? "", &actions, &attributes, &vector, &variables)
-    guard result == 0 else { throw SystemError("start \(arguments.first ?? "a program")", errno: result) }
-    return child
+    var spawn = ProcessSpawn(arguments.first ?? "", arguments: arguments, environment: environment)
+    spawn.output = given.output.map { .file($0) } ?? .null
+    spawn.link = given.link
+    return try spawn.start()
   }
 
   /// The child's ends of pipes and sockets, which nobody else may keep open once it has them: our ends would not see that

@@ -1,8 +1,8 @@
-import CShims
 import EventLoop
 import Glibc
 
-/// A program that a test, a benchmark or the demo started: its output line by line, its end, and its log where something waited for never came.
+/// A program that a test, a benchmark or the demo started: its output line by line, its end, and its log
+/// where something waited for never came.
 ///
 /// The process is killed when the last reference goes. Every line is also appended to a file in `$TAGROUTE_TEST_LOGS`,
 /// named after the test, so that the log of each process of a failed test can be printed.
@@ -29,50 +29,22 @@ public final class ChildProcess: Sendable {
   ///   - environment: the whole environment; `nil` inherits the test's own.
   ///   - input: whether `send` is going to be used; otherwise standard input is `/dev/null`.
   ///   - starter: the function on whose behalf it runs, which names the log.
-  /// - Throws: `RigError` where it cannot be started.
+  /// - Throws: `SystemError` where it cannot be started.
   public init(
     _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: Bool = false,
     starter: String = #function
   ) throws {
     name = program.split(separator: "/").last.map(String.init) ?? program
-    var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
     let out = try Pipe()
     let err = try Pipe()
     let standardInput = try input ? Pipe() : nil
-    if let standardInput {
-      posix_spawn_file_actions_adddup2(&actions, standardInput.reading.rawValue, 0)
-    } else {
-      posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    }
-    posix_spawn_file_actions_adddup2(&actions, out.writing.rawValue, 1)
-    posix_spawn_file_actions_adddup2(&actions, err.writing.rawValue, 2)
-    tagroute_spawn_close_from(&actions, 3)
-    // Dispatch's worker threads block signals and the test ignores SIGPIPE: a child must start with neither.
-    var none = sigset_t()
-    var all = sigset_t()
-    sigemptyset(&none)
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-    let vector = ([program] + arguments).map { strdup($0) } + [nil]
-    let variables: [UnsafeMutablePointer<CChar>?] =
-      (environment ?? currentEnvironment()).map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { for pointer in vector + variables { free(pointer) } }
-    var identifier: Int32 = 0
-    let result = posix_spawn(&identifier, program, &actions, &attributes, vector, variables)
-    guard result == 0 else {
-      throw RigError("cannot start \(program): \(String(cString: strerror(result)))")
-    }
-    self.identifier = identifier
+    var spawn = ProcessSpawn(
+      program, arguments: [program] + arguments,
+      environment: (environment ?? currentEnvironment()).map { "\($0.key)=\($0.value)" })
+    spawn.input = standardInput.map { .file($0.reading) } ?? .null
+    spawn.output = .file(out.writing)
+    spawn.errors = .file(err.writing)
+    identifier = try spawn.start()
     output = ProcessOutput(name: name, identifier: identifier, input: standardInput?.writing, starter: starter)
     let (output, reading) = (output, (out.reading, err.reading))
     Task { await output.follow(reading.0, reading.1) }

@@ -34,8 +34,8 @@ int tagroute_spawn_close_from(posix_spawn_file_actions_t *actions, int lowest);
 /* posix_spawn_file_actions_addchdir_np. */
 int tagroute_spawn_change_directory(posix_spawn_file_actions_t *actions, const char *path);
 
-/* POSIX_SPAWN_SETSID with POSIX_SPAWN_SETSIGMASK and POSIX_SPAWN_SETSIGDEF. */
-int tagroute_spawn_set_session_and_signals(posix_spawnattr_t *attributes);
+/* POSIX_SPAWN_SETSIGMASK and POSIX_SPAWN_SETSIGDEF, and where it leads a session POSIX_SPAWN_SETSID. */
+int tagroute_spawn_set_flags(posix_spawnattr_t *attributes, int leads_session);
 
 /* eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK). */
 int tagroute_event_descriptor(void);
