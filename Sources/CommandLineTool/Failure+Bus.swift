@@ -11,7 +11,7 @@ extension Failure {
     switch error.name {
     case BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner:
       self.init(
-        message: "the \(service.rawValue) does not run: start it with \(service.command)",
+        message: "the \(service.rawValue) does not run: start \(service.program)",
         exitCode: Names.ExitCode.unavailable)
     case BusError.Name.noReply, BusError.Name.timeout, BusError.Name.disconnected:
       self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.unavailable)
@@ -43,8 +43,6 @@ extension Failure {
     case agent
 
     var bus: String { self == .daemon ? "system" : "session" }
-    var command: String {
-      self == .daemon ? "systemctl start tagrouted" : "systemctl --user start tagroute-agent, or log in again"
-    }
+    var program: String { self == .daemon ? "tagrouted" : "tagroute-agent" }
   }
 }

@@ -95,7 +95,7 @@ struct StatusReport: Encodable {
       lines.append("\(name) on \(reader.seat): \(reader.state) (\(reader.device))")
     }
     switch agent {
-    case nil: lines.append("no agent in this session: systemctl --user start tagroute-agent")
+    case nil: lines.append("no agent in this session: start tagroute-agent")
     case let agent?: lines.append("agent \(agent.version): \(agent.registered ? "registered" : "not registered")")
     }
     return lines

@@ -47,7 +47,7 @@ import Testing
   @Test func withoutADaemonItIs69AndSaysHowToStartIt() async throws {
     let result = try await run(["status"], on: try await PrivateBus.start())
     #expect(result.status == .exited(69))
-    #expect(result.errors == ["tagroute: the daemon does not run: start it with systemctl start tagrouted"])
+    #expect(result.errors == ["tagroute: the daemon does not run: start tagrouted"])
   }
 
   @Test func statusTellsWhatTheDaemonTells() async throws {
@@ -61,7 +61,7 @@ import Testing
       text.output == """
         not scanning: the session is locked, something-new
         pn532\\u{202e} on seat0: ready (pn532_uart:/dev/x)
-        no agent in this session: systemctl --user start tagroute-agent
+        no agent in this session: start tagroute-agent
 
         """)
     let json = try object(try await run(["status", "--json"], on: bus).output)

@@ -71,6 +71,21 @@ struct Demo {
     say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on buses of their own")
     try await screen.startServer(in: installation)
     try await installation.startAll()
+    do {
+      let report = try await tap(installation, screen, message)
+      if !report.delivered { await explain(installation) }
+      await installation.stop()
+      return report
+    } catch {
+      await explain(installation)
+      await installation.stop()
+      throw error
+    }
+  }
+
+  private func tap(_ installation: Installation, _ screen: DemoScreen, _ message: NDEFMessage) async throws
+    -> DemoReport
+  {
     let observer = try await DemoObserver(installation)
     try await observer.waitUntilScanning()
 
@@ -96,12 +111,15 @@ struct Demo {
       "link: \(Demo.link)", "record 1: well-known U: \(Demo.link)", "record 2: well-known T: \(Demo.text)",
     ]
     report.delivered = report.state == "delivered" && report.output == expected
-    if !report.delivered {
-      for line in await installation.agent?.log().suffix(40) ?? [] { say("agent: \(line)") }
-      for line in await installation.daemon?.log().suffix(40) ?? [] { say("daemon: \(line)") }
-    }
-    await installation.stop()
     return report
+  }
+
+  /// Prints what the programs said last, which is where the reason is.
+  private func explain(_ installation: Installation) async {
+    for process in [await installation.daemon, await installation.agent] {
+      guard let process else { continue }
+      for line in await process.log().suffix(40) { say("\(process.name): \(line)") }
+    }
   }
 
   private func say(_ text: String) {

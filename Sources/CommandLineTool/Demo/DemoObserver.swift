@@ -20,9 +20,27 @@ struct DemoObserver {
     events = try await agent.events()
   }
 
+  /// Says which of the two has ended, should one.
+  private func ends() async -> AsyncStream<String> {
+    let (ends, continuation) = AsyncStream.makeStream(of: String.self)
+    for process in [await installation.daemon, await installation.agent] {
+      guard let process else { continue }
+      // Of its own, because nothing cancels the waiting for a process.
+      Task {
+        if let status = try? await process.exit(within: .seconds(3600)) {
+          continuation.yield("\(process.name) has ended: \(status)")
+        }
+      }
+    }
+    return ends
+  }
+
   func waitUntilScanning() async throws {
-    for await _ in try await daemon.changes() {
-      guard try await within(seconds: 30, "scanning", { try? await daemon.status() })?.scanning != true else { return }
+    let changes = try await daemon.changes()
+    try await within(seconds: 30, "scanning") {
+      for await _ in changes {
+        if let status = try? await daemon.status(), status.scanning { return }
+      }
     }
   }
 
@@ -61,6 +79,10 @@ struct DemoObserver {
       group.addTask {
         try await Task.sleep(for: .seconds(seconds))
         return nil
+      }
+      group.addTask {
+        for await end in await ends() { throw RigError(end) }
+        throw CancellationError()
       }
       defer { group.cancelAll() }
       guard let result = try await group.next() ?? nil else {
