@@ -12,7 +12,6 @@ public actor LoginMonitor {
   private static let managerInterface = "org.freedesktop.login1.Manager"
   private static let sessionInterface = "org.freedesktop.login1.Session"
   private static let propertiesInterface = "org.freedesktop.DBus.Properties"
-  private static let timeout = Duration.seconds(5)
 
   /// The state after each change, the newest only; for one consumer.
   public nonisolated let states: AsyncStream<LoginState>
@@ -23,6 +22,7 @@ public actor LoginMonitor {
 
   private let loop: EventLoop
   private let connection: Connection
+  private let timeout: Duration
   private let continuation: AsyncStream<LoginState>.Continuation
   private var tasks: [Task<Void, Never>] = []
   /// How many signals there were, a session: a reading is of no worth where this moved meanwhile.
@@ -30,10 +30,14 @@ public actor LoginMonitor {
   private var isPresent = false
   /// Counts the logind processes that were seen: what was asked of an earlier one has no say any more.
   private var generation = 0
+  private var isAskingAgain = false
 
-  /// - Parameter connection: to the system bus.
-  public init(_ connection: Connection) {
+  /// - Parameters:
+  ///   - connection: to the system bus.
+  ///   - timeout: how long logind may take to answer before it is asked again.
+  public init(_ connection: Connection, timeout: Duration = .seconds(5)) {
     self.connection = connection
+    self.timeout = timeout
     loop = connection.loop
     (states, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
@@ -137,7 +141,7 @@ public actor LoginMonitor {
     let asked = generation
     do throws(BusError) {
       let reply = try await connection.call(
-        Self.name, Self.managerPath, Self.managerInterface, "ListSessions", timeout: Self.timeout)
+        Self.name, Self.managerPath, Self.managerInterface, "ListSessions", timeout: timeout)
       let paths = reply.first?.asArray?.compactMap { $0.asStructure?.last?.asObjectPath } ?? []
       guard asked == generation else { return }
       apply(.listed(paths))
@@ -146,6 +150,7 @@ public actor LoginMonitor {
       if asked == generation { apply(.synchronized) }
     } catch {
       // There is no logind, or it has just left: its return is seen as a new owner of the name.
+      askAgain(after: error)
     }
   }
 
@@ -167,8 +172,25 @@ public actor LoginMonitor {
   }
 
   private func properties(of path: ObjectPath, _ interface: String) async -> [String: Value]? {
-    let reply = try? await connection.call(
-      Self.name, path, Self.propertiesInterface, "GetAll", [.string(interface)], timeout: Self.timeout)
-    return reply?.first?.asDictionary
+    do throws(BusError) {
+      let reply = try await connection.call(
+        Self.name, path, Self.propertiesInterface, "GetAll", [.string(interface)], timeout: timeout)
+      return reply.first?.asDictionary
+    } catch {
+      askAgain(after: error)
+      return nil
+    }
+  }
+
+  /// A logind that is there but slow, on a machine that is just waking up say, gives no signal once it has time again.
+  private func askAgain(after error: BusError) {
+    guard error.name == BusError.Name.timeout, isPresent, !isAskingAgain else { return }
+    isAskingAgain = true
+    read { await $0.synchronizeAgain() }
+  }
+
+  private func synchronizeAgain() async {
+    isAskingAgain = false
+    await synchronize()
   }
 }

@@ -111,4 +111,37 @@ import Testing
     #expect(await monitor.state.isAvailable)
     await logind.stop()
   }
+
+  @Test func aLogindThatDoesNotAnswerInTimeIsAskedAgain() async throws {
+    let bus = try await PrivateBus.start(type: "system")
+    let logind = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "logind"))
+    let attempts = Attempts()
+    let manager = ExportedInterface(
+      "org.freedesktop.login1.Manager",
+      methods: [
+        ExportedMethod("ListSessions", out: [Argument("sessions", "a(susso)")]) { _ in
+          // One question of the start, one for the owner of the name.
+          if await attempts.next() <= 2 { try await Task.sleep(for: .seconds(3600)) }
+          return [.array(element: "(susso)", [])]
+        }
+      ])
+    try await logind.export([manager], at: "/org/freedesktop/login1")
+    _ = try await logind.requestName("org.freedesktop.login1")
+    let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "monitor"))
+    let monitor = LoginMonitor(connection, timeout: .milliseconds(200))
+    try await monitor.start()
+    for await state in monitor.states where state.isAvailable { break }
+    #expect(await monitor.state.isAvailable)
+    await connection.close()
+    await logind.close()
+  }
+}
+
+private actor Attempts {
+  private var count = 0
+
+  func next() -> Int {
+    count += 1
+    return count
+  }
 }
