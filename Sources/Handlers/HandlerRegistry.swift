@@ -21,6 +21,7 @@ public actor HandlerRegistry {
   private let defaultApplication: DefaultApplications.Lookup
   private let settling: Duration
   private var watch: DirectoryWatch?
+  private var watchProblems: [HandlerProblem] = []
   private var watched: Set<String> = []
   private var loading: Task<Void, Never>?
   private var isReloadDue = false
@@ -52,7 +53,9 @@ public actor HandlerRegistry {
     do {
       watch = try DirectoryWatch(on: loop) { [weak self] in self?.assumeIsolated { $0.directoryChanged() } }
     } catch {
-      problems = [HandlerProblem(file: "/proc/sys/fs/inotify", message: "\(error); changes are seen at the next start")]
+      watchProblems = [
+        HandlerProblem(file: "/proc/sys/fs/inotify", message: "\(error); changes are seen at the next start")
+      ]
     }
     await reload()
   }
@@ -114,7 +117,8 @@ public actor HandlerRegistry {
     }
   }
 
-  private func publish(_ registry: Registry, _ problems: [HandlerProblem]) {
+  private func publish(_ registry: Registry, _ found: [HandlerProblem]) {
+    let problems = watchProblems + found
     guard registry != self.registry || problems != self.problems else { return }
     self.registry = registry
     self.problems = problems
