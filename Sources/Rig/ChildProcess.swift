@@ -46,8 +46,7 @@ public final class ChildProcess: Sendable {
     spawn.errors = .file(err.writing)
     identifier = try spawn.start()
     output = ProcessOutput(name: name, identifier: identifier, input: standardInput?.writing, starter: starter)
-    let (output, reading) = (output, (out.reading, err.reading))
-    Task { await output.follow(reading.0, reading.1) }
+    output.begin(out.reading, err.reading)
   }
 
   deinit {

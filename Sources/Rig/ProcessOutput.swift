@@ -67,8 +67,14 @@ actor ProcessOutput {
     return descriptor >= 0 ? FileDescriptor(owning: descriptor) : nil
   }
 
-  /// Begins to follow a process. Its watches hold the actor until the process has ended and closed both outputs.
-  func follow(_ out: FileDescriptor, _ err: FileDescriptor) {
+  /// Begins to follow a process, straight on the loop: a task would begin on Swift's cooperative pool, and wait there
+  /// behind every test that computes.
+  nonisolated func begin(_ out: FileDescriptor, _ err: FileDescriptor) {
+    loop.execute { self.assumeIsolated { $0.follow(out, err) } }
+  }
+
+  /// Its watches hold the actor until the process has ended and closed both outputs.
+  private func follow(_ out: FileDescriptor, _ err: FileDescriptor) {
     for (descriptor, isOutput) in [(out, true), (err, false)] {
       watches[isOutput ? .output : .error] = try? DescriptorWatch(descriptor, on: loop) { @Sendable in
         self.assumeIsolated { $0.readable(descriptor, isOutput: isOutput) }
