@@ -16,7 +16,7 @@ struct AgentProgramTests {
     await rig.installation.stop()
   }
 
-  @Test func `SIGTERM ends it within a second, with its notifications taken away`() async throws {
+  @Test func `SIGTERM ends it without a wait for anybody, with its notifications taken away`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer(firstID: 12)
     let agent = try await rig.startAgent()
@@ -26,7 +26,8 @@ struct AgentProgramTests {
     let start = ContinuousClock.now
     agent.signal(15)
     #expect(try await agent.exit() == .exited(0))
-    #expect(ContinuousClock.now - start < .seconds(1))
+    // A call that nobody answers would take 25 s; what a busy machine takes says nothing.
+    #expect(ContinuousClock.now - start < .seconds(20))
     #expect(await server.closedByCaller == [12])
     await rig.installation.stop()
   }
