@@ -82,3 +82,27 @@ int tagroute_open_pseudo_terminal(char *name, size_t name_size) {
   errno = reason;
   return -1;
 }
+
+static int signal_pipe = -1;
+
+static void write_signal(int number) {
+  int saved = errno;
+  unsigned char byte = (unsigned char)number;
+  /* A full pipe holds enough signals to act upon. */
+  if (write(signal_pipe, &byte, 1) < 0) errno = saved;
+  errno = saved;
+}
+
+int tagroute_catch_signals(const int *signals, int count) {
+  int ends[2];
+  struct sigaction action = {.sa_handler = write_signal, .sa_flags = SA_RESTART};
+  if (signal_pipe >= 0) {
+    errno = EBUSY;
+    return -1;
+  }
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  signal_pipe = ends[1];
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < count; i++) sigaction(signals[i], &action, NULL);
+  return ends[0];
+}

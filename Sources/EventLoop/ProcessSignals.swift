@@ -1,46 +1,37 @@
-import Dispatch
+import CShims
 import Glibc
 
 /// Signals as an asynchronous sequence.
 ///
-/// The signals are blocked from their default action before the sequence exists, so one that arrives early is not lost
-/// and does not end the process.
+/// A handler writes each signal's number into a pipe: from the moment `init` has returned none is lost, whichever thread
+/// it hits, and before that each has its default action. A signal source of dispatch would lose those that come while it
+/// is being registered.
 public struct ProcessSignals: AsyncSequence, Sendable {
   /// A signal number.
   public typealias Element = Int32
   private let stream: AsyncStream<Int32>
 
-  /// Takes over `signals` for the process.
+  /// Takes over `signals` for the process. Traps where that was done before, since the handler has one pipe, or where the
+  /// process has no descriptor left, as the making of an event loop does: both before its work has begun.
   ///
   /// - Parameter signals: signal numbers, for example `SIGTERM`.
   public init(_ signals: [Int32]) {
+    let number = tagroute_catch_signals(signals, Int32(signals.count))
+    precondition(number >= 0, "cannot catch signals: \(SystemError("make a pipe"))")
+    let pipe = FileDescriptor(owning: number)
     let (stream, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(16))
-    let queue = DispatchQueue(label: "signals")
-    let sources = signals.map { number in
-      // Ignoring comes first: the source sees the signal all the same, and the default action is gone from here on.
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-      source.setEventHandler { @Sendable in continuation.yield(number) }
-      source.activate()
-      return source
+    let loop = EventLoop(label: "signals")
+    let watch = try? DescriptorWatch(pipe, on: loop) {
+      var byte: UInt8 = 0
+      if read(pipe.rawValue, &byte, 1) == 1 { continuation.yield(Int32(byte)) }
     }
-    let owned = SignalSources(sources)
-    continuation.onTermination = { _ in owned.cancel() }
+    continuation.onTermination = { _ in
+      watch?.cancel()
+      withExtendedLifetime(loop) {}
+    }
     self.stream = stream
   }
 
   /// One reader at a time: a signal goes to whoever asks first.
   public func makeAsyncIterator() -> AsyncStream<Int32>.Iterator { stream.makeAsyncIterator() }
-}
-
-/// Keeps the sources alive as long as the sequence is read.
-///
-/// `@unchecked` because `DispatchSourceSignal` is not marked Sendable; dispatch objects may be cancelled from any thread,
-/// and that is all that is done with these.
-private final class SignalSources: @unchecked Sendable {
-  private let sources: [any DispatchSourceSignal]
-
-  init(_ sources: [any DispatchSourceSignal]) { self.sources = sources }
-
-  func cancel() { for source in sources { source.cancel() } }
 }

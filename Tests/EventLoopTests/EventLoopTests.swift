@@ -168,3 +168,15 @@ private actor Counter {
     return count
   }
 }
+
+@Suite(.timeLimit(.minutes(1))) struct ProcessSignalsTests {
+  /// The one test that may catch signals: a process does so once. SIGURG and SIGWINCH end nobody.
+  @Test func everySignalAfterTheStartIsTold() async throws {
+    let signals = ProcessSignals([SIGURG, SIGWINCH])
+    kill(getpid(), SIGURG)
+    var iterator = signals.makeAsyncIterator()
+    #expect(await iterator.next() == SIGURG)
+    kill(getpid(), SIGWINCH)
+    #expect(await iterator.next() == SIGWINCH)
+  }
+}

@@ -47,6 +47,10 @@ int tagroute_poll_remove(int poll, int descriptor);
 /* Waits at most timeout ms (-1: for ever) and stores the identifiers of up to 64 ready descriptors; their number, or -1. */
 int tagroute_poll_wait(int poll, uint64_t identifiers[64], int timeout);
 
+/* Makes each of the signals write its number, a byte, into a pipe; the pipe's end to read, or -1 with errno (EBUSY the second
+   time). A signal handler can reach nothing but global state, hence a function of its own. */
+int tagroute_catch_signals(const int *signals, int count);
+
 /* pidfd_open(2): a descriptor that becomes readable when the process ends, or -1 with errno. */
 int tagroute_process_descriptor(pid_t process);
 
