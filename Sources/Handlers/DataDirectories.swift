@@ -1,3 +1,4 @@
+public import EventLoop
 import Glibc
 import Routing
 
@@ -59,22 +60,7 @@ public struct DataDirectories: Sendable, Hashable {
   }
 }
 
-/// The environment that the process was started with.
-public enum ProcessEnvironment {
-  /// Variables and their values.
-  public static var current: [String: String] {
-    var result: [String: String] = [:]
-    var pointer = environ
-    while let entry = pointer.pointee {
-      let text = String(cString: entry)
-      if let equals = text.firstIndex(of: "=") {
-        result[String(text[..<equals])] = String(text[equals...].dropFirst())
-      }
-      pointer += 1
-    }
-    return result
-  }
-
+extension ProcessEnvironment {
   /// Finds a program as execvp(3) does.
   ///
   /// - Parameters:

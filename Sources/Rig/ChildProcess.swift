@@ -40,7 +40,7 @@ public final class ChildProcess: Sendable {
     let standardInput = try input ? Pipe() : nil
     var spawn = ProcessSpawn(
       program, arguments: [program] + arguments,
-      environment: (environment ?? currentEnvironment()).map { "\($0.key)=\($0.value)" })
+      environment: (environment ?? ProcessEnvironment.current).map { "\($0.key)=\($0.value)" })
     spawn.input = standardInput.map { .file($0.reading) } ?? .null
     spawn.output = .file(out.writing)
     spawn.errors = .file(err.writing)
@@ -122,18 +122,4 @@ public final class ChildProcess: Sendable {
     let status = try await process.exit()
     return (status, await process.standardOutput(), await process.log())
   }
-}
-
-/// The test's own environment.
-public func currentEnvironment() -> [String: String] {
-  var result: [String: String] = [:]
-  var pointer = environ
-  while let entry = pointer.pointee {
-    let text = String(cString: entry)
-    if let equals = text.firstIndex(of: "=") {
-      result[String(text[..<equals])] = String(text[text.index(after: equals)...])
-    }
-    pointer += 1
-  }
-  return result
 }

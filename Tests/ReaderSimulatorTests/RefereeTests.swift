@@ -1,3 +1,4 @@
+import EventLoop
 import TestSupport
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 /// Debian's own libnfc tools say whether this is a PN532 with tags.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct RefereeTests {
   private func run(_ program: String, _ arguments: [String], on reader: SimulatedReader) async throws -> String {
-    var environment = currentEnvironment()
+    var environment = ProcessEnvironment.current
     environment["LIBNFC_AUTO_SCAN"] = "false"
     environment["LIBNFC_DEVICE"] = await reader.connectionString
     let result = try await ChildProcess.run("/usr/bin/\(program)", arguments, environment: environment)
@@ -45,7 +46,7 @@ import Testing
   @Test func poll() async throws {
     let reader = try await SimulatedReader.start()
     let id = await reader.place(try .type4(message: [], uid: .fixed(uid7)))
-    var environment = currentEnvironment()
+    var environment = ProcessEnvironment.current
     environment["LIBNFC_AUTO_SCAN"] = "false"
     environment["LIBNFC_DEVICE"] = await reader.connectionString
     let process = try ChildProcess("/usr/bin/nfc-poll", environment: environment)

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import Rig
 
@@ -22,7 +23,7 @@ struct DemoScreen {
 
   /// Takes this desktop where there is one and a person is to click, else makes a screen.
   static func open(isUnattended: Bool) async throws -> DemoScreen {
-    let own = currentEnvironment()
+    let own = ProcessEnvironment.current
     let drawing = own.filter { ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"].contains($0.key) }
     if !isUnattended, let bus = own["DBUS_SESSION_BUS_ADDRESS"], drawing["DISPLAY"] ?? drawing["WAYLAND_DISPLAY"] != nil
     {
