@@ -24,9 +24,10 @@ public actor Launcher {
     ///   - activationToken: the xdg-activation token, where the desktop gave one.
     ///   - tapID: the tap's id, a UUID.
     public init(activationToken: String? = nil, tapID: String? = nil) {
-      // From a notification server, and on its way into an environment: a token is a short word, or it is none.
+      // A token goes into an environment variable of a program that is started: short, and one word. It need not come from the
+      // notification client, which has the same rule: a program on the bus may name one too.
       self.activationToken = activationToken.flatMap { token in
-        (1...1024).contains(token.utf8.count) && token.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? token : nil
+        (1...1024).contains(token.utf8.count) && token.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? token : nil
       }
       self.tapID = tapID
     }

@@ -93,7 +93,8 @@ public actor NotificationClient {
     }
   }
 
-  /// A token goes into an environment variable of a program that is started: short, and one word.
+  /// A token goes into an environment variable of a program that is started: short, and one word. Whoever starts the program
+  /// has the same rule; here it is so that what is no token does not end the wait for one.
   private static func isToken(_ token: String) -> Bool {
     (1...1024).contains(token.utf8.count) && token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }

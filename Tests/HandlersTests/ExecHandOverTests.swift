@@ -80,7 +80,7 @@ import UniversalLinks
 
   @Test("a token that is no word is no token")
   func token() {
-    for token in ["", "a\nb", "a\0b", "é", String(repeating: "a", count: 1025)] {
+    for token in ["", "a b", "a\nb", "a\0b", "é", String(repeating: "a", count: 1025)] {
       #expect(Launcher.Click(activationToken: token).activationToken == nil)
     }
     #expect(Launcher.Click(activationToken: "gnome-shell/x/1-2-host_TIME3").activationToken != nil)
