@@ -59,12 +59,13 @@ struct NotificationBoard {
     case report(NotificationEvent)
   }
 
-  /// What is waited for.
+  /// What is waited for. No time-out is ever called off: the serial number tells one that is still waited for from one that
+  /// an earlier state of the slot, or an earlier absence of the server, has left behind.
   enum Timer: Hashable {
-    case token(slot: Int)
-    case lateAction(slot: Int)
-    case retry(slot: Int)
-    case activation
+    case token(slot: Int, serial: Int)
+    case lateAction(slot: Int, serial: Int)
+    case retry(slot: Int, serial: Int)
+    case activation(serial: Int)
   }
 
   /// Longer than any known server takes from click to token; short for a person.
@@ -83,6 +84,8 @@ struct NotificationBoard {
   private var slots: [Int: NotificationSlot] = [:]
   private var lastSlot = 0
   private var lastCall = 0
+  private var lastTimer = 0
+  private var activationTimer = 0
   private var early: [(Signal, UInt32)] = []
 
   mutating func handle(_ event: Event) -> [Action] {
@@ -119,7 +122,11 @@ struct NotificationBoard {
       actions.append(.describe(owner: name))
     } else {
       actions.append(.report(.serverChanged(nil)))
-      if !slots.isEmpty { actions.append(.wait(.activation, Self.activationWait)) }
+      if !slots.isEmpty {
+        lastTimer += 1
+        activationTimer = lastTimer
+        actions.append(.wait(.activation(serial: lastTimer), Self.activationWait))
+      }
     }
     return actions
   }
@@ -136,7 +143,7 @@ struct NotificationBoard {
       case .closed(_, let reason, _) where reason == .dismissed || reason == .expired:
         slots[number] = nil
         actions.append(.report(.closed(slot.key, reason)))
-      case .calling(_, _, .remove): slots[number] = nil
+      case .calling(_, .remove): slots[number] = nil
       case .dormant: break
       // A server that closes everything on its way out gives a reason that is nobody's decision.
       default: slots[number]?.phase = .waiting
@@ -157,10 +164,12 @@ struct NotificationBoard {
   private mutating func flush(hasActions: Bool) -> [Action] {
     var actions: [Action] = []
     for number in slots.keys.sorted() {
-      switch (slots[number]?.phase, slots[number]?.isMute) {
-      case (.waiting, _): actions += notify(number, replacing: 0)
-      case (.dormant, _) where hasActions: actions += notify(number, replacing: 0)
-      case (.up(let id, _), true) where hasActions: actions += notify(number, replacing: id)
+      guard let slot = slots[number] else { continue }
+      switch (slot.phase, slot.isMute) {
+      case (.waiting, _): actions += notify(number, replacing: nil)
+      case (.dormant, _) where hasActions: actions += notify(number, replacing: nil)
+      case (.up(let id, _), true) where hasActions:
+        actions += notify(number, replacing: NotificationSlot.Shown(id: id, key: slot.key))
       default: break
       }
     }
@@ -172,47 +181,47 @@ struct NotificationBoard {
   private mutating func show(
     _ notification: Notification, as key: NotificationKey, replacing: NotificationKey?
   ) -> [Action] {
-    guard let number = number(of: key) ?? replacing.flatMap(number(of:)) else {
+    guard let number = number(of: key) ?? replacing.flatMap(number(of:)), let previous = slots[number] else {
       lastSlot += 1
       slots[lastSlot] = NotificationSlot(key: key, notification: notification, phase: .waiting)
-      return begin(lastSlot, replacing: 0)
+      return begin(lastSlot, replacing: nil)
     }
     slots[number]?.key = key
     slots[number]?.notification = notification
     slots[number]?.refusals = 0
-    switch slots[number]?.phase {
-    case .calling(let call, let replaced, _):
-      slots[number]?.phase = .calling(call: call, replacing: replaced, then: .showAgain)
+    switch previous.phase {
+    case .calling(let call, _):
+      slots[number]?.phase = .calling(call, then: .showAgain)
       return []
-    case .up(let id, _): return begin(number, replacing: id)
+    case .up(let id, _): return begin(number, replacing: NotificationSlot.Shown(id: id, key: previous.key))
     default:
       slots[number]?.phase = .waiting
-      return begin(number, replacing: 0)
+      return begin(number, replacing: nil)
     }
   }
 
   /// Shows a slot now, or as soon as there is a server that can.
-  private mutating func begin(_ number: Int, replacing id: UInt32) -> [Action] {
+  private mutating func begin(_ number: Int, replacing replaced: NotificationSlot.Shown?) -> [Action] {
     guard let owner else {
       guard !isActivating else { return [] }
       isActivating = true
       return [.activateServer]
     }
     guard let server else { return [] }
-    guard server.hasActions || id != 0 else {
+    guard server.hasActions || replaced != nil else {
       slots[number]?.phase = .waiting
       guard !isDescribing else { return [] }
       isDescribing = true
       return [.describe(owner: owner)]
     }
-    return notify(number, replacing: id)
+    return notify(number, replacing: replaced)
   }
 
   private mutating func close(_ key: NotificationKey) -> [Action] {
     guard let number = number(of: key), let slot = slots[number] else { return [] }
     switch slot.phase {
-    case .calling(let call, let replaced, _):
-      slots[number]?.phase = .calling(call: call, replacing: replaced, then: .remove)
+    case .calling(let call, _):
+      slots[number]?.phase = .calling(call, then: .remove)
       return []
     case .up(let id, _):
       slots[number] = nil
@@ -225,35 +234,39 @@ struct NotificationBoard {
 
   // MARK: Answers
 
-  private mutating func notify(_ number: Int, replacing id: UInt32) -> [Action] {
+  private mutating func notify(_ number: Int, replacing replaced: NotificationSlot.Shown?) -> [Action] {
     guard let slot = slots[number], let server else { return [] }
     lastCall += 1
-    slots[number]?.phase = .calling(call: lastCall, replacing: id, then: .nothing)
+    let call = NotificationSlot.Call(number: lastCall, key: slot.key, replaced: replaced)
+    slots[number]?.phase = .calling(call, then: .nothing)
     slots[number]?.isMute = !server.hasActions
-    let arguments = NotifyArguments(slot.notification, replaces: id, server: server)
+    let arguments = NotifyArguments(slot.notification, replaces: replaced?.id ?? 0, server: server)
     return [.notify(slot: number, call: lastCall, owner: server.owner, arguments)]
   }
 
-  private mutating func notified(_ number: Int, _ call: Int, _ id: UInt32) -> [Action] {
-    guard let owner, let slot = slots[number], case .calling(call, let replaced, let then) = slot.phase else {
-      return []
-    }
-    guard id != 0 else { return refused(number, call, "the server gave the id 0") }
+  private mutating func notified(_ number: Int, _ answered: Int, _ id: UInt32) -> [Action] {
+    guard let owner, let slot = slots[number], case .calling(let call, let then) = slot.phase, call.number == answered
+    else { return [] }
+    guard id != 0 else { return refused(number, answered, "the server gave the id 0") }
     slots[number]?.refusals = 0
     switch then {
     case .remove:
       slots[number] = nil
       forgetEarly()
       return [.closeNotification(owner: owner, id: id)]
-    case .showAgain: return notify(number, replacing: id)
+    case .showAgain: return notify(number, replacing: NotificationSlot.Shown(id: id, key: call.key))
     case .nothing:
       slots[number]?.phase = .up(id: id, token: nil)
       var actions: [Action] = [.report(.shown(slot.key))]
       let signals = early.filter { $0.1 == id }
       early.removeAll { $0.1 == id }
       for (signal, id) in signals {
-        // What closed the one that was replaced did not close the one that has taken its place.
-        if case .closed = signal, id == replaced { continue }
+        if let replaced = call.replaced, replaced.id == id {
+          // What closed the one that was replaced did not close the one that has taken its place.
+          if case .closed = signal { continue }
+          // Nor was a click on that one meant for what nobody had seen yet; what is up now can still be clicked.
+          if replaced.key != call.key { continue }
+        }
         actions += handle(signal, id: id)
       }
       forgetEarly()
@@ -261,21 +274,23 @@ struct NotificationBoard {
     }
   }
 
-  private mutating func refused(_ number: Int, _ call: Int, _ reason: String) -> [Action] {
-    guard let slot = slots[number], case .calling(call, let replaced, let then) = slot.phase else { return [] }
+  private mutating func refused(_ number: Int, _ answered: Int, _ reason: String) -> [Action] {
+    guard let slot = slots[number], case .calling(let call, let then) = slot.phase, call.number == answered else {
+      return []
+    }
     guard then != .remove else {
       slots[number] = nil
       forgetEarly()
       return []
     }
     // GNOME Shell refuses a replaces_id that it no longer has.
-    if replaced != 0 { return notify(number, replacing: 0) }
+    if call.replaced != nil { return notify(number, replacing: nil) }
     slots[number]?.phase = .refused
     slots[number]?.refusals += 1
     // From 1.5 s, past the second within which Plasma refuses a repetition, to a minute and a half.
     let delay = Duration.milliseconds(1500 << min(slot.refusals, 6))
     forgetEarly()
-    return [.report(.refused(slot.key, reason: reason)), .wait(.retry(slot: number), delay)]
+    return [.report(.refused(slot.key, reason: reason)), .wait(.retry(slot: number, serial: newTimer(number)), delay)]
   }
 
   /// Early signals are for nobody once no answer is due.
@@ -302,7 +317,7 @@ struct NotificationBoard {
       return clicked(number, id: id, action: action, token: token, isUp: false)
     case (.closed(let reason), .up(_, let token)):
       slots[number]?.phase = .closed(id: id, NotificationCloseReason(rawValue: reason) ?? .undefined, token: token)
-      return [.wait(.lateAction(slot: number), Self.lateActionWait)]
+      return [.wait(.lateAction(slot: number, serial: newTimer(number)), Self.lateActionWait)]
     case (.closed, .clicked(_, let action, _)):
       slots[number]?.phase = .clicked(id: id, action: action, isUp: false)
     default: break
@@ -318,7 +333,7 @@ struct NotificationBoard {
     else { return [] }
     if let token { return finish(number, id: id, action: action, token: token, isUp: isUp) }
     slots[number]?.phase = .clicked(id: id, action: action, isUp: isUp)
-    return [.wait(.token(slot: number), Self.tokenWait)]
+    return [.wait(.token(slot: number, serial: newTimer(number)), Self.tokenWait)]
   }
 
   private mutating func finish(
@@ -332,25 +347,36 @@ struct NotificationBoard {
 
   // MARK: Time
 
+  /// - Returns: the serial number of the time-out that the slot waits for from here on.
+  private mutating func newTimer(_ number: Int) -> Int {
+    lastTimer += 1
+    slots[number]?.timer = lastTimer
+    return lastTimer
+  }
+
   private mutating func timedOut(_ timer: Timer) -> [Action] {
     switch timer {
-    case .token(let number):
-      guard case .clicked(_, let action, let isUp) = slots[number]?.phase else { return [] }
+    case .token(let number, let serial):
+      guard let slot = slots[number], slot.timer == serial, case .clicked(_, let action, let isUp) = slot.phase else {
+        return []
+      }
       return finish(number, action: action, token: nil, isUp: isUp)
-    case .lateAction(let number):
-      guard let slot = slots[number], case .closed(_, let reason, _) = slot.phase else { return [] }
+    case .lateAction(let number, let serial):
+      guard let slot = slots[number], slot.timer == serial, case .closed(_, let reason, _) = slot.phase else {
+        return []
+      }
       if slot.isMute && reason != .dismissed {
         slots[number]?.phase = .dormant
         return []
       }
       slots[number] = nil
       return [.report(.closed(slot.key, reason))]
-    case .retry(let number):
-      guard case .refused = slots[number]?.phase else { return [] }
+    case .retry(let number, let serial):
+      guard let slot = slots[number], slot.timer == serial, case .refused = slot.phase else { return [] }
       slots[number]?.phase = .waiting
-      return begin(number, replacing: 0)
-    case .activation:
-      guard owner == nil, !slots.isEmpty, !isActivating else { return [] }
+      return begin(number, replacing: nil)
+    case .activation(let serial):
+      guard serial == activationTimer, owner == nil, !slots.isEmpty, !isActivating else { return [] }
       isActivating = true
       return [.activateServer]
     }

@@ -7,14 +7,16 @@ struct NotificationSlot {
   var isMute = false
   /// How often in a row the server has refused it.
   var refusals = 0
+  /// The serial number of the time-out that it waits for; an earlier one means nothing any more.
+  var timer = 0
 
   enum Phase {
     /// To be shown as soon as a server can.
     case waiting
     /// Gone from a server without buttons, where nobody could click; to be shown on one that has them.
     case dormant
-    /// `Notify` is under way, in the place of `replacing` where that is not 0.
-    case calling(call: Int, replacing: UInt32, then: Afterwards)
+    /// `Notify` is under way.
+    case calling(Call, then: Afterwards)
     /// Refused; a timer runs.
     case refused
     case up(id: UInt32, token: String?)
@@ -30,6 +32,22 @@ struct NotificationSlot {
       case .waiting, .dormant, .calling, .refused: nil
       }
     }
+  }
+
+  /// What a server has on the screen: an id, and what it stood for when it was given.
+  struct Shown {
+    var id: UInt32
+    var key: NotificationKey
+  }
+
+  /// A `Notify` that is under way.
+  struct Call {
+    /// Which one it is.
+    var number: Int
+    /// What it shows, which need not be what the slot is for by the time of the answer.
+    var key: NotificationKey
+    /// In whose place; nil for a place of its own.
+    var replaced: Shown?
   }
 
   /// What to do when the answer to a `Notify` that is under way comes.

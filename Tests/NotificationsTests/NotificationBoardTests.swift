@@ -134,6 +134,61 @@ struct NotificationBoardTests {
     #expect(board.answer(second, id: 5).reports == [.shown(NotificationKey("b"))])
   }
 
+  @Test func `a click on what is being replaced does not open what takes its place`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let replaced = board.handle(
+      .show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a")))
+    #expect(board.handle(.signal(.token("t"), id: 5, sender: ":1.7")).isEmpty)
+    #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
+    let answered = board.answer(replaced, id: 5)
+    #expect(answered.reports == [.shown(NotificationKey("b"))])
+    #expect(answered.timers.isEmpty)
+
+    // What is up now is clicked on its own, and the early token was not its.
+    let clicked = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
+    let done = clicked.timers.flatMap { board.handle(.timeout($0)) }
+    #expect(done.reports == [.activated(NotificationKey("b"), action: "default", token: nil)])
+  }
+
+  @Test func `a click on what was replaced before it was answered does not open what takes its place`() {
+    var board = board()
+    let first = board.handle(.show(NotificationKey("a"), sampleNotification(), replacing: nil))
+    _ = board.handle(.show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a")))
+    _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
+    let second = board.answer(first, id: 5)
+    #expect(second.calls.map(\.summary) == ["Again"])
+    let answered = board.answer(second, id: 5)
+    #expect(answered.reports == [.shown(NotificationKey("b"))])
+    #expect(answered.timers.isEmpty)
+  }
+
+  @Test func `a click while the same is shown once more counts`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let again = board.handle(.show(NotificationKey("a"), sampleNotification("Again"), replacing: nil))
+    #expect(again.calls.map(\.replaces) == [5])
+    _ = board.handle(.signal(.token("t"), id: 5, sender: ":1.7"))
+    _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
+    #expect(
+      board.answer(again, id: 5).reports == [
+        .shown(NotificationKey("a")), .activated(NotificationKey("a"), action: "default", token: "t"),
+      ])
+  }
+
+  @Test func `a time-out of an earlier closing does not end a later one`() throws {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let first = try #require(board.handle(.signal(.closed(reason: 1), id: 5, sender: ":1.7")).timers.first)
+    _ = board.put("b", id: 6, replacing: "a")
+    let second = try #require(board.handle(.signal(.closed(reason: 2), id: 6, sender: ":1.7")).timers.first)
+
+    #expect(board.handle(.timeout(first)).isEmpty)
+    // So a click that the server reports late still counts.
+    #expect(board.handle(.signal(.token("t"), id: 6, sender: ":1.7")).isEmpty)
+    #expect(board.handle(.timeout(second)).reports == [.closed(NotificationKey("b"), .dismissed)])
+  }
+
   @Test func `a replacement of one that is gone is shown afresh`() {
     var board = board()
     _ = board.put("a", id: 5)

@@ -22,7 +22,8 @@ struct ServerLifeTests {
     var board = board()
     _ = board.put("a", id: 5)
     let gone = board.handle(.ownerChanged(nil))
-    #expect(gone == [.report(.serverChanged(nil)), .wait(.activation, NotificationBoard.activationWait)])
+    #expect(gone.reports == [.serverChanged(nil)])
+    #expect(gone.last == gone.timers.first.map { .wait($0, NotificationBoard.activationWait) })
     _ = board.handle(.ownerChanged(":1.8"))
     let actions = board.handle(.described(.sample(":1.8")))
     #expect(actions.calls.map(\.replaces) == [0])
@@ -30,7 +31,7 @@ struct ServerLifeTests {
     // The old server's id and its late signals mean nothing now.
     #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
     #expect(board.handle(.signal(.action("default"), id: 1, sender: ":1.7")).isEmpty)
-    #expect(board.handle(.signal(.action("default"), id: 1, sender: ":1.8")).timers == [.token(slot: 1)])
+    #expect(board.handle(.signal(.action("default"), id: 1, sender: ":1.8")).timers.count == 1)
   }
 
   @Test func `an answer of a dead server counts for nothing`() {
@@ -61,19 +62,42 @@ struct ServerLifeTests {
   @Test func `a click whose token is awaited is reported when its server dies`() {
     var board = board()
     _ = board.put("a", id: 5)
-    _ = board.handle(.signal(.action("open"), id: 5, sender: ":1.7"))
+    let clicked = board.handle(.signal(.action("open"), id: 5, sender: ":1.7"))
     #expect(board.handle(.ownerChanged(nil)).reports.first == .activated(a, action: "open", token: nil))
-    #expect(board.handle(.timeout(.token(slot: 1))).isEmpty)
+    #expect(clicked.timers.count == 1)
+    #expect(clicked.timers.flatMap { board.handle(.timeout($0)) }.isEmpty)
   }
 
-  @Test func `a server that does not come back by itself is asked for`() {
+  @Test func `a server that does not come back by itself is asked for`() throws {
     var board = board()
     _ = board.put("a", id: 5)
-    _ = board.handle(.ownerChanged(nil))
-    #expect(board.handle(.timeout(.activation)) == [.activateServer])
-    #expect(board.handle(.timeout(.activation)).isEmpty)
+    let timer = try #require(board.handle(.ownerChanged(nil)).timers.first)
+    #expect(board.handle(.timeout(timer)) == [.activateServer])
+    #expect(board.handle(.timeout(timer)).isEmpty)
     _ = board.handle(.ownerChanged(":1.8"))
-    #expect(board.handle(.timeout(.activation)).isEmpty)
+    #expect(board.handle(.timeout(timer)).isEmpty)
+  }
+
+  @Test func `a server that went twice has its whole time to come back again`() throws {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let first = try #require(board.handle(.ownerChanged(nil)).timers.first)
+    _ = board.handle(.ownerChanged(":1.8"))
+    let second = try #require(board.handle(.ownerChanged(nil)).timers.first)
+    #expect(board.handle(.timeout(first)).isEmpty)
+    #expect(board.handle(.timeout(second)) == [.activateServer])
+  }
+
+  @Test func `only the last refusal's time-out tries again`() throws {
+    var board = board()
+    func refuse(_ actions: [NotificationBoard.Action]) -> NotificationBoard.Timer? {
+      guard case .notify(let slot, let call, _, _)? = actions.first else { return nil }
+      return board.handle(.refused(slot: slot, call: call, reason: "LimitExceeded")).timers.first
+    }
+    let first = try #require(refuse(board.handle(.show(a, sampleNotification(), replacing: nil))))
+    let second = try #require(refuse(board.handle(.show(a, sampleNotification("Again"), replacing: nil))))
+    #expect(board.handle(.timeout(first)).isEmpty)
+    #expect(board.handle(.timeout(second)).calls.map(\.summary) == ["Again"])
   }
 
   @Test func `a refused notification is tried again, later each time`() {
