@@ -21,7 +21,7 @@ struct TapOffer: Sendable, Hashable {
   /// Why it is this handler, which names the domain that it claims; or why there is none, which tells nothing of the link but
   /// its scheme.
   let reason: String
-  /// What a Smart Poster calls itself, in the user's language; empty where there is none.
+  /// What a Smart Poster calls the link, in the user's language; empty where there is none.
   let title: DisplayText
 
   /// - Parameters:
@@ -40,7 +40,8 @@ struct TapOffer: Sendable, Hashable {
       candidates = route.candidates
       handsOverMessage = route.handsOverMessage
       reason = route.reason
-      title = TapOffer.title(of: message, languages: languages)
+      title =
+        route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) } ?? DisplayText("")
     } catch {
       (uri, handler, candidates, handsOverMessage) = (nil, nil, [], false)
       reason = "the message is not NDEF: \(error.description)"
@@ -86,16 +87,22 @@ struct TapOffer: Sendable, Hashable {
     return name.isEmpty ? DisplayText(handler?.desktopID ?? "", limit: 60) : name
   }
 
-  /// The tag's own words, never without the place that the link leads to: a title can claim anything.
+  /// The place that the link leads to, and only then the tag's own words: a title can claim anything, another place
+  /// included, and a banner that is collapsed shows no more than the beginning.
   var text: DisplayText {
     let link = uri?.display() ?? ""
-    return DisplayText(title.isEmpty ? link : "\(title) · \(link)", limit: 200)
+    return DisplayText(title.isEmpty ? link : "\(link) · \(title)", limit: 200)
   }
 
-  private static func title(of message: NDEFMessage, languages: [String]) -> DisplayText {
+  /// What a Smart Poster calls `uri`; nothing where it is about another, which is then not the one that is opened.
+  private static func title(
+    of message: NDEFMessage, for uri: URI, policy: RoutingPolicy, languages: [String]
+  ) -> DisplayText {
     guard let record = message.records.first(where: { $0.isWellKnown(SmartPosterRecord.type) }),
-      let poster = try? SmartPosterRecord(record), let title = poster.title(inPreferred: languages)
+      let poster = try? SmartPosterRecord(record),
+      let posterURI = try? URI(poster.uri, hostToASCII: policy.hostToASCII), posterURI == uri,
+      let title = poster.title(inPreferred: languages)
     else { return DisplayText("") }
-    return DisplayText(title.text, limit: 100)
+    return DisplayText(title.text, limit: 60)
   }
 }

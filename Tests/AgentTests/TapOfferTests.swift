@@ -30,8 +30,23 @@ struct TapOfferTests {
       uri: "https://menu.example.com/a",
       titles: [TextRecord("Lunch\u{202E}", language: "en"), TextRecord("Mittag", language: "de")])
     let message = try NDEFMessage(records: [try poster.record()]).encoded()
-    #expect(try offer(message, languages: ["de_AT", "de"]).text.string == "Mittag · menu.example.com/a")
-    #expect(try offer(message, languages: ["en"]).text.string == "Lunch · menu.example.com/a")
+    #expect(try offer(message, languages: ["de_AT", "de"]).text.string == "menu.example.com/a · Mittag")
+    #expect(try offer(message, languages: ["en"]).text.string == "menu.example.com/a · Lunch")
+  }
+
+  @Test func `a title never stands before the link, and is short`() throws {
+    let claim = "menu.mybank.example – official login " + String(repeating: "x", count: 100)
+    let poster = SmartPosterRecord(uri: "https://menu.example.com/a", titles: [TextRecord(claim, language: "en")])
+    let text = try offer(try NDEFMessage(records: [try poster.record()]).encoded()).text.string
+    #expect(text.hasPrefix("menu.example.com/a · menu.mybank.example – "))
+    #expect(text.count == "menu.example.com/a · ".count + 60)
+  }
+
+  @Test(arguments: [("https://menu.example.com/b", ""), ("https://menu.example.com/a", " · Lunch")])
+  func `a title counts only for the link that is opened`(poster: String, shown: String) throws {
+    let record = try SmartPosterRecord(uri: poster, titles: [TextRecord("Lunch", language: "en")]).record()
+    let message = NDEFMessage(records: [record, URIRecord("https://menu.example.com/a").record()])
+    #expect(try offer(try message.encoded()).text.string == "menu.example.com/a" + shown)
   }
 
   @Test(arguments: [
