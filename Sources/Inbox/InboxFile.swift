@@ -20,6 +20,7 @@ struct InboxFile {
   ) throws(SQLiteError) -> TapStore {
     try makeDirectory()
     try makeFile()
+    let path = try resolvedDirectory() + "/" + name
     do {
       return try TapStore(path: path, maximumPages: maximumPages)
     } catch  where error.isDamage || error.code == SQLITE_MISMATCH {
@@ -50,6 +51,14 @@ struct InboxFile {
       }
     }
     guard chmod(directory, 0o700) == 0 else { throw failure("make \(directory) private") }
+  }
+
+  /// The directory without symbolic links. SQLite is told to follow none, and means none in the whole path; but a linked
+  /// `~/.local` is the user's business, and only the file itself must not lead elsewhere.
+  private func resolvedDirectory() throws(SQLiteError) -> String {
+    guard let resolved = realpath(directory, nil) else { throw failure("find \(directory)") }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 
   private func makeFile() throws(SQLiteError) {

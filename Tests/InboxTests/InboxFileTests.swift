@@ -45,6 +45,29 @@ struct InboxFileTests {
     return Array(bytes.prefix(max(count, 0)))
   }
 
+  @Test func `a state directory behind a symbolic link is as good as any`() async throws {
+    let temporary = try TemporaryDirectory()
+    mkdir(temporary.path + "/elsewhere", 0o700)
+    try #require(symlink(temporary.path + "/elsewhere", temporary.path + "/state") == 0)
+    let reports = Reports()
+    let inbox = inbox(in: temporary.path + "/state/tagroute", reports: reports)
+    _ = try await inbox.receive(sampleTap("a"))
+    #expect(reports.all.isEmpty)
+    #expect(names(in: temporary.path + "/elsewhere/tagroute").contains("inbox.sqlite"))
+  }
+
+  @Test func `a database that is a symbolic link is not followed`() async throws {
+    let temporary = try TemporaryDirectory()
+    let directory = temporary.path + "/tagroute"
+    mkdir(directory, 0o700)
+    try write([], to: temporary.path + "/other")
+    try #require(symlink(temporary.path + "/other", directory + "/inbox.sqlite") == 0)
+    let reports = Reports()
+    _ = try await inbox(in: directory, reports: reports).receive(sampleTap("a"))
+    #expect(!reports.all.isEmpty)
+    #expect(try read(temporary.path + "/other").isEmpty)
+  }
+
   @Test func `the file is the user's alone, whatever the umask and the directory were`() async throws {
     let temporary = try TemporaryDirectory()
     let directory = temporary.path + "/state/tagroute"
