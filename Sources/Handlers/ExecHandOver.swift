@@ -16,7 +16,20 @@ struct ExecHandOver: Sendable {
     Result { () throws(HandlerProblem) -> pid_t in try started(uri, message: message) }
   }
 
-  private func started(_ uri: URI, message: [UInt8]?) throws(HandlerProblem) -> pid_t {
+  /// Why it could not be started whatever the link, so that it is not offered; nil where nothing is known to be in the way,
+  /// as with one that is started by its bus name. Blocks on files.
+  func obstacle() -> HandlerProblem? {
+    guard !application.isDBusActivatable else { return nil }
+    do {
+      _ = try startable()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// What its desktop entry says now.
+  private func startable() throws(HandlerProblem) -> (KeyFile, DesktopEntry, CommandLineTemplate) {
     let file = application.file
     guard let bytes = try Files.contents(of: file) else {
       throw HandlerProblem(file: file, message: "is no longer there")
@@ -36,6 +49,12 @@ struct ExecHandOver: Sendable {
     guard !entry.usesTerminal else {
       throw HandlerProblem(file: file, message: "needs a terminal, which a tag does not open")
     }
+    return (keyFile, entry, commandLine)
+  }
+
+  private func started(_ uri: URI, message: [UInt8]?) throws(HandlerProblem) -> pid_t {
+    let file = application.file
+    let (keyFile, entry, commandLine) = try startable()
     let arguments = commandLine.filled(
       with: CommandLineTemplate.Fields(
         uri: uri.string, name: entry.application.name, icon: entry.application.icon, file: file))

@@ -104,8 +104,18 @@ public actor HandlerRegistry {
       let (scan, registry) = try await onOwnThread {
         let scan = HandlerScan(directories, environment: environment)
         var defaults: [String: Application] = [:]
-        for scheme in schemes { defaults[scheme] = defaultApplication(scheme) }
-        return (scan, Registry(declarations: scan.declarations, defaults: defaults))
+        var unusableDefaults: [String: String] = [:]
+        for scheme in schemes {
+          guard let application = defaultApplication(scheme) else { continue }
+          if let obstacle = ExecHandOver(application: application, environment: environment).obstacle() {
+            unusableDefaults[scheme] = "\(application.desktopID): \(obstacle.message)"
+          } else {
+            defaults[scheme] = application
+          }
+        }
+        let registry = Registry(
+          declarations: scan.declarations, defaults: defaults, unusableDefaults: unusableDefaults)
+        return (scan, registry)
       }
       // A folder that was not watched yet may have changed after its reading: one more look settles it.
       let reachable = Set(scan.directories.filter { watch?.add($0) ?? false })

@@ -66,8 +66,10 @@ extension Registry {
       return .none(uri, reason, steps: steps + [Route.Step("default", "\(uri.scheme) is not an allowed scheme")])
     }
     guard let application = defaults[uri.scheme] else {
-      let reason = "no handler claims the link, and \(uri.scheme) has no default application"
-      return .none(uri, reason, steps: steps + [Route.Step("default", "\(uri.scheme) has no default application")])
+      let obstacle = unusableDefaults[uri.scheme].map { " that can be opened: \($0)" } ?? ""
+      let finding = "\(uri.scheme) has no default application\(obstacle)"
+      return .none(
+        uri, "no handler claims the link, and \(finding)", steps: steps + [Route.Step("default", finding)])
     }
     let step = Route.Step("default", "\(application.desktopID) is the default application for \(uri.scheme)")
     return Route(

@@ -6,6 +6,8 @@ public struct Registry: Sendable, Equatable {
   public let declarations: [HandlerDeclaration]
   /// The default application of each scheme that has one.
   public let defaults: [String: Application]
+  /// Why a scheme has none though one is set, as a sentence without its full stop.
+  public let unusableDefaults: [String: String]
   /// Indices into `declarations`.
   let domains: DomainTable<Int32>
   /// Indices into `declarations`.
@@ -19,7 +21,11 @@ public struct Registry: Sendable, Equatable {
   /// - Parameters:
   ///   - declarations: what applications say they handle.
   ///   - defaults: the default application of each scheme that has one, by lower-case scheme.
-  public init(declarations: [HandlerDeclaration] = [], defaults: [String: Application] = [:]) {
+  ///   - unusableDefaults: why a scheme is not in `defaults` though a default is set, as a sentence without its full stop.
+  public init(
+    declarations: [HandlerDeclaration] = [], defaults: [String: Application] = [:],
+    unusableDefaults: [String: String] = [:]
+  ) {
     var byID: [String: HandlerDeclaration] = [:]
     for declaration in declarations {
       let id = declaration.application.desktopID
@@ -37,6 +43,7 @@ public struct Registry: Sendable, Equatable {
     }
     self.declarations = ordered
     self.defaults = defaults
+    self.unusableDefaults = unusableDefaults
     self.domains = domains
     self.schemes = schemes
   }

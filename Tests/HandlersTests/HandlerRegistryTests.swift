@@ -73,12 +73,30 @@ import Testing
 
   @Test("asks for the default application of each scheme")
   func defaults() async throws {
-    let browser = Application(
-      desktopID: "browser.desktop", name: "Browser", file: "/x/browser.desktop", origin: .system)
+    let file = try data.entry("browser", claims: [], implements: false)
+    let browser = Application(desktopID: "browser.desktop", name: "Browser", file: file, origin: .system)
     let handlers = data.registry(on: EventLoop(label: "test"), default: browser)
     await handlers.start()
     let registry = await handlers.registry
     #expect(Set(registry.defaults.keys) == RoutingPolicy.defaultSchemes)
     #expect(registry.route(for: "https://example.com/").handler == browser)
+  }
+
+  @Test(
+    "a default application that cannot be opened is not offered, and the explanation says why",
+    arguments: [
+      (["Exec=lynx %u", "Terminal=true"], "needs a terminal, which a tag does not open"),
+      (["Exec=lynx \"%u\""], "Exec cannot be run: it has a field code inside quotes"),
+    ])
+  func unusableDefault(lines: [String], obstacle: String) async throws {
+    let file = try data.entry("browser", lines, claims: [], implements: false)
+    let browser = Application(desktopID: "browser.desktop", name: "Browser", file: file, origin: .system)
+    let handlers = data.registry(on: EventLoop(label: "test"), default: browser)
+    await handlers.reload()
+    let route = await handlers.registry.route(for: "https://example.com/")
+    #expect(route.kind == .none && route.handler == nil)
+    let finding = "https has no default application that can be opened: browser.desktop: \(obstacle)"
+    #expect(route.steps.last == Route.Step("default", finding))
+    #expect(route.reason.hasSuffix(finding))
   }
 }
