@@ -18,9 +18,19 @@ enum Files {
   }
 
   /// Whether there is a directory, a link to one included.
-  static func isDirectory(_ path: String) -> Bool {
+  static func isDirectory(_ path: String) -> Bool { identity(ofDirectory: path) != nil }
+
+  /// Which directory it is, whatever path led to it.
+  struct Identity: Hashable {
+    let device: dev_t
+    let number: ino_t
+  }
+
+  /// Which directory `path` leads to, links followed; nil where it is none.
+  static func identity(ofDirectory path: String) -> Identity? {
     var information = stat()
-    return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
+    guard stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFDIR else { return nil }
+    return Identity(device: information.st_dev, number: information.st_ino)
   }
 
   /// The bytes of a file of at most `KeyFile.maximumSize`.

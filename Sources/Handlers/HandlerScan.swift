@@ -12,12 +12,17 @@ struct HandlerScan: Sendable {
 
   /// No desktop has as many; what is beyond is not looked at.
   static let maximumEntries = 50_000
+  /// In each of the data directories; what is beyond is neither read nor watched.
+  static let maximumDirectories = 1_000
   private static let maximumDepth = 8
 
   private let languages: [String]
   private let environment: [String: String]
   private var seen: Set<String> = []
   private var count = 0
+  /// The directories read below the data directory that is being read. Not all that were ever read: a link of the user's into
+  /// the system's directory must not stand in for that directory.
+  private var visited: Set<Files.Identity> = []
 
   /// Reads every directory. Blocks on files.
   ///
@@ -27,29 +32,42 @@ struct HandlerScan: Sendable {
   init(_ directories: DataDirectories, environment: [String: String]) {
     self.environment = environment
     languages = LanguagePreference.languages(in: environment)
-    for (path, origin) in directories.applications { read(path, prefix: "", depth: 0, origin) }
+    for (path, origin) in directories.applications {
+      visited = []
+      if !read(path, prefix: "", depth: 0, origin) {
+        problems.append(
+          HandlerProblem(
+            file: path,
+            message: "there are more than \(Self.maximumDirectories) directories or \(Self.maximumEntries) desktop "
+              + "entries; the rest is left out. Does a symbolic link lead out of it?"))
+      }
+    }
     problems.sort { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
   }
 
-  /// A file in a folder `a/b` has the id `a-b-file.desktop`; the first file of an id counts, whatever is in it.
-  private mutating func read(_ path: String, prefix: String, depth: Int, _ origin: Application.Origin) {
-    guard depth <= Self.maximumDepth, let names = Files.names(in: path) else { return }
+  /// A file in a folder `a/b` has the id `a-b-file.desktop`; the first file of an id counts, whatever is in it. A directory
+  /// is read once, however many links lead to it.
+  ///
+  /// - Returns: false where there was too much to read.
+  private mutating func read(_ path: String, prefix: String, depth: Int, _ origin: Application.Origin) -> Bool {
+    guard depth <= Self.maximumDepth, let identity = Files.identity(ofDirectory: path),
+      visited.insert(identity).inserted
+    else { return true }
+    guard visited.count <= Self.maximumDirectories else { return false }
+    guard let names = Files.names(in: path) else { return true }
     directories.append(path)
     for name in names.sorted() {
       let file = "\(path)/\(name)"
       if name.hasSuffix(".desktop") {
-        guard count < Self.maximumEntries else {
-          problems.append(
-            HandlerProblem(file: path, message: "there are more than \(Self.maximumEntries) desktop entries"))
-          return
-        }
+        guard count < Self.maximumEntries else { return false }
         count += 1
         let id = prefix + name
         if seen.insert(id).inserted { readEntry(file, id, origin) }
-      } else if Files.isDirectory(file) {
-        read(file, prefix: "\(prefix)\(name)-", depth: depth + 1, origin)
+      } else if !read(file, prefix: "\(prefix)\(name)-", depth: depth + 1, origin) {
+        return false
       }
     }
+    return true
   }
 
   private mutating func readEntry(_ file: String, _ id: String, _ origin: Application.Origin) {

@@ -1,9 +1,10 @@
 import EventLoop
 import Glibc
-import Handlers
 import Routing
 import TestSupport
 import Testing
+
+@testable import Handlers
 
 @Suite struct HandlerScanTests {
   private let data: DataDirectory
@@ -187,5 +188,46 @@ import Testing
     let names = problems.map { $0.file.split(separator: "/").last.map(String.init) ?? "" }
     #expect(
       Set(names).isSuperset(of: ["pipe.desktop", "folder.desktop", "binary.desktop", "giant.desktop"]), "\(problems)")
+  }
+
+  @Test("links that lead round in circles are followed once", .timeLimit(.minutes(1)))
+  func circles() async throws {
+    try data.entry("good")
+    let folder = "\(data.directories.system[0])/applications"
+    for name in ["a", "b", "c", "d", "e", "f"] {
+      try data.entry("\(name)-folder/menu", claims: ["Domains=\(name).example;"])
+      for other in ["a", "b", "c", "d", "e", "f"] {
+        #expect(symlink("\(folder)/\(other)-folder", "\(folder)/\(name)-folder/\(other)") == 0)
+      }
+      #expect(symlink(".", "\(folder)/\(name)") == 0)
+    }
+    let scan = HandlerScan(data.directories, environment: data.environment)
+    #expect(scan.directories == [folder] + scan.directories.dropFirst())
+    #expect(scan.directories.count == 7)
+    #expect(scan.declarations.count == 7)
+    #expect(scan.problems.isEmpty)
+  }
+
+  @Test("too many directories are a problem, and cost no other data directory anything")
+  func tooManyDirectories() async throws {
+    try data.entry("good", in: "lesser")
+    let folder = "\(data.directories.system[0])/applications"
+    #expect(mkdir(data.directories.system[0], 0o700) == 0 && mkdir(folder, 0o700) == 0)
+    for number in 0..<HandlerScan.maximumDirectories + 10 { #expect(mkdir("\(folder)/\(number)", 0o700) == 0) }
+    let scan = HandlerScan(data.directories, environment: data.environment)
+    #expect(scan.directories.filter { $0.hasPrefix(folder) }.count == HandlerScan.maximumDirectories)
+    #expect(scan.problems.map(\.file) == [folder])
+    #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])
+  }
+
+  @Test("a user's link to the system's directory does not stand in for it")
+  func linkToTheSystem() async throws {
+    try data.entry("menu")
+    let user = data.temporary.file("user")
+    #expect(mkdir(user, 0o700) == 0 && mkdir("\(user)/applications", 0o700) == 0)
+    #expect(symlink("\(data.directories.system[0])/applications", "\(user)/applications/system") == 0)
+    let registry = await data.loaded().registry
+    #expect(registry.route(for: "https://menu.example.com/").handler?.desktopID == "menu.desktop")
+    #expect(registry.declarations.map(\.application.desktopID) == ["menu.desktop", "system-menu.desktop"])
   }
 }
