@@ -21,7 +21,8 @@ struct Console {
         .prettyPrinted, .sortedKeys, .withoutEscapingSlashes,
       ]
     do {
-      write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n", to: STDOUT_FILENO)
+      let text = String(decoding: try encoder.encode(value), as: UTF8.self)
+      write(Console.escaped(json: text) + "\n", to: STDOUT_FILENO)
     } catch {
       throw Failure(message: "cannot write the answer as JSON: \(error)", exitCode: 1)
     }
@@ -43,6 +44,32 @@ struct Console {
       }
     }
     return result
+  }
+
+  /// The same JSON value, without anything that a terminal would obey or that changes how its neighbours look: JSON itself
+  /// has only the controls below U+0020 escaped (RFC 8259, section 7).
+  ///
+  /// Beyond ASCII there is nothing in a JSON text but what stands in its strings, so no parsing is needed.
+  static func escaped(json text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      guard scalar.value > 0x7E, isInvisible(scalar) else {
+        result.append(scalar)
+        continue
+      }
+      for unit in String(scalar).utf16 {
+        let digits = String(unit, radix: 16)
+        result.append(contentsOf: "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".unicodeScalars)
+      }
+    }
+    return String(result)
+  }
+
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator: true
+    default: false
+    }
   }
 
   private func write(_ text: String, to descriptor: Int32) {
