@@ -61,6 +61,16 @@ struct TapQueue: Sendable {
     var inFlight: String?
     var retryAt: Instant?
     var failures = 0
+
+    /// Whether only the pause after a failure may keep the first tap from its agent.
+    var canDeliver: Bool { agent != nil && isOpen && inFlight == nil && !entries.isEmpty }
+
+    /// Forgets the failures of taps that are all gone: a pause that nothing waits for would be a deadline for ever.
+    mutating func settle() {
+      guard entries.isEmpty else { return }
+      retryAt = nil
+      failures = 0
+    }
   }
 
   private var lines: [SessionKey: Line] = [:]
@@ -74,7 +84,7 @@ struct TapQueue: Sendable {
   /// When `tick` is due; nil where nothing waits for time to pass.
   var deadline: Instant? {
     lines.values.flatMap { line in
-      line.entries.compactMap(\.expires) + (line.agent != nil && line.isOpen ? [line.retryAt].compactMap { $0 } : [])
+      line.entries.compactMap(\.expires) + (line.canDeliver ? [line.retryAt].compactMap { $0 } : [])
     }.min()
   }
 
@@ -102,6 +112,7 @@ struct TapQueue: Sendable {
     }
     actions += expire(at: now)
     actions += deliver(at: now)
+    for session in lines.keys { lines[session]?.settle() }
     lines = lines.filter { !$0.value.entries.isEmpty || $0.value.agent != nil }
     return actions
   }
@@ -184,7 +195,7 @@ struct TapQueue: Sendable {
   private mutating func deliver(at now: Instant) -> [Action] {
     var actions: [Action] = []
     for (session, line) in lines {
-      guard let agent = line.agent, line.isOpen, line.inFlight == nil, let next = line.entries.first,
+      guard line.canDeliver, let agent = line.agent, let next = line.entries.first,
         line.retryAt.map({ $0 <= now }) ?? true
       else { continue }
       lines[session]?.inFlight = next.tap.id

@@ -126,4 +126,21 @@ import Testing
     #expect(tell(.finished(id: "a", sender: ":1.7", .stored)) == [])
     #expect(read("b") == [.deliver(Samples.tap("b"), to: agent)])
   }
+
+  @Test mutating func aPauseEndsWithTheLastTapThatWaitedForIt() {
+    let agent = Samples.agent()
+    _ = tell(.agent(Samples.alice, agent))
+    _ = read("a")
+    clock.advance(.seconds(60) - .milliseconds(1))
+    #expect(
+      tell(.finished(id: "a", sender: ":1.7", .failed(reason: "Failed")))
+        == [.postpone(Samples.tap("a"), reason: "Failed")])
+    clock.advance(.milliseconds(1))
+    #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent took it for 60 seconds")])
+    #expect(queue.deadline == nil)
+    // The next tap goes at once, and a failure of it is a first one.
+    #expect(read("b") == [.deliver(Samples.tap("b"), to: agent)])
+    _ = tell(.finished(id: "b", sender: ":1.7", .failed(reason: "Failed")))
+    #expect(queue.deadline == clock.now.advanced(by: TapQueue.retryDelay))
+  }
 }
