@@ -12,6 +12,9 @@ public actor LoginMonitor {
   private static let managerInterface = "org.freedesktop.login1.Manager"
   private static let sessionInterface = "org.freedesktop.login1.Session"
   private static let propertiesInterface = "org.freedesktop.DBus.Properties"
+  /// The pause after a reading that failed; doubled each time.
+  private static let firstRetryDelay = Duration.milliseconds(250)
+  private static let maximumRetryDelay = Duration.seconds(30)
 
   /// The state after each change, the newest only; for one consumer.
   public nonisolated let states: AsyncStream<LoginState>
@@ -30,7 +33,13 @@ public actor LoginMonitor {
   private var isPresent = false
   /// Counts the logind processes that were seen: what was asked of an earlier one has no say any more.
   private var generation = 0
-  private var isAskingAgain = false
+  /// The reading of everything that goes on, and the one after it. Whoever asks meanwhile shares the latter: a reading
+  /// that has begun may have passed by what the asker wants to see.
+  private var reading: Task<Void, Never>?
+  private var nextReading: Task<Void, Never>?
+  private var retryTimer: LoopTimer?
+  private var retryDelay = LoginMonitor.firstRetryDelay
+  private var isStopped = false
 
   /// - Parameters:
   ///   - connection: to the system bus.
@@ -59,11 +68,15 @@ public actor LoginMonitor {
       Task { for await owner in owners { receiveOwner(owner) } },
     ]
     // elogind is started by the bus for whoever asks first.
-    tasks.append(Task { await synchronize() })
+    readEverything()
   }
 
   /// Ends following, and the stream of states.
   public func stop() {
+    isStopped = true
+    retryTimer?.cancel()
+    reading?.cancel()
+    nextReading?.cancel()
     for task in tasks { task.cancel() }
     tasks = []
     continuation.finish()
@@ -76,11 +89,12 @@ public actor LoginMonitor {
   ///   - locked: unknown where the agent left or cannot tell.
   public func report(_ id: String, locked: Fact) { apply(.reported(id: id, locked: locked)) }
 
-  /// Reads everything again, and answers when that is done or logind does not answer.
+  /// Reads everything again, and answers when that is done or logind does not answer. Those who ask at the same time
+  /// share one reading.
   ///
   /// - Returns: the state then.
   public func refresh() async -> LoginState {
-    await synchronize()
+    await readEverything().value
     return state
   }
 
@@ -95,15 +109,18 @@ public actor LoginMonitor {
     isPresent = owner != nil
     generation += 1
     if wasPresent { apply(.logindGone) }
-    if owner != nil { read { await $0.synchronize() } }
+    retryTimer?.cancel()
+    retryTimer = nil
+    retryDelay = Self.firstRetryDelay
+    if owner != nil { readEverything() }
   }
 
   private func receiveManagerSignal(_ signal: ReceivedSignal) {
-    if signal.missed > 0 { read { await $0.synchronize() } }
+    if signal.missed > 0 { readEverything() }
     switch signal.member {
     case "SessionNew":
       guard let path = signal.arguments.dropFirst().first?.asObjectPath else { return }
-      read { await $0.readSession(path) }
+      readSession(path)
     case "SessionRemoved":
       guard let path = signal.arguments.dropFirst().first?.asObjectPath else { return }
       signalCounts[path] = nil
@@ -122,75 +139,113 @@ public actor LoginMonitor {
     signalCounts[signal.path, default: 0] += 1
     apply(.changed(signal.path, changed))
     if signal.missed > 0 {
-      read { await $0.synchronize() }
+      readEverything()
     } else {
-      let path = signal.path
-      read { await $0.readSession(path) }
+      readSession(signal.path)
     }
   }
 
-  /// Reads outside the loops that take signals in, which must not wait.
-  private func read(_ body: @escaping @Sendable (LoginMonitor) async -> Void) {
-    Task { [weak self] in
-      guard let self else { return }
-      await body(self)
+  // MARK: Reading, outside the loops that take signals in, which must not wait
+
+  @discardableResult
+  private func readEverything() -> Task<Void, Never> {
+    if let nextReading { return nextReading }
+    guard let present = reading else {
+      let task = Task { await synchronize() }
+      reading = task
+      return task
+    }
+    let task = Task {
+      await present.value
+      reading = nextReading
+      nextReading = nil
+      await synchronize()
+    }
+    nextReading = task
+    return task
+  }
+
+  private func readSession(_ path: ObjectPath) {
+    Task { [weak self] in await self?.follow(path) }
+  }
+
+  private func follow(_ path: ObjectPath) async {
+    do throws(BusError) {
+      try await read(path)
+    } catch {
+      retryLater()
     }
   }
 
   private func synchronize() async {
     let asked = generation
     do throws(BusError) {
-      let reply = try await connection.call(
-        Self.name, Self.managerPath, Self.managerInterface, "ListSessions", timeout: timeout)
-      let paths = reply.first?.asArray?.compactMap { $0.asStructure?.last?.asObjectPath } ?? []
-      guard asked == generation else { return }
-      apply(.listed(paths))
-      for path in paths { await readSession(path) }
-      await readSleep()
-      if asked == generation { apply(.synchronized) }
+      try await readAll(asked)
     } catch {
-      // There is no logind, or it has just left: its return is seen as a new owner of the name.
-      askAgain(after: error)
+      // Where there is no logind its return is seen as a new owner of the name. One that is there is asked again: it may
+      // be stopped for a while, or busy, and nothing else would ever bring its sessions back.
+      if asked == generation { retryLater() }
     }
+    reading = nil
   }
 
-  private func readSession(_ path: ObjectPath) async {
+  private func readAll(_ asked: Int) async throws(BusError) {
+    let reply = try await connection.call(
+      Self.name, Self.managerPath, Self.managerInterface, "ListSessions", timeout: timeout)
+    let paths = reply.first?.asArray?.compactMap { $0.asStructure?.last?.asObjectPath } ?? []
+    guard asked == generation else { return }
+    apply(.listed(paths))
+    for path in paths { try await read(path) }
+    let manager = try await properties(of: Self.managerPath, Self.managerInterface)
+    guard asked == generation else { return }
+    if let sleeping = manager["PreparingForSleep"]?.asBool { apply(.sleeping(sleeping)) }
+    apply(.synchronized)
+    retryDelay = Self.firstRetryDelay
+  }
+
+  private func read(_ path: ObjectPath) async throws(BusError) {
     // Signals come in bursts when a user switches; one that overtakes every reading is one that goes on talking.
     for _ in 0..<8 {
       let count = signalCounts[path]
-      guard let properties = await properties(of: path, Self.sessionInterface) else { return }
+      let asked = generation
+      let properties: [String: Value]
+      do throws(BusError) {
+        properties = try await self.properties(of: path, Self.sessionInterface)
+      } catch  where Self.meansGone(error) {
+        // It has ended meanwhile; the signal of that is on its way.
+        return
+      }
+      guard asked == generation else { return }
       if signalCounts[path] == count {
         apply(.read(path, properties))
         return
       }
     }
+    throw BusError.failed("the session at \(path) changed during each of eight readings")
   }
 
-  private func readSleep() async {
-    guard let properties = await properties(of: Self.managerPath, Self.managerInterface) else { return }
-    if let sleeping = properties["PreparingForSleep"]?.asBool { apply(.sleeping(sleeping)) }
-  }
-
-  private func properties(of path: ObjectPath, _ interface: String) async -> [String: Value]? {
-    do throws(BusError) {
-      let reply = try await connection.call(
-        Self.name, path, Self.propertiesInterface, "GetAll", [.string(interface)], timeout: timeout)
-      return reply.first?.asDictionary
-    } catch {
-      askAgain(after: error)
-      return nil
+  private func properties(of path: ObjectPath, _ interface: String) async throws(BusError) -> [String: Value] {
+    let reply = try await connection.call(
+      Self.name, path, Self.propertiesInterface, "GetAll", [.string(interface)], timeout: timeout)
+    guard let properties = reply.first?.asDictionary else {
+      throw .failed("the properties of \(path) are no dictionary")
     }
+    return properties
   }
 
-  /// A logind that is there but slow, on a machine that is just waking up say, gives no signal once it has time again.
-  private func askAgain(after error: BusError) {
-    guard error.name == BusError.Name.timeout, isPresent, !isAskingAgain else { return }
-    isAskingAgain = true
-    read { await $0.synchronizeAgain() }
+  private static func meansGone(_ error: BusError) -> Bool {
+    [BusError.Name.unknownObject, "org.freedesktop.login1.NoSuchSession"].contains(error.name)
   }
 
-  private func synchronizeAgain() async {
-    isAskingAgain = false
-    await synchronize()
+  /// Reads everything again after a pause, as long as there is somebody to ask.
+  private func retryLater() {
+    guard isPresent, !isStopped, retryTimer == nil else { return }
+    retryTimer = loop.schedule(after: retryDelay) { [weak self] in self?.assumeIsolated { $0.retry() } }
+    retryDelay = min(retryDelay * 2, Self.maximumRetryDelay)
+  }
+
+  private func retry() {
+    retryTimer = nil
+    readEverything()
   }
 }

@@ -41,6 +41,9 @@ public actor LogindStandIn {
   private var connection: Connection?
   private var sessions: [String: Session] = [:]
   private var isSleeping = false
+  private var failures = 0
+  /// How often the sessions were asked for.
+  public private(set) var listings = 0
 
   /// The loop of the stand-in's own connection.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -83,6 +86,11 @@ public actor LogindStandIn {
     for id in sessions.keys { sessions[id]?.isLocked = false }
     try await begin([])
   }
+
+  /// Answers the next questions for its sessions with an error.
+  ///
+  /// - Parameter count: how many.
+  public func fail(listings count: Int) { failures = count }
 
   /// A user logs in.
   ///
@@ -177,7 +185,12 @@ public actor LogindStandIn {
   }
 
   private func list() throws -> [Value] {
-    try sessions.values.sorted { $0.id < $1.id }.map { session in
+    listings += 1
+    if failures > 0 {
+      failures -= 1
+      throw BusError.failed("not now")
+    }
+    return try sessions.values.sorted { $0.id < $1.id }.map { session in
       .structure([
         .string(session.id), .uint32(session.uid), .string("user"), .string(session.seat),
         .objectPath(try path(of: session.id)),

@@ -135,6 +135,28 @@ import Testing
     await connection.close()
     await logind.close()
   }
+
+  @Test func aLogindThatFailsIsAskedAgain() async throws {
+    let bus = try await PrivateBus.start(type: "system")
+    let logind = try await LogindStandIn.start(on: BusAddress(bus.address), sessions: [Self.alice])
+    await logind.fail(listings: 3)
+    let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "monitor"))
+    let monitor = LoginMonitor(connection)
+    try await monitor.start()
+    for await state in monitor.states where state.activeSession(on: "seat0")?.id == "2" { break }
+    #expect(await logind.listings > 3)
+    await monitor.stop()
+  }
+
+  @Test func thoseWhoAskAtTheSameTimeShareAReading() async throws {
+    let rig = try await Rig([Self.alice])
+    try await rig.until { $0.activeSession(on: "seat0") != nil }
+    _ = await rig.monitor.refresh()
+    let before = await rig.logind.listings
+    await rig.monitor.refresh(50)
+    // The first one's, and that of all who came after it had begun.
+    #expect(await rig.logind.listings - before == 2)
+  }
 }
 
 private actor Attempts {
@@ -143,5 +165,13 @@ private actor Attempts {
   func next() -> Int {
     count += 1
     return count
+  }
+}
+
+extension LoginMonitor {
+  /// Asks `count` times before an answer can come.
+  fileprivate func refresh(_ count: Int) async {
+    let tasks = (0..<count).map { _ in Task { await refresh() } }
+    for task in tasks { _ = await task.value }
   }
 }
