@@ -12,7 +12,7 @@ extension DaemonService {
       let why = call.arguments[1].asString
     else { throw BusError.invalidArguments("who and why are missing") }
     let credentials = try await connection.credentials(of: call.sender)
-    guard await mayInhibit(credentials.uid) else {
+    guard state.mayInhibit(credentials.uid, await logins?.state) else {
       throw BusError(
         name: Names.Errors.notAuthorized, message: "user \(credentials.uid) has no active session at this machine")
     }
@@ -54,11 +54,6 @@ extension DaemonService {
     inhibitors.remove(inhibitor.id)
     log(.info, "\(inhibitor.who) (user \(inhibitor.uid)) inhibits scanning no more")
     handle(.inhibited(!inhibitors.inhibitors.isEmpty))
-  }
-
-  private func mayInhibit(_ uid: UInt32) async -> Bool {
-    guard uid != 0, let logins else { return true }
-    return await logins.state.hasActiveSession(uid)
   }
 
   private func pipe() throws -> (FileDescriptor, FileDescriptor) {

@@ -11,8 +11,12 @@ extension DaemonState {
   mutating func register(
     _ sender: String, at path: ObjectPath, for candidates: [SessionKey], at now: TapQueue.Instant
   ) -> (agent: Agent?, actions: [Action]) {
+    let before = registry.agent(named: sender)
     guard let agent = registry.register(sender, at: path, for: candidates) else { return (nil, []) }
-    var actions: [Action] = [.log(.notice, "agent \(sender) serves \(agent.session)")]
+    var actions: [Action] = []
+    // The taps of the session that it leaves wait for that session's next agent.
+    if let before, before.session != agent.session { actions += leave(before, at: now) }
+    actions.append(.log(.notice, "agent \(sender) serves \(agent.session)"))
     // One that moves on from a session that has ended takes along what it said.
     if let id = agent.session.id, agent.report.locked != .unknown {
       actions.append(.reportLock(session: id, agent.report.locked))
@@ -37,7 +41,12 @@ extension DaemonState {
 
   mutating func unregister(_ sender: String, at now: TapQueue.Instant) -> [Action] {
     guard let agent = registry.unregister(sender) else { return [] }
-    var actions: [Action] = [.log(.notice, "agent \(sender) of \(agent.session) is gone")]
+    return [.log(.notice, "agent \(sender) of \(agent.session) is gone")] + leave(agent, at: now)
+  }
+
+  /// Ends what an agent did for a session.
+  private mutating func leave(_ agent: Agent, at now: TapQueue.Instant) -> [Action] {
+    var actions: [Action] = []
     if let id = agent.session.id, agent.report.locked != .unknown {
       actions.append(.reportLock(session: id, .unknown))
     }
@@ -56,10 +65,28 @@ extension DaemonState {
       }
     }
     for agent in registry.agents where !isPresent(agent.session) {
-      let candidates = login.eligibleSessions(of: agent.session.uid).map { SessionKey(id: $0.id, uid: $0.uid) }
+      let candidates = sessions(of: agent.session.uid, login)
       actions += register(agent.sender, at: agent.path, for: candidates, at: now).actions
     }
     return actions
+  }
+
+  /// The sessions in which an agent of a user may serve, the likeliest first.
+  ///
+  /// - Parameter login: what logind says; nil, as long as nobody has asked it, is a no.
+  func sessions(of uid: UInt32, _ login: LoginState?) -> [SessionKey] {
+    if policy.servesAnySession { return [SessionKey(id: nil, uid: uid)] }
+    let eligible = login?.eligibleSessions(of: uid) ?? []
+    // An agent belongs to the desktop: a text session counts only where the user has no graphical one.
+    let graphical = eligible.filter(\.isGraphical)
+    return (graphical.isEmpty ? eligible : graphical).map { SessionKey(id: $0.id, uid: $0.uid) }
+  }
+
+  /// Whether a user may keep readers from scanning: root, or somebody at the machine.
+  ///
+  /// - Parameter login: what logind says; nil, as long as nobody has asked it, is a no.
+  func mayInhibit(_ uid: UInt32, _ login: LoginState?) -> Bool {
+    uid == 0 || policy.servesAnySession || login?.hasActiveSession(uid) == true
   }
 
   func isPresent(_ session: SessionKey) -> Bool {

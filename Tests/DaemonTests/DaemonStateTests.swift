@@ -201,6 +201,45 @@ import Testing
     #expect(state.registry.agent(named: ":1.7")?.session == next)
   }
 
+  @Test mutating func anAgentThatMovesLeavesTheTapsOfItsOldSession() {
+    begin()
+    let second = SessionKey(id: "3", uid: 1000)
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+    _ = tell(.delivery(id: "a", sender: ":1.7", .failed(reason: "NoReply")))
+    #expect(report(["locked": false]) == [.reportLock(session: "2", .no)])
+    let moved = register(second)
+    #expect(moved.contains(.reportLock(session: "2", .unknown)))
+    #expect(moved.contains(.reportLock(session: "3", .no)))
+    clock.advance(.seconds(30))
+    #expect(Self.delivered(state.handle(.tick, at: clock.now)) == [])
+    #expect(Self.delivered(register(Samples.alice, ":1.8")) == ["a to :1.8"])
+  }
+
+  @Test mutating func anAgentThatOutlivesItsSessionDoesNotMoveToATextConsoleBesideADesktop() {
+    begin()
+    let desktop = SessionKey(id: "9", uid: 1000)
+    var console = Self.properties(SessionKey(id: "4", uid: 1000), active: false)
+    console["Type"] = .string("tty")
+    let login = Self.login(.read("/desktop", Self.properties(desktop)), .read("/console", console))
+    _ = state.register(":1.8", at: "/agent", for: [desktop], at: clock.now)
+    _ = tell(.login(login))
+    #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
+    #expect(state.sessions(of: 1000, login) == [desktop])
+  }
+
+  @Test func untilLogindWasAskedNobodyHasASession() {
+    let state = DaemonState(policy: .init(), isEnabled: true)
+    #expect(state.sessions(of: 1000, nil) == [])
+    #expect(!state.mayInhibit(1000, nil))
+    #expect(state.mayInhibit(0, nil))
+    let login = Self.login(.read(Self.session, Self.properties()))
+    #expect(state.sessions(of: 1000, login) == [Samples.alice])
+    #expect(state.mayInhibit(1000, login))
+    let open = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
+    #expect(open.sessions(of: 1000, nil) == [SessionKey(id: nil, uid: 1000)])
+    #expect(open.mayInhibit(1000, nil))
+  }
+
   @Test mutating func aReaderThatFailsIsNotScannedAndComesBack() {
     begin()
     let crash = ReaderCrash(reason: "killed by signal 11", suspect: nil, restart: .zero)
