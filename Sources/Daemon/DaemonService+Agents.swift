@@ -6,16 +6,27 @@ import Session
 extension DaemonService {
   /// How long an agent may take to store a tap.
   private static let deliveryTimeout = Duration.seconds(10)
-  /// What one user may have registered and not lost yet; more than a user has sessions.
+  /// Of all users together; each session has one at most.
   private static let agentLimit = 64
+  /// The registrations of one user that may wait for logind at a time.
+  private static let pendingLimit = 8
 
   func registerAgent(_ call: IncomingCall) async throws -> [Value] {
     guard let connection else { throw BusError.disconnected() }
     guard let path = call.arguments.first?.asObjectPath else { throw BusError.invalidArguments("path is missing") }
     let uid = try await connection.credentials(of: call.sender).uid
+    guard pendingRegistrations[uid, default: 0] < Self.pendingLimit else {
+      throw BusError(
+        name: Names.Errors.tooMany,
+        message: "\(Self.pendingLimit) registrations of user \(uid) are being looked at: try again later")
+    }
+    pendingRegistrations[uid, default: 0] += 1
     let candidates = await sessions(of: uid)
+    pendingRegistrations[uid] = pendingRegistrations[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
     guard !candidates.isEmpty else {
-      log(.notice, "\(call.sender) of user \(uid) may not be an agent: the user has no session here")
+      if refusals.admits(uid, at: .now) {
+        log(.notice, "\(call.sender) of user \(uid) may not be an agent: the user has no session here")
+      }
       throw BusError(
         name: Names.Errors.notASession,
         message: "user \(uid) has no local session of class user on a seat: register from a session at the machine")
@@ -45,15 +56,11 @@ extension DaemonService {
     handle(.agentGone(sender: sender))
   }
 
-  /// The sessions in which an agent of this user may serve, the likeliest first.
   private func sessions(of uid: UInt32) async -> [SessionKey] {
-    guard let logins else { return [SessionKey(id: nil, uid: uid)] }
-    var eligible = await logins.state.eligibleSessions(of: uid)
+    let present = state.sessions(of: uid, await logins?.state)
+    guard present.isEmpty else { return present }
     // An agent may be quicker than logind's signal of its session.
-    if eligible.isEmpty { eligible = await logins.refresh().eligibleSessions(of: uid) }
-    // An agent belongs to the desktop: a text session counts only where the user has no graphical one.
-    let graphical = eligible.filter(\.isGraphical)
-    return (graphical.isEmpty ? eligible : graphical).map { SessionKey(id: $0.id, uid: $0.uid) }
+    return state.sessions(of: uid, await logins?.refresh())
   }
 
   func reportConditions(_ call: IncomingCall) throws -> [Value] {

@@ -23,6 +23,9 @@ struct ManagerProperties: Hashable, Sendable {
 }
 
 extension DaemonService {
+  /// How many callers' rights polkit is asked about at a time; a caller waits for its own answer before it asks again.
+  private static let authorizationLimit = 8
+
   var properties: ManagerProperties {
     ManagerProperties(
       enabled: state.isEnabled, scanning: state.isScanning, suspendReasons: state.suspendReasons,
@@ -84,10 +87,18 @@ extension DaemonService {
 
   private func setEnabled(_ isEnabled: Bool, _ call: IncomingCall) async throws {
     guard let connection else { throw BusError.disconnected() }
-    switch await PolkitAuthority(connection).check(call.sender, Names.PolkitAction.configure) {
+    let uid = try await connection.credentials(of: call.sender).uid
+    guard authorizing.count < Self.authorizationLimit, authorizing.insert(call.sender).inserted else {
+      throw BusError(name: Names.Errors.tooMany, message: "Enabled: polkit is still being asked: try again later")
+    }
+    let decision = await PolkitAuthority(connection).check(call.sender, Names.PolkitAction.configure)
+    authorizing.remove(call.sender)
+    switch decision {
     case .allowed: break
     case .refused(let reason):
-      log(.notice, "\(call.sender) may not switch scanning \(isEnabled ? "on" : "off"): \(reason)")
+      if refusals.admits(uid, at: .now) {
+        log(.notice, "\(call.sender) of user \(uid) may not switch scanning \(isEnabled ? "on" : "off"): \(reason)")
+      }
       throw BusError(name: Names.Errors.notAuthorized, message: "Enabled: \(reason)")
     }
     do throws(SystemError) {

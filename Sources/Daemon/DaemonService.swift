@@ -42,6 +42,12 @@ actor DaemonService {
   var seeker: Int?
   /// The tasks that follow the names of agents.
   var agentWatches: [String: Task<Void, Never>] = [:]
+  /// How many registrations of a user wait for logind.
+  var pendingRegistrations: [UInt32: Int] = [:]
+  /// Who was refused and is in the log for it.
+  var refusals = RefusalLog()
+  /// Whose right to switch scanning is being asked for.
+  var authorizing: Set<String> = []
   var published = ManagerProperties()
   var publishedReaders: [Int: ReaderStatus.Properties] = [:]
   private var tasks: [Task<Void, Never>] = []
