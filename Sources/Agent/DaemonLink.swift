@@ -43,7 +43,7 @@ actor DaemonLink {
       return []
     }
     try await connection.export(
-      [ExportedInterface(Names.Daemon.agentInterface, methods: [method])],
+      [ExportedInterface(Names.Daemon.agentInterface, methods: [method], limits: .tagMessage)],
       at: try ObjectPath(Names.Agent.tapReceiverPath))
     for await owner in try await connection.owners(of: Names.Daemon.busName) { await follow(owner) }
   }

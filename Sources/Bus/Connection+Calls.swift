@@ -129,7 +129,7 @@ extension Connection {
 
   private func result(of message: borrowing Message) -> Result<[Value], BusError> {
     do throws(BusError) {
-      let values = try message.arguments()
+      let values = try message.arguments(.reply)
       guard message.kind == .error else { return .success(values) }
       let name = message.errorName ?? BusError.Name.failed
       return .failure(BusError(name: name, message: values.first?.asString ?? "the peer gave no reason"))

@@ -53,19 +53,23 @@ extension Connection {
     incoming.add(task, token, from: sender)
   }
 
-  /// Finds out what is called, and decodes its arguments once it is known that they have the declared types.
+  /// Finds out what is called, and decodes its arguments once it is known that they have the declared types,
+  /// up to the limits of the interface.
   private func makeAnswer(
     _ message: borrowing Message, sender: String, path: ObjectPath, member: String
   ) throws(BusError) -> @Sendable (isolated Connection) async throws -> [Value] {
     let name = message.interface
-    func call(_ interface: String, declared: String) throws(BusError) -> IncomingCall {
+    func call(
+      _ interface: String, declared: String, _ limits: CallLimits = .small
+    ) throws(BusError) -> IncomingCall {
       guard message.signature == declared else {
         throw .invalidArguments(
           "\(interface).\(member) takes arguments of the signature \(declared.debugDescription), not "
             + message.signature.debugDescription)
       }
       return IncomingCall(
-        sender: sender, path: path, interface: interface, member: member, arguments: try message.arguments())
+        sender: sender, path: path, interface: interface, member: member,
+        arguments: try message.arguments(DecodingLimits(limits)))
     }
     if let standard = StandardMethod(interface: name, member: member), standard.applies(to: objects[path]) {
       let call = try call(standard.interface, declared: standard.inputSignature)
@@ -83,7 +87,7 @@ extension Connection {
     // Without an interface the first one that has such a method is meant ("Message Types" in the specification).
     for interface in object.interfaces where name == nil || interface.name == name {
       guard let method = interface.methods.first(where: { $0.name == member }) else { continue }
-      let call = try call(interface.name, declared: method.inputSignature)
+      let call = try call(interface.name, declared: method.inputSignature, interface.limits)
       return { connection in try await connection.answer(method, call) }
     }
     throw .unknownMethod("the object \(path) has no method \(name.map { $0 + "." } ?? "")\(member)")

@@ -147,6 +147,8 @@ public struct ExportedInterface: Sendable {
   public let signals: [ExportedSignal]
   /// Annotations by name, as introspection shows them.
   public let annotations: [String: String]
+  /// How large the arguments of its methods may be.
+  public let limits: CallLimits
 
   /// - Parameters:
   ///   - name: the interface's name.
@@ -154,15 +156,17 @@ public struct ExportedInterface: Sendable {
   ///   - properties: its properties.
   ///   - signals: its signals.
   ///   - annotations: annotations by name, as introspection shows them.
+  ///   - limits: how large the arguments of its methods may be.
   public init(
     _ name: String, methods: [ExportedMethod] = [], properties: [ExportedProperty] = [],
-    signals: [ExportedSignal] = [], annotations: [String: String] = [:]
+    signals: [ExportedSignal] = [], annotations: [String: String] = [:], limits: CallLimits = .small
   ) {
     self.name = name
     self.methods = methods
     self.properties = properties
     self.signals = signals
     self.annotations = annotations
+    self.limits = limits
   }
 
   /// Throws where something in it could not be called or introspected.

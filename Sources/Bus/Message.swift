@@ -106,7 +106,7 @@ extension Message {
   /// The arguments.
   ///
   /// - Throws: `BusError` (`limitsExceeded`) where they are more than `limits` allows.
-  func arguments(_ limits: DecodingLimits = .call) throws(BusError) -> [Value] {
+  func arguments(_ limits: DecodingLimits) throws(BusError) -> [Value] {
     var reader = MessageReader(limits)
     return try reader.read(pointer, signature: Signature(signature))
   }

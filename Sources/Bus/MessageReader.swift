@@ -1,5 +1,6 @@
 internal import CDBus
 internal import EventLoop
+internal import Glibc
 
 /// How much a peer can make this process allocate with one message.
 struct DecodingLimits {
@@ -8,10 +9,15 @@ struct DecodingLimits {
   /// Bytes of text and of byte arrays together.
   var bytes: Int
 
-  /// For calls and replies.
-  static let call = DecodingLimits(values: 1 << 18, bytes: 16 << 20)
+  /// For replies, which are what this process has asked for.
+  static let reply = DecodingLimits(values: 1 << 18, bytes: 16 << 20)
   /// For signals, of which many can wait for a slow reader.
   static let signal = DecodingLimits(values: 1 << 14, bytes: 1 << 20)
+}
+
+extension DecodingLimits {
+  /// For the calls of an interface.
+  init(_ limits: CallLimits) { self.init(values: limits.values, bytes: limits.bytes) }
 }
 
 /// Turns a received message's body into values.
@@ -141,9 +147,8 @@ struct MessageReader {
     var pointer: UnsafePointer<CChar>?
     dbus_message_iter_get_basic(&iterator, &pointer)
     guard let pointer else { return "" }
-    let text = String(cString: pointer)
-    try spend(bytes: text.utf8.count)
-    return text
+    try spend(bytes: strlen(pointer))
+    return String(cString: pointer)
   }
 
   private mutating func spend(values: Int = 0, bytes: Int = 0) throws(BusError) {

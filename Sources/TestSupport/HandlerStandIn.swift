@@ -67,7 +67,7 @@ public actor HandlerStandIn {
       return []
     }
     try await connection.export(
-      [ExportedInterface(Names.Handler.interface, methods: [method])], at: "/org/example/Menu")
+      [ExportedInterface(Names.Handler.interface, methods: [method], limits: .tagMessage)], at: "/org/example/Menu")
     _ = try await connection.requestName("org.example.Menu")
     return handler
   }

@@ -9,6 +9,9 @@ struct BusFixture {
   static let path: ObjectPath = "/org/example/Server"
   static let interface = "org.example.Server"
 
+  /// As much as a reply may hold.
+  static let large = CallLimits(values: DecodingLimits.reply.values, bytes: DecodingLimits.reply.bytes)
+
   let bus: PrivateBus
   let server: Connection
   let client: Connection
@@ -25,7 +28,7 @@ struct BusFixture {
   }
 
   static func start(_ methods: ExportedMethod...) async throws -> BusFixture {
-    try await start([ExportedInterface(interface, methods: methods)])
+    try await start([ExportedInterface(interface, methods: methods, limits: large)])
   }
 
   func call(_ member: String, _ arguments: [Value] = [], timeout: Duration = .seconds(25)) async throws(BusError)

@@ -61,8 +61,8 @@ import Testing
 
   @Test func moreThanAPeerMaySendIsAnErrorOfTheCallAlone() async throws {
     let fixture = try await BusFixture.start(Self.echo)
-    let large = Value.variant(.bytes(Array(repeating: 0, count: DecodingLimits.call.bytes + 1)))
-    let many = Value.variant(.array(element: "b", Array(repeating: .boolean(true), count: DecodingLimits.call.values)))
+    let large = Value.variant(.bytes(Array(repeating: 0, count: DecodingLimits.reply.bytes + 1)))
+    let many = Value.variant(.array(element: "b", Array(repeating: .boolean(true), count: DecodingLimits.reply.values)))
     for value in [large, many] {
       let error = await busError { () async throws(BusError) in try await fixture.call("Echo", [value]) }
       #expect(error?.name == BusError.Name.limitsExceeded)

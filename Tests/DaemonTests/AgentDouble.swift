@@ -22,7 +22,7 @@ actor AgentDouble {
       return []
     }
     try await connection.export(
-      [ExportedInterface(Names.Daemon.agentInterface, methods: [tagRead])],
+      [ExportedInterface(Names.Daemon.agentInterface, methods: [tagRead], limits: .tagMessage)],
       at: try ObjectPath(Names.Agent.tapReceiverPath))
   }
 

@@ -40,7 +40,7 @@ import UniversalLinks
       try await handler()
       return []
     }
-    try await connection.export([ExportedInterface(interface, methods: [exported])], at: Self.path)
+    try await connection.export([ExportedInterface(interface, methods: [exported], limits: .tagMessage)], at: Self.path)
     #expect(try await connection.requestName("org.example.My-Menu").isOwner)
     return connection
   }

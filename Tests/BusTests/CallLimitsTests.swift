@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Bus
+
+/// What a caller may make an exported object read.
+@Suite(.timeLimit(.minutes(1))) struct CallLimitsTests {
+  private static let echo = ExportedMethod("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
+    $0.arguments
+  }
+
+  private static func bytes(_ count: Int) -> Value { .variant(.bytes(Array(repeating: 7, count: count))) }
+  private static func text(_ count: Int) -> Value { .variant(.string(String(repeating: "a", count: count))) }
+
+  private func expect(
+    _ value: Value, _ isTaken: Bool, _ fixture: BusFixture, sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    let error = await busError { () async throws(BusError) in try await fixture.call("Echo", [value]) }
+    #expect(error?.name == (isTaken ? nil : BusError.Name.limitsExceeded), sourceLocation: sourceLocation)
+  }
+
+  @Test(arguments: [CallLimits.small, .tagMessage])
+  func anInterfaceTakesCallsUpToItsLimitsAndNoLarger(limits: CallLimits) async throws {
+    let fixture = try await BusFixture.start([
+      ExportedInterface(BusFixture.interface, methods: [Self.echo], limits: limits)
+    ])
+    await expect(Self.bytes(limits.bytes), true, fixture)
+    await expect(Self.bytes(limits.bytes + 1), false, fixture)
+    await expect(Self.text(limits.bytes), true, fixture)
+    await expect(Self.text(limits.bytes + 1), false, fixture)
+    // The variant and the array count too.
+    let most = Array(repeating: Value.boolean(true), count: limits.values - 2)
+    await expect(.variant(.array(element: "b", most)), true, fixture)
+    await expect(.variant(.array(element: "b", most + [.boolean(true)])), false, fixture)
+    try await fixture.stop()
+  }
+
+  @Test func settingAPropertyIsSmall() async throws {
+    let property = ExportedProperty("Text", "s") {
+      .string("")
+    } set: { _, _ in
+    }
+    let fixture = try await BusFixture.start([ExportedInterface(BusFixture.interface, properties: [property])])
+    let text = String(repeating: "a", count: CallLimits.small.bytes)
+    let error = await busError { () async throws(BusError) in
+      try await fixture.client.call(
+        BusFixture.name, BusFixture.path, Introspection.properties, "Set",
+        [.string(BusFixture.interface), .string("Text"), .variant(.string(text))])
+    }
+    #expect(error?.name == BusError.Name.limitsExceeded)
+    try await fixture.stop()
+  }
+}
