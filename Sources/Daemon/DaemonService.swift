@@ -61,7 +61,9 @@ actor DaemonService {
     self.notifier = notifier
     self.loop = loop
     (endings, endingContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
-    state = DaemonState(policy: .init(configuration), isEnabled: masterSwitch.load())
+    let stored = masterSwitch.load()
+    if let problem = stored.problem { log(.warning, problem) }
+    state = DaemonState(policy: .init(configuration), isEnabled: stored.isEnabled)
   }
 
   // MARK: Life

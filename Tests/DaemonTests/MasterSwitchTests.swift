@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import TestSupport
 import Testing
 
@@ -8,21 +9,35 @@ import Testing
   @Test func itIsOnUntilItIsSwitchedOffAndRemembers() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("state")
-    #expect(MasterSwitch(directory: path).load())
+    #expect(MasterSwitch(directory: path).load() == .init(isEnabled: true))
     try MasterSwitch(directory: path).store(false)
-    #expect(!MasterSwitch(directory: path).load())
+    #expect(MasterSwitch(directory: path).load() == .init(isEnabled: false))
     try MasterSwitch(directory: path).store(true)
-    #expect(MasterSwitch(directory: path).load())
+    #expect(MasterSwitch(directory: path).load() == .init(isEnabled: true))
+    #expect(access("\(path)/enabled.new", F_OK) != 0)
   }
 
-  @Test func whatIsNeitherYesNorNoIsOn() throws {
+  @Test(arguments: ["", "\u{1}\u{2}", "maybe\n", "nonsense\n", "yes\nyes\n"])
+  func whatIsNeitherYesNorNoKeepsScanningOff(content: String) throws {
     let directory = try TemporaryDirectory()
-    _ = try directory.write("\u{1}\u{2}", to: "enabled")
-    #expect(MasterSwitch(directory: directory.path).load())
+    let file = try directory.write(content, to: "enabled")
+    let stored = MasterSwitch(directory: directory.path).load()
+    #expect(!stored.isEnabled)
+    #expect(stored.problem?.hasPrefix("\(file) holds neither yes nor no: ") == true)
+    try MasterSwitch(directory: directory.path).store(true)
+    #expect(MasterSwitch(directory: directory.path).load() == .init(isEnabled: true))
+  }
+
+  @Test func whatCannotBeReadKeepsScanningOff() throws {
+    let directory = try TemporaryDirectory()
+    #expect(mkdir(directory.file("enabled"), 0o755) == 0)
+    let stored = MasterSwitch(directory: directory.path).load()
+    #expect(!stored.isEnabled)
+    #expect(stored.problem?.contains(directory.file("enabled")) == true)
   }
 
   @Test func aDirectoryThatCannotBeIsAnError() {
     #expect(throws: SystemError.self) { try MasterSwitch(directory: "/dev/null/state").store(false) }
-    #expect(MasterSwitch(directory: "/dev/null/state").load())
+    #expect(MasterSwitch(directory: "/dev/null/state").load() == .init(isEnabled: true))
   }
 }
