@@ -53,6 +53,10 @@ public struct DaemonConfiguration: KeyFileConfiguration {
           entry, "\"\(device)\" is not a libnfc connection string",
           "write driver:device, for example pn532_uart:/dev/ttyUSB0 or pn53x_usb")
       }
+      // Two processes at one port would take it from each other for ever.
+      for (index, device) in devices.enumerated() where devices[..<index].contains(device) {
+        throw file.mistake(entry, "\"\(device)\" is named twice", "name each device once")
+      }
       configuration.devices = devices
     },
     Setting("Reader", "PollInterval") { configuration, file throws(KeyFileError) in

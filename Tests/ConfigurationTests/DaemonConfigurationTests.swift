@@ -43,6 +43,10 @@ import Testing
       "d.conf:2: \"/dev/ttyUSB0\" is not a libnfc connection string: "
         + "write driver:device, for example pn532_uart:/dev/ttyUSB0 or pn53x_usb"
     ),
+    (
+      "[Reader]\nDevices=pn53x_usb;pn532_uart:/dev/ttyUSB0;pn53x_usb\n",
+      "d.conf:2: \"pn53x_usb\" is named twice: name each device once"
+    ),
     ("[Tags]\nSmartPosters=perhaps\n", "d.conf:2: SmartPosters=perhaps is neither yes nor no: write yes or no"),
     ("[Tags]\nSmartposters=no\n", "d.conf:2: group [Tags] has no key Smartposters: did you mean SmartPosters?"),
     (
