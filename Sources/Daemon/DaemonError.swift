@@ -15,7 +15,8 @@ struct DaemonError: Error, Hashable, CustomStringConvertible {
   init(_ error: BusError) {
     if error.name == BusError.Name.accessDenied {
       self.init(
-        "the bus does not let this user own \(Names.Daemon.busName): install the bus policy, or run as its user",
+        "the bus does not let this user own \(Names.Daemon.busName): allow it in /etc/dbus-1/system.d, "
+          + "with <allow own=\"\(Names.Daemon.busName)\"/> in a <policy user=\"…\">, and reload the bus",
         exitCode: Names.ExitCode.notAllowed)
     } else {
       self.init(
@@ -26,5 +27,5 @@ struct DaemonError: Error, Hashable, CustomStringConvertible {
 
   static let nameIsTaken = DaemonError(
     "another process owns \(Names.Daemon.busName) on the bus: stop the other tagrouted",
-    exitCode: Names.ExitCode.unavailable)
+    exitCode: Names.ExitCode.alreadyRunning)
 }

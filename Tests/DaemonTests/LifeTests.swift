@@ -55,7 +55,7 @@ import Testing
     let run = try await ChildProcess.run(
       rig.directory.file("tagrouted"), ["--config", rig.directory.file("tagroute.conf")],
       environment: rig.environment)
-    #expect(run.status == .exited(Names.ExitCode.unavailable))
+    #expect(run.status == .exited(Names.ExitCode.alreadyRunning))
     #expect(run.log.contains { $0.contains("another process owns \(Names.Daemon.busName)") })
   }
 
