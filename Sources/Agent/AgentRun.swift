@@ -11,6 +11,7 @@ actor AgentRun {
   private let configuration: AgentConfiguration
   private let files: AgentFiles
   private let log: Log
+  private let clock = ContinuousClock()
   private let loop = EventLoop(label: "agent")
   private let notifier = ServiceNotifier.fromEnvironment()
   private var service: AgentService?
@@ -35,7 +36,8 @@ actor AgentRun {
       let session = try await Connection.open(.session, on: loop)
       let inbox = makeInbox()
       let service = AgentService(
-        session: session, inbox: inbox, configuration: configuration, now: Timestamp.now, log: log)
+        session: session, inbox: inbox, configuration: configuration, now: Timestamp.now, clock: clock,
+        log: log)
       try await service.export()
       guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
       self.service = service
@@ -91,23 +93,17 @@ actor AgentRun {
 
   /// The system bus may come later than we do; once there, the connection comes back by itself.
   private func serveDaemon(_ service: AgentService) async {
-    var delay = Duration.milliseconds(250)
-    while true {
-      do throws(BusError) {
-        let system = try await Connection.open(.system, on: loop)
-        let link = DaemonLink(connection: system, log: log) { [notifier] registered in
-          notifier.status(registered ? "Registered with the daemon" : "Waiting for the daemon")
-          await service.setRegistered(registered)
-        } receive: { values in
-          try await service.tagRead(values)
-        }
-        try await link.run()
-        return
-      } catch {
-        log(.warning, "cannot use the system bus: \(error.message); trying again")
-        try? await Task.sleep(for: delay)
-        delay = min(delay * 2, .seconds(30))
+    await Retry(clock: clock).run { () async throws(BusError) in
+      let system = try await Connection.open(.system, on: loop)
+      let link = DaemonLink(connection: system, log: log) { [notifier] registered in
+        notifier.status(registered ? "Registered with the daemon" : "Waiting for the daemon")
+        await service.setRegistered(registered)
+      } receive: { values in
+        try await service.tagRead(values)
       }
+      try await link.run()
+    } failed: { error in
+      log(.warning, "cannot use the system bus: \(error.message); trying again")
     }
   }
 

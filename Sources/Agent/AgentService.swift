@@ -19,6 +19,7 @@ actor AgentService {
   private let timeout: NotificationTimeout
   private let languages: [String]
   private let now: @Sendable () -> Timestamp
+  private let clock: any Clock<Duration>
   private let log: Log
   private var policy = TapPolicy()
   /// Hand-overs under way, by tap.
@@ -34,10 +35,11 @@ actor AgentService {
   ///   - inbox: where taps are kept.
   ///   - configuration: what the user has set.
   ///   - now: the time of day.
+  ///   - clock: what the pauses between attempts are measured by.
   ///   - log: where it is told what happens; never what a tag holds.
   init(
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, now: @escaping @Sendable () -> Timestamp,
-    log: Log
+    clock: any Clock<Duration>, log: Log
   ) {
     self.session = session
     self.inbox = inbox
@@ -50,6 +52,7 @@ actor AgentService {
     timeout = NotificationTimeout(configuration.notificationTimeout)
     languages = LanguagePreference.languages(in: ProcessEnvironment.current)
     self.now = now
+    self.clock = clock
     self.log = log
   }
 
@@ -66,9 +69,7 @@ actor AgentService {
   func start() async {
     Task { await followHandlers() }
     await handlers.start()
-    Task {
-      do { try await notifications.run() } catch { log(.error, "cannot listen to notification servers: \(error)") }
-    }
+    Task { await serveNotifications() }
     Task { await followNotifications() }
     await resume()
   }
@@ -88,6 +89,14 @@ actor AgentService {
     isRegistered = value
     guard let path = try? ObjectPath(Names.Agent.path) else { return }
     await session.propertiesChanged(["Registered"], of: Names.Agent.interface, at: path)
+  }
+
+  private func serveNotifications() async {
+    await Retry(clock: clock).run { [notifications] () async throws(BusError) in
+      try await notifications.run()
+    } failed: { [log] error in
+      log(.warning, "cannot listen to notification servers: \(error); trying again")
+    }
   }
 
   private func resume() async {
