@@ -123,7 +123,8 @@ actor AgentService {
       case .closed(let key, let reason): await perform(policy.handle(.closed(key.rawValue, reason)))
       case .activated(let key, _, let token): await clicked(key.rawValue, token: token)
       case .refused(let key, let reason):
-        log(.warning, "the notification server refused tap \(key.rawValue): \(reason); trying again")
+        log(.warning, "the notification server refused tap \(key.rawValue); trying again")
+        log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "a server's words"))
       case .serverChanged(let server?): log(.info, "notifications go to \(server.name) \(server.version)")
       case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
       }
@@ -161,7 +162,7 @@ actor AgentService {
     } catch { throw AgentAnswers.error(error) }
     // Why is for debugging only: the domain that a handler claims is the host of the link.
     log(.info, "tap \(offer.id) is offered, to be opened in \(offer.handler?.desktopID ?? "nobody")")
-    log(.debug, "tap \(offer.id) is offered because \(offer.reason)")
+    log.debug("tap \(offer.id) is offered because", Redacted(offer.reason, as: "reason"))
     await perform(policy.handle(.stored(offer)))
   }
 
@@ -198,7 +199,6 @@ actor AgentService {
           offer.notification(timeout: timeout), as: NotificationKey(offer.id),
           replacing: previous.map(NotificationKey.init))
       case .showFailure(let offer, let reason):
-        log(.warning, "tap \(offer.id) was not handed over: \(reason)")
         await notifications.show(
           offer.notification(failed: reason, timeout: timeout), as: NotificationKey(offer.id))
       case .closeNotification(let id): await notifications.close(NotificationKey(id))
@@ -213,10 +213,22 @@ actor AgentService {
 
   private func handOver(_ offer: TapOffer, token: String?) async -> HandOverOutcome {
     let outcome = await deliver(offer, token: token)
-    if outcome == .delivered { log(.info, "tap \(offer.id) was handed to \(offer.handler?.desktopID ?? "nobody")") }
+    tell(outcome, of: offer)
     await perform(policy.handle(.handedOver(offer, outcome)))
     handOvers[offer.id] = nil
     return outcome
+  }
+
+  /// A handler's own words are no more for the log than what is on the tag, which it knows.
+  private func tell(_ outcome: HandOverOutcome, of offer: TapOffer) {
+    let handler = offer.handler?.desktopID ?? "nobody"
+    switch outcome {
+    case .delivered: log(.info, "tap \(offer.id) was handed to \(handler)")
+    case .unknown: log(.warning, "tap \(offer.id) may have been handed to \(handler), which did not answer")
+    case .failed(let reason, let error):
+      log(.warning, "tap \(offer.id) was not handed to \(handler): \(error ?? "it could not be started")")
+      log.debug("tap \(offer.id) was not handed over because", Redacted(reason, as: "reason"))
+    }
   }
 
   private func deliver(_ offer: TapOffer, token: String?) async -> HandOverOutcome {
@@ -280,8 +292,10 @@ actor AgentService {
     guard offer.isOpenable else { throw BusError(name: Names.Errors.notPossible, message: offer.reason) }
     let refused = await perform(policy.handle(.open(offer, token: options["activation-token"]?.asString)))
     if let error = refused[id] { throw AgentAnswers.error(error) }
-    if case .failed(let reason)? = await handOvers[id]?.value {
-      throw BusError(name: Names.Errors.failed, message: reason)
+    switch await handOvers[id]?.value {
+    case .failed(let reason, _)?: throw BusError(name: Names.Errors.failed, message: Messages.failure(reason))
+    case .unknown(let reason)?: throw BusError(name: Names.Errors.failed, message: Messages.unknown(reason))
+    case .delivered?, nil: break
     }
   }
 

@@ -14,14 +14,21 @@ enum Messages {
   static func couldNotOpen(in handler: DisplayText) -> String { "Could not open in \(handler)" }
   /// The label of the button that hands over once more.
   static let tryAgain = "Try again"
-  /// The title after a hand-over during which the agent ended.
+  /// The title after a hand-over that nobody knows the end of.
   static func mayHaveOpened(in handler: DisplayText) -> String { "May have been opened in \(handler)" }
 
   /// Takes the buttons' place on a server that has none.
   static let withoutButtons = "The desktop shows no buttons now; this tap is kept for when it does"
 
   /// Why a tap failed that was being opened when the agent ended.
-  static let endedWhileOpening = "the agent ended while it was being opened; it may have been opened"
+  static let endedWhileOpening = unknown("the agent ended while it was being opened")
+  /// Why a tap failed of which nobody knows whether the handler has it.
+  static func unknown(_ reason: String) -> String { "\(failure(reason)); \(mayHave)" }
+  /// Why a tap failed: one bounded line, for it may be what a handler says.
+  static func failure(_ reason: String) -> String { DisplayText(reason, limit: 200).string }
+  /// Whether the reason of a failed tap leaves open whether the handler has it.
+  static func isUnknown(_ reason: String) -> Bool { reason.hasSuffix("; \(mayHave)") }
+  private static let mayHave = "it may have been opened"
   /// Why a tap was dismissed whose tag was put on a reader again.
   static let tappedAgain = "the same tag was read again"
 }

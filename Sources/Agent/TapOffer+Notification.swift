@@ -18,7 +18,7 @@ extension TapOffer {
   /// Says why it was not opened, and asks whether to try again.
   func notification(failed reason: String, timeout: NotificationTimeout) -> Notification {
     let title =
-      reason == Messages.endedWhileOpening
+      Messages.isUnknown(reason)
       ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)
     return notification(
       title: title, body: DisplayText("\(text): \(reason)", limit: 300),

@@ -107,13 +107,17 @@ struct TapPolicy {
     switch outcome {
     case .delivered:
       return [.move(offer.id, to: .delivered, reason: ""), .announceClosed(offer.id, .delivered)]
-    case .failed(let reason):
-      put(offer, .failed)
-      return [
-        .move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed),
-        .showFailure(offer, reason: reason),
-      ]
+    case .failed(let reason, _): return failed(offer, Messages.failure(reason))
+    case .unknown(let reason): return failed(offer, Messages.unknown(reason))
     }
+  }
+
+  private mutating func failed(_ offer: TapOffer, _ reason: String) -> [Action] {
+    put(offer, .failed)
+    return [
+      .move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed),
+      .showFailure(offer, reason: reason),
+    ]
   }
 
   private mutating func closed(_ id: String, _ reason: NotificationCloseReason) -> [Action] {

@@ -40,9 +40,13 @@ struct BusHandOver {
     } catch  where error.name == BusError.Name.serviceUnknown || error.name == BusError.Name.nameHasNoOwner {
       return nil
     } catch  where error.isTimeout {
-      return .failed(reason: "\(application.desktopID) did not answer within \(timeout)")
+      return .unknown(reason: "\(application.desktopID) did not answer within \(timeout)")
+    } catch  where error.name == BusError.Name.noReply {
+      return .unknown(reason: "\(application.desktopID) left without an answer")
+    } catch  where error.isDisconnected {
+      return .unknown(reason: "the session bus went away before \(application.desktopID) answered")
     } catch {
-      return .failed(reason: "\(application.desktopID) did not take it: \(error.message)")
+      return .failed(reason: "\(application.desktopID) did not take it: \(error.message)", error: error.name)
     }
   }
 }

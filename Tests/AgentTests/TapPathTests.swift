@@ -100,6 +100,11 @@ struct TapPathTests {
     #expect(failed.body.contains("the kitchen is closed"))
     #expect(failed.actions == ["default", "Try again", "retry", "Try again"])
     #expect(try await rig.state(1) == "failed")
+    // The handler knows what is on the tag: its words are for the screen.
+    let agent = try #require(await rig.installation.agent)
+    let line = try await agent.line(containing: "tap \(tapID(1)) was not handed to org.example.Menu.desktop: ")
+    #expect(line.hasSuffix(BusError.Name.failed))
+    #expect(await agent.log().allSatisfy { !$0.contains("kitchen") || $0.hasPrefix("<7>") })
 
     await rig.handler.set(.takes)
     try await server.click(failed, action: "retry")

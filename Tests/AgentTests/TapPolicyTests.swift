@@ -140,6 +140,34 @@ struct TapPolicyTests {
     #expect(policy.handle(.expired(offer.id)) == [.closeNotification(offer.id), .announceClosed(offer.id, .expired)])
   }
 
+  @Test func `what nobody knows the end of says that it may have been opened`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    _ = policy.handle(.open(offer, token: nil))
+    let reason = "no answer; it may have been opened"
+    #expect(
+      policy.handle(.handedOver(offer, .unknown(reason: "no answer"))) == [
+        .move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed),
+        .showFailure(offer, reason: reason),
+      ])
+    let shown = offer.notification(failed: reason, timeout: .server)
+    #expect(shown.summary.string == "May have been opened in Menu")
+    #expect(shown.defaultLabel == "Try again")
+  }
+
+  @Test func `what a handler says is one bounded line`() throws {
+    var policy = TapPolicy()
+    let words = "closed\u{1B}[2J\n" + String(repeating: "x", count: 10_000)
+    let actions = policy.handle(.handedOver(try sampleOffer(1), .failed(reason: words, error: "a.b")))
+    guard case .move(_, .failed, let reason)? = actions.first else {
+      Issue.record("\(actions)")
+      return
+    }
+    #expect(reason.hasPrefix("closed [2J xxx"))
+    #expect(reason.count == 200)
+    #expect(actions.contains(.showFailure(try sampleOffer(1), reason: reason)))
+  }
+
   @Test func `an old tap that fails late does not hide a newer one of its tag`() throws {
     var policy = TapPolicy()
     let (first, second, third) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7))

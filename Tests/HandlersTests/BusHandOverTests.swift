@@ -103,20 +103,32 @@ import UniversalLinks
       throw BusError(name: "org.example.Error.Closed", message: "the kitchen is closed")
     }
     let expected = "org.example.My-Menu.desktop did not take it: the kitchen is closed"
-    #expect(try await open() == .failed(reason: expected))
+    #expect(try await open() == .failed(reason: expected, error: "org.example.Error.Closed"))
     #expect(await received().count == 3, "called once")
     await application.close()
   }
 
-  @Test("a handler that hangs fails after the time-out")
+  @Test("whether a handler that hangs has it is unknown after the time-out")
   func hanging() async throws {
     let (never, _) = AsyncStream.makeStream(of: Void.self)
     let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
       for await _ in never {}
     }
     let expected = "org.example.My-Menu.desktop did not answer within 0.05 seconds"
-    #expect(try await open(timeout: .milliseconds(50)) == .failed(reason: expected))
+    #expect(try await open(timeout: .milliseconds(50)) == .unknown(reason: expected))
     await application.close()
+  }
+
+  @Test("whether a handler that leaves the bus instead of answering has it is unknown")
+  func leaving() async throws {
+    let (never, _) = AsyncStream.makeStream(of: Void.self)
+    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+      for await _ in never {}
+    }
+    async let outcome = open()
+    for await _ in calls { break }
+    await application.close()
+    #expect(try await outcome == .unknown(reason: "org.example.My-Menu.desktop left without an answer"))
   }
 
   @Test("the bus starts the application; one that ends at once has failed")
@@ -128,7 +140,7 @@ import UniversalLinks
       "[D-BUS Service]\nName=org.example.My-Menu\nExec=\(program)\n", to: "org.example.My-Menu.service")
     #expect(symlink(service, "\(bus.servicesDirectory)/org.example.My-Menu.service") == 0)
     try await bus.restart()
-    guard case .failed(let reason) = try await open() else {
+    guard case .failed(let reason, _) = try await open() else {
       Issue.record("it was delivered")
       return
     }
@@ -144,18 +156,24 @@ import UniversalLinks
       desktopID: "org.example.My-Menu.desktop", name: "Menu", file: file, isDBusActivatable: true, origin: .system)
     let launcher = Launcher(connection: try await connect(), environment: data.environment, on: loop)
     #expect(await launcher.open(application, try URI("https://menu.example.com/"), message: []) == .delivered)
-    guard case .failed(let reason) = try await open() else {
+    guard case .failed(let reason, _) = try await open() else {
       Issue.record("it was delivered without Exec")
       return
     }
     #expect(reason.contains("is no longer there"), "\(reason)")
   }
 
-  @Test("a bus that is gone is a failure")
+  @Test("whether a handler has it is unknown where the bus goes before the answer")
   func disconnected() async throws {
-    let launcher = Launcher(connection: try await connect(), environment: [:], on: loop)
+    let (never, _) = AsyncStream.makeStream(of: Void.self)
+    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+      for await _ in never {}
+    }
+    async let outcome = open()
+    for await _ in calls { break }
     try await bus.stop()
-    let outcome = await launcher.open(Self.application, try URI("https://menu.example.com/"), message: [])
-    #expect(outcome != .delivered)
+    let expected = "the session bus went away before org.example.My-Menu.desktop answered"
+    #expect(try await outcome == .unknown(reason: expected))
+    await application.close()
   }
 }

@@ -99,7 +99,7 @@ import UniversalLinks
     let file = try data.entry("org.example.Menu", lines)
     let application = Application(desktopID: "org.example.Menu.desktop", name: "Menu", file: file, origin: .system)
     let outcome = await launcher.open(application, try URI("https://example.com/"), message: [])
-    guard case .failed(let shown) = outcome else {
+    guard case .failed(let shown, _) = outcome else {
       Issue.record("it was delivered")
       return
     }
