@@ -101,9 +101,10 @@ actor AgentService {
 
   private func resume() async {
     do {
-      let unfinished = try await inbox.resume(reason: Messages.endedWhileOpening)
-      if !unfinished.isEmpty { log(.notice, "showing \(unfinished.count) taps of an earlier run again") }
-      for summary in unfinished {
+      let left = try await inbox.resume(reason: Messages.endedWhileOpening, maximum: TapPolicy.maximumOnScreen)
+      if !left.waiting.isEmpty { log(.notice, "showing \(left.waiting.count) taps of an earlier run again") }
+      for id in left.expired { await perform(policy.handle(.expired(id))) }
+      for summary in left.waiting {
         let stored = try await inbox.tap(summary.id)
         await perform(policy.handle(.resumed(await offer(stored), stored.state, reason: stored.reason)))
       }
@@ -146,23 +147,27 @@ actor AgentService {
   func tagRead(_ values: [String: Value]) async throws(BusError) {
     let reading = try TagReading(values, now: now())
     let offer = await makeOffer(reading)
+    let expired: [String]
     do {
       let tap = offer.tap(reading)
       guard offer.isOpenable else {
-        if try await inbox.refuse(tap, reason: offer.reason) {
+        if try await inbox.refuse(tap, reason: offer.reason).isNew {
           log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
           await perform([.announceClosed(offer.id, .failed)])
         }
         return
       }
-      guard try await inbox.receive(tap) else {
+      let reception = try await inbox.receive(tap)
+      guard reception.isNew else {
         log(.debug, "tap \(offer.id) was given before")
         return
       }
+      expired = reception.expired
     } catch { throw AgentAnswers.error(error) }
     // Why is for debugging only: the domain that a handler claims is the host of the link.
     log(.info, "tap \(offer.id) is offered, to be opened in \(offer.handler?.desktopID ?? "nobody")")
     log.debug("tap \(offer.id) is offered because", Redacted(offer.reason, as: "reason"))
+    for id in expired { await perform(policy.handle(.expired(id))) }
     await perform(policy.handle(.stored(offer)))
   }
 
@@ -170,7 +175,12 @@ actor AgentService {
     TapOffer(reading, registry: await handlers.registry, policy: routing, languages: languages)
   }
 
-  private func offer(_ stored: StoredTap) async -> TapOffer { await makeOffer(TagReading(stored.tap)) }
+  private func offer(_ stored: StoredTap) async -> TapOffer {
+    let offer = await makeOffer(TagReading(stored.tap))
+    // To try again is to try with the same one, which the user may have chosen.
+    guard stored.state == .failed, let handler = stored.tap.handler else { return offer }
+    return offer.handed(to: handler) ?? offer
+  }
 
   /// What the notification that is up says, else what is right now.
   private func offer(_ id: String) async throws(InboxError) -> TapOffer {
@@ -186,14 +196,11 @@ actor AgentService {
     var refused: [String: InboxError] = [:]
     for action in actions where refused[action.id] == nil {
       switch action {
-      case .move(let id, let state, let reason):
-        do {
-          try await inbox.move(id, to: state, reason: reason)
-          log(.debug, "tap \(id) is \(state.rawValue)")
-        } catch {
-          log(.debug, "\(error)")
-          refused[id] = error
-        }
+      case .move(let id, let state, let reason): refused[id] = await move(id, to: state, reason: reason)
+      case .begin(let offer):
+        refused[offer.id] = await move(offer.id, to: .opening, handler: offer.handler?.desktopID)
+      case .release(let id):
+        do { try await inbox.leaveScreen(id) } catch { log(.warning, "\(error)") }
       case .show(let offer, let previous):
         await notifications.show(
           offer.notification(timeout: timeout), as: NotificationKey(offer.id),
@@ -209,6 +216,20 @@ actor AgentService {
       }
     }
     return refused
+  }
+
+  /// - Returns: why the inbox refused it; nil where it is done.
+  private func move(
+    _ id: String, to state: TapState, reason: String = "", handler: String? = nil
+  ) async -> InboxError? {
+    do throws(InboxError) {
+      try await inbox.move(id, to: state, reason: reason, handler: handler)
+      log(.debug, "tap \(id) is \(state.rawValue)")
+      return nil
+    } catch {
+      log(.debug, "\(error)")
+      return error
+    }
   }
 
   private func handOver(_ offer: TapOffer, token: String?) async -> HandOverOutcome {
@@ -227,7 +248,7 @@ actor AgentService {
     case .unknown: log(.warning, "tap \(offer.id) may have been handed to \(handler), which did not answer")
     case .failed(let reason, let error):
       log(.warning, "tap \(offer.id) was not handed to \(handler): \(error ?? "it could not be started")")
-      log.debug("tap \(offer.id) was not handed over because", Redacted(reason, as: "reason"))
+      log.debug("tap \(offer.id) was not handed over because", Redacted(Messages.failure(reason), as: "reason"))
     }
   }
 
@@ -310,8 +331,10 @@ extension TapPolicy.Action {
   /// The tap that it is about.
   var id: String {
     switch self {
-    case .move(let id, _, _), .closeNotification(let id), .announceReceived(let id), .announceClosed(let id, _): id
-    case .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _): offer.id
+    case .move(let id, _, _), .release(let id), .closeNotification(let id), .announceReceived(let id),
+      .announceClosed(let id, _):
+      id
+    case .begin(let offer), .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _): offer.id
     }
   }
 }

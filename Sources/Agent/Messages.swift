@@ -31,4 +31,6 @@ enum Messages {
   private static let mayHave = "it may have been opened"
   /// Why a tap was dismissed whose tag was put on a reader again.
   static let tappedAgain = "the same tag was read again"
+  /// Why the time of a tap on the screen ended.
+  static let madeRoom = "newer taps took its place on the screen"
 }

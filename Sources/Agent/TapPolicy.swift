@@ -31,6 +31,10 @@ struct TapPolicy {
   enum Action: Equatable {
     /// Commit the state.
     case move(String, to: TapState, reason: String)
+    /// Commit ``TapState/opening``, and who opens it.
+    case begin(TapOffer)
+    /// Let go of what the inbox keeps only for as long as it is on the screen.
+    case release(String)
     /// Show its notification, in the place of another tap's.
     case show(TapOffer, replacing: String?)
     /// Show that it failed.
@@ -48,11 +52,16 @@ struct TapPolicy {
   private struct OnScreen {
     let offer: TapOffer
     var state: TapState
+    let number: Int
   }
+
+  /// More notifications than this are not on the screen at once, whatever is put on the reader.
+  static let maximumOnScreen = 20
 
   /// Taps with a notification, or waiting for one.
   private var onScreen: [String: OnScreen] = [:]
   private var tapOfTag: [TagIdentity: String] = [:]
+  private var lastNumber = 0
 
   /// How many taps have a notification, or wait for one.
   var count: Int { onScreen.count }
@@ -70,7 +79,7 @@ struct TapPolicy {
       return [.move(id, to: .shown, reason: "")]
     case .open(let offer, let token):
       let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
-      return [.move(offer.id, to: .opening, reason: "")] + closing + [.handOver(offer, token: token)]
+      return [.begin(offer)] + closing + [.handOver(offer, token: token)]
     case .handedOver(let offer, let outcome): return handedOver(offer, outcome)
     case .closed(let id, let reason): return closed(id, reason)
     case .dismiss(let id):
@@ -84,10 +93,10 @@ struct TapPolicy {
 
   private mutating func stored(_ offer: TapOffer) -> [Action] {
     guard let previous = tapOfTag[offer.tag].flatMap({ remove($0) })?.offer.id else {
-      put(offer, .received)
-      return [.announceReceived(offer.id), .show(offer, replacing: nil)]
+      return put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
     }
-    put(offer, .received)
+    // In the other's place, so nothing has to leave.
+    _ = put(offer, .received)
     return [
       .move(previous, to: .dismissed, reason: Messages.tappedAgain), .announceReceived(offer.id),
       .show(offer, replacing: previous), .announceClosed(previous, .dismissed),
@@ -99,8 +108,9 @@ struct TapPolicy {
       guard state != .failed else { return [] }
       return [.move(offer.id, to: .failed, reason: offer.reason), .announceClosed(offer.id, .failed)]
     }
-    put(offer, state)
-    return state == .failed ? [.showFailure(offer, reason: reason)] : [.show(offer, replacing: nil)]
+    return put(offer, state) + [
+      state == .failed ? .showFailure(offer, reason: reason) : .show(offer, replacing: nil)
+    ]
   }
 
   private mutating func handedOver(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
@@ -113,11 +123,8 @@ struct TapPolicy {
   }
 
   private mutating func failed(_ offer: TapOffer, _ reason: String) -> [Action] {
-    put(offer, .failed)
-    return [
-      .move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed),
-      .showFailure(offer, reason: reason),
-    ]
+    [.move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed)] + put(offer, .failed)
+      + [.showFailure(offer, reason: reason)]
   }
 
   private mutating func closed(_ id: String, _ reason: NotificationCloseReason) -> [Action] {
@@ -125,17 +132,27 @@ struct TapPolicy {
     switch (tap.state, reason) {
     case (_, .dismissed):
       return [.move(id, to: .dismissed, reason: ""), .announceClosed(id, .dismissed)]
-    case (.failed, _): return []
+    case (.failed, _): return [.release(id)]
     // Whoever closed it was not the user: it can still be opened from the inbox.
     case (_, .expired), (_, .closed), (_, .undefined):
       return [.move(id, to: .expired, reason: ""), .announceClosed(id, .expired)]
     }
   }
 
-  private mutating func put(_ offer: TapOffer, _ state: TapState) {
-    onScreen[offer.id] = OnScreen(offer: offer, state: state)
+  /// Gives a tap its place on the screen, and the oldest no longer has one where there are too many.
+  private mutating func put(_ offer: TapOffer, _ state: TapState) -> [Action] {
+    lastNumber += 1
+    onScreen[offer.id] = OnScreen(offer: offer, state: state, number: lastNumber)
     // A newer tap of the same tag is the one that the next replaces, not an older one that failed meanwhile.
     if state != .failed || tapOfTag[offer.tag] == nil { tapOfTag[offer.tag] = offer.id }
+    guard onScreen.count > TapPolicy.maximumOnScreen,
+      let oldest = onScreen.values.min(by: { $0.number < $1.number }), remove(oldest.offer.id) != nil
+    else { return [] }
+    let id = oldest.offer.id
+    guard oldest.state != .failed else { return [.closeNotification(id), .release(id)] }
+    return [
+      .move(id, to: .expired, reason: Messages.madeRoom), .closeNotification(id), .announceClosed(id, .expired),
+    ]
   }
 
   private mutating func remove(_ id: String) -> OnScreen? {

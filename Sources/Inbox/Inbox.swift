@@ -31,6 +31,8 @@ public actor Inbox {
   private var store: TapStore?
   /// Whether `store` is in memory though there is a file to go back to.
   private var isDegraded = false
+  /// What is over, and may no longer be in the store.
+  private var finished = RecentIdentifiers(limit: 64)
 
   /// The inbox's own loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -65,10 +67,10 @@ public actor Inbox {
     self.report = report
   }
 
-  /// Stores a tap in the state ``TapState/received``; false, and nothing changed, where its id is known.
+  /// Stores a tap in the state ``TapState/received``, unless its id is known, and makes room for it.
   ///
   /// - Throws: ``InboxError/Code/storage`` where not even memory could hold it.
-  public func receive(_ tap: Tap) throws(InboxError) -> Bool {
+  public func receive(_ tap: Tap) throws(InboxError) -> Reception {
     try record(tap, as: .received, reason: "")
   }
 
@@ -77,9 +79,9 @@ public actor Inbox {
   /// - Parameters:
   ///   - tap: what was read.
   ///   - reason: why, in words for a person.
-  /// - Returns: false, and nothing changed, where the id is known.
+  /// - Returns: whether its id was new.
   /// - Throws: ``InboxError/Code/storage`` where not even memory could hold it.
-  public func refuse(_ tap: Tap, reason: String) throws(InboxError) -> Bool {
+  public func refuse(_ tap: Tap, reason: String) throws(InboxError) -> Reception {
     try record(tap, as: .failed, reason: reason)
   }
 
@@ -89,15 +91,18 @@ public actor Inbox {
   ///   - id: the tap's id.
   ///   - state: one of the present state's ``TapState/successors``.
   ///   - reason: why, in words for a person.
+  ///   - handler: who opens it from here on; nil where that is who it was.
   /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/illegalTransition``, ``InboxError/Code/storage``.
-  public func move(_ id: String, to state: TapState, reason: String = "") throws(InboxError) {
+  public func move(
+    _ id: String, to state: TapState, reason: String = "", handler: String? = nil
+  ) throws(InboxError) {
     let time = now()
     let present = try attempt { store throws(SQLiteError) in
       try store.transaction { () throws(SQLiteError) -> TapState? in
         let present = try store.state(of: id)
         guard let present, present.successors.contains(state) else { return present }
         if keepsFinished || state.isOpen || state == .failed {
-          _ = try store.update(id, from: present, to: state, reason: reason, at: time)
+          _ = try store.update(id, from: present, to: state, reason: reason, handler: handler, at: time)
         } else {
           try store.remove(id)
         }
@@ -106,6 +111,17 @@ public actor Inbox {
     }
     guard let present else { throw .unknownTap(id) }
     guard present.successors.contains(state) else { throw .illegalTransition(id, from: present, to: state) }
+    if !state.isOpen { finished.insert(id) }
+  }
+
+  /// Takes in that a tap's notification is gone: a failed tap of an inbox that keeps only what is on the screen goes with it.
+  ///
+  /// - Throws: ``InboxError/Code/storage``.
+  public func leaveScreen(_ id: String) throws(InboxError) {
+    guard !keepsFinished else { return }
+    try attempt { store throws(SQLiteError) in
+      if try store.state(of: id) == .failed { try store.remove(id) }
+    }
   }
 
   /// One tap, whole.
@@ -124,28 +140,30 @@ public actor Inbox {
     try attempt { store throws(SQLiteError) in try store.list(query) }
   }
 
-  /// What a start of the agent finds unfinished, oldest first: taps to show again.
+  /// What a start of the agent finds unfinished.
   ///
-  /// Those that were being opened become ``TapState/failed``: the handler may or may not have got them.
+  /// Taps that were being opened become ``TapState/failed``: the handler may or may not have got them. Of all that wait, or
+  /// failed and can be tried again, the newest are to be shown; older ones that wait become ``TapState/expired``.
   ///
-  /// - Parameter reason: what a tap that was being opened says from here on.
-  /// - Returns: the taps, in the states they have now.
+  /// - Parameters:
+  ///   - reason: what a tap that was being opened says from here on.
+  ///   - maximum: how many are to be shown at most.
+  /// - Returns: what to show, and what expired.
   /// - Throws: ``InboxError/Code/storage``.
-  public func resume(reason: String) throws(InboxError) -> [TapSummary] {
+  public func resume(reason: String, maximum: Int) throws(InboxError) -> Resumption {
     let time = now()
-    return try attempt { store throws(SQLiteError) in
+    let resumption = try attempt { store throws(SQLiteError) in
       try store.transaction { () throws(SQLiteError) in
-        let unfinished = InboxQuery(
-          states: [.received, .shown, .opening], newestFirst: false, limit: InboxQuery.maximumLimit)
-        return try store.list(unfinished).map { (tap) throws(SQLiteError) in
-          guard tap.state == .opening else { return tap }
-          _ = try store.update(tap.id, from: .opening, to: .failed, reason: reason, at: time)
-          return TapSummary(
-            id: tap.id, time: tap.time, uri: tap.uri, title: tap.title, handler: tap.handler, state: .failed,
-            changed: time, reason: reason)
-        }
+        try store.updateAll(from: .opening, to: .failed, reason: reason, at: time)
+        let waiting = try store.presentable(limit: max(maximum, 1))
+        let shown = Set(waiting.map(\.id))
+        let expired = try store.waiting().filter { !shown.contains($0) }
+        for id in expired { try end(id, in: store, at: time) }
+        return Resumption(waiting: waiting, expired: expired)
       }
     }
+    for id in resumption.expired { finished.insert(id) }
+    return resumption
   }
 
   /// Applies the retention, and goes back to the file where a full disk had made that impossible.
@@ -157,31 +175,49 @@ public actor Inbox {
     let time = now()
     let limit = time.before(days: retention.days)
     let maximum = retention.maximumTaps
-    return try attempt { store throws(SQLiteError) in
+    let expired = try attempt { store throws(SQLiteError) in
       try store.transaction { () throws(SQLiteError) in
         try store.remove(before: limit, keeping: maximum)
-        let ended = try store.overdue(before: limit, excess: try store.count() - maximum)
-        for id in ended {
-          for state in [TapState.received, .shown] {
-            _ = try store.update(id, from: state, to: .expired, reason: "", at: time)
-          }
-        }
-        return ended
+        let expired = try store.overdue(before: limit, excess: try store.count() - maximum)
+        for id in expired { try end(id, in: store, at: time) }
+        return expired
       }
     }
+    for id in expired { finished.insert(id) }
+    return expired
   }
 
-  private func record(_ tap: Tap, as state: TapState, reason: String) throws(InboxError) -> Bool {
-    guard keepsFinished || state.isOpen else { return true }
+  private func record(_ tap: Tap, as state: TapState, reason: String) throws(InboxError) -> Reception {
+    guard !finished.contains(tap.id) else { return .known }
+    guard keepsFinished || state.isOpen else {
+      finished.insert(tap.id)
+      return .stored
+    }
     let stored = StoredTap(tap: tap, state: state, changed: now(), reason: reason)
     let limit = stored.changed.before(days: retention.days)
-    let room = retention.maximumTaps - 1
-    return try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in
-        guard try store.insert(stored) else { return false }
-        if try store.count() > room { try store.remove(before: limit, keeping: room + 1) }
-        return true
+    let maximum = retention.maximumTaps
+    let reception = try attempt { store throws(SQLiteError) in
+      try store.transaction { () throws(SQLiteError) -> Reception in
+        guard try store.insert(stored) else { return .known }
+        guard try store.count() > maximum else { return .stored }
+        try store.remove(before: limit, keeping: maximum)
+        // Only taps that wait are left: a tag that comes as ever new ones must not fill the disk.
+        let excess = try store.count() - maximum
+        let expired = try store.waiting().filter { $0 != tap.id }.prefix(max(excess, 0))
+        for id in expired { try store.remove(id) }
+        return Reception(isNew: true, expired: Array(expired))
       }
+    }
+    for id in reception.expired { finished.insert(id) }
+    if !state.isOpen { finished.insert(tap.id) }
+    return reception
+  }
+
+  /// Ends the time of a tap that waits.
+  private func end(_ id: String, in store: TapStore, at time: Timestamp) throws(SQLiteError) {
+    guard keepsFinished else { return try store.remove(id) }
+    for state in [TapState.received, .shown] {
+      _ = try store.update(id, from: state, to: .expired, reason: "", at: time)
     }
   }
 

@@ -45,7 +45,8 @@ public struct TapSummary: Sendable, Hashable {
 public struct Retention: Sendable, Hashable {
   /// Finished taps older than this are removed, and open ones expire.
   public let days: Int
-  /// At most this many taps are kept; the oldest finished ones go first.
+  /// At most this many taps are kept, and those that are being opened; the oldest finished ones go first, then the oldest
+  /// that wait.
   public let maximumTaps: Int
 
   /// - Parameters:

@@ -23,7 +23,7 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
   case dismissed
   /// It was not handed over; the tap's reason says why. It stays so while a notification offers to try again.
   case failed
-  /// The notification server or the retention ended its time on the screen.
+  /// The notification server, newer taps or the retention ended its time on the screen.
   case expired
 
   /// The states that this one may become.

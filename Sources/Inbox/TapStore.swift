@@ -54,14 +54,24 @@ final class TapStore {
     return rows.first?.first?.asText.flatMap(TapState.init)
   }
 
-  /// Sets the state where it is still `from`; returns whether it was.
+  /// Sets the state where it is still `from`, and the handler where one is given; returns whether it was.
   func update(
-    _ id: String, from: TapState, to: TapState, reason: String, at time: Timestamp
+    _ id: String, from: TapState, to: TapState, reason: String, handler: String? = nil, at time: Timestamp
   ) throws(SQLiteError) -> Bool {
     try database.run(
-      "UPDATE taps SET state = ?, reason = ?, changed = ? WHERE id = ? AND state = ?",
-      [.text(to.rawValue), .text(reason), .integer(time.microseconds), .text(id), .text(from.rawValue)])
+      "UPDATE taps SET state = ?, reason = ?, changed = ?, handler = coalesce(?, handler) WHERE id = ? AND state = ?",
+      [
+        .text(to.rawValue), .text(reason), .integer(time.microseconds), SQLiteValue(handler), .text(id),
+        .text(from.rawValue),
+      ])
     return database.changes == 1
+  }
+
+  /// Sets the state of all taps that are in `from`.
+  func updateAll(from: TapState, to: TapState, reason: String, at time: Timestamp) throws(SQLiteError) {
+    try database.run(
+      "UPDATE taps SET state = ?, reason = ?, changed = ? WHERE state = ?",
+      [.text(to.rawValue), .text(reason), .integer(time.microseconds), .text(from.rawValue)])
   }
 
   /// One tap, whole.
@@ -93,6 +103,28 @@ final class TapStore {
     return rows.compactMap(TapSummary.init)
   }
 
+  /// The newest taps that the user has still to decide on, the oldest of them first: those that wait, and those that failed
+  /// at a handler. One without a link or a handler was refused, and there is nothing to decide.
+  func presentable(limit: Int) throws(SQLiteError) -> [TapSummary] {
+    let rows = try database.run(
+      """
+      SELECT id, time, uri, title, handler, state, changed, reason FROM taps
+      WHERE state IN \(TapStore.waitingStates)
+      OR (state = '\(TapState.failed.rawValue)' AND uri IS NOT NULL AND handler IS NOT NULL)
+      ORDER BY sequence DESC LIMIT ?
+      """, [.integer(Int64(limit))])
+    return rows.reversed().compactMap(TapSummary.init)
+  }
+
+  /// The ids of the taps that wait for the user, the oldest first.
+  func waiting() throws(SQLiteError) -> [String] {
+    let rows = try database.run("SELECT id FROM taps WHERE state IN \(TapStore.waitingStates) ORDER BY sequence")
+    return rows.compactMap { $0.first?.asText }
+  }
+
+  /// The states that retention may end.
+  private static let waitingStates = "('\(TapState.received.rawValue)', '\(TapState.shown.rawValue)')"
+
   /// How many taps there are.
   func count() throws(SQLiteError) -> Int {
     Int(try database.run("SELECT count(*) FROM taps").first?.first?.asInteger ?? 0)
@@ -114,7 +146,7 @@ final class TapStore {
 
   /// The open taps that retention ends: those older than `time`, and the oldest of the `excess` ones.
   func overdue(before time: Timestamp, excess: Int) throws(SQLiteError) -> [String] {
-    let open = "('\(TapState.received.rawValue)', '\(TapState.shown.rawValue)')"
+    let open = TapStore.waitingStates
     let rows = try database.run(
       """
       SELECT id FROM taps WHERE state IN \(open) AND (time < ? OR sequence IN

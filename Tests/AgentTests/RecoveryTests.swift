@@ -33,6 +33,64 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
+  @Test func `what failed and can be tried again is shown again after a restart, in the app that was chosen`()
+    async throws
+  {
+    let rig = try await AgentRig()
+    // First in its name, so that the handler that is there is the second choice.
+    try rig.installation.directory.write(
+      HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=First"),
+      to: "share/applications/org.example.First.desktop")
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    await rig.handler.set(.refuses)
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    try await rig.daemon.give(tapValues(2, message: try uriMessage("javascript:1")))
+    #expect(await server.next().summary == "Open in First")
+    await #expect(throws: BusError.self) {
+      try await rig.call(
+        "Open", [.string(tapID(1)), .dictionary(["handler": .string(HandlerStandIn.desktopID)])])
+    }
+    #expect(try await rig.tap(1)["handler"] == .string(HandlerStandIn.desktopID))
+    #expect(await server.next().summary == "Could not open in Menu")
+
+    try await rig.killAgent()
+    try await rig.startAgent()
+    let again = await server.next()
+    #expect(again.summary == "Could not open in Menu")
+    #expect(again.body.contains("the kitchen is closed"))
+    await rig.handler.set(.takes)
+    _ = await rig.handler.next()
+    try await server.click(again, action: "retry")
+    #expect(await rig.handler.next().uri == "https://menu.example.com/1")
+    #expect(await server.all.count == 3)
+    await rig.installation.stop()
+  }
+
+  @Test func `a restart shows the newest of many taps, and the screen never has more`() async throws {
+    let rig = try await AgentRig()
+    try await rig.startAgent()
+    for number in 1...25 {
+      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+    }
+    #expect(try await rig.state(5) == "expired")
+    #expect(try await rig.state(6) == "received")
+    try await rig.killAgent()
+    try await rig.startAgent()
+    let server = try await rig.startServer()
+    var ids: [String: UInt32] = [:]
+    for _ in 6...25 {
+      let shown = await server.next()
+      ids[shown.body] = shown.id
+    }
+    #expect(Set(ids.keys) == Set((6...25).map { "menu.example.com/\($0)" }))
+    try await rig.daemon.give(tapValues(26, message: try uriMessage("https://menu.example.com/26")))
+    #expect(await server.next().body == "menu.example.com/26")
+    #expect(try await rig.state(6) == "expired")
+    #expect(await server.closedByCaller == [ids["menu.example.com/6"]])
+    await rig.installation.stop()
+  }
+
   @Test func `a tap that no server could show waits for one, over a crash of the agent too`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()

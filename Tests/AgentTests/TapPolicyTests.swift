@@ -13,7 +13,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.shown(offer.id)) == [.move(offer.id, to: .shown, reason: "")])
     #expect(
       policy.handle(.open(offer, token: "t")) == [
-        .move(offer.id, to: .opening, reason: ""), .closeNotification(offer.id), .handOver(offer, token: "t"),
+        .begin(offer), .closeNotification(offer.id), .handOver(offer, token: "t"),
       ])
     #expect(
       policy.handle(.handedOver(offer, .delivered)) == [
@@ -65,7 +65,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.shown(offer.id)).isEmpty)
     #expect(
       policy.handle(.open(offer, token: "t")) == [
-        .move(offer.id, to: .opening, reason: ""), .closeNotification(offer.id), .handOver(offer, token: "t"),
+        .begin(offer), .closeNotification(offer.id), .handOver(offer, token: "t"),
       ])
   }
 
@@ -86,13 +86,13 @@ struct TapPolicyTests {
     // It can still be opened from the list.
     #expect(
       policy.handle(.open(offer, token: nil)) == [
-        .move(offer.id, to: .opening, reason: ""), .handOver(offer, token: nil),
+        .begin(offer), .handOver(offer, token: nil),
       ])
   }
 
   @Test func `a failure whose notification runs out stays a failure, one that is closed is dismissed`() throws {
     for (reason, actions) in [
-      (NotificationCloseReason.expired, [TapPolicy.Action]()),
+      (NotificationCloseReason.expired, [TapPolicy.Action.release(tapID(1))]),
       (.dismissed, [.move(tapID(1), to: .dismissed, reason: ""), .announceClosed(tapID(1), .dismissed)]),
     ] {
       var policy = TapPolicy()
@@ -138,6 +138,31 @@ struct TapPolicyTests {
       ])
     _ = policy.handle(.stored(offer))
     #expect(policy.handle(.expired(offer.id)) == [.closeNotification(offer.id), .announceClosed(offer.id, .expired)])
+  }
+
+  @Test func `the oldest leaves the screen when there are too many, and can be opened from the list`() throws {
+    var policy = TapPolicy()
+    let failed = try sampleOffer(1)
+    #expect(policy.handle(.resumed(failed, .failed, reason: "why")) == [.showFailure(failed, reason: "why")])
+    for number in 2...TapPolicy.maximumOnScreen {
+      #expect(policy.handle(.stored(try sampleOffer(number))).count == 2)
+    }
+    let (next, last) = (try sampleOffer(101), try sampleOffer(102))
+    #expect(
+      policy.handle(.stored(next)) == [
+        .closeNotification(failed.id), .release(failed.id), .announceReceived(next.id), .show(next, replacing: nil),
+      ])
+    #expect(
+      policy.handle(.stored(last)) == [
+        .move(tapID(2), to: .expired, reason: Messages.madeRoom), .closeNotification(tapID(2)),
+        .announceClosed(tapID(2), .expired), .announceReceived(last.id), .show(last, replacing: nil),
+      ])
+    #expect(policy.count == TapPolicy.maximumOnScreen)
+    #expect(policy.handle(.closed(tapID(2), .closed)).isEmpty)
+    // In the place of the same tag's nobody else has to leave.
+    let again = try sampleOffer(103, tag: 102)
+    #expect(policy.handle(.stored(again)).contains(.show(again, replacing: last.id)))
+    #expect(policy.count == TapPolicy.maximumOnScreen)
   }
 
   @Test func `what nobody knows the end of says that it may have been opened`() throws {

@@ -113,7 +113,7 @@ struct InboxFileTests {
     let reports = Reports()
     let inbox = inbox(in: temporary.path, reports: reports)
 
-    #expect(try await inbox.receive(sampleTap("a")))
+    #expect(try await inbox.receive(sampleTap("a")).isNew)
     #expect(try await inbox.list().map(\.id) == ["a"])
     let aside = "inbox.sqlite.damaged-\(sampleTime.microseconds)"
     #expect(names(in: temporary.path).contains(aside))
@@ -139,7 +139,7 @@ struct InboxFileTests {
 
     let reports = Reports()
     let inbox = inbox(in: temporary.path, reports: reports)
-    #expect(try await inbox.receive(sampleTap("next")))
+    #expect(try await inbox.receive(sampleTap("next")).isNew)
     #expect(reports.all.contains { $0.contains("damaged") })
   }
 
@@ -151,7 +151,7 @@ struct InboxFileTests {
     }
     let reports = Reports()
     let inbox = inbox(in: temporary.path, reports: reports)
-    #expect(try await inbox.receive(sampleTap("a")))
+    #expect(try await inbox.receive(sampleTap("a")).isNew)
 
     let aside = temporary.path + "/inbox.sqlite.unusable-\(sampleTime.microseconds)"
     let version = try Database(path: aside).run("PRAGMA user_version")
@@ -165,7 +165,7 @@ struct InboxFileTests {
     let inbox = inbox(in: temporary.path, pages: 12, reports: reports)
     let message = [UInt8](repeating: 1, count: 3000)
     for index in 0..<20 {
-      #expect(try await inbox.receive(sampleTap("\(index)", message: message)))
+      #expect(try await inbox.receive(sampleTap("\(index)", message: message)).isNew)
       #expect(try await inbox.tap("\(index)").tap.message == message)
     }
     try await inbox.move("0", to: .shown)
@@ -178,7 +178,7 @@ struct InboxFileTests {
     try write([], to: temporary.path + "/file")
     let reports = Reports()
     let inbox = inbox(in: temporary.path + "/file/below", reports: reports)
-    #expect(try await inbox.receive(sampleTap("a")))
+    #expect(try await inbox.receive(sampleTap("a")).isNew)
     #expect(try await inbox.list().map(\.id) == ["a"])
     #expect(reports.all.count == 1)
   }

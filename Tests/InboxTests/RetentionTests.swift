@@ -23,16 +23,28 @@ struct RetentionTests {
     #expect(try await inbox.list().map(\.id) == ["5", "4", "3"])
   }
 
-  @Test func `a tap that waits is never dropped by a newer one, only expired by a prune`() async throws {
-    let inbox = Inbox(.memory, retention: Retention(maximumTaps: 2), now: { sampleTime }, report: { _ in })
-    for index in 0..<4 { _ = try await inbox.receive(sampleTap("\(index)")) }
+  @Test func `the oldest that wait go by number too, at once, and are named`() async throws {
+    let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3), now: { sampleTime }, report: { _ in })
+    _ = try await inbox.receive(sampleTap("opening"))
+    try await inbox.move("opening", to: .opening)
+    for index in 0..<2 { #expect(try await inbox.receive(sampleTap("\(index)")).expired == []) }
     try await inbox.move("1", to: .shown)
-    #expect(try await inbox.list().count == 4)
+    for index in 2..<200 {
+      #expect(try await inbox.receive(sampleTap("\(index)")) == Reception(isNew: true, expired: ["\(index - 2)"]))
+    }
+    #expect(try await inbox.list().map(\.id) == ["199", "198", "opening"])
+    #expect(try await !inbox.receive(sampleTap("197")).isNew)
+    #expect(try await inbox.prune() == [])
+  }
 
-    #expect(try await inbox.prune() == ["0", "1"])
-    #expect(try await inbox.tap("0").state == .expired)
-    #expect(try await inbox.tap("1").state == .expired)
-    #expect(try await inbox.tap("2").state == .received)
+  @Test func `what is being opened stays over the maximum, and the newest tap is taken all the same`() async throws {
+    let inbox = Inbox(.memory, retention: Retention(maximumTaps: 1), now: { sampleTime }, report: { _ in })
+    for id in ["a", "b"] {
+      #expect(try await inbox.receive(sampleTap(id)) == Reception(isNew: true, expired: []))
+      try await inbox.move(id, to: .opening)
+    }
+    #expect(try await inbox.receive(sampleTap("c")).isNew)
+    #expect(try await inbox.list().map(\.id) == ["c", "b", "a"])
   }
 
   @Test func `a waiting tap that is too old expires`() async throws {

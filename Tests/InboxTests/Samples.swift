@@ -5,12 +5,13 @@ import Synchronization
 /// A Friday in 2026.
 let sampleTime = Timestamp(microseconds: 1_795_000_000_000_000)
 
-func sampleTap(_ id: String, time: Timestamp = sampleTime, message: [UInt8] = [0xD1, 0x01, 0x02, 0x55, 0x04, 0x61])
-  -> Tap
-{
+func sampleTap(
+  _ id: String, time: Timestamp = sampleTime, message: [UInt8] = [0xD1, 0x01, 0x02, 0x55, 0x04, 0x61],
+  uri: String? = "https://menu.example.com/table/4"
+) -> Tap {
   Tap(
     id: id, time: time, message: message, technology: "type-2", uid: [4, 1, 2, 3, 4, 5, 6], reader: "/reader/0",
-    uri: "https://menu.example.com/table/4", title: "Open in Menu", handler: "org.example.Menu.desktop")
+    uri: uri, title: "Open in Menu", handler: "org.example.Menu.desktop")
 }
 
 /// What an inbox said for the log.
