@@ -38,29 +38,35 @@ final class Device {
 
   /// Opens the device, with the field off.
   ///
+  /// Nothing in here but `deinit` closes the handle: it also runs where setting up fails, and libnfc frees what it closes.
+  ///
   /// - Parameters:
   ///   - connectionString: what libnfc calls the device.
   ///   - context: libnfc's context.
+  /// - Returns: the device.
   /// - Throws: `Failure` where it cannot be opened.
-  init(_ connectionString: String, _ context: OpaquePointer) throws(Failure) {
+  static func open(_ connectionString: String, _ context: OpaquePointer) throws(Failure) -> Device {
     guard let handle = connectionString.withCString({ nfc_open(context, $0) }) else {
       throw Failure(reason: "\(connectionString) does not answer; is it a reader, and does no other program use it?")
     }
+    let device = Device(owning: handle, connectionString)
+    try device.setUp()
+    return device
+  }
+
+  private init(owning handle: OpaquePointer, _ connectionString: String) {
     self.handle = handle
     self.connectionString = connectionString
     name = String(cString: nfc_device_get_name(handle))
+  }
+
+  private func setUp() throws(Failure) {
     guard nfc_initiator_init(handle) >= 0, nfc_device_set_property_bool(handle, NP_INFINITE_SELECT, false) >= 0 else {
-      nfc_close(handle)
       throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
     }
-    do throws(Failure) {
-      // One look and one more: a tag that was left active misses the first.
-      _ = try send([Command.configureRF, 0x05, 0x00, 0x01, 0x01])
-      try switchFieldOff()
-    } catch {
-      nfc_close(handle)
-      throw error
-    }
+    // One look and one more: a tag that was left active misses the first.
+    _ = try send([Command.configureRF, 0x05, 0x00, 0x01, 0x01])
+    try switchFieldOff()
   }
 
   deinit { nfc_close(handle) }

@@ -94,7 +94,7 @@ final class Poller {
   }
 
   private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<Device, Device.Failure> {
-    Result { () throws(Device.Failure) in try Device(connectionString, context) }
+    Result { () throws(Device.Failure) in try Device.open(connectionString, context) }
   }
 
   private func lose(_ failure: Device.Failure) throws(ReaderLinkError) {

@@ -14,13 +14,17 @@ final class ReaderRig {
   /// All that has been read of the events so far, for a test's message.
   private(set) var seen: [ReaderProcessEvent] = []
 
-  init(isPluggedIn: Bool = true) async throws {
+  init(
+    isPluggedIn: Bool = true, pollInterval: Duration = .milliseconds(20), fault: Fault? = nil,
+    environment: [String] = []
+  ) async throws {
     directory = try TemporaryDirectory()
     simulator = try await SimulatedReader.start(link: directory.file("reader"))
     if !isPluggedIn { await simulator.unplug() }
+    if let fault { await simulator.add(fault) }
     let configuration = ReaderProcess.Configuration(
       program: try BuiltProducts.program("tagroute-reader"), device: await simulator.connectionString,
-      pollInterval: .milliseconds(20))
+      pollInterval: pollInterval, environment: environment)
     process = ReaderProcess(configuration, on: EventLoop(label: "daemon"))
     events = process.events.makeAsyncIterator()
     await process.start()
