@@ -26,6 +26,9 @@ final class DaemonConnection {
     try link.send(message)
   }
 
+  /// A sleep that beats before and after it cover without a word of its own.
+  private static let shortSleep = Duration.milliseconds(200)
+
   /// Says that this thread lives, as often as that is needed.
   func beat() throws(ReaderLinkError) {
     if let lastBeat, .now - lastBeat < Self.beatInterval { return }
@@ -59,6 +62,14 @@ final class DaemonConnection {
       case .shutDown: isShuttingDown = true
       }
     }
+  }
+
+  /// Sleeps between two things that are done, having said for how long where that is not soon over; less where the daemon
+  /// says something.
+  func pause(_ duration: Duration) throws(ReaderLinkError) {
+    if duration > Self.shortSleep { try promise(duration + Self.promise) } else { try beat() }
+    try sleep(duration)
+    try beat()
   }
 
   /// Whether what is being done should be given up. Does not sleep.

@@ -134,7 +134,7 @@ final class Poller {
     }
     if let tag = selected {
       // Who has looks in quicker succession than usual wants the next tag noticed as quickly.
-      try sleep(min(Self.presenceInterval, options.pollInterval * 2))
+      try pause(min(Self.presenceInterval, options.pollInterval * 2))
       guard daemon.wantsScanning, !daemon.isShuttingDown else { return }
       if try isPresent(tag, device) { return }
       selected = nil
@@ -150,7 +150,7 @@ final class Poller {
     } else {
       try handle(tracker.nothing(), nil)
       try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
-      try sleep(tracker.isOccupied ? Self.confirmationInterval : options.pollInterval)
+      try pause(tracker.isOccupied ? Self.confirmationInterval : options.pollInterval)
     }
   }
 
@@ -243,7 +243,7 @@ final class Poller {
     try report(.counters(counters))
   }
 
-  private func sleep(_ duration: Duration) throws(Interruption) {
-    try asking { () throws(ReaderLinkError) in try daemon.sleep(duration) }
+  private func pause(_ duration: Duration) throws(Interruption) {
+    try asking { () throws(ReaderLinkError) in try daemon.pause(duration) }
   }
 }

@@ -52,7 +52,7 @@ struct ReaderSupervision {
   /// What is added to the time that a process names for its next word.
   static let grace = Duration.milliseconds(400)
   /// The longest time for its next word that a process is allowed to name.
-  static let longestPromise = Duration.seconds(10)
+  static let longestPromise = Duration.seconds(15)
   /// How long a process may live after it has closed its link.
   static let hangUpAllowance = Duration.milliseconds(500)
   /// How long a process may take to shut down.

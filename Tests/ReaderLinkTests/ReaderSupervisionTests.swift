@@ -53,7 +53,7 @@ private struct Rig {
     var rig = Rig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: .max)))
-    #expect(rig.advance(.milliseconds(10_400)) == [.kill])
+    #expect(rig.advance(.milliseconds(15_400)) == [.kill])
   }
 
   @Test func aCommandMustBeAnswered() {

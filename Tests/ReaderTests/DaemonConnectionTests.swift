@@ -55,6 +55,24 @@ import Testing
     #expect(try received() == [.heartbeat(within: 1000), .heartbeat(within: 0), .heartbeat(within: 1000)])
   }
 
+  @Test func promisesToWakeFromALongPause() throws {
+    let connection = connection()
+    try connection.beat()
+    // What the daemon says ends the pause at once.
+    send(.scan(true))
+    try connection.pause(.seconds(10))
+    #expect(
+      try received() == [.heartbeat(within: 1000), .heartbeat(within: 11_000), .heartbeat(within: 1000)])
+  }
+
+  @Test func aShortPauseNeedsNoWord() throws {
+    let connection = connection()
+    try connection.beat()
+    send(.scan(true))
+    try connection.pause(.milliseconds(120))
+    #expect(try received() == [.heartbeat(within: 1000)])
+  }
+
   @Test func saysAStateOnce() throws {
     let connection = connection()
     for reason in ["a", "a", "b"] { try connection.report(.state(.absent(reason: reason))) }

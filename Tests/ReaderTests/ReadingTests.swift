@@ -60,6 +60,17 @@ import Testing
     await rig.stop()
   }
 
+  @Test func aLongPauseBetweenTwoLooksCostsNoProcess() async throws {
+    let rig = try await ReaderRig(pollInterval: .milliseconds(2500))
+    await rig.process.setScanning(true)
+    try await rig.expect(.scanning(true))
+    // The whole pause after the first look, up to the second one.
+    try await rig.commands(4)
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
+    #expect(try await rig.message().message == uri("https://example.com"))
+    await rig.stop()
+  }
+
   @Test func noticesThatATagWasExchangedForAnother() async throws {
     let rig = try await ReaderRig.scanning()
     let first = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
