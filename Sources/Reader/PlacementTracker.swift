@@ -19,10 +19,15 @@ struct PlacementTracker {
   /// Looks without a tag until it counts as away: one may miss it.
   static let missesUntilAway = 2
 
+  /// How often the device may fail while a tag is read until that counts as what came of the tag.
+  static let mostInterruptions = 3
+
   private var lastNumber: UInt64 = 0
   private var resting: (tag: TypeAActivation, number: UInt64?)?
   private var misses = 0
   private var avoided: [[UInt8]] = []
+  /// The tag with which the device failed last, and how often in a row.
+  private var interruptions: (tag: TypeAActivation, count: Int)?
 
   /// Whether a tag counts as there.
   var isOccupied: Bool { resting != nil }
@@ -53,9 +58,10 @@ struct PlacementTracker {
 
   /// A look has found nothing.
   mutating func nothing() -> [Outcome] {
-    guard isOccupied || !avoided.isEmpty else { return [] }
+    guard isOccupied || !avoided.isEmpty || interruptions != nil else { return [] }
     misses += 1
     guard misses >= Self.missesUntilAway else { return [] }
+    interruptions = nil
     let outcomes = leave() + avoided.map { .forgotten(uid: $0) }
     avoided = []
     return outcomes
@@ -64,6 +70,22 @@ struct PlacementTracker {
   /// The tag could not be read because we stopped: it is new to us when it is found again.
   mutating func unread() {
     resting = nil
+  }
+
+  /// The tag has been read, or it is known why it cannot be.
+  mutating func examined() { interruptions = nil }
+
+  /// The device failed while the tag was read: it is new to us when it is found again, unless that has happened too often.
+  ///
+  /// - Returns: whether it has, and the tag counts as read.
+  mutating func interrupted() -> Bool {
+    guard let tag = resting?.tag else { return false }
+    var count = 1
+    if let interruptions, Self.isSame(interruptions.tag, tag) { count += interruptions.count }
+    interruptions = count < Self.mostInterruptions ? (tag, count) : nil
+    guard interruptions != nil else { return true }
+    resting = nil
+    return false
   }
 
   /// The reader is gone, and whatever was on it.

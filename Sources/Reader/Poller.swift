@@ -192,8 +192,27 @@ final class Poller {
   private func examine(_ tag: TypeAActivation, _ number: UInt64, _ device: Device) throws(Interruption) {
     let placement = Placement(number: number, technology: tag.type.description, uid: tag.uid)
     try report(.examining(placement))
+    do throws(Interruption) {
+      try examine(tag, placement, device)
+      tracker.examined()
+    } catch {
+      if case .deviceLost(let failure) = error { try interrupt(placement, failure) }
+      throw error
+    }
+  }
+
+  /// The device failed while the tag was read. Once may be a bad frame; a tag with which it happens again and again is a
+  /// problem that a person should hear of.
+  private func interrupt(_ placement: Placement, _ failure: Device.Failure) throws(Interruption) {
+    guard tracker.interrupted() else { return try report(.removed(placement: placement.number)) }
+    counters.tags += 1
+    let reason = "the reader failed each time it was read: \(failure.reason)"
+    try report(.tag(TagReport(placement: placement, content: .problem(reason: reason))))
+  }
+
+  private func examine(_ tag: TypeAActivation, _ placement: Placement, _ device: Device) throws(Interruption) {
     for attempt in 1...Self.attempts {
-      guard let reading = try read(tag, device) else { return try abandon(number) }
+      guard let reading = try read(tag, device) else { return try abandon(placement.number) }
       if !reading.isDoubtful || attempt == Self.attempts {
         counters.tags += 1
         try report(.tag(TagReport(placement: placement, content: reading.content)))
@@ -203,7 +222,7 @@ final class Poller {
         try device.release()
         return try device.selectTypeA()
       }
-      guard let again, tracker.found(again).isEmpty else { return try abandon(number) }
+      guard let again, tracker.found(again).isEmpty else { return try abandon(placement.number) }
     }
   }
 

@@ -51,6 +51,33 @@ import Testing
     #expect(tracker.found(tag) == [.arrived(2)])
   }
 
+  @Test func aTagWithWhichTheDeviceFailsIsNewAFewTimes() {
+    var tracker = PlacementTracker()
+    for number in 1...3 as ClosedRange<UInt64> {
+      #expect(tracker.found(tag) == [.arrived(number)])
+      #expect(tracker.interrupted() == (number == 3))
+    }
+    #expect(tracker.found(tag) == [])
+  }
+
+  @Test(arguments: [false, true]) func failuresAreCountedForOneTagAndOnePlacement(isOther: Bool) {
+    var tracker = PlacementTracker()
+    for _ in 1...2 {
+      _ = tracker.found(tag)
+      #expect(tracker.interrupted() == false)
+    }
+    if isOther {
+      _ = tracker.found(other)
+      tracker.examined()
+    } else {
+      for _ in 1...PlacementTracker.missesUntilAway { #expect(tracker.nothing() == []) }
+    }
+    for _ in 1...2 {
+      _ = tracker.found(tag)
+      #expect(tracker.interrupted() == false)
+    }
+  }
+
   @Test func theReaderTakesItsTagAlong() {
     var tracker = PlacementTracker()
     _ = tracker.found(tag)

@@ -1,0 +1,57 @@
+import ReaderLink
+import ReaderSimulator
+import Rig
+import Testing
+
+/// Readers that fail while a tag is read.
+@Suite(.timeLimit(.minutes(2))) struct InterruptedReadingTests {
+  /// With the tag on the reader before it looks, the first command is the look, and reading begins with the second.
+  @Test(arguments: [
+    Fault.corruptChecksum(command: 2), .corruptChecksum(command: 3), .delay(.milliseconds(900), command: 2),
+  ]) func oneBadFrameCostsNoTap(fault: Fault) async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    let bytes = try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read")
+    let id = await rig.simulator.place(try .type2(.ntag213, message: bytes))
+    try await settle(rig)
+    await rig.simulator.add(fault)
+    await rig.process.setScanning(true)
+    let (message, placement) = try await rig.message()
+    #expect(message == bytes)
+    #expect(rig.seen.contains { if case .state(.failed) = $0 { true } else { false } }, "nothing went wrong")
+    await rig.simulator.remove(id)
+    #expect(try await rig.removal() == placement.number)
+    await rig.stop()
+  }
+
+  @Test func aTagThatCannotBeReadBecauseTheReaderFailsIsReported() async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    // What opening takes, and the command that switches the field off. In its place comes the look.
+    try await settle(rig)
+    let look = await rig.simulator.counters.commands
+    await rig.simulator.unplug()
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
+    await rig.process.setScanning(true)
+    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    for _ in 1...3 {
+      await rig.simulator.add(.unplug(command: look + 1))
+      try await rig.simulator.plug()
+      while await rig.simulator.isPluggedIn { try await Task.sleep(for: .milliseconds(5)) }
+    }
+    let report = try await rig.tag()
+    guard case .problem(let reason) = report.content else { throw RigError("no problem, but \(report)") }
+    #expect(reason.hasPrefix("the reader failed each time it was read: "))
+    try await rig.simulator.plug()
+    try await rig.isReady()
+    await rig.simulator.removeAll()
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
+    #expect(try await rig.message().message == uri("https://example.com/2"))
+    await rig.stop()
+  }
+
+  /// Waits until the process sleeps: it has said what it has done.
+  private func settle(_ rig: ReaderRig) async throws {
+    _ = try await rig.next("counters") { if case .counters(let counters) = $0 { counters } else { nil } }
+  }
+}
