@@ -49,6 +49,8 @@ public actor ReaderProcess {
   private let continuation: AsyncStream<ReaderProcessEvent>.Continuation
   private var supervision = ReaderSupervision()
   private var link: ReaderLinkEnd?
+  /// How many processes there have been: tells the present one from those before it.
+  private var spawns: UInt64 = 0
   private var killIsDue = false
   /// The present process has said more than is read: it is about to be ended, and nothing of it counts any more.
   private var isFlooding = false
@@ -108,13 +110,20 @@ public actor ReaderProcess {
   private func report(_ event: ReaderProcessEvent) {
     guard case .enqueued(let room) = continuation.yield(event), room < Self.mostUnread else { return }
     isFlooding = true
-    // Later, since this is in the middle of performing actions.
-    loop.execute { self.assumeIsolated { $0.handle(.violated("more than anybody can take in")) } }
+    // Later, since this is in the middle of performing actions; by then it may have ended and been replaced.
+    let culprit = spawns
+    loop.execute {
+      self.assumeIsolated { process in
+        guard process.spawns == culprit else { return }
+        process.handle(.violated("more than anybody can take in"))
+      }
+    }
   }
 
   // MARK: The process
 
   private func spawn() {
+    spawns += 1
     killIsDue = false
     isFlooding = false
     do throws(SystemError) {

@@ -53,6 +53,11 @@ struct ReaderSupervision {
   static let grace = Duration.milliseconds(400)
   /// The longest time for its next word that a process is allowed to name.
   static let longestPromise = Duration.seconds(15)
+  /// How long a process with a device may look for tags, or not, against what it was told. No exchange takes as long.
+  static let obedienceAllowance = Duration.seconds(3)
+  /// Lines of the log that a process may write in `logWindow`; those beyond are left out.
+  static let mostLogLines = 30
+  static let logWindow = Duration.seconds(10)
   /// How long a process may live after it has closed its link.
   static let hangUpAllowance = Duration.milliseconds(500)
   /// How long a process may take to shut down.
@@ -77,11 +82,38 @@ struct ReaderSupervision {
   private var resting: [Placement] = []
   private var avoided: [[UInt8]] = []
   private var reader: ReaderState?
+  private var logLines = 0
+  private var logWindowEnd: Instant?
 
-  /// When `tick` is due: the process is dead unless it is heard of before, or it is time to start it. Nil: nothing is due.
-  private(set) var deadline: Instant?
+  /// When the process is dead unless it is heard of before, or it is time to start it.
+  private var lifeDeadline: Instant?
+  /// When the process has to have done what it was told: a sign of life is no answer.
+  private var obedienceDeadline: Instant?
+
+  /// When `tick` is due. Nil: nothing is due.
+  var deadline: Instant? {
+    guard let lifeDeadline, let obedienceDeadline else { return lifeDeadline ?? obedienceDeadline }
+    return min(lifeDeadline, obedienceDeadline)
+  }
 
   mutating func handle(_ event: Event, at now: Instant) -> [Action] {
+    let actions = decide(event, at: now)
+    if !isDisobedient {
+      obedienceDeadline = nil
+    } else if obedienceDeadline == nil {
+      obedienceDeadline = now + Self.obedienceAllowance
+    }
+    return actions
+  }
+
+  /// Whether the process does otherwise than it was told. Without a device it can only leave the field off.
+  private var isDisobedient: Bool {
+    guard case .running = phase, reportsScanning != wantsScanning else { return false }
+    if case .ready = reader { return true }
+    return reportsScanning
+  }
+
+  private mutating func decide(_ event: Event, at now: Instant) -> [Action] {
     switch event {
     case .start:
       guard case .idle = phase else { return [] }
@@ -97,7 +129,7 @@ struct ReaderSupervision {
       return kill("it sent \(what)")
     case .hungUp:
       // It is ending, and its exit will say how; or it only wants to be left alone, and is not.
-      if case .running = phase { deadline = now + Self.hangUpAllowance }
+      if case .running = phase { lifeDeadline = now + Self.hangUpAllowance }
       return []
     case .startFailed(let reason):
       return ended(reason, at: now)
@@ -113,8 +145,11 @@ struct ReaderSupervision {
   private mutating func spawn(at now: Instant) -> [Action] {
     phase = .running
     startedAt = now
-    deadline = now + Self.startAllowance
+    lifeDeadline = now + Self.startAllowance
     generation += 1
+    obedienceDeadline = nil
+    logLines = 0
+    logWindowEnd = nil
     var actions = [Action.spawn]
     actions += avoided.map { .send(.avoid(uid: $0)) }
     if wantsScanning { actions.append(.send(.scan(true))) }
@@ -124,9 +159,11 @@ struct ReaderSupervision {
   private mutating func scan(_ on: Bool, at now: Instant) -> [Action] {
     guard on != wantsScanning else { return [] }
     wantsScanning = on
+    // Each order has its own time.
+    obedienceDeadline = nil
     guard case .running = phase else { return [] }
     // A process that is busy has said until when; one that sleeps has to answer now.
-    deadline = max(deadline ?? now, now + Self.answerAllowance)
+    lifeDeadline = max(lifeDeadline ?? now, now + Self.answerAllowance)
     return [.send(.scan(on))]
   }
 
@@ -134,14 +171,14 @@ struct ReaderSupervision {
     switch phase {
     case .running:
       phase = .stopping
-      deadline = now + Self.shutDownAllowance
+      lifeDeadline = now + Self.shutDownAllowance
       return [.send(.shutDown)]
     case .ending:
       phase = .stopping
       return []
     case .idle, .waiting:
       phase = .stopped
-      deadline = nil
+      lifeDeadline = nil
       return [.finish]
     case .stopping, .stopped:
       return []
@@ -151,21 +188,24 @@ struct ReaderSupervision {
   private mutating func kill(_ reason: String) -> [Action] {
     guard case .running = phase else { return [] }
     phase = .ending(reason)
-    deadline = nil
+    lifeDeadline = nil
     return [.kill]
   }
 
   private mutating func due(at now: Instant) -> [Action] {
     switch phase {
     case .running:
-      return kill("it was not heard of in time")
+      if let lifeDeadline, now >= lifeDeadline { return kill("it was not heard of in time") }
+      return kill(
+        wantsScanning ? "it was told to look for tags and did not begin" : "it was told to look for no tags and went on"
+      )
     case .waiting:
       return spawn(at: now)
     case .stopping:
-      deadline = nil
+      lifeDeadline = nil
       return [.kill]
     case .idle, .ending, .stopped:
-      deadline = nil
+      lifeDeadline = nil
       return []
     }
   }
@@ -179,7 +219,7 @@ struct ReaderSupervision {
       return []
     case .stopping:
       phase = .stopped
-      deadline = nil
+      lifeDeadline = nil
       return actions + [.finish]
     case .running, .ending:
       if let startedAt, now - startedAt >= Self.goodConduct { failures = 0 }
@@ -195,7 +235,7 @@ struct ReaderSupervision {
     actions.append(.report(.state(.failed(reason: "the reader process ended: \(reason)"))))
     guard pause > .zero else { return actions + spawn(at: now) }
     phase = .waiting(until: now + pause)
-    deadline = now + pause
+    lifeDeadline = now + pause
     return actions
   }
 
@@ -210,10 +250,10 @@ extension ReaderSupervision {
   private mutating func receive(_ message: ReaderMessage, at now: Instant) -> [Action] {
     switch message {
     case .heartbeat(within: 0):
-      deadline = nil
+      lifeDeadline = nil
       return []
     case .heartbeat(let milliseconds):
-      deadline = now + min(.milliseconds(Int64(milliseconds)), Self.longestPromise) + Self.grace
+      lifeDeadline = now + min(.milliseconds(Int64(milliseconds)), Self.longestPromise) + Self.grace
       return []
     case .state(let state):
       guard state != reader else { return [] }
@@ -246,7 +286,24 @@ extension ReaderSupervision {
     case .counters(let counters):
       return [.report(.counters(counters))]
     case .log(let level, let text):
-      return [.report(.log(level, text))]
+      return log(level, text, at: now)
+    }
+  }
+
+  private mutating func log(_ level: LogLevel, _ text: String, at now: Instant) -> [Action] {
+    if logWindowEnd.map({ now >= $0 }) ?? true {
+      logWindowEnd = now + Self.logWindow
+      logLines = 0
+    }
+    logLines += 1
+    switch logLines {
+    case ...Self.mostLogLines: return [.report(.log(level, text))]
+    case Self.mostLogLines + 1:
+      return [.report(.log(.warning, "it says more than is logged; the next lines are left out"))]
+    default:
+      // Counted no further.
+      logLines = Self.mostLogLines + 1
+      return []
     }
   }
 

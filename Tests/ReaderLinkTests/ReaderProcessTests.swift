@@ -10,12 +10,18 @@ import Testing
 
   init() throws { directory = try TemporaryDirectory() }
 
+  /// Counters, 200 times, as `printf` takes them.
+  let flood = String(
+    repeating: "\\0\\0\\0\\32\\1\\13" + String(repeating: "\\0", count: 24), count: 200)
+
   /// Starts a script in the place of `tagroute-reader`.
-  func start(_ script: String) async throws -> ReaderProcess {
+  func start(
+    _ script: String, on loop: EventLoop = EventLoop(label: "daemon")
+  ) async throws -> ReaderProcess {
     let program = try directory.write("#!/bin/sh\n\(script)\n", to: "reader", mode: 0o755)
     let process = ReaderProcess(
       ReaderProcess.Configuration(program: program, device: "pn532_uart:/dev/null", environment: ["A=b"]),
-      on: EventLoop(label: "daemon"))
+      on: loop)
     await process.start()
     return process
   }
@@ -51,9 +57,7 @@ import Testing
   }
 
   @Test func aProcessThatSaysMoreThanIsReadIsEnded() async throws {
-    // A log line of no characters at the level "error", 200 times.
-    let line = "\\0\\0\\0\\12\\1\\14\\0\\0\\0\\3\\0\\0\\0\\0"
-    let process = try await start("printf '\(String(repeating: line, count: 200))' >&3; exec sleep 1000")
+    let process = try await start("printf '\(flood)' >&3; exec sleep 1000")
     var first: Int32?
     while first == nil {
       try Task.checkCancellation()
@@ -63,6 +67,42 @@ import Testing
     while await process.processID == first { try await Task.sleep(for: .milliseconds(5)) }
     let crash = try #require(try await crashes(1, of: process).first)
     #expect(crash.reason == "it sent more than anybody can take in")
+    await process.stop()
+  }
+
+  @Test func whatAProcessDidIsNotHeldAgainstTheNextOne() async throws {
+    let loop = EventLoop(label: "daemon")
+    // The first one says more than is read, and ends by itself; the second one says that it is there.
+    let process = try await start(
+      """
+      cd \(directory.path)
+      if mkdir first 2>/dev/null; then
+        until [ -e go ]; do sleep 0.01; done
+        printf '\(flood)' >&3; exit 0
+      fi
+      printf '\\0\\0\\0\\7\\1\\1\\0\\0\\0\\1x\\0\\0\\0\\6\\1\\12\\0\\0\\0\\0' >&3; exec sleep 1000
+      """, on: loop)
+    var first: Int32?
+    while first == nil {
+      try Task.checkCancellation()
+      first = await process.processID
+    }
+    let child = try #require(first)
+    let go = directory.file("go")
+    // The loop learns at once what the first one said and that it ended.
+    loop.execute {
+      _ = close(creat(go, 0o600))
+      var information = siginfo_t()
+      while waitid(P_PID, id_t(child), &information, Int32(WEXITED | WNOWAIT)) != 0 && errno == EINTR {}
+      usleep(50_000)
+    }
+    while await process.processID == child { try await Task.sleep(for: .milliseconds(5)) }
+    var crashes: [String] = []
+    for await event in process.events {
+      if case .crashed(let crash) = event { crashes.append(crash.reason) }
+      if event == .state(.absent(reason: "x")) { break }
+    }
+    #expect(crashes.count == 1, "\(crashes)")
     await process.stop()
   }
 

@@ -1,3 +1,4 @@
+import Journal
 import Testing
 
 @testable import ReaderLink
@@ -70,6 +71,58 @@ private struct Rig {
     _ = rig(.received(.heartbeat(within: 5000)))
     _ = rig(.scan(true))
     #expect(rig.remaining == .milliseconds(5400))
+  }
+
+  @Test func aProcessThatBeatsAndGoesOnScanningIsKilled() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.scan(true))
+    _ = rig(.received(.scanning(true)))
+    _ = rig(.scan(false))
+    for _ in 1...5 {
+      _ = rig(.received(.heartbeat(within: 1000)))
+      _ = rig(.received(.scanning(true)))
+      #expect(rig.advance(.milliseconds(500)) == [])
+    }
+    _ = rig(.received(.heartbeat(within: 1000)))
+    #expect(rig.advance(.milliseconds(500)) == [.kill])
+    let reason = "it was told to look for no tags and went on"
+    let crash = ReaderCrash(reason: reason, suspect: nil, restart: .zero)
+    #expect(rig(.exited("killed by signal 9 (Killed)")).contains(.report(.crashed(crash))))
+  }
+
+  @Test func sleepingIsNoAnswer() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.scan(true))
+    _ = rig(.received(.scanning(true)))
+    _ = rig(.scan(false))
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig.remaining == .seconds(3))
+    _ = rig(.received(.scanning(false)))
+    #expect(rig.supervision.deadline == nil)
+  }
+
+  @Test func aReaderThatIsReadyHasToBeginScanning() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.scan(true))
+    _ = rig(.received(.state(.absent(reason: "x"))))
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig.advance(.seconds(60)) == [])
+    _ = rig(.received(.state(.ready(name: "x", device: "y"))))
+    #expect(rig.advance(.seconds(3)) == [.kill])
+  }
+
+  @Test func whatAProcessWritesToTheLogIsBounded() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 0)))
+    func written() -> Int { (1...100).flatMap { _ in rig(.received(.log(.error, "x"))) }.count }
+    #expect(written() == ReaderSupervision.mostLogLines + 1)
+    #expect(written() == 0)
+    rig.now += ReaderSupervision.logWindow
+    #expect(written() == ReaderSupervision.mostLogLines + 1)
   }
 
   @Test func theFirstRestartIsAtOnceAndLaterOnesPause() {
