@@ -17,6 +17,9 @@ public actor ReaderDiscovery {
   /// The most that is read of the answer: libnfc's strings have 1,024 bytes at most.
   private static let mostBytes = 16 * 1024
 
+  /// Readers that are taken from the answer.
+  static let mostDevices = 16
+
   private nonisolated let loop: EventLoop
   private let program: String
   private var output: [UInt8] = []
@@ -96,8 +99,29 @@ public actor ReaderDiscovery {
     guard how == "exited with code 0" else {
       return finish(.failure(Failure(description: "\(program) --list \(how)")))
     }
-    let lines = output.split(separator: UInt8(ascii: "\n")).compactMap { String(validating: $0, as: UTF8.self) }
-    finish(.success(lines.filter { !$0.isEmpty && $0.utf8.count <= ReaderLimits.text }))
+    finish(.success(Self.connectionStrings(output)))
+  }
+
+  /// The lines that are connection strings, each once: a driver's name, and whatever it calls the device behind a colon.
+  private static func connectionStrings(_ output: [UInt8]) -> [String] {
+    var strings: [String] = []
+    for line in output.split(separator: UInt8(ascii: "\n")) {
+      // A PC/SC reader's name has spaces in it.
+      guard line.count < ReaderLimits.text, line.allSatisfy({ (0x20...0x7E).contains($0) }) else { continue }
+      let driver = line.prefix { $0 != UInt8(ascii: ":") }
+      guard !driver.isEmpty, driver.allSatisfy(isOfDriver) else { continue }
+      let string = String(decoding: line, as: UTF8.self)
+      if !strings.contains(string) { strings.append(string) }
+      if strings.count == mostDevices { break }
+    }
+    return strings
+  }
+
+  private static func isOfDriver(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+    default: false
+    }
   }
 
   private func finish(_ result: Result<[String], Failure>) {

@@ -1,8 +1,9 @@
 import EventLoop
 import Glibc
-import ReaderLink
 import Rig
 import Testing
+
+@testable import ReaderLink
 
 /// Processes that are no readers: what a daemon has to put up with.
 @Suite(.timeLimit(.minutes(1))) struct ReaderProcessTests {
@@ -177,6 +178,22 @@ import Testing
         "pn53x_usb:001:002", "pn532_uart:/dev/ttyUSB0",
       ])
     #expect(try await devices("exit 0") == [])
+  }
+
+  @Test func takesConnectionStringsAloneAndEachOnce() async throws {
+    let lines = [
+      "pn53x_usb:001:002", "acr122_pcsc:ACS ACR122U 00 00", "pn53x_usb:001:002", "-x", "../reader", ":1", "Error: none",
+      "pn532_uart:\\001", "pn532_uart:\\000/dev/x", "pn532_uart:\\033[2J", "pn532_uart:\\377", "pn532_spi",
+    ]
+    #expect(
+      try await devices("printf '\(lines.joined(separator: "\\n"))\\n'") == [
+        "pn53x_usb:001:002", "acr122_pcsc:ACS ACR122U 00 00", "pn532_spi",
+      ])
+  }
+
+  @Test func takesNoMoreReadersThanThereCanBe() async throws {
+    let devices = try await devices("for i in 1 2 3 4; do for j in 1 2 3 4 5; do echo pn53x_usb:$i:$j; done; done")
+    #expect(devices.count == ReaderDiscovery.mostDevices)
   }
 
   @Test func endsAProcessThatSaysMoreThanThereCanBe() async throws {
