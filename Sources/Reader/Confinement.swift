@@ -3,9 +3,6 @@ import Glibc
 
 /// What a reader process gives up before it touches a device: a tag or a reader that takes it over should find little.
 enum Confinement {
-  /// Variables that libnfc may read. Everything else is gone.
-  private static let keptVariables = ["LIBNFC_LOG_LEVEL"]
-
   static func apply() {
     // With the daemon gone nobody would hear it; it notices the end of its link too, but not where libnfc is wedged.
     _ = tagroute_set_parent_death_signal(SIGKILL)
@@ -24,11 +21,9 @@ enum Confinement {
   }
 
   private static func scrubEnvironment() {
-    let kept = keptVariables.compactMap { name in getenv(name).map { (name, String(cString: $0)) } }
     clearenv()
     // libnfc prints its errors for every try to open a device that is away; ours come over the link.
     setenv("LIBNFC_LOG_LEVEL", "0", 1)
-    for (name, value) in kept { setenv(name, value, 1) }
   }
 
   /// libnfc takes descriptor 0 for "none": with standard input closed it would open a port as that.
