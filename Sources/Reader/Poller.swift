@@ -14,6 +14,8 @@ final class Poller {
   private static let confirmationInterval = Duration.milliseconds(20)
   /// How often a tag is read that gives no true picture: it may just be on its way to the reader.
   private static let attempts = 3
+  /// The most that reading a tag may take, all attempts together.
+  private static let readingAllowance = Duration.seconds(10)
   /// The most that opening a device takes: libnfc gives a silent chip 1.4 s.
   private static let openingAllowance = Duration.seconds(5)
   /// A device that worked this long is opened again at once; one that did not waits.
@@ -211,8 +213,9 @@ final class Poller {
   }
 
   private func examine(_ tag: TypeAActivation, _ placement: Placement, _ device: Device) throws(Interruption) {
+    let end = SuspendingClock.now + Self.readingAllowance
     for attempt in 1...Self.attempts {
-      guard let reading = try read(tag, device) else { return try abandon(placement.number) }
+      guard let reading = try read(tag, until: end, device) else { return try abandon(placement.number) }
       if !reading.isDoubtful || attempt == Self.attempts {
         counters.tags += 1
         try report(.tag(TagReport(placement: placement, content: reading.content)))
@@ -235,17 +238,20 @@ final class Poller {
   }
 
   /// - Returns: what the tag holds; nil where the reading was given up on our side.
-  private func read(_ tag: TypeAActivation, _ device: Device) throws(Interruption) -> Reading? {
+  private func read(
+    _ tag: TypeAActivation, until end: SuspendingClock.Instant, _ device: Device
+  ) throws(Interruption) -> Reading? {
     guard tag.hasValidATS, tag.type != .type4A || !tag.ats.isEmpty else {
       return Reading(problem: "damaged: the card's answer to select is not of the form that its standard demands")
     }
-    var channel = TargetChannel(device, daemon)
-    defer { counters.exchanges += channel.exchanges }
+    var channel = TimedChannel(TargetChannel(device, daemon), until: end)
+    defer { counters.exchanges += channel.channel.exchanges }
     do throws(TagChannelError) {
       return Reading(try tag.type.readNDEF(over: &channel))
     } catch {
-      if let failure = channel.failure { throw .deviceLost(failure) }
+      if let failure = channel.channel.failure { throw .deviceLost(failure) }
       if error.code == .aborted { return nil }
+      if error.code == .tooSlow { return Reading(problem: "unsupported: \(error.reason)", isDoubtful: false) }
       return Reading(problem: "damaged: while it was read, \(error.reason)")
     }
   }

@@ -19,8 +19,8 @@ struct Reading {
   }
 
   /// The attempt failed.
-  init(problem: String) {
+  init(problem: String, isDoubtful: Bool = true) {
     content = .problem(reason: problem)
-    isDoubtful = true
+    self.isDoubtful = isDoubtful
   }
 }

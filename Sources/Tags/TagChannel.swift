@@ -27,6 +27,8 @@ public struct TagChannelError: Error, Sendable, Hashable {
     public static let readerGone = Code("reader gone")
     /// The exchange was given up on our side.
     public static let aborted = Code("aborted")
+    /// The time for one reading is used up.
+    public static let tooSlow = Code("too slow")
   }
 
   /// What kind of failure it is.

@@ -83,6 +83,20 @@ import Testing
     await rig.stop()
   }
 
+  @Test func aTagThatTakesTooLongIsAProblem() async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    let bytes = try uri("https://example.com/\(String(repeating: "a", count: 3000))")
+    var options = Type4Options()
+    options.maximumRead = 15
+    // Some 200 answers, each late enough that not all of them can come in time.
+    for command in 1...250 { await rig.simulator.add(.delay(.milliseconds(100), command: command)) }
+    await rig.simulator.place(try .type4(message: bytes, options: options))
+    await rig.process.setScanning(true)
+    #expect(problem(try await rig.tag()) == "unsupported: the tag takes too long to answer")
+    await rig.stop()
+  }
+
   // MARK: Readers
 
   @Test func aReaderThatIsUnpluggedIsFoundAgain() async throws {
