@@ -71,9 +71,8 @@ extension DaemonState {
     return actions
   }
 
-  /// The sessions in which an agent of a user may serve, the likeliest first.
-  ///
-  /// - Parameter login: what logind says; nil, as long as nobody has asked it, is a no.
+  /// The sessions in which an agent of a user may serve, the likeliest first. Without `login`, as long as nobody has asked
+  /// logind, there are none.
   func sessions(of uid: UInt32, _ login: LoginState?) -> [SessionKey] {
     if policy.servesAnySession { return [SessionKey(id: nil, uid: uid)] }
     let eligible = login?.eligibleSessions(of: uid) ?? []
@@ -82,9 +81,8 @@ extension DaemonState {
     return (graphical.isEmpty ? eligible : graphical).map { SessionKey(id: $0.id, uid: $0.uid) }
   }
 
-  /// Whether a user may keep readers from scanning: root, or somebody at the machine.
-  ///
-  /// - Parameter login: what logind says; nil, as long as nobody has asked it, is a no.
+  /// Whether a user may keep readers from scanning: root, or somebody at the machine. Without `login`, as long as nobody
+  /// has asked logind, only root may.
   func mayInhibit(_ uid: UInt32, _ login: LoginState?) -> Bool {
     uid == 0 || policy.servesAnySession || login?.hasActiveSession(uid) == true
   }
