@@ -13,7 +13,7 @@ extension DaemonService {
     Task { [weak self, loop, log] in
       var devices: [String] = []
       do throws(ReaderDiscovery.Failure) {
-        devices = try await ReaderDiscovery.devices(program: program, on: loop)
+        devices = LastingDevice.names(of: try await ReaderDiscovery.devices(program: program, on: loop))
       } catch {
         log(.warning, "cannot look for readers: \(error)")
       }
