@@ -32,6 +32,7 @@ final class Device {
     static let diagnose: UInt8 = 0x00
     static let configureRF: UInt8 = 0x32
     static let exchange: UInt8 = 0x40
+    static let communicateThru: UInt8 = 0x42
     static let listPassiveTarget: UInt8 = 0x4A
     static let release: UInt8 = 0x52
   }
@@ -84,22 +85,33 @@ final class Device {
     }
   }
 
-  /// Looks for one Type A tag, switching the field on where it is off, and activates it.
+  /// Looks for one tag, switching the field on where it is off, and activates it.
   ///
   /// - Returns: the tag; nil where there is none.
   /// - Throws: `Failure` where the chip does not answer as it should.
-  func selectTypeA() throws(Failure) -> TypeAActivation? {
-    guard case .bytes(let answer) = try send([Command.listPassiveTarget, 0x01, 0x00]) else { return nil }
+  func select(_ modulation: Modulation) throws(Failure) -> TagActivation? {
+    let command = [Command.listPassiveTarget, 0x01, modulation.rawValue] + modulation.initiatorData
+    guard case .bytes(let answer) = try send(command) else { return nil }
     do throws(TargetList.Malformed) {
-      return try TargetList.typeA(answer)
+      return try TargetList.first(of: answer, modulation)
     } catch {
       throw Failure(reason: "the chip named a tag in a form that it does not have")
     }
   }
 
-  /// Sends a command to the selected tag.
+  /// Sends a command to the selected tag, in the way that the chip's firmware has for its kind.
   func exchange(_ command: [UInt8]) throws(Failure) -> Answer {
-    let answer = try send([Command.exchange, 0x01] + command, timeout: 700)
+    try transmit([Command.exchange, 0x01] + command)
+  }
+
+  /// Sends a frame to the selected tag as it is; the chip adds the CRC and takes it off the answer.
+  func communicateThru(_ frame: [UInt8]) throws(Failure) -> Answer {
+    try transmit([Command.communicateThru] + frame)
+  }
+
+  // The first byte of the answer is its status, which libnfc has looked at.
+  private func transmit(_ command: [UInt8]) throws(Failure) -> Answer {
+    let answer = try send(command, timeout: 700)
     guard case .bytes(let bytes) = answer else { return answer }
     return .bytes(Array(bytes.dropFirst()))
   }

@@ -23,11 +23,11 @@ struct PlacementTracker {
   static let mostInterruptions = 3
 
   private var lastNumber: UInt64 = 0
-  private var resting: (tag: TypeAActivation, number: UInt64?)?
+  private var resting: (tag: TagActivation, number: UInt64?)?
   private var misses = 0
   private var avoided: [[UInt8]] = []
   /// The tag with which the device failed last, and how often in a row.
-  private var interruptions: (tag: TypeAActivation, count: Int)?
+  private var interruptions: (tag: TagActivation, count: Int)?
 
   /// Whether a tag counts as there.
   var isOccupied: Bool { resting != nil }
@@ -38,7 +38,7 @@ struct PlacementTracker {
   }
 
   /// A look has found `tag`.
-  mutating func found(_ tag: TypeAActivation) -> [Outcome] {
+  mutating func found(_ tag: TagActivation) -> [Outcome] {
     misses = 0
     if let resting, Self.isSame(resting.tag, tag) {
       self.resting = (tag, resting.number)
@@ -47,7 +47,7 @@ struct PlacementTracker {
     var outcomes = leave()
     if avoided.contains(where: { Self.isSame($0, tag) }) {
       resting = (tag, nil)
-      return outcomes + [.avoided(uid: tag.uid)]
+      return outcomes + [.avoided(uid: tag.identifier)]
     }
     outcomes += avoided.map { .forgotten(uid: $0) }
     avoided = []
@@ -103,13 +103,25 @@ struct PlacementTracker {
     return uids.map { .forgotten(uid: $0) }
   }
 
-  /// A random UID is new each time the field comes back, so that such a tag is known by everything else it says.
-  private static func isSame(_ a: TypeAActivation, _ b: TypeAActivation) -> Bool {
-    guard a.hasRandomUID && b.hasRandomUID else { return a.uid == b.uid }
-    return a.atqa == b.atqa && a.sak == b.sak && a.ats == b.ats
+  private static func isSame(_ a: TagActivation, _ b: TagActivation) -> Bool { a.isSamePlacement(as: b) }
+
+  private static func isSame(_ uid: [UInt8], _ tag: TagActivation) -> Bool {
+    uid == tag.identifier || (tag.hasRandomIdentifier && uid.count == 4 && uid.first == 0x08)
+  }
+}
+
+extension TagActivation {
+  /// Whether the identifier may be another one each time the field comes on.
+  var hasRandomIdentifier: Bool {
+    if case .typeA(let tag) = self { tag.hasRandomUID } else { false }
   }
 
-  private static func isSame(_ uid: [UInt8], _ tag: TypeAActivation) -> Bool {
-    uid == tag.uid || (tag.hasRandomUID && uid.count == 4 && uid.first == 0x08)
+  /// Whether it is the same tag as far as can be told. A random UID is new each time the field comes back, so that such a
+  /// tag is known by everything else it says.
+  func isSamePlacement(as other: TagActivation) -> Bool {
+    guard case .typeA(let a) = self, case .typeA(let b) = other, a.hasRandomUID, b.hasRandomUID else {
+      return type == other.type && identifier == other.identifier
+    }
+    return a.atqa == b.atqa && a.sak == b.sak && a.ats == b.ats
   }
 }

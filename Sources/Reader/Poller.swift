@@ -33,7 +33,7 @@ final class Poller {
   private var nextAttempt = SuspendingClock.now
   private var isScanning = false
   /// The tag that the chip has selected; the field is on.
-  private var selected: TypeAActivation?
+  private var selected: TagActivation?
 
   init(options: ReaderOptions, link: consuming DaemonLink, context: OpaquePointer) {
     self.options = options
@@ -146,7 +146,7 @@ final class Poller {
   }
 
   private func look(_ device: Device) throws(Interruption) {
-    if let tag = try asking(device, { (device) throws(Device.Failure) in try device.selectTypeA() }) {
+    if let tag = try asking(device, { (device) throws(Device.Failure) in try device.select(.typeA) }) {
       selected = tag
       try handle(tracker.found(tag), tag)
     } else {
@@ -157,14 +157,14 @@ final class Poller {
   }
 
   /// A check that costs one command. Where there is none for a kind of tag it is looked for anew.
-  private func isPresent(_ tag: TypeAActivation, _ device: Device) throws(Interruption) -> Bool {
+  private func isPresent(_ tag: TagActivation, _ device: Device) throws(Interruption) -> Bool {
     try asking(device) { (device) throws(Device.Failure) in
       switch tag.type {
       case .type2:
         counters.exchanges += 1
         if case .bytes = try device.exchange([0x30, 0x00]) { return true }
         return false
-      case .type4A where !tag.ats.isEmpty:
+      case .type4A:
         return try device.isCardPresent()
       default:
         return false
@@ -172,7 +172,7 @@ final class Poller {
     }
   }
 
-  private func handle(_ outcomes: [PlacementTracker.Outcome], _ tag: TypeAActivation?) throws(Interruption) {
+  private func handle(_ outcomes: [PlacementTracker.Outcome], _ tag: TagActivation?) throws(Interruption) {
     for outcome in outcomes {
       switch outcome {
       case .arrived(let number):
@@ -191,8 +191,8 @@ final class Poller {
 
   // MARK: Reading a tag
 
-  private func examine(_ tag: TypeAActivation, _ number: UInt64, _ device: Device) throws(Interruption) {
-    let placement = Placement(number: number, technology: tag.type.description, uid: tag.uid)
+  private func examine(_ tag: TagActivation, _ number: UInt64, _ device: Device) throws(Interruption) {
+    let placement = Placement(number: number, technology: tag.type.description, uid: tag.identifier)
     try report(.examining(placement))
     do throws(Interruption) {
       try examine(tag, placement, device)
@@ -212,7 +212,7 @@ final class Poller {
     try report(.tag(TagReport(placement: placement, content: .problem(reason: reason))))
   }
 
-  private func examine(_ tag: TypeAActivation, _ placement: Placement, _ device: Device) throws(Interruption) {
+  private func examine(_ tag: TagActivation, _ placement: Placement, _ device: Device) throws(Interruption) {
     let end = SuspendingClock.now + Self.readingAllowance
     for attempt in 1...Self.attempts {
       guard let reading = try read(tag, until: end, device) else { return try abandon(placement.number) }
@@ -223,7 +223,7 @@ final class Poller {
       }
       let again = try asking(device) { (device) throws(Device.Failure) in
         try device.release()
-        return try device.selectTypeA()
+        return try device.select(.typeA)
       }
       guard let again, tracker.found(again).isEmpty else { return try abandon(placement.number) }
     }
@@ -239,15 +239,15 @@ final class Poller {
 
   /// - Returns: what the tag holds; nil where the reading was given up on our side.
   private func read(
-    _ tag: TypeAActivation, until end: SuspendingClock.Instant, _ device: Device
+    _ tag: TagActivation, until end: SuspendingClock.Instant, _ device: Device
   ) throws(Interruption) -> Reading? {
-    guard tag.hasValidATS, tag.type != .type4A || !tag.ats.isEmpty else {
+    if case .typeA(let tag) = tag, !tag.hasValidATS || tag.type == .type4A && tag.ats.isEmpty {
       return Reading(problem: "damaged: the card's answer to select is not of the form that its standard demands")
     }
-    var channel = TimedChannel(TargetChannel(device, daemon), until: end)
+    var channel = TimedChannel(TargetChannel(device, daemon, tag), until: end)
     defer { counters.exchanges += channel.channel.exchanges }
     do throws(TagChannelError) {
-      return Reading(try tag.type.readNDEF(over: &channel))
+      return Reading(try tag.readNDEF(over: &channel))
     } catch {
       if let failure = channel.channel.failure { throw .deviceLost(failure) }
       if error.code == .aborted { return nil }

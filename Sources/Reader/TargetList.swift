@@ -7,24 +7,63 @@ enum TargetList {
   /// The answer is not of the form that the chip's manual gives.
   struct Malformed: Error {}
 
-  /// Reads the answer to a search for one Type A target at 106 kbit/s.
+  /// Reads the answer to a search for one target.
   ///
-  /// - Parameter answer: what follows the response code: the number of targets, then the target's number, ATQA, SAK, UID
-  ///   with its length, and an ATS where the chip has asked for one.
+  /// - Parameters:
+  ///   - answer: what follows the response code: the number of targets, the target's number, and what the technology
+  ///     has to say.
+  ///   - modulation: what was looked for.
   /// - Returns: the target; nil where there is none.
   /// - Throws: `Malformed` where a field is cut off or longer than its standard allows.
-  static func typeA(_ answer: [UInt8]) throws(Malformed) -> TypeAActivation? {
+  static func first(of answer: [UInt8], _ modulation: Modulation) throws(Malformed) -> TagActivation? {
     guard let count = answer.first else { throw Malformed() }
     if count == 0 { return nil }
-    let fields = answer.dropFirst(2)
+    let fields = Array(answer.dropFirst(2))
+    switch modulation {
+    case .typeA: return .typeA(try typeA(fields))
+    case .typeB: return .typeB(try typeB(fields))
+    case .felica212: return .felica(try felica(fields, bitRate: 212))
+    case .felica424: return .felica(try felica(fields, bitRate: 424))
+    case .jewel: return .jewel(try jewel(fields))
+    }
+  }
+
+  /// ATQA, SAK, UID with its length, and an ATS where the chip has asked for one.
+  private static func typeA(_ fields: [UInt8]) throws(Malformed) -> TypeAActivation {
     guard fields.count >= 4 else { throw Malformed() }
-    let header = Array(fields.prefix(4))
-    let length = Int(header[3])
+    let length = Int(fields[3])
     let rest = fields.dropFirst(4)
     guard (1...12).contains(length), rest.count >= length else { throw Malformed() }
     return TypeAActivation(
-      atqa: Array(header[0...1]), sak: header[2], uid: withoutCascadeTags(Array(rest.prefix(length))),
+      atqa: Array(fields[0...1]), sak: fields[2], uid: withoutCascadeTags(Array(rest.prefix(length))),
       ats: Array(rest.dropFirst(length)))
+  }
+
+  /// ATQB (50, PUPI, application data, protocol info), then the answer to ATTRIB with its length.
+  private static func typeB(_ fields: [UInt8]) throws(Malformed) -> TypeBActivation {
+    guard fields.count >= 13, fields[0] == 0x50 else { throw Malformed() }
+    let length = Int(fields[12])
+    let response = fields.dropFirst(13)
+    guard response.count >= length else { throw Malformed() }
+    return TypeBActivation(
+      pupi: Array(fields[1...4]), applicationData: Array(fields[5...8]), protocolInfo: Array(fields[9...11]),
+      attribResponse: Array(response.prefix(length)))
+  }
+
+  /// The answer to polling: its length, 01, IDm, PMm and the system code where that was asked for.
+  private static func felica(_ fields: [UInt8], bitRate: Int) throws(Malformed) -> FeliCaActivation {
+    guard fields.count >= 18, fields[0] == 18 || fields[0] == 20, fields.count >= fields[0], fields[1] == 0x01 else {
+      throw Malformed()
+    }
+    return FeliCaActivation(
+      idm: Array(fields[2...9]), pmm: Array(fields[10...17]),
+      systemCode: fields[0] == 20 ? Array(fields[18...19]) : nil, bitRate: bitRate)
+  }
+
+  /// ATQA and the part of the UID that commands carry.
+  private static func jewel(_ fields: [UInt8]) throws(Malformed) -> JewelActivation {
+    guard fields.count >= 6 else { throw Malformed() }
+    return JewelActivation(atqa: Array(fields[0...1]), uid: Array(fields[2...5]))
   }
 
   /// Some firmware gives a double or triple size UID with its cascade tags (88, ISO/IEC 14443-3, 6.5.4).

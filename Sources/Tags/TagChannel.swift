@@ -1,14 +1,30 @@
 /// Exchanges bytes with the one tag that is selected, and knows nothing of what they mean.
 ///
-/// Type 2: a command as in its specification, without CRC, and the answer without CRC. ISO-DEP (Type 4): a command APDU and
-/// the answer with its status word. What can go wrong between the reader and the tag is an error; what a tag answers never is.
+/// What a command and its answer are, by the kind of tag:
+///
+/// | Kind | Command | Answer |
+/// |---|---|---|
+/// | Type 1 | as in its specification, address, data and UID included, without CRC | as it comes, without CRC |
+/// | Type 2 | as in its specification, without CRC | without CRC; an acknowledgement of four bits is the byte 0A |
+/// | Type 3 | the command code and what follows it, without the length byte | the response code and what follows it |
+/// | ISO-DEP (Type 4) | a command APDU | the response APDU with its status word |
+/// | MIFARE Classic | 60 or 61, block, key (6), UID (4) to authenticate; 30, block; A0, block, data (16); and the like | the data, or nothing |
+///
+/// What can go wrong between the reader and the tag is an error; what a tag answers never is. A tag that refuses a command of
+/// Type 2 or MIFARE Classic falls silent or sends a negative acknowledgement: both are `noAnswer`, and the tag then has to
+/// be reselected before it hears another command.
 public protocol TagChannel {
   /// Sends a command and waits for the answer.
   ///
-  /// - Parameter command: at most 255 bytes.
+  /// - Parameter command: as in the table.
   /// - Returns: the answer, of any length and content.
   /// - Throws: `TagChannelError` where there is none.
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8]
+
+  /// Selects the same tag anew: whatever state it was in, it is as it was after it was found.
+  ///
+  /// - Throws: `TagChannelError`, `noAnswer` where the tag is away or another is there.
+  mutating func reselect() throws(TagChannelError)
 }
 
 /// Why there was no answer from a tag.

@@ -9,7 +9,7 @@ public enum TagContent: Sendable, Hashable {
 }
 
 /// Why a tag has no message for us: a state of the tag, not a failure of ours.
-public struct TagProblem: Sendable, Hashable, CustomStringConvertible {
+public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kinds of problem; a later version may know more.
   public struct Code: Sendable, Hashable {
     let words: String

@@ -19,11 +19,23 @@ public struct TimedChannel<Channel: TagChannel>: TagChannel {
 
   /// Sends a command and waits for the answer.
   ///
-  /// - Parameter command: at most 255 bytes.
+  /// - Parameter command: as `TagChannel` says.
   /// - Returns: the answer, of any length and content.
   /// - Throws: `TagChannelError`: that of the channel, or `tooSlow` once the time is used up.
   public mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
-    guard now() < end else { throw TagChannelError(.tooSlow, "the tag takes too long to answer") }
+    try checkTime()
     return try channel.exchange(command)
+  }
+
+  /// Selects the same tag anew.
+  ///
+  /// - Throws: `TagChannelError`: that of the channel, or `tooSlow` once the time is used up.
+  public mutating func reselect() throws(TagChannelError) {
+    try checkTime()
+    try channel.reselect()
+  }
+
+  private func checkTime() throws(TagChannelError) {
+    guard now() < end else { throw TagChannelError(.tooSlow, "the tag takes too long to answer") }
   }
 }

@@ -2,10 +2,10 @@
 ///
 /// Pages of 4 bytes. Page 3 is the capability container, and from page 4 on lies a sequence of TLV blocks. READ gives
 /// four pages, so that the first one, from page 3, brings the container and the first 12 bytes behind it.
-enum Type2Tag {
-  static func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+struct Type2Tag: NDEFTag {
+  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     var memory = Memory()
-    switch try blocks(&memory, &channel) {
+    switch try Self.blocks(&memory, &channel) {
     case .success(let content): return content
     case .failure(let end):
       switch end {
@@ -146,4 +146,14 @@ extension Type2Tag {
       return answer
     }
   }
+}
+
+extension Type2Tag {
+  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+    NDEFStatus(notSupported: TagProblem(.unsupported, "writing comes next"))
+  }
+
+  func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) { throw .readOnly }
+
+  func lock(over channel: inout some TagChannel) throws(TagWriteError) { throw .readOnly }
 }

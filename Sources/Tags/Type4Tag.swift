@@ -4,7 +4,7 @@ import NDEF
 ///
 /// Five APDUs for a message that fits into one answer: SELECT the NDEF application, SELECT and READ the capability
 /// container, SELECT the NDEF file, and READ its length and the message at once.
-enum Type4Tag {
+struct Type4Tag: NDEFTag {
   /// What ends the reading early.
   private enum Stop: Error {
     case content(TagContent)
@@ -22,7 +22,7 @@ enum Type4Tag {
     let mostRead: Int
   }
 
-  static func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     do throws(Stop) {
       let application: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
       let selected = try send([0x00, 0xA4, 0x04, 0x00, 7] + application + [0x00], &channel)
@@ -38,7 +38,7 @@ enum Type4Tag {
     }
   }
 
-  private static func capabilityContainer(_ channel: inout some TagChannel) throws(Stop) -> File {
+  private func capabilityContainer(_ channel: inout some TagChannel) throws(Stop) -> File {
     guard try select([0xE1, 0x03], &channel) else { throw .content(.damaged("there is no capability container")) }
     var container = try read(0, 15, &channel)
     guard container.count == 15 else { throw .content(.damaged("the capability container is cut off")) }
@@ -70,7 +70,7 @@ enum Type4Tag {
     return File(identifier: Array(container[9...10]), size: size, lengthSize: lengthSize, mostRead: mostRead)
   }
 
-  private static func message(in file: File, _ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+  private func message(in file: File, _ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
     // Cards that refuse to be read behind the end of the message exist; they are asked for the length alone.
     var bytes = try read(0, min(file.mostRead, file.size), &channel)
     if bytes.count < file.lengthSize { bytes = try read(0, file.lengthSize, &channel) }
@@ -100,12 +100,12 @@ enum Type4Tag {
 
   // MARK: Commands (ISO/IEC 7816-4)
 
-  private static func select(_ file: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> Bool {
+  private func select(_ file: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> Bool {
     try send([0x00, 0xA4, 0x00, 0x0C, 0x02] + file, &channel).isSuccess
   }
 
   // READ BINARY of at most 255 bytes; empty where the card refuses.
-  private static func read(
+  private func read(
     _ offset: Int, _ count: Int, _ channel: inout some TagChannel
   ) throws(Stop) -> [UInt8] {
     let high = UInt8(truncatingIfNeeded: offset >> 8 & 0x7F)
@@ -116,7 +116,7 @@ enum Type4Tag {
     return Array(answer.data.prefix(count))
   }
 
-  private static func send(_ command: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> Answer {
+  private func send(_ command: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> Answer {
     do throws(TagChannelError) {
       return Answer(try channel.exchange(command))
     } catch {
@@ -124,7 +124,7 @@ enum Type4Tag {
     }
   }
 
-  private static func integer(_ bytes: ArraySlice<UInt8>) -> Int {
+  private func integer(_ bytes: ArraySlice<UInt8>) -> Int {
     bytes.reduce(0) { $0 << 8 | Int($1) }
   }
 
@@ -140,4 +140,14 @@ enum Type4Tag {
 
     var isSuccess: Bool { status == 0x9000 }
   }
+}
+
+extension Type4Tag {
+  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+    NDEFStatus(notSupported: TagProblem(.unsupported, "writing comes next"))
+  }
+
+  func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) { throw .readOnly }
+
+  func lock(over channel: inout some TagChannel) throws(TagWriteError) { throw .readOnly }
 }

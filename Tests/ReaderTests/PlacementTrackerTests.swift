@@ -4,11 +4,11 @@ import Testing
 @testable import Reader
 
 @Suite struct PlacementTrackerTests {
-  let tag = TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6])
-  let other = TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 9, 9, 9, 9, 9, 9])
+  let tag = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
+  let other = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 9, 9, 9, 9, 9, 9]))
 
-  func card(_ uid: [UInt8], historical: UInt8 = 0x80) -> TypeAActivation {
-    TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [3, 0x10, historical])
+  func card(_ uid: [UInt8], historical: UInt8 = 0x80) -> TagActivation {
+    .typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [3, 0x10, historical]))
   }
 
   @Test func aTagArrivesOnceAndLeavesOnce() {
@@ -87,22 +87,22 @@ import Testing
 
   @Test func aTagToAvoidIsLeftAloneUntilItIsAway() {
     var tracker = PlacementTracker()
-    tracker.avoid(tag.uid)
-    #expect(tracker.found(tag) == [.avoided(uid: tag.uid)])
+    tracker.avoid(tag.identifier)
+    #expect(tracker.found(tag) == [.avoided(uid: tag.identifier)])
     #expect(tracker.found(tag) == [])
     #expect(tracker.nothing() == [])
-    #expect(tracker.nothing() == [.forgotten(uid: tag.uid)])
+    #expect(tracker.nothing() == [.forgotten(uid: tag.identifier)])
     #expect(tracker.found(tag) == [.arrived(1)])
   }
 
   @Test func aTagToAvoidThatIsNotThereIsForgotten() {
     var tracker = PlacementTracker()
-    tracker.avoid(tag.uid)
+    tracker.avoid(tag.identifier)
     #expect(tracker.nothing() == [])
-    #expect(tracker.nothing() == [.forgotten(uid: tag.uid)])
+    #expect(tracker.nothing() == [.forgotten(uid: tag.identifier)])
 
-    tracker.avoid(tag.uid)
-    #expect(tracker.found(other) == [.forgotten(uid: tag.uid), .arrived(1)])
+    tracker.avoid(tag.identifier)
+    #expect(tracker.found(other) == [.forgotten(uid: tag.identifier), .arrived(1)])
   }
 
   @Test func aRandomUIDToAvoidMeansWhoeverHasOne() {

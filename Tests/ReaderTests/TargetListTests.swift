@@ -4,30 +4,35 @@ import Testing
 @testable import Reader
 
 @Suite struct TargetListTests {
+  func typeA(_ answer: [UInt8]) throws -> TypeAActivation? {
+    guard case .typeA(let tag)? = try TargetList.first(of: answer, .typeA) else { return nil }
+    return tag
+  }
+
   @Test func readsNoTarget() throws {
-    #expect(try TargetList.typeA([0]) == nil)
+    #expect(try typeA([0]) == nil)
   }
 
   @Test func readsAnUltralight() throws {
-    let tag = try TargetList.typeA([1, 1, 0x00, 0x44, 0x00, 7, 4, 1, 2, 3, 4, 5, 6])
+    let tag = try typeA([1, 1, 0x00, 0x44, 0x00, 7, 4, 1, 2, 3, 4, 5, 6])
     #expect(tag == TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
   }
 
   @Test func readsACardWithItsATS() throws {
-    let tag = try TargetList.typeA([1, 1, 0x03, 0x44, 0x20, 4, 8, 1, 2, 3, 3, 0x75, 0x77])
+    let tag = try typeA([1, 1, 0x03, 0x44, 0x20, 4, 8, 1, 2, 3, 3, 0x75, 0x77])
     #expect(tag == TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [8, 1, 2, 3], ats: [3, 0x75, 0x77]))
   }
 
   @Test func takesAnATSOfLengthZeroAsItIs() throws {
-    let tag = try TargetList.typeA([1, 1, 0x03, 0x44, 0x20, 4, 4, 1, 2, 3, 0])
+    let tag = try typeA([1, 1, 0x03, 0x44, 0x20, 4, 4, 1, 2, 3, 0])
     #expect(tag?.ats == [0])
     #expect(tag?.hasValidATS == false)
   }
 
   @Test func takesCascadeTagsOut() throws {
-    #expect(try TargetList.typeA([1, 1, 0, 0x44, 0, 8, 0x88, 1, 2, 3, 4, 5, 6, 7])?.uid == [1, 2, 3, 4, 5, 6, 7])
+    #expect(try typeA([1, 1, 0, 0x44, 0, 8, 0x88, 1, 2, 3, 4, 5, 6, 7])?.uid == [1, 2, 3, 4, 5, 6, 7])
     #expect(
-      try TargetList.typeA([1, 1, 0, 0x44, 0, 12, 0x88, 1, 2, 3, 0x88, 5, 6, 7, 8, 9, 10, 11])?.uid
+      try typeA([1, 1, 0, 0x44, 0, 12, 0x88, 1, 2, 3, 0x88, 5, 6, 7, 8, 9, 10, 11])?.uid
         == [1, 2, 3, 5, 6, 7, 8, 9, 10, 11])
   }
 
@@ -37,6 +42,6 @@ import Testing
       [1, 1, 0, 0x44, 0, 0xFF, 1, 2, 3],
     ] as [[UInt8]])
   func refusesWhatIsCutOff(_ answer: [UInt8]) {
-    #expect(throws: TargetList.Malformed.self) { try TargetList.typeA(answer) }
+    #expect(throws: TargetList.Malformed.self) { try typeA(answer) }
   }
 }

@@ -18,6 +18,8 @@ struct ScriptedChannel: TagChannel {
     }
     return next.answer
   }
+
+  mutating func reselect() throws(TagChannelError) {}
 }
 
 /// A tag that is taken away before the exchange with a given number, counted from 0.
@@ -29,6 +31,11 @@ struct TornChannel<Tag: TagChannel>: TagChannel {
     guard left > 0 else { throw TagChannelError(.noAnswer, "the tag is away") }
     left -= 1
     return try tag.exchange(command)
+  }
+
+  mutating func reselect() throws(TagChannelError) {
+    guard left > 0 else { throw TagChannelError(.noAnswer, "the tag is away") }
+    try tag.reselect()
   }
 }
 
@@ -59,6 +66,8 @@ struct HostileChannel: TagChannel {
     }
     return answer + [0x90, 0x00]
   }
+
+  mutating func reselect() throws(TagChannelError) { count += 1 }
 }
 
 /// A generator whose numbers a failing test can name (SplitMix64).
@@ -72,4 +81,12 @@ struct SplitMix: RandomNumberGenerator {
     z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
     return z ^ z >> 31
   }
+}
+
+extension TagActivation {
+  /// An NTAG or Ultralight.
+  static let type2 = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
+  /// A card that speaks ISO-DEP over Type A.
+  static let type4A = TagActivation.typeA(
+    TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [4, 1, 2, 3, 4, 5, 6], ats: [6, 0x75, 0x77, 0x81, 0x02, 0x80]))
 }

@@ -28,9 +28,10 @@ import Testing
     #expect(!isValid([9, 0x75]))
   }
 
-  @Test(arguments: [TagType.mifareClassic, .peer]) func aTypeThatIsNotReadIsNotTouched(_ type: TagType) throws {
+  @Test func anotherDeviceIsNotTouched() throws {
     var channel = ScriptedChannel([])
-    guard case .problem(let problem) = try type.readNDEF(over: &channel) else {
+    let device = TagActivation.typeA(TypeAActivation(atqa: [0, 4], sak: 0x40, uid: [8, 2, 3, 4]))
+    guard case .problem(let problem) = try device.readNDEF(over: &channel) else {
       Issue.record("a message from nowhere")
       return
     }

@@ -22,6 +22,8 @@ struct Type2Memory: TagChannel {
     reads.append(command[1])
     return (0..<16).map { pages[(Int(command[1]) * 4 + $0) % pages.count] }
   }
+
+  mutating func reselect() throws(TagChannelError) {}
 }
 
 /// A message whose encoding has exactly `size` bytes.
@@ -46,7 +48,7 @@ private struct NoSuchMessage: Error {}
 
   func read(_ memory: Type2Memory) throws -> (content: TagContent, reads: [UInt8]) {
     var memory = memory
-    let content = try TagType.type2.readNDEF(over: &memory)
+    let content = try TagActivation.type2.readNDEF(over: &memory)
     return (content, memory.reads)
   }
 
@@ -60,7 +62,7 @@ private struct NoSuchMessage: Error {}
   @Test func oneReadForAMessageBehindTheContainer() throws {
     let bytes = try message(ofSize: 10)
     var channel = ScriptedChannel([([0x30, 3], [0xE1, 0x10, 0x06, 0x00, 0x03, 10] + bytes)])
-    #expect(try TagType.type2.readNDEF(over: &channel) == .message(bytes))
+    #expect(try TagActivation.type2.readNDEF(over: &channel) == .message(bytes))
     #expect(channel.remaining == 0)
   }
 
@@ -146,7 +148,7 @@ private struct NoSuchMessage: Error {}
 
   @Test func aShortAnswerIsDamaged() throws {
     var channel = ScriptedChannel([([0x30, 3], [0xE1, 0x10, 0x06])])
-    let content = try TagType.type2.readNDEF(over: &channel)
+    let content = try TagActivation.type2.readNDEF(over: &channel)
     #expect(content == .damaged("the tag answered READ with less than 16 bytes"))
   }
 
@@ -155,14 +157,14 @@ private struct NoSuchMessage: Error {}
     let needed = try read(memory).reads.count
     for left in 0..<needed {
       var channel = TornChannel(tag: memory, left: left)
-      #expect(throws: TagChannelError.self) { try TagType.type2.readNDEF(over: &channel) }
+      #expect(throws: TagChannelError.self) { try TagActivation.type2.readNDEF(over: &channel) }
     }
   }
 
   @Test(arguments: [false, true]) func aHostileTagEndsInBoundedTime(plausible: Bool) throws {
     for seed in 0..<300 as Range<UInt64> {
       var channel = HostileChannel(seed: seed, plausible: plausible)
-      _ = try TagType.type2.readNDEF(over: &channel)
+      _ = try TagActivation.type2.readNDEF(over: &channel)
       #expect(channel.count <= 64, "seed \(seed)")
     }
   }

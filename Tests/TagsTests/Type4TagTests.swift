@@ -39,12 +39,14 @@ struct Type4Card: TagChannel {
     guard offset < content.count else { return [0x6B, 0x00] }
     return content[offset..<min(end, content.count)] + (end > content.count ? [0x62, 0x82] : [0x90, 0x00])
   }
+
+  mutating func reselect() throws(TagChannelError) {}
 }
 
 @Suite struct Type4TagTests {
   func read(_ card: Type4Card) throws -> (content: TagContent, commands: [[UInt8]]) {
     var card = card
-    let content = try TagType.type4A.readNDEF(over: &card)
+    let content = try TagActivation.type4A.readNDEF(over: &card)
     return (content, card.commands)
   }
 
@@ -121,7 +123,7 @@ struct Type4Card: TagChannel {
 
   @Test func namesWhatIsNoNDEF() throws {
     var channel = ScriptedChannel([([0, 0xA4, 4, 0, 7, 0xD2, 0x76, 0, 0, 0x85, 1, 1, 0], [0x6A, 0x82])])
-    #expect(try TagType.type4A.readNDEF(over: &channel) == .notNDEF("there is no NDEF application on the card"))
+    #expect(try TagActivation.type4A.readNDEF(over: &channel) == .notNDEF("there is no NDEF application on the card"))
   }
 
   @Test func namesWhatIsEmpty() throws {
@@ -170,14 +172,14 @@ struct Type4Card: TagChannel {
     let needed = try read(card).commands.count
     for left in 0..<needed {
       var channel = TornChannel(tag: card, left: left)
-      #expect(throws: TagChannelError.self) { try TagType.type4A.readNDEF(over: &channel) }
+      #expect(throws: TagChannelError.self) { try TagActivation.type4A.readNDEF(over: &channel) }
     }
   }
 
   @Test(arguments: [false, true]) func aHostileCardEndsInBoundedTime(plausible: Bool) throws {
     for seed in 0..<300 as Range<UInt64> {
       var channel = HostileChannel(seed: seed, plausible: plausible)
-      _ = try TagType.type4A.readNDEF(over: &channel)
+      _ = try TagActivation.type4A.readNDEF(over: &channel)
       // 32 KiB in pieces of 15 bytes.
       #expect(channel.count <= 5 + 8 + 0x8000 / 15, "seed \(seed)")
     }

@@ -27,7 +27,9 @@ extension PN532Chip {
       targets[index].incoming = try exchangeBlocks(command, index)
       return nextAnswer(index)
     }
-    return try exchangeMIFARE(command)
+    switch targets[index].identity {
+    case .typeA: return try exchangeMIFARE(command)
+    }
   }
 
   /// A raw frame, with what CRC the registers say.

@@ -14,8 +14,15 @@ struct AutoPollRequest {
 
 /// A tag that the chip keeps a number for.
 struct Target {
-  let tag: ActivatedTag
-  /// Where the chip has sent RATS and got an answer.
+  /// By what the chip finds it again.
+  enum Identity {
+    case typeA(ActivatedTag)
+  }
+
+  let identity: Identity
+  /// What InListPassiveTarget says of it, its number aside.
+  var description: [UInt8]
+  /// Where the tag speaks ISO/IEC 14443-4 and the chip has entered that.
   var blocks: BlockProtocol?
   /// What of an answer did not fit into one frame to the host.
   var incoming: [UInt8] = []
@@ -43,18 +50,14 @@ extension PN532Chip {
     radio.switchField(on: true)
     targets = []
     selected = nil
-    guard request.modulation == .typeA else {
+    switch request.modulation {
+    case .typeA: listTypeA(request)
+    case .typeB, .felica212, .felica424, .jewel:
       _ = radio.transceive(RadioFrame(modulation: request.modulation, bytes: []), for: .activation)
-      return nil
     }
-    guard let first = radio.activateTypeA(request: RadioInterface.wupa, wanted: request.uid) else { return nil }
-    add(first)
-    if request.maximumTargets == 2 {
-      // The first one sleeps while the chip asks for another.
-      haltSelected()
-      if let second = radio.activateTypeA(request: RadioInterface.reqa) { add(second) }
-    }
-    return [UInt8(truncatingIfNeeded: targets.count)] + targets.enumerated().flatMap(Self.targetData)
+    guard !targets.isEmpty else { return nil }
+    return [UInt8(truncatingIfNeeded: targets.count)]
+      + targets.enumerated().flatMap { [UInt8(truncatingIfNeeded: $0.offset + 1)] + $0.element.description }
   }
 
   mutating func inAutoPoll(_ data: [UInt8], at now: Duration) -> Outcome {
@@ -79,9 +82,9 @@ extension PN532Chip {
         _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
         continue
       }
-      add(tag)
+      addTypeA(tag)
       let found: UInt8 = type == 0x20 || type == 0x00 && tag.speaksBlockProtocol ? 0x20 : 0x10
-      let description = Self.targetData((0, targets[0]))
+      let description = [1] + targets[0].description
       return [1, found, UInt8(truncatingIfNeeded: description.count)] + description
     }
     return nil
@@ -129,14 +132,13 @@ extension PN532Chip {
   mutating func select(_ index: Int) throws(PN532Failure) {
     guard selected != index else { return }
     haltSelected()
-    guard radio.activateTypeA(request: RadioInterface.wupa, wanted: targets[index].tag.uid) != nil else {
-      throw PN532Failure(PN532Status.targetGone)
+    switch targets[index].identity {
+    case .typeA(let tag): try selectTypeA(tag, index)
     }
     selected = index
-    if targets[index].blocks != nil { targets[index].blocks = sendRATS() }
   }
 
-  private mutating func haltSelected() {
+  mutating func haltSelected() {
     guard let index = selected else { return }
     selected = nil
     targets[index].incoming = []
@@ -144,29 +146,16 @@ extension PN532Chip {
     if targets[index].blocks != nil {
       targets[index].blocks?.deselect(over: &radio)
     } else {
-      // HLTA, which a tag obeys without a word.
-      _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
+      switch targets[index].identity {
+      case .typeA: haltTypeA()
+      }
     }
   }
 
-  private mutating func add(_ tag: ActivatedTag) {
-    let blocks = tag.speaksBlockProtocol && sendsRATS ? sendRATS() : nil
-    targets.append(Target(tag: tag, blocks: blocks))
+  /// Makes a tag that was found the one that listens.
+  mutating func add(_ target: Target) {
+    targets.append(target)
     selected = targets.count - 1
-  }
-
-  private mutating func sendRATS() -> BlockProtocol? {
-    guard case .frame(let frame) = radio.transceive(.standard(BlockProtocol.rats), for: .activation),
-      let ats = frame.checkedData
-    else { return nil }
-    return BlockProtocol(ats: ats)
-  }
-
-  /// Number, SENS_RES (high byte first), SEL_RES, UID and ATS.
-  private static func targetData(_ numbered: (offset: Int, element: Target)) -> [UInt8] {
-    let target = numbered.element
-    return [UInt8(truncatingIfNeeded: numbered.offset + 1)] + target.tag.atqa.reversed() + [target.tag.sak]
-      + [UInt8(truncatingIfNeeded: target.tag.uid.count)] + target.tag.uid + (target.blocks?.ats ?? [])
   }
 
   private static func modulation(bitRateAndType: UInt8) -> RadioModulation? {
@@ -177,15 +166,6 @@ extension PN532Chip {
     case 0x03: .typeB
     case 0x04: .jewel
     default: nil
-    }
-  }
-
-  /// The host sends a UID of more than four bytes with its cascade tags.
-  private static func withoutCascadeTags(_ bytes: [UInt8]) -> [UInt8] {
-    switch bytes.count {
-    case 8 where bytes[0] == 0x88: Array(bytes[1...])
-    case 12 where bytes[0] == 0x88 && bytes[4] == 0x88: Array(bytes[1..<4] + bytes[5...])
-    default: bytes
     }
   }
 }

@@ -1,0 +1,18 @@
+/// What the chip can look for (UM0701-02, 7.3.5): the raw value is its code in InListPassiveTarget.
+enum Modulation: UInt8, CaseIterable {
+  case typeA = 0x00
+  case felica212 = 0x01
+  case felica424 = 0x02
+  case typeB = 0x03
+  case jewel = 0x04
+
+  /// What the chip sends to find a target: an application family of all for Type B, and for FeliCa a poll of every system
+  /// that asks for its code, in one time slot.
+  var initiatorData: [UInt8] {
+    switch self {
+    case .typeA, .jewel: []
+    case .typeB: [0x00]
+    case .felica212, .felica424: [0x00, 0xFF, 0xFF, 0x01, 0x00]
+    }
+  }
+}

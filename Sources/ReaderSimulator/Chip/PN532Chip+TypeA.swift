@@ -1,0 +1,48 @@
+/// Type A targets: finding, selecting and letting go.
+extension PN532Chip {
+  /// Fills `targets` with the one or two that answer.
+  mutating func listTypeA(_ request: PassiveTargetRequest) {
+    guard let first = radio.activateTypeA(request: RadioInterface.wupa, wanted: request.uid) else { return }
+    addTypeA(first)
+    guard request.maximumTargets == 2 else { return }
+    // The first one sleeps while the chip asks for another.
+    haltSelected()
+    if let second = radio.activateTypeA(request: RadioInterface.reqa) { addTypeA(second) }
+  }
+
+  mutating func addTypeA(_ tag: ActivatedTag) {
+    let blocks = tag.speaksBlockProtocol && sendsRATS ? sendRATS() : nil
+    // SENS_RES (high byte first), SEL_RES, UID and ATS.
+    let description =
+      tag.atqa.reversed() + [tag.sak, UInt8(truncatingIfNeeded: tag.uid.count)] + tag.uid + (blocks?.ats ?? [])
+    add(Target(identity: .typeA(tag), description: description, blocks: blocks))
+  }
+
+  mutating func selectTypeA(_ tag: ActivatedTag, _ index: Int) throws(PN532Failure) {
+    guard radio.activateTypeA(request: RadioInterface.wupa, wanted: tag.uid) != nil else {
+      throw PN532Failure(PN532Status.targetGone)
+    }
+    if targets[index].blocks != nil { targets[index].blocks = sendRATS() }
+  }
+
+  /// HLTA, which a tag obeys without a word.
+  mutating func haltTypeA() {
+    _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
+  }
+
+  private mutating func sendRATS() -> BlockProtocol? {
+    guard case .frame(let frame) = radio.transceive(.standard(BlockProtocol.rats), for: .activation),
+      let ats = frame.checkedData
+    else { return nil }
+    return BlockProtocol(ats: ats)
+  }
+
+  /// The host sends a UID of more than four bytes with its cascade tags.
+  static func withoutCascadeTags(_ bytes: [UInt8]) -> [UInt8] {
+    switch bytes.count {
+    case 8 where bytes[0] == 0x88: Array(bytes[1...])
+    case 12 where bytes[0] == 0x88 && bytes[4] == 0x88: Array(bytes[1..<4] + bytes[5...])
+    default: bytes
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/// What can be done with the NDEF message of one kind of tag; one conformance each.
+protocol NDEFTag {
+  /// Reads the message in as few exchanges as the specification allows. Nothing is written.
+  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent
+
+  /// Finds out whether the tag is formatted, whether it can be written, and how much goes on it. Nothing is written.
+  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus
+
+  /// Writes a message so that a tag torn away half-way holds no message rather than a half one.
+  func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError)
+
+  /// Makes the tag read-only for ever.
+  func lock(over channel: inout some TagChannel) throws(TagWriteError)
+}
+
+extension TagActivation {
+  /// Reads the NDEF message of the selected tag in as few exchanges as its specification allows. Nothing is written.
+  ///
+  /// - Parameter channel: the way to the tag.
+  /// - Returns: the message, or why there is none.
+  /// - Throws: `TagChannelError` where an exchange fails; whether the tag is away or should be tried again, only the caller
+  ///   can find out.
+  public func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+    switch ndefTag {
+    case .success(let tag): try tag.read(over: &channel)
+    case .failure(let problem): .problem(problem)
+    }
+  }
+
+  /// Finds out whether the selected tag is formatted for NDEF, whether it can be written and how much goes on it.
+  ///
+  /// - Parameter channel: the way to the tag.
+  /// - Returns: the status.
+  /// - Throws: `TagChannelError` where an exchange fails.
+  public func queryNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+    switch ndefTag {
+    case .success(let tag): try tag.status(over: &channel)
+    case .failure(let problem): NDEFStatus(notSupported: problem)
+    }
+  }
+
+  /// Writes an NDEF message: first the tag says that it holds none, then comes the message, then its length. A tag
+  /// torn away half-way is empty.
+  ///
+  /// - Parameters:
+  ///   - message: an encoded NDEF message; empty takes what is there away.
+  ///   - isVerifying: whether it is read back and compared.
+  ///   - channel: the way to the tag.
+  /// - Throws: `TagWriteError`.
+  public func writeNDEF(
+    _ message: [UInt8], isVerifying: Bool = false, over channel: inout some TagChannel
+  ) throws(TagWriteError) {
+    let tag = try writable
+    try tag.write(message, over: &channel)
+    guard isVerifying else { return }
+    let content = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.read(over: &channel) }
+    guard content == .written(message) else { throw .notAsWritten }
+  }
+
+  /// Makes the tag read-only. **This is permanent**: nobody can ever write it again.
+  ///
+  /// - Parameter channel: the way to the tag.
+  /// - Throws: `TagWriteError`.
+  public func lockNDEF(over channel: inout some TagChannel) throws(TagWriteError) {
+    try writable.lock(over: &channel)
+  }
+
+  private var writable: any NDEFTag {
+    get throws(TagWriteError) {
+      switch ndefTag {
+      case .success(let tag): return tag
+      case .failure(let problem): throw .refused(problem)
+      }
+    }
+  }
+
+  /// Which kind of tag it is read as, or why it cannot be.
+  private var ndefTag: Result<any NDEFTag, TagProblem> {
+    switch self {
+    case .typeA(let tag):
+      switch tag.type {
+      case .type2: .success(Type2Tag())
+      case .type4A: .success(Type4Tag())
+      case .peer: .failure(TagProblem(.unsupported, "it is another NFC device, not a tag"))
+      default: .failure(TagProblem(.unsupported, "tags of this type are not read yet"))
+      }
+    case .typeB, .felica, .jewel: .failure(TagProblem(.unsupported, "tags of this type are not read yet"))
+    }
+  }
+}
