@@ -72,6 +72,13 @@ final class Device {
 
   deinit { nfc_close(handle) }
 
+  /// A libnfc context, which holds libnfc's settings; it lasts until `nfc_exit`.
+  static func makeContext() -> OpaquePointer? {
+    var context: OpaquePointer?
+    nfc_init(&context)
+    return context
+  }
+
   /// The devices that libnfc knows of, by its configuration or because it has looked.
   static func list(_ context: OpaquePointer) -> [String] {
     let most = 16

@@ -244,7 +244,7 @@ final class Poller {
     if case .typeA(let tag) = tag, !tag.hasValidATS || tag.type == .type4A && tag.ats.isEmpty {
       return Reading(problem: "damaged: the card's answer to select is not of the form that its standard demands")
     }
-    var channel = TimedChannel(TargetChannel(device, daemon, tag), until: end)
+    var channel = TimedChannel(TargetChannel(device, tag, beforeEach: checkInterruption), until: end)
     defer { counters.exchanges += channel.channel.exchanges }
     do throws(TagChannelError) {
       return Reading(try tag.readNDEF(over: &channel))
@@ -257,6 +257,18 @@ final class Poller {
   }
 
   // MARK: The daemon
+
+  /// Ends a reading where the daemon wants something else.
+  private func checkInterruption() throws(TagChannelError) {
+    let isInterrupted: Bool
+    do throws(ReaderLinkError) {
+      try daemon.beat()
+      isInterrupted = try daemon.isInterrupted()
+    } catch {
+      throw TagChannelError(.aborted, "the daemon is gone")
+    }
+    guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon wants something else") }
+  }
 
   private func report(_ message: ReaderMessage) throws(Interruption) {
     try asking { () throws(ReaderLinkError) in try daemon.report(message) }

@@ -24,9 +24,7 @@ public enum ReaderProgram {
     Confinement.apply()
     // Otherwise libnfc touches every serial port before it opens the one it was told.
     if options.device != nil { setenv("LIBNFC_AUTO_SCAN", "false", 1) }
-    var context: OpaquePointer?
-    nfc_init(&context)
-    guard let context else {
+    guard let context = Device.makeContext() else {
       complain("libnfc cannot be initialised")
       return Names.ExitCode.failure
     }

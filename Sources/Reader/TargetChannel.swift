@@ -1,10 +1,8 @@
-import ReaderLink
 import Tags
 
-/// The way to the selected tag through the chip, given up where the daemon wants something else.
+/// The way to the selected tag through the chip.
 struct TargetChannel: TagChannel {
   let device: Device
-  let daemon: DaemonConnection
   /// The tag that is selected.
   let tag: TagActivation
   /// Exchanges so far.
@@ -12,14 +10,20 @@ struct TargetChannel: TagChannel {
   /// Why the device cannot be used any more, where that ended an exchange.
   private(set) var failure: Device.Failure?
 
-  init(_ device: Device, _ daemon: DaemonConnection, _ tag: TagActivation) {
+  private let beforeEach: () throws(TagChannelError) -> Void
+
+  /// - Parameters:
+  ///   - device: the chip.
+  ///   - tag: the tag that is selected.
+  ///   - beforeEach: called before each exchange; what it throws ends the exchange before it begins.
+  init(_ device: Device, _ tag: TagActivation, beforeEach: @escaping () throws(TagChannelError) -> Void = {}) {
     self.device = device
-    self.daemon = daemon
     self.tag = tag
+    self.beforeEach = beforeEach
   }
 
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
-    try checkInterruption()
+    try beforeEach()
     exchanges += 1
     let answer: Device.Answer
     do throws(Device.Failure) {
@@ -36,7 +40,7 @@ struct TargetChannel: TagChannel {
   }
 
   mutating func reselect() throws(TagChannelError) {
-    try checkInterruption()
+    try beforeEach()
     let found: TagActivation?
     do throws(Device.Failure) {
       try device.release()
@@ -48,16 +52,5 @@ struct TargetChannel: TagChannel {
     guard let found, found.isSamePlacement(as: tag) else {
       throw TagChannelError(.noAnswer, "the tag is away")
     }
-  }
-
-  private func checkInterruption() throws(TagChannelError) {
-    let isInterrupted: Bool
-    do throws(ReaderLinkError) {
-      try daemon.beat()
-      isInterrupted = try daemon.isInterrupted()
-    } catch {
-      throw TagChannelError(.aborted, "the daemon is gone")
-    }
-    guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon wants something else") }
   }
 }

@@ -1,0 +1,114 @@
+import Dispatch
+import EventLoop
+import Glibc
+import ReaderSimulator
+import Tags
+
+@testable import Reader
+
+/// A simulated reader that the real libnfc has open, for a body that blocks as libnfc does.
+///
+///     try await withOpenReader { reader in
+///       let tag = reader.place(try .type2(.ntag215, message: message))
+///       var channel = try reader.select(.typeA)
+///       let content = try channel.tag.readNDEF(over: &channel)
+///     }
+struct OpenReader: ~Copyable {
+  struct NoTag: Error {}
+
+  let device: Device
+  let simulator: SimulatedReader
+
+  /// A tag that is found anew, with the field off before.
+  func select(_ modulation: Modulation) throws -> TargetChannel {
+    try device.release()
+    guard let tag = try device.select(modulation) else { throw NoTag() }
+    return TargetChannel(device, tag)
+  }
+
+  func place(_ tag: SimulatedTag) -> TagID { onSimulator { await $0.place(tag) } }
+
+  /// Takes the tag away, or finds the one that a fault took away.
+  func remove(_ id: TagID) -> SimulatedTag? { onSimulator { await $0.remove(id) } }
+
+  func add(_ fault: Fault) { onSimulator { await $0.add(fault) } }
+
+  func clearFaults() { onSimulator { await $0.clearFaults() } }
+
+  /// What the chip has done since the last time.
+  func takeCounters() -> Counters {
+    onSimulator { simulator in
+      let counters = await simulator.counters
+      await simulator.resetCounters()
+      return counters
+    }
+  }
+
+  /// Waits for the simulator, which has a thread of its own.
+  func onSimulator<Result: Sendable>(_ body: @escaping @Sendable (SimulatedReader) async -> Result) -> Result {
+    let simulator = simulator
+    return blockingWait { await body(simulator) }
+  }
+}
+
+/// Runs a body with an open reader on a thread of its own.
+func withOpenReader<Result: Sendable>(
+  timing: TimingModel = .immediate, _ body: @escaping @Sendable (borrowing OpenReader) throws -> Result
+) async throws -> Result {
+  let simulator = try await SimulatedReader.start(timing: timing)
+  let connectionString = await simulator.connectionString
+  let result = try await withCheckedThrowingContinuation { continuation in
+    do throws(SystemError) {
+      try DedicatedThread.start {
+        continuation.resume(
+          with: Swift.Result {
+            let device = try Device.open(connectionString, NFCContext.shared.pointer)
+            return try body(OpenReader(device: device, simulator: simulator))
+          })
+      }
+    } catch {
+      continuation.resume(throwing: error)
+    }
+  }
+  await simulator.stop()
+  return result
+}
+
+/// Blocks the calling thread, which must be nobody else's, until `body` is done.
+private func blockingWait<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) -> Result {
+  let answer = Answer<Result>()
+  Task.detached { answer.give(await body()) }
+  return answer.wait()
+}
+
+/// `@unchecked` because the semaphore orders the one write before the one read.
+private final class Answer<Value: Sendable>: @unchecked Sendable {
+  private let isThere = DispatchSemaphore(value: 0)
+  private var value: Value?
+
+  func give(_ value: Value) {
+    self.value = value
+    isThere.signal()
+  }
+
+  func wait() -> Value {
+    isThere.wait()
+    guard let value else { preconditionFailure("signalled without a value") }
+    return value
+  }
+}
+
+/// One context for all tests: `nfc_init` fills a table of drivers that all contexts share.
+///
+/// `@unchecked` because opening a device only reads the context.
+private struct NFCContext: @unchecked Sendable {
+  static let shared = NFCContext()
+
+  let pointer: OpaquePointer
+
+  private init() {
+    setenv("LIBNFC_AUTO_SCAN", "false", 1)
+    guard let pointer = Device.makeContext() else { preconditionFailure("libnfc has no memory") }
+    self.pointer = pointer
+  }
+}

@@ -1,0 +1,20 @@
+import ReaderSimulator
+import Tags
+import Testing
+
+@testable import Reader
+
+/// Tags read through the real libnfc and the simulated chip, without the program around it.
+@Suite struct TagAccessTests {
+  @Test func aMessageThatFitsBehindTheContainerIsOneRead() async throws {
+    let message: [UInt8] = [0xD1, 0x01, 0x02, 0x55, 0x04, 0x61]
+    let counters = try await withOpenReader { reader in
+      _ = reader.place(try .type2(.ntag215, message: message))
+      var channel = try reader.select(.typeA)
+      _ = reader.takeCounters()
+      #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
+      return reader.takeCounters()
+    }
+    #expect(counters.exchanges == 1)
+  }
+}
