@@ -31,6 +31,9 @@ struct OpenReader: ~Copyable {
   /// Takes the tag away, or finds the one that a fault took away.
   func remove(_ id: TagID) -> SimulatedTag? { onSimulator { await $0.remove(id) } }
 
+  /// All that is in the tag's memory; nil where it does not lie there.
+  func memory(of id: TagID) -> [UInt8]? { onSimulator { await $0.memory(of: id) } }
+
   func add(_ fault: Fault) { onSimulator { await $0.add(fault) } }
 
   func clearFaults() { onSimulator { await $0.clearFaults() } }

@@ -17,4 +17,12 @@ import Testing
     }
     #expect(counters.exchanges == 1)
   }
+
+  @Test(arguments: [0, 60]) func tornAwayWhileItIsReadItYieldsNoOtherMessage(size: Int) async throws {
+    let message = size == 0 ? [] : [0xD5, 0x00, UInt8(size)] + [UInt8](repeating: 0x41, count: size)
+    let walk = TearWalk(.typeA) { try .type2(.ntag215, message: message) }
+    let report = try await walk.reading(message)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == (size == 0 ? 1 : 5))
+  }
 }
