@@ -40,7 +40,8 @@ extension DaemonState {
       for event in [.readerReady(reader.isReady)] + events(for: seat(reader.properties.seat)) { _ = gate.handle(event) }
       readers[id]?.gate = gate
       guard gate.verdict != before else { continue }
-      if gate.verdict.scans != before.scans { actions.append(.scan(id, gate.verdict.scans)) }
+      // A process whose reader is absent is told as well: it looks for it, and scans once it is there.
+      if gate.verdict.wantsReader != before.wantsReader { actions.append(.scan(id, gate.verdict.wantsReader)) }
       let names = gate.verdict.reasons.names.joined(separator: ", ")
       let held = gate.verdict.holdsTaps ? ", and taps are held" : ""
       actions.append(

@@ -13,6 +13,8 @@ final class DaemonConnection {
 
   private(set) var wantsScanning = false
   private(set) var isShuttingDown = false
+  /// Whether the device has come or gone as far as the daemon knows, until somebody has looked.
+  private var isToLookForDevice = false
   /// UIDs that the daemon wants left alone, until somebody takes them.
   private var avoided: [[UInt8]] = []
 
@@ -53,11 +55,19 @@ final class DaemonConnection {
     return avoided
   }
 
+  func takeLookForDevice() -> Bool {
+    defer { isToLookForDevice = false }
+    return isToLookForDevice
+  }
+
   /// Sleeps so long, or less where the daemon says something; nil until it does.
   func sleep(_ duration: Duration?) throws(ReaderLinkError) {
     for command in try link.commands(within: duration) {
       switch command {
-      case .scan(let on): wantsScanning = on
+      case .scan(let on):
+        if on && !wantsScanning { isToLookForDevice = true }
+        wantsScanning = on
+      case .lookForDevice: isToLookForDevice = true
       case .avoid(let uid): avoided.append(uid)
       case .shutDown: isShuttingDown = true
       }

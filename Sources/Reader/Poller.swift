@@ -18,20 +18,19 @@ final class Poller {
   private static let readingAllowance = Duration.seconds(10)
   /// The most that opening a device takes: libnfc gives a silent chip 1.4 s.
   private static let openingAllowance = Duration.seconds(5)
-  /// A device that worked this long is opened again at once; one that did not waits.
-  private static let provenAfter = Duration.seconds(3)
 
   private let options: ReaderOptions
   private let daemon: DaemonConnection
   private let context: OpaquePointer
   private var tracker = PlacementTracker()
-  private var backoff = Backoff()
+  private var schedule: OpeningSchedule
   private var counters = ReaderCounters()
 
   private var device: Device?
   private var openedAt = SuspendingClock.now
-  private var nextAttempt = SuspendingClock.now
   private var isScanning = false
+  /// The field is off, and the daemon knows.
+  private var isAtRest = false
   /// The tag that the chip has selected; the field is on.
   private var selected: TagActivation?
 
@@ -39,6 +38,8 @@ final class Poller {
     self.options = options
     daemon = DaemonConnection(link)
     self.context = context
+    // Without a name the device cannot be told from others that are plugged in.
+    schedule = OpeningSchedule(isTold: options.device != nil)
   }
 
   /// Serves the daemon until it says that it is enough.
@@ -51,11 +52,13 @@ final class Poller {
     while !daemon.isShuttingDown {
       for uid in daemon.takeAvoided() { tracker.avoid(uid) }
       do throws(Interruption) {
+        let isToLook = daemon.takeLookForDevice()
         guard let device else {
+          if isToLook { schedule.hurry() }
           try find()
           continue
         }
-        if daemon.wantsScanning { try scan(device) } else { try rest(device) }
+        if daemon.wantsScanning { try scan(device) } else { try rest(device, isToAnswer: isToLook) }
       } catch {
         switch error {
         case .daemonGone(let error): throw error
@@ -69,14 +72,22 @@ final class Poller {
   // MARK: The device
 
   private func find() throws(Interruption) {
-    let wait = SuspendingClock.now.duration(to: nextAttempt)
-    if wait > .zero {
+    switch schedule.step(wantsScanning: daemon.wantsScanning, at: .now) {
+    case .open: try open()
+    case .wait(let duration):
       try asking { () throws(ReaderLinkError) in
-        try daemon.promise(wait + Self.openingAllowance)
-        try daemon.sleep(wait)
+        try daemon.promise(duration + Self.openingAllowance)
+        try daemon.sleep(duration)
       }
-      return
+    case .sleep:
+      try asking { () throws(ReaderLinkError) in
+        try daemon.promiseNothing()
+        try daemon.sleep(nil)
+      }
     }
+  }
+
+  private func open() throws(Interruption) {
     try asking { () throws(ReaderLinkError) in try daemon.promise(Self.openingAllowance) }
     let state: ReaderState
     switch DeviceSearch(configured: options.device).candidate(context) {
@@ -87,10 +98,11 @@ final class Poller {
       case .success(let device):
         self.device = device
         openedAt = .now
+        isAtRest = false
         return try report(.state(.ready(name: device.name, device: device.connectionString)))
       }
     }
-    nextAttempt = .now + backoff.next()
+    schedule.failed(at: .now)
     try report(.state(state))
     try handle(tracker.readerLeft(), nil)
   }
@@ -107,21 +119,27 @@ final class Poller {
     if isScanning { try daemon.report(.scanning(false)) }
     isScanning = false
     try daemon.report(.state(.failed(reason: failure.reason)))
-    if .now - openedAt >= Self.provenAfter { backoff.reset() }
-    nextAttempt = .now + backoff.next()
+    schedule.lost(openedAt: openedAt, at: .now)
   }
 
   // MARK: Looking for tags
 
-  private func rest(_ device: Device) throws(Interruption) {
-    try asking(device) { (device) throws(Device.Failure) in
-      if selected != nil { try device.release() }
-      try device.switchFieldOff()
+  /// `isToAnswer`: the daemon wants to know whether the device is there.
+  private func rest(_ device: Device, isToAnswer: Bool) throws(Interruption) {
+    if !isAtRest {
+      try asking(device) { (device) throws(Device.Failure) in
+        if selected != nil { try device.release() }
+        try device.switchFieldOff()
+      }
+      selected = nil
+      isScanning = false
+      isAtRest = true
+      try report(.scanning(false))
+      try reportCounters()
+    } else if isToAnswer {
+      try asking { () throws(ReaderLinkError) in try daemon.beat() }
+      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
     }
-    selected = nil
-    isScanning = false
-    try report(.scanning(false))
-    try reportCounters()
     try asking { () throws(ReaderLinkError) in
       try daemon.promiseNothing()
       try daemon.sleep(nil)
@@ -132,6 +150,7 @@ final class Poller {
     try asking { () throws(ReaderLinkError) in try daemon.beat() }
     if !isScanning {
       isScanning = true
+      isAtRest = false
       try report(.scanning(true))
     }
     if let tag = selected {

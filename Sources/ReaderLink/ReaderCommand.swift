@@ -6,12 +6,16 @@ public enum ReaderCommand: Sendable, Hashable {
   /// Neither examine nor announce a tag with this UID until it has been away: it was announced by an earlier process, or
   /// it brought that process down. Answered by `ReaderMessage.forgotten` once it is away.
   case avoid(uid: [UInt8])
+  /// See at once whether the device is there: it may just have been plugged in or unplugged. A process that sleeps for want
+  /// of one looks for it; one that has it asks it for a sign of life. Answered by a heartbeat, and by
+  /// `ReaderMessage.state` where that is another one.
+  case lookForDevice
   /// Switch the field off, close the device and exit.
   case shutDown
 }
 
 extension ReaderCommand {
-  private enum Kind: UInt8 { case scan = 1, avoid, shutDown }
+  private enum Kind: UInt8 { case scan = 1, avoid, shutDown, lookForDevice }
 
   /// The frame that carries this command.
   public var frame: [UInt8] {
@@ -26,6 +30,8 @@ extension ReaderCommand {
       return writer.frame
     case .shutDown:
       return FrameWriter(kind: Kind.shutDown.rawValue).frame
+    case .lookForDevice:
+      return FrameWriter(kind: Kind.lookForDevice.rawValue).frame
     }
   }
 
@@ -39,6 +45,7 @@ extension ReaderCommand {
     case .scan: self = .scan(try reader.boolean())
     case .avoid: self = .avoid(uid: try reader.bytes(1...ReaderLimits.uid, "a UID"))
     case .shutDown: self = .shutDown
+    case .lookForDevice: self = .lookForDevice
     case nil: throw ReaderLinkError("a command of the unknown kind \(reader.kind)")
     }
     try reader.end()

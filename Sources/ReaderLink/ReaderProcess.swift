@@ -40,6 +40,9 @@ public actor ReaderProcess {
   /// The id of the present process; nil where there is none.
   public private(set) var processID: Int32?
 
+  /// Whether the process sleeps until it is told something, as it has said.
+  public var isAsleep: Bool { supervision.isAsleep }
+
   /// Events that wait to be read: far more than a process has to say between two turns of the loop. One that says more is
   /// ended, and there is as much room again for what becomes of it.
   private static let mostUnread = 64
@@ -77,6 +80,10 @@ public actor ReaderProcess {
   ///
   /// - Parameter on: whether to look for tags.
   public func setScanning(_ on: Bool) { handle(.scan(on)) }
+
+  /// Sees at once whether the device is there, since something was plugged in or unplugged. A process that waits to be
+  /// started again is started now.
+  public func lookForDevice() { handle(.lookForDevice) }
 
   /// Ends the process for good: asks it to, kills it where it does not within 700 ms, and returns when it is reaped.
   public func stop() async {

@@ -10,6 +10,8 @@ struct ReaderSupervision {
   enum Event {
     case start
     case scan(Bool)
+    /// Something was plugged in or unplugged.
+    case lookForDevice
     case stop
     /// A message that the link has already checked for form.
     case received(ReaderMessage)
@@ -96,6 +98,12 @@ struct ReaderSupervision {
     return min(lifeDeadline, obedienceDeadline)
   }
 
+  /// Whether the process has promised nothing, and nothing is expected of it.
+  var isAsleep: Bool {
+    guard case .running = phase else { return false }
+    return deadline == nil
+  }
+
   mutating func handle(_ event: Event, at now: Instant) -> [Action] {
     let actions = decide(event, at: now)
     if !isDisobedient {
@@ -120,6 +128,8 @@ struct ReaderSupervision {
       return spawn(at: now)
     case .scan(let on):
       return scan(on, at: now)
+    case .lookForDevice:
+      return lookForDevice(at: now)
     case .stop:
       return stop(at: now)
     case .received(let message):
@@ -162,9 +172,23 @@ struct ReaderSupervision {
     // Each order has its own time.
     obedienceDeadline = nil
     guard case .running = phase else { return [] }
-    // A process that is busy has said until when; one that sleeps has to answer now.
-    lifeDeadline = max(lifeDeadline ?? now, now + Self.answerAllowance)
+    expectAnswer(at: now)
     return [.send(.scan(on))]
+  }
+
+  private mutating func lookForDevice(at now: Instant) -> [Action] {
+    switch phase {
+    case .running:
+      expectAnswer(at: now)
+      return [.send(.lookForDevice)]
+    case .waiting: return spawn(at: now)
+    case .idle, .ending, .stopping, .stopped: return []
+    }
+  }
+
+  /// A process that is busy has said until when; one that sleeps has to answer now.
+  private mutating func expectAnswer(at now: Instant) {
+    lifeDeadline = max(lifeDeadline ?? now, now + Self.answerAllowance)
   }
 
   private mutating func stop(at now: Instant) -> [Action] {

@@ -8,6 +8,9 @@ public struct ScanVerdict: Sendable, Hashable {
   /// The field is on.
   public var scans: Bool { reasons.isEmpty }
 
+  /// The field would be on, were the reader there.
+  public var wantsReader: Bool { reasons.isSubset(of: .noReader) }
+
   /// - Parameters:
   ///   - reasons: the conditions that say no.
   ///   - holdsTaps: tags that are read are kept until the session is unlocked.

@@ -246,11 +246,16 @@ import Testing
     #expect(tell(.reader(0, .scanning(false))) == [])
     #expect(state.readers[0]?.properties.state == "ready")
     #expect(tell(.reader(0, .crashed(crash))) == [])
-    #expect(tell(.reader(0, .state(.failed(reason: "it ended")))) == [.scan(0, false)])
+    // Its process goes on looking for it, and scans as soon as it is there.
+    #expect(tell(.reader(0, .state(.failed(reason: "it ended")))) == [])
     #expect(state.readers[0]?.properties.state == "failed")
     #expect(state.readers[0]?.properties.counters.restarts == 1)
     #expect(state.suspendReasons == ["no-reader"])
-    #expect(tell(.reader(0, .state(.ready(name: "PN532", device: "pn532_uart:/dev/x")))) == [.scan(0, true)])
+    #expect(tell(.reader(0, .state(.ready(name: "PN532", device: "pn532_uart:/dev/x")))) == [])
+    #expect(state.suspendReasons == [])
+    #expect(tell(.reader(0, .state(.failed(reason: "it ended")))) == [])
+    #expect(tell(.inhibited(true)) == [.scan(0, false)])
+    #expect(tell(.inhibited(false)) == [.scan(0, true)])
     #expect(tell(.readerRemoved(0)) == [])
     #expect(state.suspendReasons == ["no-reader"])
   }

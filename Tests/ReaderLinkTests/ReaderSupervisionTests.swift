@@ -65,6 +65,26 @@ private struct Rig {
     #expect(rig.advance(.seconds(1)) == [.kill])
   }
 
+  @Test func aProcessThatIsToLookForItsDeviceMustAnswer() {
+    var rig = Rig()
+    #expect(rig(.lookForDevice) == [])
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig(.lookForDevice) == [.send(.lookForDevice)])
+    #expect(rig.remaining == .seconds(1))
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig.remaining == nil)
+  }
+
+  @Test func aDeviceThatComesEndsTheWaitForANewProcess() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.exited("x"))
+    #expect(!rig(.exited("x")).contains(.spawn))
+    #expect(rig(.lookForDevice) == [.spawn])
+    #expect(rig(.lookForDevice) == [.send(.lookForDevice)])
+  }
+
   @Test func aBusyProcessKeepsTheTimeItNamed() {
     var rig = Rig()
     _ = rig(.start)

@@ -21,7 +21,36 @@ import Testing
     try await rig.next("a reader that has failed") { if case .state(.failed) = $0 { true } else { nil } }
     await rig.simulator.unplug()
     try await rig.simulator.plug()
+    await rig.process.lookForDevice()
     try await rig.isReady()
+    await rig.stop()
+  }
+}
+
+/// Devices that are absent while nobody wants tags.
+@Suite(.timeLimit(.minutes(2))) struct WaitingTests {
+  @Test func aProcessWithoutADeviceSleepsUntilItIsTold() async throws {
+    let rig = try await ReaderRig(isPluggedIn: false)
+    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    try await rig.isAsleep()
+    try await rig.simulator.plug()
+    await rig.process.lookForDevice()
+    try await rig.isReady()
+    try await rig.isAsleep()
+    // It asks the device for a sign of life, and sleeps again.
+    let commands = await rig.simulator.counters.commands
+    await rig.process.lookForDevice()
+    await rig.simulator.wait { $0.counters.commands > commands }
+    try await rig.isAsleep()
+    await rig.simulator.unplug()
+    await rig.process.lookForDevice()
+    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    try await rig.isAsleep()
+    // Nobody says that it is there, but somebody wants tags.
+    try await rig.simulator.plug()
+    await rig.process.setScanning(true)
+    try await rig.isReady()
+    try await rig.expect(.scanning(true))
     await rig.stop()
   }
 }

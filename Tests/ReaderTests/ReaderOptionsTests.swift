@@ -33,16 +33,3 @@ import Testing
     #expect(DeviceSearch.path(of: connectionString) == path)
   }
 }
-
-@Suite struct BackoffTests {
-  @Test func triesAtOnceThenEverMoreRarelyAndNeverLaterThanAPersonWouldNotice() {
-    var backoff = Backoff()
-    let pauses = (0..<20).map { _ in backoff.next() }
-    #expect(pauses.first == .zero)
-    #expect(pauses.sorted() == pauses)
-    #expect(pauses.dropFirst().allSatisfy { $0 >= .milliseconds(100) })
-    #expect(pauses.last == .milliseconds(1500))
-    backoff.reset()
-    #expect(backoff.next() == .zero)
-  }
-}

@@ -85,6 +85,11 @@ final class ReaderRig {
     }
   }
 
+  /// Waits until the process sleeps until it is told something.
+  func isAsleep() async throws {
+    while await !process.isAsleep { try await Task.sleep(for: .milliseconds(5)) }
+  }
+
   /// Waits until the chip has been told so many further commands: so long has the process gone on with its work.
   func commands(_ count: Int) async throws {
     let goal = await simulator.counters.commands + count
