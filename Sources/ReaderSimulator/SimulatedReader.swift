@@ -105,7 +105,7 @@ public actor SimulatedReader {
   public func place(_ tag: SimulatedTag) -> TagID {
     let id = TagID(number: nextTag)
     nextTag += 1
-    chip.radio.field.place(tag.tag, as: id)
+    chip.radio.field.place(tag.tag, as: id, at: clock.now)
     perform(chip.fieldChanged(at: clock.now))
     return id
   }

@@ -10,7 +10,7 @@ final class ChipDriver {
 
   func place(_ tag: SimulatedTag) -> [PN532Chip.Action] {
     tags += 1
-    chip.radio.field.place(tag.tag, as: TagID(number: tags))
+    chip.radio.field.place(tag.tag, as: TagID(number: tags), at: now)
     return chip.fieldChanged(at: now)
   }
 

@@ -107,6 +107,7 @@ import Testing
     let driver = ChipDriver(.realistic)
     _ = driver.place(try type2())
     _ = driver.send([0x32, 0x01, 0x01])
+    driver.now = .milliseconds(10)
     let activation = ChipDriver.duration(driver.send(select))
     #expect((.milliseconds(20.5) ... .milliseconds(21.5)).contains(activation))
     let read = ChipDriver.duration(driver.send([0x40, 0x01, 0x30, 0x04]))

@@ -6,12 +6,6 @@ struct PassiveTargetRequest {
   let uid: [UInt8]?
 }
 
-/// What InAutoPoll looks for.
-struct AutoPollRequest {
-  /// Target types as the host gave them (UM0701-02, section 7.3.13).
-  let types: [UInt8]
-}
-
 /// A tag that the chip keeps a number for.
 struct Target {
   /// By what the chip finds it again.
@@ -28,7 +22,7 @@ struct Target {
   var incoming: [UInt8] = []
 }
 
-/// Commands that find, select and let go tags (UM0701-02, sections 7.3.5 to 7.3.13).
+/// Commands that find, select and let go tags (UM0701-02, sections 7.3.5 to 7.3.11).
 extension PN532Chip {
   mutating func inListPassiveTarget(_ data: [UInt8]) -> Outcome {
     guard data.count >= 2, (1...2).contains(data[0]), let modulation = Self.modulation(bitRateAndType: data[1]) else {
@@ -47,47 +41,26 @@ extension PN532Chip {
   ///
   /// - Returns: the number of targets and what is known of each; nil where there is none.
   mutating func attemptSelect(_ request: PassiveTargetRequest) -> [UInt8]? {
-    radio.switchField(on: true)
-    targets = []
-    selected = nil
-    switch request.modulation {
-    case .typeA: listTypeA(request)
-    case .typeB, .felica212, .felica424, .jewel:
-      _ = radio.transceive(RadioFrame(modulation: request.modulation, bytes: []), for: .activation)
-    }
+    list(request)
     guard !targets.isEmpty else { return nil }
     return [UInt8(truncatingIfNeeded: targets.count)]
       + targets.enumerated().flatMap { [UInt8(truncatingIfNeeded: $0.offset + 1)] + $0.element.description }
   }
 
-  mutating func inAutoPoll(_ data: [UInt8], at now: Duration) -> Outcome {
-    guard data.count >= 3, data.count <= 17, data[0] != 0, (1...15).contains(data[1]) else { return .refuse }
-    let request = AutoPollRequest(types: Array(data.dropFirst(2)))
-    if let answer = attemptAutoPoll(request) { return .answer(answer) }
-    guard data[0] != 0xFF else { return .wait(.autoPoll(request, deadline: nil)) }
-    // So many rounds of so many types, each taking its period of 150 ms.
-    let duration = Duration.milliseconds(150) * (Int(data[0]) * Int(data[1]) * request.types.count)
-    return .wait(.autoPoll(request, deadline: now + duration))
-  }
-
-  mutating func attemptAutoPoll(_ request: AutoPollRequest) -> [UInt8]? {
-    for type in request.types {
-      // Passive 106 kbit/s Type A: any, MIFARE, ISO/IEC 14443-4.
-      guard [0x00, 0x10, 0x20].contains(type) else { continue }
-      radio.switchField(on: true)
-      targets = []
-      selected = nil
-      guard let tag = radio.activateTypeA(request: RadioInterface.wupa) else { continue }
-      guard type != 0x20 || tag.speaksBlockProtocol else {
-        _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
-        continue
-      }
-      addTypeA(tag)
-      let found: UInt8 = type == 0x20 || type == 0x00 && tag.speaksBlockProtocol ? 0x20 : 0x10
-      let description = [1] + targets[0].description
-      return [1, found, UInt8(truncatingIfNeeded: description.count)] + description
+  /// Fills `targets`.
+  mutating func list(_ request: PassiveTargetRequest) {
+    radio.switchField(on: true)
+    targets = []
+    selected = nil
+    switch request.modulation {
+    case .typeA: listTypeA(request)
+    case .typeB:
+      _ = radio.transceive(RadioFrame(modulation: .typeB, bytes: [0x05, 0x00, 0x00, 0x71, 0xFF]), for: .activation)
+    case .felica212, .felica424:
+      let polling: [UInt8] = [0x06, 0x00, 0xFF, 0xFF, 0x01, 0x00, 0x00, 0x00]
+      _ = radio.transceive(RadioFrame(modulation: request.modulation, bytes: polling), for: .activation)
+    case .jewel: _ = radio.transceive(RadioFrame(modulation: .jewel, bytes: [0x26]), for: .activation)
     }
-    return nil
   }
 
   mutating func inSelect(_ data: [UInt8]) throws(PN532Failure) -> Outcome {
@@ -135,6 +108,7 @@ extension PN532Chip {
     switch targets[index].identity {
     case .typeA(let tag): try selectTypeA(tag, index)
     }
+    radio.spend(radio.timing.activation)
     selected = index
   }
 
@@ -154,6 +128,7 @@ extension PN532Chip {
 
   /// Makes a tag that was found the one that listens.
   mutating func add(_ target: Target) {
+    radio.spend(radio.timing.activation)
     targets.append(target)
     selected = targets.count - 1
   }

@@ -25,8 +25,8 @@ struct PN532Chip {
   enum Waiting {
     /// For a tag (MxRtyPassiveActivation FF).
     case select(PassiveTargetRequest)
-    /// For a tag, and at most so long.
-    case autoPoll(AutoPollRequest, deadline: Duration?)
+    /// For a tag, or for the time to do something.
+    case autoPoll(AutoPoll, wake: Duration?)
     /// For something that never comes: an initiator, say.
     case forever
   }
@@ -52,9 +52,16 @@ struct PN532Chip {
   private var waitingCode: UInt8 = 0
   private var effects = FaultPlan.Effects()
   private var isStalled = false
+  /// How long a byte takes on the line.
+  private var lineByte: Duration
+  /// What it takes once the host has acknowledged the change (UM0701-02, 7.2.10).
+  private var nextLineByte: Duration?
   private var lastAnswer: [UInt8] = []
 
-  init(timing: TimingModel) { radio = RadioInterface(timing: timing) }
+  init(timing: TimingModel) {
+    radio = RadioInterface(timing: timing)
+    lineByte = timing.lineByte
+  }
 
   /// - Parameter now: for the time that the field has been on until this moment.
   /// - Returns: what was done since the last reset.
@@ -82,6 +89,8 @@ struct PN532Chip {
     switch frame {
     case .acknowledge:
       waiting = nil
+      if let next = nextLineByte { lineByte = next }
+      nextLineByte = nil
       actions = [.cancel]
     case .notAcknowledge:
       actions = lastAnswer.isEmpty ? [] : [send(lastAnswer, after: .zero)]
@@ -95,14 +104,16 @@ struct PN532Chip {
   /// A tag has come or gone.
   mutating func fieldChanged(at now: Duration) -> [Action] {
     guard let waiting else { return [] }
-    radio.beginCommand()
+    radio.beginCommand(at: now)
     defer { noteField(at: now) }
     switch waiting {
     case .select(let request):
+      // The chip asks again and again; it is heard once the tag has started.
+      radio.spend(radio.timing.startUp(request.modulation))
       guard let answer = attemptSelect(request) else { return [] }
       return finish(.answer(answer), code: waitingCode, after: radio.elapsed)
-    case .autoPoll(let request, _):
-      guard let answer = attemptAutoPoll(request) else { return [] }
+    case .autoPoll(let poll, _):
+      guard !radio.timing.hasPollingSlots, case .answer(let answer) = look(poll) else { return [] }
       return [.cancel] + finish(.answer(answer), code: waitingCode, after: radio.elapsed)
     case .forever: return []
     }
@@ -110,8 +121,11 @@ struct PN532Chip {
 
   /// The time of an earlier `wake` action has come.
   mutating func wake(at now: Duration) -> [Action] {
-    guard case .autoPoll(_, let deadline?)? = waiting, now >= deadline else { return [] }
-    return finish(.answer([0]), code: waitingCode, after: .zero)
+    guard case .autoPoll(let poll, let time?)? = waiting, now >= time else { return [] }
+    radio.beginCommand(at: now)
+    defer { noteField(at: now) }
+    let outcome = continueAutoPoll(poll)
+    return finish(outcome, code: waitingCode, after: radio.elapsed)
   }
 
   /// Whatever was going on is over.
@@ -137,13 +151,13 @@ struct PN532Chip {
     if trace.count >= 2 * Self.traceLimit { trace.removeFirst(Self.traceLimit) }
     let acknowledgement = HostFrame.acknowledge.bytes
     // The line is busy with the command first: preamble, length, checksums and postamble are seven bytes.
-    let acknowledged = radio.timing.lineTime(bytes: payload.count + 7 + acknowledgement.count)
+    let acknowledged = lineByte * (payload.count + 7 + acknowledgement.count)
     let actions: [Action] = [.cancel, send(acknowledgement, after: acknowledged)]
     if effects.stalls {
       isStalled = true
       return actions
     }
-    radio.beginCommand()
+    radio.beginCommand(at: now + acknowledged)
     let outcome: Outcome
     if let status = effects.status {
       outcome = .answer([status])
@@ -162,7 +176,7 @@ struct PN532Chip {
     case .wait(let reason):
       waiting = reason
       waitingCode = code
-      if case .autoPoll(_, let deadline?) = reason { return [.wake(at: deadline)] }
+      if case .autoPoll(_, let time?) = reason { return [.wake(at: time)] }
       return []
     case .refuse: bytes = HostFrame.error.bytes
     case .answer(let answer):
@@ -171,7 +185,7 @@ struct PN532Chip {
       if effects.corruptsChecksum { bytes[bytes.count - 2] ^= 0xFF }
     }
     lastAnswer = bytes
-    return [send(bytes, after: delay + radio.timing.lineTime(bytes: bytes.count) + effects.delay)]
+    return [send(bytes, after: delay + lineByte * bytes.count + effects.delay)]
   }
 
   private mutating func send(_ bytes: [UInt8], after delay: Duration) -> Action {
@@ -190,6 +204,13 @@ struct PN532Chip {
     }
   }
 
+  private mutating func setSerialBaudRate(_ data: [UInt8]) -> Outcome {
+    let rates = [9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_288_000]
+    guard data.count == 1, Int(data[0]) < rates.count else { return .refuse }
+    nextLineByte = radio.timing.lineByte * 115_200 / rates[Int(data[0])]
+    return .answer([])
+  }
+
   private mutating func run(_ command: PN532Command, _ data: [UInt8], at now: Duration) -> Outcome {
     do throws(PN532Failure) {
       switch command {
@@ -199,7 +220,8 @@ struct PN532Chip {
       case .readRegister: return readRegister(data)
       case .writeRegister: return writeRegister(data)
       case .readGPIO: return .answer([0x3F, 0x06, 0x00])
-      case .writeGPIO, .setSerialBaudRate: return .answer([])
+      case .writeGPIO: return .answer([])
+      case .setSerialBaudRate: return setSerialBaudRate(data)
       case .setParameters: return setParameters(data)
       case .samConfiguration: return samConfiguration(data)
       case .powerDown: return powerDown()
@@ -238,6 +260,8 @@ extension PN532Chip {
     targets = []
     selected = nil
     outgoing = []
+    lineByte = radio.timing.lineByte
+    nextLineByte = nil
     forgetCommand(at: now)
   }
 }

@@ -17,12 +17,17 @@ struct RadioInterface {
   private(set) var exchanges = 0
   /// What the command that runs has spent on the air so far.
   private(set) var elapsed: Duration = .zero
+  /// When that command began.
+  private var begin: Duration = .zero
   /// Tags that a fault took away, with what they hold.
   private(set) var takenAway: [TagID: any FieldTag] = [:]
 
   init(timing: TimingModel) { self.timing = timing }
 
-  mutating func beginCommand() { elapsed = .zero }
+  mutating func beginCommand(at now: Duration) {
+    begin = now
+    elapsed = .zero
+  }
 
   mutating func resetCounters() {
     activationFrames = 0
@@ -35,33 +40,38 @@ struct RadioInterface {
 
   /// A tag needs the guard time before it listens.
   mutating func switchField(on: Bool) {
-    if on && !field.isOn { elapsed += timing.guardTime }
-    field.set(on: on)
+    let comesOn = on && !field.isOn
+    field.set(on: on, at: begin + elapsed)
+    if comesOn { elapsed += timing.guardTime }
   }
 
   mutating func transceive(_ frame: RadioFrame, for purpose: Purpose) -> RadioField.Answer {
-    elapsed += timing.radioTime(frame) + timing.frameDelay
+    elapsed += timing.radioTime(frame, from: .reader) + timing.answerDelay(frame, for: purpose)
     let answer: RadioField.Answer
     switch purpose {
     case .activation:
       activationFrames += 1
-      answer = field.transceive(frame)
+      answer = putOnAir(frame)
     case .exchange:
       exchanges += 1
       answer = transceiveWithFaults(frame)
     }
     switch answer {
-    case .silence: elapsed += purpose == .exchange ? timing.timeout(code: timeoutCode) : timing.fruitlessRequest
-    case .frame(let frame): elapsed += timing.radioTime(frame)
-    case .collision(let frames): elapsed += frames.map(timing.radioTime).max() ?? .zero
+    case .silence: elapsed += purpose == .exchange ? timing.timeout(code: timeoutCode) : timing.wait(for: frame)
+    case .frame(let frame): elapsed += timing.radioTime(frame, from: .tag)
+    case .collision(let frames): elapsed += frames.map { timing.radioTime($0, from: .tag) }.max() ?? .zero
     }
     return answer
   }
 
   private mutating func transceiveWithFaults(_ frame: RadioFrame) -> RadioField.Answer {
-    guard let heard = faults.nextExchange() else { return field.transceive(frame) }
-    if heard { _ = field.transceive(frame) }
+    guard let heard = faults.nextExchange() else { return putOnAir(frame) }
+    if heard { _ = putOnAir(frame) }
     for id in field.tags { takenAway[id] = field.remove(id) }
     return .silence
+  }
+
+  private mutating func putOnAir(_ frame: RadioFrame) -> RadioField.Answer {
+    field.transceive(frame, poweredBefore: begin + elapsed - timing.startUp(frame.modulation))
   }
 }

@@ -37,7 +37,6 @@ extension RadioInterface {
       else { return nil }
       if sak & 0x04 == 0 {
         uid += level[0..<4]
-        spend(timing.activation)
         return ActivatedTag(atqa: atqa, sak: sak, uid: uid)
       }
       uid += level[1..<4]

@@ -9,21 +9,23 @@ struct RadioField {
   }
 
   private(set) var isOn = false
-  private var placed: [(id: TagID, tag: any FieldTag)] = []
+  private var onSince: Duration = .zero
+  private var placed: [(id: TagID, tag: any FieldTag, since: Duration)] = []
 
   /// The tags that lie on the reader, in the order in which they were put there.
   var tags: [TagID] { placed.map(\.id) }
 
   /// Off means that every tag starts anew at the next on.
-  mutating func set(on: Bool) {
+  mutating func set(on: Bool, at now: Duration) {
+    if on && !isOn { onSince = now }
     if isOn && !on {
       for index in placed.indices { placed[index].tag.losePower() }
     }
     isOn = on
   }
 
-  mutating func place(_ tag: any FieldTag, as id: TagID) {
-    placed.append((id, tag))
+  mutating func place(_ tag: any FieldTag, as id: TagID, at now: Duration) {
+    placed.append((id, tag, now))
   }
 
   /// - Returns: the tag with what it now holds, nil where it is not there.
@@ -40,10 +42,15 @@ struct RadioField {
   }
 
   /// Puts a frame on the air.
-  mutating func transceive(_ frame: RadioFrame) -> Answer {
-    guard isOn else { return .silence }
+  ///
+  /// - Parameters:
+  ///   - frame: what the reader sends.
+  ///   - start: tags whose power came later than that do not listen yet.
+  /// - Returns: what comes back.
+  mutating func transceive(_ frame: RadioFrame, poweredBefore start: Duration) -> Answer {
+    guard isOn, onSince <= start else { return .silence }
     var answers: [RadioFrame] = []
-    for index in placed.indices {
+    for index in placed.indices where placed[index].since <= start {
       if let answer = placed[index].tag.receive(frame) { answers.append(answer) }
     }
     guard let first = answers.first else { return .silence }

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import ReaderSimulator
+
+/// How long the modelled PN532 takes: the table in `TimingModel.realistic`'s documentation.
+@Suite struct TimingModelTests {
+  private static let fieldOn: [UInt8] = [0x32, 0x01, 0x01]
+
+  private func driver(tries: UInt8 = 1, fieldOnSince: Duration? = .milliseconds(100)) -> ChipDriver {
+    let driver = ChipDriver(.realistic)
+    _ = driver.send([0x32, 0x05, 0x00, 0x00, tries - 1])
+    if let fieldOnSince {
+      _ = driver.send(Self.fieldOn)
+      driver.now += fieldOnSince
+    }
+    return driver
+  }
+
+  private func tenths(_ actions: [PN532Chip.Action]) -> Int {
+    Int((ChipDriver.duration(actions) / .microseconds(100)).rounded())
+  }
+
+  @Test(
+    arguments: [
+      ([0x00], 75, 52), ([0x03, 0x00], 88, 64), ([0x01, 0x00, 0xFF, 0xFF, 0x01, 0x00], 120, 92),
+      ([0x02, 0x00, 0xFF, 0xFF, 0x01, 0x00], 117, 89), ([0x04], 75, 52),
+    ] as [([UInt8], Int, Int)])
+  func nothingThere(target: [UInt8], once: Int, more: Int) {
+    let command = [0x4A, 0x01] + target
+    #expect(tenths(driver().send(command)) == once)
+    #expect(abs(tenths(driver(tries: 4).send(command)) - (once + 3 * more)) <= 2)
+    #expect(tenths(driver(fieldOnSince: nil).send(command)) == once + 50)
+  }
+
+  @Test func fieldAlone() {
+    #expect(tenths(driver(fieldOnSince: nil).send([0x32, 0x01, 0x00])) == 23)
+  }
+
+  @Test(arguments: [([0x01, 0x02, 0x03, 0x04], 189), (uid7, 210)] as [([UInt8], Int)])
+  func activation(uid: [UInt8], expected: Int) throws {
+    let driver = driver()
+    _ = driver.place(try .type2(.ntag215, message: [], uid: .fixed(uid)))
+    driver.now += .milliseconds(20)
+    #expect(tenths(driver.send(select)) == expected)
+    #expect(tenths(driver.send([0x40, 0x01, 0x30, 0x04])) == 58)
+  }
+
+  @Test func frames() {
+    let timing = TimingModel.realistic
+    func microseconds(_ frame: RadioFrame, _ sender: TimingModel.Sender) -> Int {
+      Int((timing.radioTime(frame, from: sender) / .microseconds(1)).rounded())
+    }
+    #expect(microseconds(.short(0x26), .reader) == 85)
+    #expect(microseconds(.standard([0x30, 0x04]), .reader) == 359)
+    #expect(microseconds(RadioFrame(modulation: .typeB, bytes: [0x05, 0, 0, 0x71, 0xFF]), .reader) == 680)
+    #expect(microseconds(RadioFrame(modulation: .felica212, bytes: [UInt8](repeating: 0, count: 20)), .tag) == 1057)
+    #expect(microseconds(RadioFrame(modulation: .felica424, bytes: [UInt8](repeating: 0, count: 20)), .tag) == 529)
+    #expect(microseconds(RadioFrame(modulation: .jewel, bytes: [UInt8](repeating: 0, count: 9)), .reader) == 840)
+  }
+
+  @Test func moreTimeSlotsTakeLonger() {
+    let timing = TimingModel.realistic
+    let one = RadioFrame(modulation: .felica212, bytes: [6, 0, 0xFF, 0xFF, 1, 0, 0, 0])
+    let four = RadioFrame(modulation: .felica212, bytes: [6, 0, 0xFF, 0xFF, 1, 3, 0, 0])
+    #expect(Int(((timing.wait(for: four) - timing.wait(for: one)) / .microseconds(1)).rounded()) == 3625)
+  }
+
+  @Test func aTagThatHasJustComeDoesNotListenYet() throws {
+    let driver = driver()
+    _ = driver.place(try type2())
+    #expect(driver.answer(select) == [0])
+    driver.now += .milliseconds(5)
+    #expect(driver.answer(select)?.first == 1)
+  }
+
+  @Test func autoPollTakesTurns() throws {
+    let driver = driver()
+    // Two rounds of Topaz and MIFARE, 150 ms each.
+    #expect(driver.send([0x60, 0x02, 0x01, 0x04, 0x10]).last == .wake(at: driver.now + .milliseconds(150)))
+    driver.now += .milliseconds(150)
+    #expect(driver.chip.wake(at: driver.now) == [.wake(at: driver.now + .milliseconds(150))])
+    #expect(driver.place(try type2()) == [])
+    driver.now += .milliseconds(150)
+    #expect(driver.chip.wake(at: driver.now) == [.wake(at: driver.now + .milliseconds(150))])
+    driver.now += .milliseconds(150)
+    let found = driver.chip.wake(at: driver.now)
+    guard case .information(let answer)? = ChipDriver.frames(found).first else {
+      Issue.record("no answer: \(found)")
+      return
+    }
+    #expect(answer.prefix(4) == [0xD5, 0x61, 0x01, 0x10])
+  }
+
+  @Test func autoPollEnds() {
+    let driver = driver()
+    #expect(driver.send([0x60, 0x01, 0x01, 0x04]).last == .wake(at: driver.now + .milliseconds(150)))
+    driver.now += .milliseconds(150)
+    #expect(ChipDriver.frames(driver.chip.wake(at: driver.now)) == [.information([0xD5, 0x61, 0x00])])
+  }
+
+  @Test func theHostMakesTheLineFaster() {
+    let driver = driver()
+    let slow = ChipDriver.duration(driver.send([0x02]))
+    _ = driver.send([0x10, 0x07])
+    #expect(ChipDriver.duration(driver.send([0x02])) == slow)
+    _ = driver.chip.receive(.acknowledge, at: driver.now)
+    #expect(tenths(driver.send([0x02])) == Int((slow / .microseconds(800)).rounded()))
+  }
+}
