@@ -10,6 +10,9 @@ public struct Counters: Sendable, Hashable {
   public var bytesReceived = 0
   /// Bytes that went to the host.
   public var bytesSent = 0
+  /// How long the commands took, from a command's first byte on the line to the last one of its answer, as the timing model
+  /// has it: what would be left of a host that thinks infinitely fast.
+  public var wireTime: Duration = .zero
   /// How long the RF field was on.
   public var fieldOnTime: Duration = .zero
 
@@ -23,6 +26,19 @@ public struct CommandRecord: Sendable, Hashable, CustomStringConvertible {
   public let command: [UInt8]
   /// The answer behind its code, nil where none was sent: the chip waits, a fault ate it, or it is an error frame.
   public internal(set) var answer: [UInt8]?
+  /// When it had arrived, on the reader's clock.
+  public let arrival: Duration
+  /// When the last byte of its answer has gone out.
+  public internal(set) var end: Duration?
+  /// What had been done when it was answered, it included.
+  public internal(set) var counters: Counters?
+
+  /// How many tags it found; nil where it does not look for any or has no answer.
+  public var foundTargets: Int? {
+    guard let code = command.first, let answer else { return nil }
+    let looks = [PN532Command.inListPassiveTarget, .inAutoPoll].map(\.rawValue)
+    return looks.contains(code) ? Int(answer.first ?? 0) : nil
+  }
 
   /// Both in hexadecimal digits.
   public var description: String {

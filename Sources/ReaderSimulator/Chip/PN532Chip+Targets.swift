@@ -61,6 +61,7 @@ extension PN532Chip {
       _ = radio.transceive(RadioFrame(modulation: request.modulation, bytes: polling), for: .activation)
     case .jewel: _ = radio.transceive(RadioFrame(modulation: .jewel, bytes: [0x26]), for: .activation)
     }
+    registers.looked(for: request.modulation, found: !targets.isEmpty, lastFrame: radio.lastFrame)
   }
 
   mutating func inSelect(_ data: [UInt8]) throws(PN532Failure) -> Outcome {

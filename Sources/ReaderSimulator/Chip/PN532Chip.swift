@@ -111,10 +111,10 @@ struct PN532Chip {
       // The chip asks again and again; it is heard once the tag has started.
       radio.spend(radio.timing.startUp(request.modulation))
       guard let answer = attemptSelect(request) else { return [] }
-      return finish(.answer(answer), code: waitingCode, after: radio.elapsed)
+      return finish(.answer(answer), code: waitingCode, at: now, after: radio.elapsed)
     case .autoPoll(let poll, _):
       guard !radio.timing.hasPollingSlots, case .answer(let answer) = look(poll) else { return [] }
-      return [.cancel] + finish(.answer(answer), code: waitingCode, after: radio.elapsed)
+      return [.cancel] + finish(.answer(answer), code: waitingCode, at: now, after: radio.elapsed)
     case .forever: return []
     }
   }
@@ -125,7 +125,7 @@ struct PN532Chip {
     radio.beginCommand(at: now)
     defer { noteField(at: now) }
     let outcome = continueAutoPoll(poll)
-    return finish(outcome, code: waitingCode, after: radio.elapsed)
+    return finish(outcome, code: waitingCode, at: now, after: radio.elapsed)
   }
 
   /// Whatever was going on is over.
@@ -147,7 +147,7 @@ struct PN532Chip {
     if effects.unplugs { return [.cancel, .unplug] }
     if effects.isSilent { return [.cancel] }
     counted.commands += 1
-    trace.append(CommandRecord(command: Array(payload.dropFirst()), answer: nil))
+    trace.append(CommandRecord(command: Array(payload.dropFirst()), answer: nil, arrival: now))
     if trace.count >= 2 * Self.traceLimit { trace.removeFirst(Self.traceLimit) }
     let acknowledgement = HostFrame.acknowledge.bytes
     // The line is busy with the command first: preamble, length, checksums and postamble are seven bytes.
@@ -166,10 +166,12 @@ struct PN532Chip {
     } else {
       outcome = .refuse
     }
-    return actions + finish(outcome, code: code, after: acknowledged + radio.elapsed)
+    return actions + finish(outcome, code: code, at: now, after: acknowledged + radio.elapsed)
   }
 
-  private mutating func finish(_ outcome: Outcome, code: UInt8, after delay: Duration) -> [Action] {
+  private mutating func finish(
+    _ outcome: Outcome, code: UInt8, at now: Duration, after delay: Duration
+  ) -> [Action] {
     waiting = nil
     var bytes: [UInt8]
     switch outcome {
@@ -185,7 +187,18 @@ struct PN532Chip {
       if effects.corruptsChecksum { bytes[bytes.count - 2] ^= 0xFF }
     }
     lastAnswer = bytes
-    return [send(bytes, after: delay + lineByte * bytes.count + effects.delay)]
+    let total = delay + lineByte * bytes.count + effects.delay
+    let action = send(bytes, after: total)
+    note(end: now + total)
+    return [action]
+  }
+
+  /// Keeps the account of a command that is answered.
+  private mutating func note(end: Duration) {
+    guard let last = trace.indices.last else { return }
+    counted.wireTime += end - trace[last].arrival
+    trace[last].end = end
+    trace[last].counters = counters(at: end)
   }
 
   private mutating func send(_ bytes: [UInt8], after delay: Duration) -> Action {

@@ -2,6 +2,7 @@
 struct PN532Registers {
   static let txMode: UInt16 = 0x6302
   static let rxMode: UInt16 = 0x6303
+  static let fifoData: UInt16 = 0x6339
   static let control: UInt16 = 0x633C
   static let bitFraming: UInt16 = 0x633D
 
@@ -12,6 +13,27 @@ struct PN532Registers {
   subscript(address: UInt16) -> UInt8 {
     get { values[address, default: 0] }
     set { values[address] = newValue }
+  }
+
+  /// What InListPassiveTarget leaves behind: the modulation of the tag that it selected, whose frames have a CRC, and what
+  /// went over the air last, which is the request itself where nothing answered. nfcpy goes by both.
+  ///
+  /// - Parameters:
+  ///   - modulation: what was looked for.
+  ///   - found: whether a tag is selected now.
+  ///   - lastFrame: what went over the air last.
+  mutating func looked(for modulation: RadioModulation, found: Bool, lastFrame: [UInt8]) {
+    self[Self.fifoData] = lastFrame.first ?? 0
+    guard found else { return }
+    let speedAndFraming: UInt8 =
+      switch modulation {
+      case .typeA, .jewel: 0x00
+      case .typeB: 0x03
+      case .felica212: 0x12
+      case .felica424: 0x22
+      }
+    self[Self.txMode] = 0x80 | speedAndFraming
+    self[Self.rxMode] = 0x80 | speedAndFraming
   }
 
   /// Whether the chip appends a CRC to what it sends.

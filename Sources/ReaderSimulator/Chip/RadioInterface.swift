@@ -17,6 +17,8 @@ struct RadioInterface {
   private(set) var exchanges = 0
   /// What the command that runs has spent on the air so far.
   private(set) var elapsed: Duration = .zero
+  /// What went over the air last, from either side.
+  private(set) var lastFrame: [UInt8] = []
   /// When that command began.
   private var begin: Duration = .zero
   /// Tags that a fault took away, with what they hold.
@@ -56,9 +58,12 @@ struct RadioInterface {
       exchanges += 1
       answer = transceiveWithFaults(frame)
     }
+    lastFrame = frame.bytes
     switch answer {
     case .silence: elapsed += purpose == .exchange ? timing.timeout(code: timeoutCode) : timing.wait(for: frame)
-    case .frame(let frame): elapsed += timing.radioTime(frame, from: .tag)
+    case .frame(let frame):
+      elapsed += timing.radioTime(frame, from: .tag)
+      lastFrame = frame.bytes
     case .collision(let frames): elapsed += frames.map { timing.radioTime($0, from: .tag) }.max() ?? .zero
     }
     return answer
