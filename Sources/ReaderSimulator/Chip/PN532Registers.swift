@@ -16,14 +16,16 @@ struct PN532Registers {
   }
 
   /// What InListPassiveTarget leaves behind: the modulation of the tag that it selected, whose frames have a CRC, and what
-  /// went over the air last, which is the request itself where nothing answered. nfcpy goes by both.
+  /// went over the air last, which is the request itself where nothing answered. nfcpy goes by both. It finds SENS_REQ (REQA)
+  /// in a PN532 after a fruitless look for Type A, so that is what stands here, though the model's request is WUPA.
   ///
   /// - Parameters:
   ///   - modulation: what was looked for.
   ///   - found: whether a tag is selected now.
   ///   - lastFrame: what went over the air last.
   mutating func looked(for modulation: RadioModulation, found: Bool, lastFrame: [UInt8]) {
-    self[Self.fifoData] = lastFrame.first ?? 0
+    let last = lastFrame.first ?? 0
+    self[Self.fifoData] = last == RadioInterface.wupa ? RadioInterface.reqa : last
     guard found else { return }
     let speedAndFraming: UInt8 =
       switch modulation {
