@@ -1,7 +1,9 @@
 /// The reader's side of the block protocol (ISO/IEC 14443-4, section 7), for one tag.
 struct BlockProtocol {
-  /// The answer to select as the tag sent it, its length byte first.
-  let ats: [UInt8]
+  /// On which of the two kinds of ISO/IEC 14443 it runs.
+  let modulation: RadioModulation
+  /// The largest frame that the tag takes.
+  let frameSize: Int
   private var blockNumber: UInt8 = 0
 
   /// The chip takes frames of 64 bytes (FSDI 5), and numbers no tags (CID 0).
@@ -10,14 +12,18 @@ struct BlockProtocol {
   private static let maximumAnswer = 65_538
   /// A tag that asks for more time again and again is given up.
   private static let maximumExtensions = 100
-  private static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
-  init(ats: [UInt8]) { self.ats = ats }
+  /// - Parameter ats: the answer to select as the tag sent it, its length byte first.
+  init(ats: [UInt8]) {
+    modulation = .typeA
+    // 32 without a format byte.
+    frameSize = ats.count >= 2 && ats[0] >= 2 ? ISODEP.frameSize(code: ats[1] & 0x0F) : 32
+  }
 
-  /// The largest frame that the tag takes, by the format byte of its ATS; 32 without one.
-  var frameSize: Int {
-    guard ats.count >= 2, ats[0] >= 2 else { return 32 }
-    return Self.frameSizes[min(Int(ats[1] & 0x0F), Self.frameSizes.count - 1)]
+  /// - Parameter protocolInfo: of the answer to REQB; the high half of its second byte is the frame size.
+  init(protocolInfo: [UInt8]) {
+    modulation = .typeB
+    frameSize = ISODEP.frameSize(code: protocolInfo.count >= 2 ? protocolInfo[1] >> 4 : 0)
   }
 
   /// Sends an APDU in as many blocks as it takes and collects the answer.
@@ -75,7 +81,7 @@ struct BlockProtocol {
   private func exchange(
     _ block: [UInt8], over radio: inout RadioInterface, for purpose: RadioInterface.Purpose = .exchange
   ) throws(PN532Failure) -> [UInt8] {
-    switch radio.transceive(.standard(block), for: purpose) {
+    switch radio.transceive(.standard(block, modulation), for: purpose) {
     case .silence: throw PN532Failure(PN532Status.timeout)
     case .collision: throw PN532Failure(PN532Status.bitCollision)
     case .frame(let frame):
@@ -83,6 +89,15 @@ struct BlockProtocol {
       return data
     }
   }
+}
+
+/// What both sides of ISO/IEC 14443-4 know.
+enum ISODEP {
+  private static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
+
+  /// - Parameter code: FSDI, FSCI or its counterpart in Type B.
+  /// - Returns: bytes a frame, its header and checksum included.
+  static func frameSize(code: UInt8) -> Int { frameSizes[min(Int(code), frameSizes.count - 1)] }
 }
 
 /// A command that ends with this status byte.

@@ -45,7 +45,13 @@ extension PN532Chip {
 
   private mutating func find(_ type: UInt8) -> [UInt8]? {
     guard let modulation = Self.modulation(targetType: type) else { return nil }
-    list(PassiveTargetRequest(maximumTargets: 1, modulation: modulation, uid: nil))
+    let initiatorData: [UInt8] =
+      switch modulation {
+      case .typeA, .jewel: []
+      case .typeB: [0x00]
+      case .felica212, .felica424: [0x00, 0xFF, 0xFF, 0x01, 0x00]
+      }
+    list(PassiveTargetRequest(maximumTargets: 1, modulation: modulation, initiatorData: initiatorData))
     guard let target = targets.first else { return nil }
     // 10 and the like: any; 20 and 23: only what speaks ISO/IEC 14443-4.
     guard type & 0xF0 != 0x20 || target.blocks != nil else {

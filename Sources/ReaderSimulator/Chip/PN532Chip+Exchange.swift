@@ -29,6 +29,8 @@ extension PN532Chip {
     }
     switch targets[index].identity {
     case .typeA: return try exchangeMIFARE(command)
+    case .typeB: throw PN532Failure(PN532Status.wrongContext)
+    case .felica: return .answer([PN532Status.success] + (try read(command)))
     }
   }
 
@@ -36,8 +38,10 @@ extension PN532Chip {
   mutating func inCommunicateThru(_ data: [UInt8]) throws(PN532Failure) -> Outcome {
     guard !data.isEmpty else { return .refuse }
     let lastBits = registers.transmitLastBits
+    let modulation = registers.modulation
     let frame =
-      registers.appendsCRC && lastBits == 0 ? RadioFrame.standard(data) : RadioFrame(bytes: data, lastBits: lastBits)
+      registers.appendsCRC && lastBits == 0
+      ? RadioFrame.standard(data, modulation) : RadioFrame(modulation: modulation, bytes: data, lastBits: lastBits)
     switch radio.transceive(frame, for: .exchange) {
     case .silence: throw PN532Failure(PN532Status.timeout)
     case .collision: throw PN532Failure(PN532Status.bitCollision)
@@ -82,7 +86,7 @@ extension PN532Chip {
   }
 
   private mutating func read(_ command: [UInt8]) throws(PN532Failure) -> [UInt8] {
-    switch radio.transceive(.standard(command), for: .exchange) {
+    switch radio.transceive(.standard(command, registers.modulation), for: .exchange) {
     case .silence: throw PN532Failure(PN532Status.timeout)
     case .collision: throw PN532Failure(PN532Status.bitCollision)
     case .frame(let answer):

@@ -2,8 +2,9 @@
 struct PassiveTargetRequest {
   let maximumTargets: Int
   let modulation: RadioModulation
-  /// Only the Type A tag with this UID.
-  let uid: [UInt8]?
+  /// What the host says of the tag: of Type A the UID, with its cascade tags; of Type B the application family; of FeliCa
+  /// what follows the length byte of the poll.
+  let initiatorData: [UInt8]
 }
 
 /// A tag that the chip keeps a number for.
@@ -11,6 +12,9 @@ struct Target {
   /// By what the chip finds it again.
   enum Identity {
     case typeA(ActivatedTag)
+    /// - Parameter pupi: its pseudo-unique identifier.
+    case typeB(pupi: [UInt8])
+    case felica
   }
 
   let identity: Identity
@@ -28,8 +32,9 @@ extension PN532Chip {
     guard data.count >= 2, (1...2).contains(data[0]), let modulation = Self.modulation(bitRateAndType: data[1]) else {
       return .refuse
     }
-    let uid = modulation == .typeA && data.count > 2 ? Self.withoutCascadeTags(Array(data.dropFirst(2))) : nil
-    let request = PassiveTargetRequest(maximumTargets: Int(data[0]), modulation: modulation, uid: uid)
+    let request = PassiveTargetRequest(
+      maximumTargets: Int(data[0]), modulation: modulation, initiatorData: Array(data.dropFirst(2)))
+    guard isWellFormed(request) else { return .refuse }
     let attempts = retries.passiveActivation == 0xFF ? 1 : Int(retries.passiveActivation) + 1
     for _ in 0..<attempts {
       if let answer = attemptSelect(request) { return .answer(answer) }
@@ -47,21 +52,28 @@ extension PN532Chip {
       + targets.enumerated().flatMap { [UInt8(truncatingIfNeeded: $0.offset + 1)] + $0.element.description }
   }
 
-  /// Fills `targets`.
+  /// Fills `targets` with those that answer.
   mutating func list(_ request: PassiveTargetRequest) {
     radio.switchField(on: true)
     targets = []
     selected = nil
+    registers.modulation = request.modulation
     switch request.modulation {
     case .typeA: listTypeA(request)
-    case .typeB:
-      _ = radio.transceive(RadioFrame(modulation: .typeB, bytes: [0x05, 0x00, 0x00, 0x71, 0xFF]), for: .activation)
-    case .felica212, .felica424:
-      let polling: [UInt8] = [0x06, 0x00, 0xFF, 0xFF, 0x01, 0x00, 0x00, 0x00]
-      _ = radio.transceive(RadioFrame(modulation: request.modulation, bytes: polling), for: .activation)
+    case .typeB: listTypeB(request)
+    case .felica212, .felica424: listFeliCa(request)
     case .jewel: _ = radio.transceive(RadioFrame(modulation: .jewel, bytes: [0x26]), for: .activation)
     }
     registers.looked(for: request.modulation, found: !targets.isEmpty, lastFrame: radio.lastFrame)
+  }
+
+  /// Whether there is as much initiator data as its technology needs (UM0701-02, section 7.3.5).
+  private func isWellFormed(_ request: PassiveTargetRequest) -> Bool {
+    switch request.modulation {
+    case .typeA, .jewel: true
+    case .typeB: (1...2).contains(request.initiatorData.count)
+    case .felica212, .felica424: request.initiatorData.count == 5
+    }
   }
 
   mutating func inSelect(_ data: [UInt8]) throws(PN532Failure) -> Outcome {
@@ -108,6 +120,9 @@ extension PN532Chip {
     haltSelected()
     switch targets[index].identity {
     case .typeA(let tag): try selectTypeA(tag, index)
+    case .typeB(let pupi): try selectTypeB(pupi, index)
+    // Each command names the card that is meant.
+    case .felica: break
     }
     radio.spend(radio.timing.activation)
     selected = index
@@ -123,6 +138,7 @@ extension PN532Chip {
     } else {
       switch targets[index].identity {
       case .typeA: haltTypeA()
+      case .typeB, .felica: break
       }
     }
   }

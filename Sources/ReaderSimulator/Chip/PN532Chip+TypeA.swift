@@ -2,7 +2,8 @@
 extension PN532Chip {
   /// Fills `targets` with the one or two that answer.
   mutating func listTypeA(_ request: PassiveTargetRequest) {
-    guard let first = radio.activateTypeA(request: RadioInterface.wupa, wanted: request.uid) else { return }
+    let wanted = request.initiatorData.isEmpty ? nil : Self.withoutCascadeTags(request.initiatorData)
+    guard let first = radio.activateTypeA(request: RadioInterface.wupa, wanted: wanted) else { return }
     addTypeA(first)
     guard request.maximumTargets == 2 else { return }
     // The first one sleeps while the chip asks for another.
@@ -11,18 +12,18 @@ extension PN532Chip {
   }
 
   mutating func addTypeA(_ tag: ActivatedTag) {
-    let blocks = tag.speaksBlockProtocol && sendsRATS ? sendRATS() : nil
+    let ats = tag.speaksBlockProtocol && sendsRATS ? sendRATS() : nil
     // SENS_RES (high byte first), SEL_RES, UID and ATS.
     let description =
-      tag.atqa.reversed() + [tag.sak, UInt8(truncatingIfNeeded: tag.uid.count)] + tag.uid + (blocks?.ats ?? [])
-    add(Target(identity: .typeA(tag), description: description, blocks: blocks))
+      tag.atqa.reversed() + [tag.sak, UInt8(truncatingIfNeeded: tag.uid.count)] + tag.uid + (ats ?? [])
+    add(Target(identity: .typeA(tag), description: description, blocks: ats.map(BlockProtocol.init(ats:))))
   }
 
   mutating func selectTypeA(_ tag: ActivatedTag, _ index: Int) throws(PN532Failure) {
     guard radio.activateTypeA(request: RadioInterface.wupa, wanted: tag.uid) != nil else {
       throw PN532Failure(PN532Status.targetGone)
     }
-    if targets[index].blocks != nil { targets[index].blocks = sendRATS() }
+    if targets[index].blocks != nil { targets[index].blocks = sendRATS().map(BlockProtocol.init(ats:)) }
   }
 
   /// HLTA, which a tag obeys without a word.
@@ -30,11 +31,10 @@ extension PN532Chip {
     _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
   }
 
-  private mutating func sendRATS() -> BlockProtocol? {
-    guard case .frame(let frame) = radio.transceive(.standard(BlockProtocol.rats), for: .activation),
-      let ats = frame.checkedData
-    else { return nil }
-    return BlockProtocol(ats: ats)
+  /// - Returns: the answer to select as it came, nil where there is none.
+  private mutating func sendRATS() -> [UInt8]? {
+    guard case .frame(let frame) = radio.transceive(.standard(BlockProtocol.rats), for: .activation) else { return nil }
+    return frame.checkedData
   }
 
   /// The host sends a UID of more than four bytes with its cascade tags.

@@ -10,6 +10,15 @@ enum RadioModulation: Hashable, Sendable {
   case felica424
   /// Innovision Jewel and Topaz, on Type A's modulation.
   case jewel
+
+  /// The checksum at the end of a frame.
+  func checksum(_ data: some Sequence<UInt8>) -> [UInt8] {
+    switch self {
+    case .typeA: ProximityCRC.typeA(data)
+    case .typeB, .jewel: ProximityCRC.typeB(data)
+    case .felica212, .felica424: FeliCaCRC.checksum(data)
+    }
+  }
 }
 
 /// A frame on the air, its CRC included where it has one.
@@ -22,28 +31,18 @@ struct RadioFrame: Hashable, Sendable {
   /// REQA and WUPA: seven bits (ISO/IEC 14443-3, 6.4.1).
   static func short(_ command: UInt8) -> RadioFrame { RadioFrame(bytes: [command], lastBits: 7) }
 
-  /// A standard frame of Type A: `data` and its CRC_A.
-  static func standard(_ data: [UInt8]) -> RadioFrame { RadioFrame(bytes: data + CRCA.checksum(data)) }
+  /// A standard frame: `data` and the checksum of its modulation.
+  static func standard(_ data: [UInt8], _ modulation: RadioModulation = .typeA) -> RadioFrame {
+    RadioFrame(modulation: modulation, bytes: data + modulation.checksum(data))
+  }
 
   /// An acknowledgement of MIFARE and Type 2 tags: four bits.
   static func acknowledgement(_ code: UInt8) -> RadioFrame { RadioFrame(bytes: [code & 0x0F], lastBits: 4) }
 
-  /// What is left when a valid CRC_A is taken off, nil where it is not valid.
+  /// What is left when a valid checksum is taken off, nil where it is not valid.
   var checkedData: [UInt8]? {
     guard lastBits == 0, bytes.count > 2 else { return nil }
     let data = Array(bytes.dropLast(2))
-    return CRCA.checksum(data) == Array(bytes.suffix(2)) ? data : nil
-  }
-}
-
-/// CRC_A of ISO/IEC 14443-3, annex B: polynomial 0x8408 reflected, start value 0x6363, low byte first.
-enum CRCA {
-  static func checksum(_ data: some Sequence<UInt8>) -> [UInt8] {
-    var register: UInt16 = 0x6363
-    for byte in data {
-      register ^= UInt16(byte)
-      for _ in 0..<8 { register = register & 1 != 0 ? register >> 1 ^ 0x8408 : register >> 1 }
-    }
-    return [UInt8(truncatingIfNeeded: register), UInt8(truncatingIfNeeded: register >> 8)]
+    return modulation.checksum(data) == Array(bytes.suffix(2)) ? data : nil
   }
 }

@@ -48,22 +48,6 @@ public struct SimulatedTag: Sendable {
     return type2(try Type2Memory(model: model, uid: uid, image: memory), try .fixed(uid))
   }
 
-  /// A Type 4A tag that holds an NDEF message.
-  ///
-  /// - Parameters:
-  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
-  ///   - uid: any.
-  ///   - options: what the tag says of itself.
-  /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
-  public static func type4(
-    message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
-  ) throws(SimulatorError) -> SimulatedTag {
-    let application = try Type4Application(message: message, options: options)
-    return SimulatedTag(
-      tag: TypeATag(uid: uid, application: BlockProtocolTag(application, options: options)))
-  }
-
   private static func type2(_ memory: Type2Memory, _ uid: TagUID) -> SimulatedTag {
     SimulatedTag(tag: TypeATag(uid: uid, application: Type2Tag(memory)))
   }

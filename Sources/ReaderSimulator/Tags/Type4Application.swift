@@ -1,5 +1,5 @@
 /// The NDEF application of a Type 4 tag (Type 4 Tag Technical Specification, sections 4 and 5).
-struct Type4Application: Sendable {
+struct Type4Application: CardApplication {
   private enum File {
     case capabilityContainer
     case ndef
@@ -21,8 +21,10 @@ struct Type4Application: Sendable {
   private static let ndefFileID: [UInt8] = [0xE1, 0x04]
 
   private let options: Type4Options
-  private let capabilityContainer: [UInt8]
+  private(set) var capabilityContainer: [UInt8]
   private(set) var ndefFile: [UInt8]
+  /// Where in the container it says who may write.
+  private let writeAccess: Int
   private var isSelected = false
   private var selectedFile: File?
 
@@ -31,12 +33,12 @@ struct Type4Application: Sendable {
     guard options.mappingVersion == 2 || options.mappingVersion == 3 else {
       throw SimulatorError("mapping version \(options.mappingVersion) does not exist: 2 or 3")
     }
-    let lengthBytes = options.mappingVersion == 2 ? 2 : 4
+    let lengthBytes = options.isExtended ? 4 : 2
     let size = options.fileSize ?? max(256, message.count + lengthBytes)
     guard message.count + lengthBytes <= size else {
       throw SimulatorError("\(message.count) bytes do not fit into a file of \(size)")
     }
-    guard size <= (options.mappingVersion == 2 ? 0xFFFE : 1 << 24) else {
+    guard size <= (options.isExtended ? 1 << 24 : 0xFFFE) else {
       throw SimulatorError("a file of \(size) bytes is too large for mapping version \(options.mappingVersion)")
     }
     guard (15...0xFFFF).contains(options.maximumRead), (1...0xFFFF).contains(options.maximumWrite) else {
@@ -47,13 +49,17 @@ struct Type4Application: Sendable {
     ndefFile = length + message + [UInt8](repeating: 0, count: size - lengthBytes - message.count)
     let access: [UInt8] = [0x00, options.isReadOnly ? 0xFF : 0x00]
     let control: [UInt8] =
-      options.mappingVersion == 2
-      ? [0x04, 0x06] + Self.ndefFileID + Self.bigEndian(size, count: 2) + access
-      : [0x06, 0x08] + Self.ndefFileID + Self.bigEndian(size, count: 4) + access
+      options.isExtended
+      ? [0x06, 0x08] + Self.ndefFileID + Self.bigEndian(size, count: 4) + access
+      : [0x04, 0x06] + Self.ndefFileID + Self.bigEndian(size, count: 2) + access
+    let blocks = options.blocksBefore + control + options.blocksBehind
     capabilityContainer =
-      Self.bigEndian(7 + control.count, count: 2) + [UInt8(options.mappingVersion << 4)]
-      + Self.bigEndian(options.maximumRead, count: 2) + Self.bigEndian(options.maximumWrite, count: 2) + control
+      Self.bigEndian(7 + blocks.count, count: 2) + [UInt8(options.mappingVersion << 4)]
+      + Self.bigEndian(options.maximumRead, count: 2) + Self.bigEndian(options.maximumWrite, count: 2) + blocks
+    writeAccess = 7 + options.blocksBefore.count + control.count - 1
   }
+
+  var memory: [UInt8] { ndefFile }
 
   mutating func deselect() {
     isSelected = false
@@ -108,17 +114,25 @@ struct Type4Application: Sendable {
   }
 
   private mutating func updateBinary(_ command: CommandAPDU) -> [UInt8] {
-    guard selectedFile == .ndef else {
-      return selectedFile == nil ? StatusWord.noFileSelected : StatusWord.notAllowed
+    switch selectedFile {
+    case nil: return StatusWord.noFileSelected
+    case .capabilityContainer:
+      guard options.containerIsWritable else { return StatusWord.notAllowed }
+    case .ndef:
+      guard capabilityContainer[writeAccess] == 0x00 else { return StatusWord.notAllowed }
     }
-    guard !options.isReadOnly else { return StatusWord.notAllowed }
     guard let access = BinaryAccess(command, extendedOffsets: options.mappingVersion == 3) else {
       return StatusWord.wrongParameters
     }
     guard !access.data.isEmpty, command.data.count <= options.maximumWrite else { return StatusWord.wrongLength }
     let end = access.offset + access.data.count
-    guard end <= ndefFile.count else { return StatusWord.wrongOffset }
-    ndefFile.replaceSubrange(access.offset..<end, with: access.data)
+    if selectedFile == .capabilityContainer {
+      guard end <= capabilityContainer.count else { return StatusWord.wrongOffset }
+      capabilityContainer.replaceSubrange(access.offset..<end, with: access.data)
+    } else {
+      guard end <= ndefFile.count else { return StatusWord.wrongOffset }
+      ndefFile.replaceSubrange(access.offset..<end, with: access.data)
+    }
     return StatusWord.success
   }
 

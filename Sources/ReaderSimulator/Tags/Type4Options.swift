@@ -1,7 +1,15 @@
-/// What a Type 4A tag says of itself and how it keeps its message.
+/// What a Type 4 tag says of itself and how it keeps its message.
 public struct Type4Options: Sendable, Hashable {
-  /// The major version of the mapping: 2 keeps lengths in two bytes, 3 in four.
+  /// The major version of the mapping: 2 keeps lengths in two bytes, 3 in four, where `usesShortControl` is not set.
   public var mappingVersion = 2
+  /// Whether mapping 3 describes the file as mapping 2 does, with lengths in two bytes.
+  public var usesShortControl = false
+  /// Control TLV blocks of the capability container in front of the one for the NDEF file.
+  public var blocksBefore: [UInt8] = []
+  /// Those behind it.
+  public var blocksBehind: [UInt8] = []
+  /// Whether anybody may write the capability container, and so lock the tag. A DESFire or NTAG 424 does not allow it.
+  public var containerIsWritable = false
   /// The most bytes that READ BINARY gives at once.
   public var maximumRead = 59
   /// The most bytes that UPDATE BINARY takes at once.
@@ -16,6 +24,12 @@ public struct Type4Options: Sendable, Hashable {
   public var ats: [UInt8] = [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]
   /// SAK, in which bit 6 says that the tag speaks ISO/IEC 14443-4.
   public var sak: UInt8 = 0x20
+
+  /// How many times it asks for more time (S(WTX)) before each answer.
+  public var timeExtensions = 0
+
+  /// Whether lengths have four bytes.
+  var isExtended: Bool { mappingVersion == 3 && !usesShortControl }
 
   /// As a DESFire in its NDEF configuration.
   public init() {}

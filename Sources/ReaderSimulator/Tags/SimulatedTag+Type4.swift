@@ -1,0 +1,60 @@
+extension SimulatedTag {
+  /// A Type 4A tag that holds an NDEF message.
+  ///
+  /// - Parameters:
+  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
+  ///   - uid: any.
+  ///   - options: what the tag says of itself.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
+  public static func type4(
+    message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
+  ) throws(SimulatorError) -> SimulatedTag {
+    cardA(try Type4Application(message: message, options: options), uid, options)
+  }
+
+  /// A Type 4B tag that holds an NDEF message.
+  ///
+  /// - Parameters:
+  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
+  ///   - pupi: any.
+  ///   - options: what the tag says of itself; SAK and ATS, which belong to Type A, are not used.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
+  public static func type4B(
+    message: [UInt8], pupi: TagPUPI = .generated(), options: Type4Options = Type4Options()
+  ) throws(SimulatorError) -> SimulatedTag {
+    let application = try Type4Application(message: message, options: options)
+    return cardB(application, pupi, timeExtensions: options.timeExtensions)
+  }
+
+  /// A bank card: it has a payment environment, and no NDEF application.
+  ///
+  /// - Parameter uid: any; bank cards have a fixed or a random one.
+  /// - Returns: the card.
+  public static func paymentCard(uid: TagUID = .generated()) -> SimulatedTag {
+    cardA(PaymentApplication(), uid, Type4Options())
+  }
+
+  /// A bank card over Type B.
+  ///
+  /// - Parameter pupi: any.
+  /// - Returns: the card.
+  public static func paymentCardB(pupi: TagPUPI = .generated()) -> SimulatedTag { cardB(PaymentApplication(), pupi) }
+
+  static func cardA(_ application: any CardApplication, _ uid: TagUID, _ options: Type4Options) -> SimulatedTag {
+    let card = BlockProtocolCard(application, timeExtensions: options.timeExtensions)
+    return SimulatedTag(
+      tag: TypeATag(uid: uid, application: BlockProtocolTag(card, sak: options.sak, ats: options.ats)))
+  }
+
+  // Protocol info: 106 kbit/s; frames of 64 bytes, ISO/IEC 14443-4; about 77 ms of time, no CID or NAD.
+  private static func cardB(
+    _ application: any CardApplication, _ pupi: TagPUPI, timeExtensions: Int = 0
+  ) -> SimulatedTag {
+    let card = BlockProtocolCard(application, timeExtensions: timeExtensions)
+    return SimulatedTag(
+      tag: TypeBTag(
+        pupi: pupi, applicationData: [0x00, 0x00, 0x00, 0x00], protocolInfo: [0x00, 0x51, 0x80], card: card))
+  }
+}

@@ -1,0 +1,140 @@
+/// What a FeliCa card is, and what its attribute information block says.
+public struct Type3Options: Sendable, Hashable {
+  /// Kinds of FeliCa cards.
+  public enum Model: Sendable, Hashable {
+    /// FeliCa Lite-S: system 88B4, and 12FC beside it under the same identifier; 13 data blocks; reads four blocks at
+    /// once and writes one.
+    case liteS
+    /// FeliCa Standard with the NDEF system first.
+    case standard
+    /// FeliCa Standard whose first system is another one (FE00): the NDEF system is the second, with an identifier of
+    /// its own.
+    case standardWithSeveralSystems
+  }
+
+  /// The kind of card.
+  public var model: Model
+  /// The most blocks that one Check reads: Nbr.
+  public var maximumRead: Int
+  /// The most blocks that one Update writes: Nbw.
+  public var maximumWrite: Int
+  /// Blocks for the message: Nmaxb.
+  public var blockCount: Int
+  /// Whether the attribute information block says that it is read-only.
+  public var isReadOnly = false
+  /// WriteF: 0F while somebody is writing.
+  public var writeFlag: UInt8 = 0x00
+  /// What Ln says instead of the truth.
+  public var declaredLength: Int?
+  /// The whole attribute information block, whatever the rest says; 16 bytes.
+  public var attributeInformation: [UInt8]?
+
+  /// - Parameter model: the kind of card, with what is usual for it.
+  public init(_ model: Model) {
+    self.model = model
+    switch model {
+    case .liteS: (maximumRead, maximumWrite, blockCount) = (4, 1, 13)
+    case .standard, .standardWithSeveralSystems: (maximumRead, maximumWrite, blockCount) = (12, 8, 400)
+    }
+  }
+}
+
+extension SimulatedTag {
+  /// A Type 3 tag that holds an NDEF message.
+  ///
+  /// - Parameters:
+  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
+  ///   - idm: manufacture ID, 8 bytes; nil makes one up.
+  ///   - options: the kind of card and what it says of itself.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
+  public static func type3(
+    message: [UInt8], idm: [UInt8]? = nil, options: Type3Options = Type3Options(.liteS)
+  ) throws(SimulatorError) -> SimulatedTag {
+    let idm = try identifier(idm)
+    let ndef = try ndefSystem(message, options)
+    // System 0 is the whole card; the first half-byte of an identifier is the number of the system.
+    func system(_ codes: [[UInt8]], number: UInt8) -> FeliCaSystem {
+      FeliCaSystem(
+        codes: codes, idm: [idm[0] & 0x0F | number << 4] + idm.dropFirst(), services: ndef.services,
+        blocks: ndef.blocks,
+        maximumRead: ndef.maximumRead, maximumWrite: ndef.maximumWrite, isLite: ndef.isLite)
+    }
+    switch options.model {
+    case .liteS: return felica([system([[0x88, 0xB4], FeliCaSystem.ndefCode], number: 0)], isLite: true)
+    case .standard: return felica([system([FeliCaSystem.ndefCode], number: 0)])
+    case .standardWithSeveralSystems:
+      let common = FeliCaSystem.locked([0xFE, 0x00], idm: idm, number: 0)
+      return felica([common, system([FeliCaSystem.ndefCode], number: 1)])
+    }
+  }
+
+  /// A card for trains and shops: FeliCa Standard without the NDEF system.
+  ///
+  /// - Parameter idm: manufacture ID, 8 bytes; nil makes one up.
+  /// - Returns: the card.
+  /// - Throws: `SimulatorError` where the identifier has another length.
+  public static func transitCard(idm: [UInt8]? = nil) throws(SimulatorError) -> SimulatedTag {
+    let idm = try identifier(idm)
+    return felica([
+      .locked([0x00, 0x03], idm: idm, number: 0), .locked([0xFE, 0x00], idm: idm, number: 1),
+    ])
+  }
+
+  // Manufacture parameters: an IC code, and times.
+  private static func felica(_ systems: [FeliCaSystem], isLite: Bool = false) -> SimulatedTag {
+    let pmm: [UInt8] = (isLite ? [0x00, 0xF1] : [0x03, 0x01]) + [0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
+    return SimulatedTag(tag: FeliCaTag(systems: systems, pmm: pmm))
+  }
+
+  private static func identifier(_ idm: [UInt8]?) throws(SimulatorError) -> [UInt8] {
+    let idm = idm ?? [0x01, 0x2E] + (0..<6).map { _ in UInt8.random(in: 0...0xFF) }
+    guard idm.count == 8 else { throw SimulatorError("an IDm has 8 bytes, not \(idm.count)") }
+    return idm
+  }
+
+  private static func ndefSystem(_ message: [UInt8], _ options: Type3Options) throws(SimulatorError) -> FeliCaSystem {
+    let isLite = options.model == .liteS
+    guard (1...0xFFFF).contains(options.blockCount), !isLite || options.blockCount <= 13 else {
+      throw SimulatorError("\(options.blockCount) blocks are too many or too few: 1 to \(isLite ? 13 : 0xFFFF)")
+    }
+    guard message.count <= options.blockCount * 16 else {
+      throw SimulatorError("\(message.count) bytes do not fit into \(options.blockCount) blocks of 16")
+    }
+    guard (0...0xFF).contains(options.maximumRead), (0...0xFF).contains(options.maximumWrite) else {
+      throw SimulatorError("at most 255 blocks are read or written at once")
+    }
+    let attributes = options.attributeInformation ?? attributeInformation(message.count, options)
+    guard attributes.count == 16 else { throw SimulatorError("the attribute information block has 16 bytes") }
+    var blocks = [0: attributes]
+    let padded = message + [UInt8](repeating: 0, count: options.blockCount * 16 - message.count)
+    for block in 0..<options.blockCount { blocks[block + 1] = Array(padded[(block * 16)..<(block * 16 + 16)]) }
+    if isLite {
+      // All may be written; NDEF is on (SYS_OP).
+      blocks[FeliCaSystem.memoryConfiguration] = [0xFF, 0xFF, 0xFF, 0x01] + [UInt8](repeating: 0, count: 12)
+    }
+    return FeliCaSystem(
+      codes: [FeliCaSystem.ndefCode], idm: [], services: FeliCaSystem.ndefServices, blocks: blocks,
+      maximumRead: options.maximumRead, maximumWrite: options.maximumWrite, isLite: isLite)
+  }
+
+  /// The attribute information block (NFC Forum Type 3 Tag Operation Specification 1.1, section 6.1).
+  private static func attributeInformation(_ length: Int, _ options: Type3Options) -> [UInt8] {
+    func bytes(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+    let fields =
+      [0x10] + bytes(options.maximumRead, 1) + bytes(options.maximumWrite, 1) + bytes(options.blockCount, 2)
+      + [0, 0, 0, 0, options.writeFlag, options.isReadOnly ? 0x00 : 0x01] + bytes(options.declaredLength ?? length, 3)
+    return fields + bytes(fields.reduce(0) { $0 + Int($1) }, 2)
+  }
+}
+
+extension FeliCaSystem {
+  /// A system whose services all need keys.
+  fileprivate static func locked(_ code: [UInt8], idm: [UInt8], number: UInt8) -> FeliCaSystem {
+    FeliCaSystem(
+      codes: [code], idm: [idm[0] & 0x0F | number << 4] + idm.dropFirst(), services: [:], blocks: [:], maximumRead: 12,
+      maximumWrite: 8)
+  }
+}
