@@ -19,9 +19,21 @@ struct FirmwareFraming: ChipFraming {
   }
 }
 
+/// The firmware passes FeliCa frames on as they are, but for the checksum: their length byte is the host's.
+struct FeliCaFraming: ChipFraming {
+  func exchange(_ command: [UInt8], with device: Device) throws(Device.Failure) -> Device.Answer {
+    guard command.count < 255 else { return .refused(Device.transmissionError) }
+    let answer = try device.exchange([UInt8(truncatingIfNeeded: command.count + 1)] + command)
+    guard case .bytes(let bytes) = answer else { return answer }
+    guard let length = bytes.first, Int(length) == bytes.count else { return .refused(Device.transmissionError) }
+    return .bytes(Array(bytes.dropFirst()))
+  }
+}
+
 extension TagActivation {
   var framing: any ChipFraming {
     switch type {
+    case .type3: FeliCaFraming()
     default: FirmwareFraming()
     }
   }

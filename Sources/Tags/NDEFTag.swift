@@ -84,7 +84,9 @@ extension TagActivation {
       case .peer: .failure(TagProblem(.unsupported, "it is another NFC device, not a tag"))
       default: .failure(TagProblem(.unsupported, "tags of this type are not read yet"))
       }
-    case .typeB, .felica, .jewel: .failure(TagProblem(.unsupported, "tags of this type are not read yet"))
+    case .typeB: .success(Type4Tag())
+    case .felica(let tag): .success(Type3Tag(tag))
+    case .jewel: .failure(TagProblem(.unsupported, "tags of this type are not read yet"))
     }
   }
 }

@@ -1,153 +1,175 @@
 import NDEF
 
-/// NFC Forum Type 4 Tag Operation Specification 2.0 and 3.0, reading.
+/// NFC Forum Type 4 Tag Operation Specification 2.0 and Type 4 Tag Technical Specification 1.0 (mapping 3.0), over either
+/// kind of ISO/IEC 14443.
 ///
 /// Five APDUs for a message that fits into one answer: SELECT the NDEF application, SELECT and READ the capability
 /// container, SELECT the NDEF file, and READ its length and the message at once.
 struct Type4Tag: NDEFTag {
-  /// What ends the reading early.
-  private enum Stop: Error {
-    case content(TagContent)
-    case channel(TagChannelError)
-  }
-
-  /// The file that holds the message.
-  private struct File {
-    let identifier: [UInt8]
-    /// Bytes, those of the length field included.
-    let size: Int
-    /// Bytes of the length field: 2, or 4 in mapping 3.0's extended form.
-    let lengthSize: Int
-    /// The most that one READ BINARY gives.
-    let mostRead: Int
-  }
-
   func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     do throws(Stop) {
-      let application: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
-      let selected = try send([0x00, 0xA4, 0x04, 0x00, 7] + application + [0x00], &channel)
-      guard selected.isSuccess else { return .notNDEF("there is no NDEF application on the card") }
-      let file = try capabilityContainer(&channel)
-      guard try select(file.identifier, &channel) else { return .damaged("the NDEF file is not there") }
-      return .written(try message(in: file, &channel))
+      return .written(try message(over: &channel))
     } catch {
       switch error {
-      case .content(let content): return content
+      case .problem(let problem): return .problem(problem)
       case .channel(let error): throw error
       }
     }
   }
 
-  private func capabilityContainer(_ channel: inout some TagChannel) throws(Stop) -> File {
-    guard try select([0xE1, 0x03], &channel) else { throw .content(.damaged("there is no capability container")) }
-    var container = try read(0, 15, &channel)
-    guard container.count == 15 else { throw .content(.damaged("the capability container is cut off")) }
-    guard [2, 3].contains(container[2] >> 4) else {
-      throw .content(.unsupported("it is formatted for mapping version \(container[2] >> 4) of Type 4"))
+  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+    do throws(Stop) {
+      let file = try openContainer(&channel)
+      return NDEFStatus(capacity: file.capacity, isWritable: file.isWritable)
+    } catch {
+      switch error {
+      case .problem(let problem): return NDEFStatus(notSupported: problem)
+      case .channel(let error): throw error
+      }
     }
-    let mostRead = min(integer(container[3...4]), 255)
-    guard integer(container[0...1]) >= 15, mostRead >= 15 else {
-      throw .content(.damaged("the capability container contradicts itself"))
-    }
-    let isExtended = container[7] == 0x06 && container[8] == 8
-    guard isExtended || (container[7] == 0x04 && container[8] == 6) else {
-      throw .content(.damaged("the capability container does not name the NDEF file"))
-    }
-    if isExtended { container += try read(15, 2, &channel) }
-    guard container.count == (isExtended ? 17 : 15) else {
-      throw .content(.damaged("the capability container is cut off"))
-    }
-    let identifier = integer(container[9...10])
-    guard ![0x0000, 0x3F00, 0x3FFF, 0xE102, 0xE103, 0xFFFF].contains(identifier) else {
-      throw .content(.damaged("the NDEF file has a reserved identifier"))
-    }
-    guard container[isExtended ? 15 : 13] == 0 else {
-      throw .content(.unsupported("the card does not let everybody read it"))
-    }
-    let size = integer(isExtended ? container[11...14] : container[11...12])
-    let lengthSize = isExtended ? 4 : 2
-    guard size > lengthSize else { throw .content(.damaged("the NDEF file has no room for a message")) }
-    return File(identifier: Array(container[9...10]), size: size, lengthSize: lengthSize, mostRead: mostRead)
   }
 
-  private func message(in file: File, _ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+  private func message(over channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+    let file = try openContainer(&channel)
+    guard file.isReadable else { throw .problem(.unsupported, "the card does not let everybody read it") }
+    guard try channel.select(file.identifier) else { throw .problem(.damaged, "the NDEF file is not there") }
     // Cards that refuse to be read behind the end of the message exist; they are asked for the length alone.
-    var bytes = try read(0, min(file.mostRead, file.size), &channel)
-    if bytes.count < file.lengthSize { bytes = try read(0, file.lengthSize, &channel) }
-    guard bytes.count >= file.lengthSize else { throw .content(.damaged("the NDEF file cannot be read")) }
-    let length = integer(bytes.prefix(file.lengthSize))
+    var bytes = try channel.read(0, min(file.mostRead, file.size))
+    if bytes.count < file.lengthSize { bytes = try channel.read(0, file.lengthSize) }
+    guard bytes.count >= file.lengthSize else { throw .problem(.damaged, "the NDEF file cannot be read") }
+    let length = bytes.prefix(file.lengthSize).bigEndian
     let end = length + file.lengthSize
     guard end <= file.size else {
-      throw .content(.damaged("the NDEF message is longer than the file that holds it"))
+      throw .problem(.damaged, "the NDEF message is longer than the file that holds it")
     }
     guard length <= NDEFLimits.default.messageSize else {
-      throw .content(.unsupported("the NDEF message is longer than 1 MiB"))
+      throw .problem(.unsupported, "the NDEF message is longer than 1 MiB")
     }
     // Fewer bytes than were asked for are allowed, but not so often that a card keeps us busy for ever.
     var shortAnswers = 0
     while bytes.count < end {
-      guard bytes.count <= 0x7FFF else {
-        throw .content(.unsupported("the NDEF message goes beyond the first 32 KiB of the file"))
+      let isFar = bytes.count > Type4File.farthestOffset
+      guard !isFar || file.hasFarOffsets else {
+        throw .problem(.unsupported, "the NDEF message goes beyond the first 32 KiB of the file")
       }
-      let wanted = min(file.mostRead, end - bytes.count)
-      let piece = try read(bytes.count, wanted, &channel)
+      let wanted = min(isFar ? DataObject.room(in: file.mostRead) : file.mostRead, end - bytes.count)
+      let piece = try isFar ? channel.readObject(bytes.count, wanted) : channel.read(bytes.count, wanted)
       if piece.count < wanted { shortAnswers += 1 }
-      guard !piece.isEmpty, shortAnswers <= 8 else { throw .content(.damaged("the NDEF file cannot be read whole")) }
+      guard !piece.isEmpty, shortAnswers <= 8 else { throw .problem(.damaged, "the NDEF file cannot be read whole") }
       bytes += piece
     }
     return Array(bytes[file.lengthSize..<end])
   }
-
-  // MARK: Commands (ISO/IEC 7816-4)
-
-  private func select(_ file: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> Bool {
-    try send([0x00, 0xA4, 0x00, 0x0C, 0x02] + file, &channel).isSuccess
-  }
-
-  // READ BINARY of at most 255 bytes; empty where the card refuses.
-  private func read(
-    _ offset: Int, _ count: Int, _ channel: inout some TagChannel
-  ) throws(Stop) -> [UInt8] {
-    let high = UInt8(truncatingIfNeeded: offset >> 8 & 0x7F)
-    let low = UInt8(truncatingIfNeeded: offset)
-    let answer = try send([0x00, 0xB0, high, low, UInt8(clamping: count)], &channel)
-    // 62 82: the file ended before; what there was is there.
-    guard answer.isSuccess || answer.status == 0x6282 else { return [] }
-    return Array(answer.data.prefix(count))
-  }
-
-  private func send(_ command: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> Answer {
-    do throws(TagChannelError) {
-      return Answer(try channel.exchange(command))
-    } catch {
-      throw .channel(error)
-    }
-  }
-
-  private func integer(_ bytes: ArraySlice<UInt8>) -> Int {
-    bytes.reduce(0) { $0 << 8 | Int($1) }
-  }
-
-  /// An answer APDU; one too short for a status word counts as a refusal.
-  private struct Answer {
-    let data: ArraySlice<UInt8>
-    let status: Int
-
-    init(_ bytes: [UInt8]) {
-      data = bytes.dropLast(2)
-      status = bytes.count < 2 ? 0 : bytes.suffix(2).reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    var isSuccess: Bool { status == 0x9000 }
-  }
 }
 
 extension Type4Tag {
-  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
-    NDEFStatus(notSupported: TagProblem(.unsupported, "writing comes next"))
+  /// What ends an operation early.
+  enum Stop: Error {
+    case problem(TagProblem)
+    case channel(TagChannelError)
+
+    static func problem(_ code: TagProblem.Code, _ detail: String) -> Stop { .problem(TagProblem(code, detail)) }
   }
 
-  func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) { throw .readOnly }
+  private static let application: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
+  /// Mapping version 1.0 has a name of its own.
+  private static let formerApplication: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
+  private static let containerFile: [UInt8] = [0xE1, 0x03]
+  /// A container goes no further than this for us; the longest that is known has 38 bytes.
+  private static let mostOfContainer = 255
 
-  func lock(over channel: inout some TagChannel) throws(TagWriteError) { throw .readOnly }
+  /// Selects the NDEF application and its capability container, and reads of it what describes the NDEF file. The container
+  /// stays selected.
+  func openContainer(_ channel: inout some TagChannel) throws(Stop) -> Type4File {
+    guard try channel.select(application: Self.application) else {
+      guard try channel.select(application: Self.formerApplication) else {
+        throw .problem(.notNDEF, "there is no NDEF application on the card")
+      }
+      throw .problem(.unsupported, "it is formatted for mapping version 1.0 of Type 4")
+    }
+    guard try channel.select(Self.containerFile) else { throw .problem(.damaged, "there is no capability container") }
+    var container = try channel.read(0, 15)
+    guard container.count == 15 else { throw .problem(.damaged, "the capability container is cut off") }
+    guard [2, 3].contains(container[2] >> 4) else {
+      throw .problem(.unsupported, "it is formatted for mapping version \(container[2] >> 4) of Type 4")
+    }
+    let size = min(container[0...1].bigEndian, Self.mostOfContainer)
+    let mostRead = min(container[3...4].bigEndian, 256)
+    guard size >= 15, mostRead >= 15 else { throw .problem(.damaged, "the capability container contradicts itself") }
+    // Control TLV blocks. The one that is looked for is the first in all containers that have 15 bytes.
+    var offset = 7
+    while true {
+      try extend(&container, to: offset + 2, size, mostRead, &channel)
+      let (kind, end) = (container[offset], offset + 2 + Int(container[offset + 1]))
+      if kind == 0x04 || kind == 0x06 {
+        guard end == offset + (kind == 0x04 ? 8 : 10) else {
+          throw .problem(.damaged, "the capability container does not name the NDEF file")
+        }
+        try extend(&container, to: end, size, mostRead, &channel)
+        return try Type4File(container, control: offset..<end, mostRead: mostRead)
+      }
+      offset = end
+    }
+  }
+
+  /// Reads more of the container where it is needed.
+  private func extend(
+    _ container: inout [UInt8], to end: Int, _ size: Int, _ mostRead: Int, _ channel: inout some TagChannel
+  ) throws(Stop) {
+    guard end <= size else { throw .problem(.damaged, "the capability container does not name the NDEF file") }
+    while container.count < end {
+      let piece = try channel.read(container.count, min(mostRead, size - container.count))
+      guard !piece.isEmpty else { throw .problem(.damaged, "the capability container is cut off") }
+      container += piece
+    }
+  }
+}
+
+/// The file that holds the message, by its control TLV in the capability container (Type 4 Tag, section 5.1.2).
+struct Type4File {
+  /// READ BINARY and UPDATE BINARY with a plain offset begin no further behind the file's beginning.
+  static let farthestOffset = 0x7FFF
+
+  let identifier: [UInt8]
+  /// Bytes, those of the length field included.
+  let size: Int
+  /// Bytes of the length field: 2, or 4 in mapping 3.0's extended form.
+  let lengthSize: Int
+  /// The most that one READ BINARY gives, 15 to 256.
+  let mostRead: Int
+  /// The most bytes in the data field of one UPDATE BINARY, 0 to 255.
+  let mostWritten: Int
+  let isReadable: Bool
+  let isWritable: Bool
+  /// Whether there are commands that reach beyond the first 32 KiB.
+  let hasFarOffsets: Bool
+  /// Where in the container it says who may write.
+  let writeAccessOffset: Int
+
+  /// - Parameters:
+  ///   - container: at least as far as `control` goes.
+  ///   - control: where the TLV is, of type 04 with 8 bytes or of type 06 with 10.
+  ///   - mostRead: MLe as far as it is used.
+  /// - Throws: `Stop`, a problem where the TLV names no file that could be read.
+  init(_ container: [UInt8], control: Range<Int>, mostRead: Int) throws(Type4Tag.Stop) {
+    let value = Array(container[control].dropFirst(2))
+    lengthSize = container[control.lowerBound] == 0x06 ? 4 : 2
+    identifier = Array(value[0...1])
+    guard ![0x0000, 0x3F00, 0x3FFF, 0xE102, 0xE103, 0xFFFF].contains(value[0...1].bigEndian) else {
+      throw .problem(.damaged, "the NDEF file has a reserved identifier")
+    }
+    size = value[2..<2 + lengthSize].bigEndian
+    guard size > lengthSize else { throw .problem(.damaged, "the NDEF file has no room for a message") }
+    self.mostRead = mostRead
+    mostWritten = min(container[5...6].bigEndian, 255)
+    isReadable = value[2 + lengthSize] == 0x00
+    isWritable = value[3 + lengthSize] == 0x00
+    hasFarOffsets = container[2] >> 4 == 3
+    writeAccessOffset = control.upperBound - 1
+  }
+
+  /// Bytes of the longest message: as many as the file holds and commands reach.
+  var capacity: Int {
+    min((hasFarOffsets ? size : min(size, Self.farthestOffset + 1)) - lengthSize, NDEFLimits.default.messageSize)
+  }
 }

@@ -122,8 +122,15 @@ struct Type4Card: TagChannel {
   }
 
   @Test func namesWhatIsNoNDEF() throws {
-    var channel = ScriptedChannel([([0, 0xA4, 4, 0, 7, 0xD2, 0x76, 0, 0, 0x85, 1, 1, 0], [0x6A, 0x82])])
-    #expect(try TagActivation.type4A.readNDEF(over: &channel) == .notNDEF("there is no NDEF application on the card"))
+    let select: [UInt8] = [0, 0xA4, 4, 0, 7, 0xD2, 0x76, 0, 0, 0x85, 1]
+    var card = ScriptedChannel([(select + [1, 0], [0x6A, 0x82]), (select + [0, 0], [0x6A, 0x82])])
+    #expect(try TagActivation.type4A.readNDEF(over: &card) == .notNDEF("there is no NDEF application on the card"))
+    #expect(card.remaining == 0)
+
+    var former = ScriptedChannel([(select + [1, 0], [0x6A, 0x82]), (select + [0, 0], [0x90, 0x00])])
+    #expect(
+      try TagActivation.type4A.readNDEF(over: &former)
+        == .unsupported("it is formatted for mapping version 1.0 of Type 4"))
   }
 
   @Test func namesWhatIsEmpty() throws {

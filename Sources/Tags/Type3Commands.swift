@@ -1,0 +1,52 @@
+/// The commands of JIS X 6319-4 that a Type 3 tag knows, on the services of NDEF.
+extension TagChannel {
+  /// Check, READ WITHOUT ENCRYPTION.
+  ///
+  /// - Parameters:
+  ///   - blocks: 1 to 15.
+  ///   - idm: the identifier of the system.
+  /// - Returns: 16 bytes a block; nil where the tag refuses.
+  /// - Throws: `Stop` where the exchange fails.
+  mutating func check(_ blocks: Range<Int>, _ idm: [UInt8]) throws(Type3Tag.Stop) -> [UInt8]? {
+    let answer = try send(0x06, idm, service: [0x0B, 0x00], blocks)
+    guard answer.count > 2, answer[0] == 0x00, answer[1] == 0x00 else { return nil }
+    let data = answer.dropFirst(3)
+    guard answer[2] == blocks.count, data.count == blocks.count * 16 else { return nil }
+    return Array(data)
+  }
+
+  /// Update, WRITE WITHOUT ENCRYPTION. A card does all of it or nothing.
+  ///
+  /// - Parameters:
+  ///   - first: the number of the first block.
+  ///   - data: 16 bytes a block, 1 to 12 of them.
+  ///   - idm: the identifier of the system.
+  /// - Throws: `Stop`, a problem where the tag refuses.
+  mutating func update(from first: Int, _ data: [UInt8], _ idm: [UInt8]) throws(Type3Tag.Stop) {
+    let answer = try send(0x08, idm, service: [0x09, 0x00], first..<first + data.count / 16, data)
+    guard answer.count >= 2, answer[0] == 0x00, answer[1] == 0x00 else {
+      throw .problem(.unsupported, "the tag refuses to be written")
+    }
+  }
+
+  /// - Returns: what follows the identifier in the answer.
+  private mutating func send(
+    _ command: UInt8, _ idm: [UInt8], service: [UInt8], _ blocks: Range<Int>, _ data: [UInt8] = []
+  ) throws(Type3Tag.Stop) -> [UInt8] {
+    let list = blocks.flatMap { block -> [UInt8] in
+      // Of three bytes from block 256 on, the lower byte of the number first.
+      block < 0x100 ? [0x80, UInt8(truncatingIfNeeded: block)] : [0x00] + block.bytes(2).reversed()
+    }
+    let answer: [UInt8]
+    do throws(TagChannelError) {
+      answer = try exchange(
+        [command] + idm + [0x01] + service + [UInt8(truncatingIfNeeded: blocks.count)] + list + data)
+    } catch {
+      throw .channel(error)
+    }
+    guard answer.count >= 9, answer[0] == command + 1, Array(answer[1...8]) == idm else {
+      throw .channel(TagChannelError(.transmission, "the answer is of another command or another tag"))
+    }
+    return Array(answer[9...])
+  }
+}

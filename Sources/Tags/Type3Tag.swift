@@ -1,0 +1,163 @@
+import NDEF
+
+/// NFC Forum Type 3 Tag Operation Specification 1.1.
+///
+/// Blocks of 16 bytes behind two services, one that reads and one that also writes. Block 0 is the attribute information
+/// block, and the message begins in block 1. So a message takes two commands and more: the attribute information block, and
+/// as many blocks at once as that allows. A card of several systems is polled for the one of NDEF first.
+struct Type3Tag: NDEFTag {
+  /// What ends an operation early.
+  enum Stop: Error {
+    case problem(TagProblem)
+    case channel(TagChannelError)
+
+    static func problem(_ code: TagProblem.Code, _ detail: String) -> Stop { .problem(TagProblem(code, detail)) }
+  }
+
+  private static let ndefSystem: [UInt8] = [0x12, 0xFC]
+
+  private let activation: FeliCaActivation
+
+  init(_ activation: FeliCaActivation) { self.activation = activation }
+
+  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+    do throws(Stop) {
+      return .written(try message(over: &channel))
+    } catch {
+      switch error {
+      case .problem(let problem): return .problem(problem)
+      case .channel(let error): throw error
+      }
+    }
+  }
+
+  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+    do throws(Stop) {
+      let attributes = try open(&channel).attributes
+      return NDEFStatus(capacity: attributes.capacity, isWritable: attributes.isWritable)
+    } catch {
+      switch error {
+      case .problem(let problem): return NDEFStatus(notSupported: problem)
+      case .channel(let error): throw error
+      }
+    }
+  }
+
+  private func message(over channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+    let (idm, attributes) = try open(&channel)
+    try attributes.checkIsWhole()
+    let end = 1 + (attributes.length + 15) / 16
+    var bytes: [UInt8] = []
+    var block = 1
+    while block < end {
+      let next = min(block + attributes.mostRead, end)
+      guard let blocks = try channel.check(block..<next, idm) else {
+        throw .problem(.damaged, "the blocks of the NDEF message cannot be read")
+      }
+      bytes += blocks
+      block = next
+    }
+    return Array(bytes.prefix(attributes.length))
+  }
+
+  /// Finds the NDEF system and reads its attribute information block.
+  ///
+  /// - Returns: the identifier by which that system is spoken to, and the block.
+  func open(_ channel: inout some TagChannel) throws(Stop) -> (idm: [UInt8], attributes: Type3Attributes) {
+    let idm = try ndefIdentifier(&channel)
+    guard let block = try channel.check(0..<1, idm) else {
+      throw .problem(.notNDEF, "the card does not let everybody read its NDEF system")
+    }
+    return (idm, try Type3Attributes(block))
+  }
+
+  /// The identifier of the NDEF system, which costs a poll unless that system was the first to answer.
+  private func ndefIdentifier(_ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+    if activation.systemCode == Self.ndefSystem { return activation.idm }
+    let silence: TagChannelError
+    do throws(TagChannelError) {
+      return try poll(Self.ndefSystem, &channel)
+    } catch {
+      guard error.code == .noAnswer else { throw .channel(error) }
+      silence = error
+    }
+    // A card without that system is silent, and one that was taken away is, too.
+    do throws(TagChannelError) {
+      _ = try poll([0xFF, 0xFF], &channel)
+    } catch {
+      throw .channel(error.code == .noAnswer ? silence : error)
+    }
+    throw .problem(.notNDEF, "the FeliCa card has no NDEF system; it is one for trains, shops or doors")
+  }
+
+  /// - Returns: the identifier of the system that answers.
+  private func poll(_ system: [UInt8], _ channel: inout some TagChannel) throws(TagChannelError) -> [UInt8] {
+    let answer = try channel.exchange([0x00] + system + [0x01, 0x00])
+    guard answer.count >= 17, answer[0] == 0x01 else {
+      throw TagChannelError(.transmission, "the answer to a poll is not of the form that it has")
+    }
+    return Array(answer[1...8])
+  }
+}
+
+/// The attribute information block (section 6.1).
+struct Type3Attributes {
+  /// As it was read.
+  private let bytes: [UInt8]
+
+  /// - Parameter bytes: 16 bytes.
+  /// - Throws: `Stop`, a problem where they are no such block.
+  init(_ bytes: [UInt8]) throws(Type3Tag.Stop) {
+    self.bytes = bytes
+    guard bytes.contains(where: { $0 != 0 }) else {
+      throw .problem(.notNDEF, "the attribute information block is blank")
+    }
+    guard bytes.prefix(14).reduce(0, { $0 + Int($1) }) == bytes[14...15].bigEndian else {
+      throw .problem(.damaged, "the checksum of the attribute information block is wrong")
+    }
+    guard bytes[0] >> 4 == 1 else {
+      throw .problem(.unsupported, "it is formatted for mapping version \(bytes[0] >> 4) of Type 3")
+    }
+    guard bytes[1] > 0 else { throw .problem(.damaged, "the attribute information block lets no block be read") }
+  }
+
+  /// Blocks that one Check reads: Nbr, and no more than 15, whose answer fills a frame.
+  var mostRead: Int { min(Int(bytes[1]), 15) }
+
+  /// Blocks that one Update writes: Nbw, and no more than 12, which with block numbers of two bytes fill a frame.
+  var mostWritten: Int { min(Int(bytes[2]), 12) }
+
+  /// Bytes of the longest message: Nmaxb blocks.
+  var capacity: Int { bytes[3...4].bigEndian * 16 }
+
+  /// Bytes of the message: Ln.
+  var length: Int { bytes[11...13].bigEndian }
+
+  /// RWFlag.
+  var isWritable: Bool { bytes[10] == 0x01 && mostWritten > 0 }
+
+  /// - Throws: where WriteF says that somebody was writing, or the length is too large.
+  func checkIsWhole() throws(Type3Tag.Stop) {
+    guard bytes[9] == 0x00 else {
+      throw .problem(.damaged, "the tag was taken away while it was written")
+    }
+    guard length <= capacity else {
+      throw .problem(.damaged, "the NDEF message is longer than the memory that the tag has for it")
+    }
+  }
+
+  /// The block with other contents, its checksum made anew.
+  ///
+  /// - Parameters:
+  ///   - length: Ln.
+  ///   - isBeingWritten: WriteF.
+  ///   - isReadOnly: RWFlag.
+  /// - Returns: 16 bytes.
+  func changed(length: Int, isBeingWritten: Bool = false, isReadOnly: Bool = false) -> [UInt8] {
+    var fields = Array(bytes.prefix(14))
+    fields[9] = isBeingWritten ? 0x0F : 0x00
+    if isReadOnly { fields[10] = 0x00 }
+    fields.replaceSubrange(11...13, with: length.bytes(3))
+    return fields + fields.reduce(0) { $0 + Int($1) }.bytes(2)
+  }
+}
