@@ -34,13 +34,18 @@ struct TearWalk: Sendable {
   private static let most = 4_000
 
   private let modulation: Modulation
+  /// What a tag says that was torn away while it was written, where its specification has a mark for that.
+  private let unfinished: String?
   private let makeTag: @Sendable () throws -> SimulatedTag
 
   /// - Parameters:
   ///   - modulation: what finds the tag.
+  ///   - unfinished: the problem that a tag torn away while it was written says of itself, where its specification has a
+  ///     mark for that.
   ///   - makeTag: makes the tag as it is before, always the same.
-  init(_ modulation: Modulation, makeTag: @escaping @Sendable () throws -> SimulatedTag) {
+  init(_ modulation: Modulation, unfinished: String? = nil, makeTag: @escaping @Sendable () throws -> SimulatedTag) {
     self.modulation = modulation
+    self.unfinished = unfinished
     self.makeTag = makeTag
   }
 
@@ -67,7 +72,7 @@ struct TearWalk: Sendable {
       if placement.failure == nil, !isWritten { return "counts as written, and holds \(placement.content)" }
       if !placement.isTorn, let failure = placement.failure { return "cannot be written: \(failure)" }
       let isOld = placement.isUntouched && Self.holds(placement.content, old)
-      guard isWritten || isOld || Self.isNone(placement.content) else { return "holds \(placement.content) now" }
+      guard isWritten || isOld || isNone(placement.content) else { return "holds \(placement.content) now" }
       do {
         try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
       } catch {
@@ -149,8 +154,8 @@ struct TearWalk: Sendable {
     }
   }
 
-  private static func isNone(_ content: TagContent) -> Bool {
+  private func isNone(_ content: TagContent) -> Bool {
     guard case .problem(let problem) = content else { return false }
-    return problem.code == .empty || problem.code == .notNDEF
+    return problem.description == unfinished || problem.code == .empty || problem.code == .notNDEF
   }
 }

@@ -1,0 +1,126 @@
+import ReaderSimulator
+import Tags
+import Testing
+
+@testable import Reader
+
+/// FeliCa cards through the real libnfc and the simulated chip.
+@Suite struct Type3AccessTests {
+  private static let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
+  private static let unfinished = "damaged: the tag was taken away while it was written"
+
+  private static func options(_ model: Type3Options.Model) -> Type3Options { Type3Options(model) }
+
+  /// A poll where another system has answered, the attribute information block, and the blocks by Nbr.
+  @Test(
+    arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems],
+    [Modulation.felica212, .felica424])
+  func readsInAsFewExchangesAsNbrAllows(model: Type3Options.Model, modulation: Modulation) async throws {
+    let options = Type3Options(model)
+    let sizes = model == .liteS ? [0, 6, 16, 17, 64, 65, 208] : [0, 6, 192, 193, 384, 4095, 6400]
+    try await withOpenReader { reader in
+      for size in sizes {
+        let message = ndefMessage(ofSize: size)
+        let id = reader.place(try .type3(message: message, options: options))
+        var channel = try reader.select(modulation)
+        _ = reader.takeCounters()
+        expect(try channel.tag.readNDEF(over: &channel), holds: message)
+        let polls = model == .standard ? 0 : 1
+        let blocks = (size + 15) / 16
+        #expect(reader.takeCounters().exchanges == polls + 1 + (blocks + options.maximumRead - 1) / options.maximumRead)
+        _ = reader.remove(id)
+      }
+    }
+  }
+
+  @Test func blocksBehindThe255thAreRead() async throws {
+    var options = Type3Options(.standard)
+    (options.blockCount, options.maximumRead, options.maximumWrite) = (1_000, 15, 12)
+    let message = ndefMessage(ofSize: 16_000)
+    try await withOpenReader { [options] reader in
+      let id = reader.place(try .type3(message: [], options: options))
+      var channel = try reader.select(.felica212)
+      try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+      #expect(reader.memory(of: id).map { Array($0[16...]) } == message)
+    }
+  }
+
+  @Test(arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems])
+  func writesFromNothingToCapacity(model: Type3Options.Model) async throws {
+    let options = Type3Options(model)
+    try await withOpenReader { reader in
+      _ = reader.place(try .type3(message: ndefMessage(ofSize: 40), options: options))
+      var channel = try reader.select(.felica212)
+      let status = try channel.tag.queryNDEF(over: &channel)
+      #expect(status.access == .readWrite)
+      #expect(status.capacity == options.blockCount * 16)
+      for size in [0, 1, 15, 16, 17, 100, status.capacity] {
+        let message = ndefMessage(ofSize: size)
+        _ = reader.takeCounters()
+        try channel.tag.writeNDEF(message, over: &channel)
+        let updates = ((size + 15) / 16 + options.maximumWrite - 1) / options.maximumWrite
+        #expect(reader.takeCounters().exchanges == (model == .standard ? 0 : 1) + 1 + 2 + updates)
+        expect(try channel.tag.readNDEF(over: &channel), holds: message)
+      }
+      #expect(throws: TagWriteError.tooLong(capacity: status.capacity)) {
+        try channel.tag.writeNDEF([UInt8](repeating: 0, count: status.capacity + 1), over: &channel)
+      }
+    }
+  }
+
+  @Test func whatIsLockedStaysAsItIs() async throws {
+    try await withOpenReader { reader in
+      let message = ndefMessage(ofSize: 40)
+      _ = reader.place(try .type3(message: message))
+      var channel = try reader.select(.felica212)
+      try channel.tag.lockNDEF(over: &channel)
+      #expect(try channel.tag.queryNDEF(over: &channel).access == .readOnly)
+      #expect(throws: TagWriteError.readOnly) { try channel.tag.writeNDEF([], over: &channel) }
+      #expect(throws: TagWriteError.readOnly) { try channel.tag.lockNDEF(over: &channel) }
+      expect(try channel.tag.readNDEF(over: &channel), holds: message)
+    }
+  }
+
+  @Test(arguments: [Modulation.felica212, .felica424])
+  func aCardForTrainsIsNamed(modulation: Modulation) async throws {
+    try await withOpenReader { reader in
+      let id = reader.place(try .transitCard())
+      var channel = try reader.select(modulation)
+      _ = reader.takeCounters()
+      #expect(
+        try problem(of: channel.tag.readNDEF(over: &channel))
+          == "not NDEF: the FeliCa card has no NDEF system; it is one for trains, shops or doors")
+      #expect(reader.takeCounters().exchanges == 2)
+      _ = reader.remove(id)
+      #expect(throws: TagChannelError.self) { try channel.tag.readNDEF(over: &channel) }
+    }
+  }
+
+  @Test(arguments: [Type3Options.Model.liteS, .standardWithSeveralSystems])
+  func tornWhileRead(model: Type3Options.Model) async throws {
+    let message = ndefMessage(ofSize: 150)
+    let report = try await TearWalk(.felica212) {
+      try .type3(message: message, idm: Self.idm, options: Self.options(model))
+    }.reading(message)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == (model == .liteS ? 5 : 3))
+  }
+
+  @Test(arguments: [0, 150], [0, 208])
+  func tornWhileWritten(old: Int, new: Int) async throws {
+    let (before, message) = (ndefMessage(ofSize: old), ndefMessage(ofSize: new, filledWith: 0x42))
+    let report = try await TearWalk(.felica212, unfinished: Self.unfinished) {
+      try .type3(message: before, idm: Self.idm)
+    }.writing(message, over: before)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == 4 + new / 16)
+  }
+
+  @Test func tornWhileLocked() async throws {
+    let message = ndefMessage(ofSize: 50)
+    let report = try await TearWalk(.felica424) { try .type3(message: message, idm: Self.idm) }.locking(message)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == 3)
+  }
+}
