@@ -57,6 +57,7 @@ let package = Package(
     .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "CShims"),
 
     // What every process stands on.
@@ -77,6 +78,7 @@ let package = Package(
     // Borders: hardware, buses, files, the desktop.
     module("Bus", ["CDBus", "EventLoop"]),
     module("Configuration", ["KeyFile", "Names"]),
+    module("DeviceEvents", ["CUdev", "EventLoop"]),
     module(
       "Handlers", ["Bus", "CGIO", "CShims", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "UniversalLinks"]),
     module("Inbox", ["CSQLite", "EventLoop"]),

@@ -1,0 +1,89 @@
+import CUdev
+
+/// What libudev says of a device. None of these functions keeps `device`, and none lets go of it.
+extension Device {
+  init?(_ device: OpaquePointer, _ context: OpaquePointer) {
+    guard let path = Self.text(udev_device_get_syspath(device)),
+      let subsystem = Self.text(udev_device_get_subsystem(device))
+    else { return nil }
+    self.init(
+      path: path, subsystem: subsystem, node: Self.text(udev_device_get_devnode(device)), links: Self.links(device),
+      seat: Self.seat(device), usb: Self.usb(device, context))
+  }
+
+  /// The device that a USB interface is part of: what happens to one is a change of the other.
+  static func owner(ofInterface device: OpaquePointer) -> OpaquePointer? {
+    guard text(udev_device_get_devtype(device)) == "usb_interface" else { return nil }
+    return udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device")
+  }
+
+  static func text(_ pointer: UnsafePointer<CChar>?) -> String? {
+    pointer.flatMap { String(validatingCString: $0) }
+  }
+
+  /// The names in one of libudev's lists.
+  static func names(_ first: OpaquePointer?) -> [String] {
+    var names: [String] = []
+    var entry = first
+    while let present = entry {
+      if let name = text(udev_list_entry_get_name(present)) { names.append(name) }
+      entry = udev_list_entry_get_next(present)
+    }
+    return names
+  }
+
+  private static func links(_ device: OpaquePointer) -> [String] {
+    names(udev_device_get_devlinks_list_entry(device)).sorted()
+  }
+
+  /// systemd's rules copy `ID_SEAT` from a hub to what is plugged into it, but only where the property is not set by hand
+  /// and rules have run; so the parents are asked as well.
+  private static func seat(_ device: OpaquePointer) -> String? {
+    var present: OpaquePointer? = device
+    while let device = present {
+      if let seat = text(udev_device_get_property_value(device, "ID_SEAT")), isSeat(seat) { return seat }
+      present = udev_device_get_parent(device)
+    }
+    return nil
+  }
+
+  /// A name that logind takes for a seat.
+  private static func isSeat(_ name: String) -> Bool {
+    name.hasPrefix("seat") && name.utf8.count < 256
+      && name.unicodeScalars.allSatisfy {
+        $0.isASCII && ($0.properties.isAlphabetic || "0123456789-_".unicodeScalars.contains($0))
+      }
+  }
+
+  private static func usb(_ device: OpaquePointer, _ context: OpaquePointer) -> USB? {
+    func attribute(_ name: String, radix: Int) -> Int? {
+      text(udev_device_get_sysattr_value(device, name)).flatMap { Int($0, radix: radix) }
+    }
+    guard text(udev_device_get_devtype(device)) == "usb_device",
+      let vendor = attribute("idVendor", radix: 16).flatMap(UInt16.init(exactly:)),
+      let product = attribute("idProduct", radix: 16).flatMap(UInt16.init(exactly:)),
+      let bus = attribute("busnum", radix: 10), let number = attribute("devnum", radix: 10)
+    else { return nil }
+    return USB(vendor: vendor, product: product, bus: bus, number: number, drivers: drivers(device, context))
+  }
+
+  private static func drivers(_ device: OpaquePointer, _ context: OpaquePointer) -> [String] {
+    guard let enumeration = udev_enumerate_new(context) else { return [] }
+    defer { udev_enumerate_unref(enumeration) }
+    udev_enumerate_add_match_parent(enumeration, device)
+    udev_enumerate_add_match_subsystem(enumeration, "usb")
+    guard udev_enumerate_scan_devices(enumeration) >= 0 else { return [] }
+    var drivers: Set<String> = []
+    for path in names(udev_enumerate_get_list_entry(enumeration)) {
+      guard let child = udev_device_new_from_syspath(context, path) else { continue }
+      defer { udev_device_unref(child) }
+      // What hangs on a hub is below it too.
+      guard let owner = owner(ofInterface: child),
+        text(udev_device_get_syspath(owner)) == text(udev_device_get_syspath(device)),
+        let driver = text(udev_device_get_driver(child))
+      else { continue }
+      drivers.insert(driver)
+    }
+    return drivers.sorted()
+  }
+}
