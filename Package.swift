@@ -103,8 +103,9 @@ let package = Package(
     module(
       "Daemon",
       [
-        "Bus", "CShims", "Configuration", "EventLoop", "Journal", "KeyFile", "NDEF", "Names", "ReaderLink", "ScanGate",
-        "Session",
+        "Bus", "CShims", "Configuration", "DeviceEvents", "EventLoop", "Journal", "KeyFile", "NDEF", "Names",
+        "ReaderLink",
+        "ScanGate", "Session",
       ]),
 
     // What FoundationEssentials, for JSON, stands on; its static library does not say so itself.
@@ -118,7 +119,7 @@ let package = Package(
     // Tests, each beside what it proves.
     .target(
       name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"],
-      swiftSettings: settings),
+      exclude: ["umockdev-testbed.py"], swiftSettings: settings),
     tests(
       "Agent",
       [
@@ -130,7 +131,10 @@ let package = Package(
     tests("Configuration", ["KeyFile", "TestSupport"]),
     tests(
       "Daemon",
-      ["Bus", "EventLoop", "Journal", "Names", "ReaderLink", "ScanGate", "Session", "TestSupport", "tagrouted"]),
+      [
+        "Bus", "DeviceEvents", "EventLoop", "Journal", "Names", "ReaderLink", "ScanGate", "Session", "TestSupport",
+        "tagroute-reader", "tagrouted",
+      ]),
     tests("EventLoop", ["CShims"]),
     tests("Handlers", ["Bus", "EventLoop", "Routing", "TestSupport", "UniversalLinks"]),
     tests("Inbox", ["TestSupport"]),

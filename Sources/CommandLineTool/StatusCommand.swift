@@ -28,6 +28,8 @@ struct StatusReport: Encodable {
     let device: String
     let seat: String
     let state: String
+    /// Empty where there is nothing to explain.
+    let reason: String
   }
 
   struct Agent: Encodable {
@@ -48,7 +50,9 @@ struct StatusReport: Encodable {
     enabled = daemon.enabled
     scanning = daemon.scanning
     suspendReasons = daemon.suspendReasons
-    readers = daemon.readers.map { Reader(name: $0.name, device: $0.device, seat: $0.seat, state: $0.state) }
+    readers = daemon.readers.map {
+      Reader(name: $0.name, device: $0.device, seat: $0.seat, state: $0.state, reason: $0.stateReason)
+    }
     self.agent = agent.map { Agent(version: $0.version, registered: $0.registered) }
   }
 
@@ -93,6 +97,7 @@ struct StatusReport: Encodable {
     for reader in readers {
       let name = reader.name.isEmpty ? "reader" : reader.name
       lines.append("\(name) on \(reader.seat): \(reader.state) (\(reader.device))")
+      if !reader.reason.isEmpty { lines.append("  \(reader.reason)") }
     }
     switch agent {
     case nil: lines.append("no agent in this session: start tagroute-agent")

@@ -46,6 +46,8 @@ extension DaemonService {
       var names: [String] = []
       if before?.name != reader.properties.name { names.append("Name") }
       if before?.state != reader.properties.state { names.append("State") }
+      if before?.stateReason != reader.properties.stateReason { names.append("StateReason") }
+      if before?.seat != reader.properties.seat { names.append("Seat") }
       guard before != nil, !names.isEmpty else { continue }
       Task { await connection.propertiesChanged(names, of: Names.Daemon.readerInterface, at: reader.path) }
     }

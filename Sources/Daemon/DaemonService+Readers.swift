@@ -1,41 +1,55 @@
-import Bus
 import Configuration
+import DeviceEvents
 import Glibc
 import Journal
-import Names
 import ReaderLink
 
+/// The processes of readers.
 extension DaemonService {
-  /// Starts a process for each configured device, or for each that libnfc finds now. Where it finds none, one process
-  /// waits for the first that is plugged in.
+  /// Starts a process for each reader that there should be, from here on.
   func startReaders(_ program: String) {
-    guard configuration.devices.isEmpty else { return startReaders(program, configuration.devices) }
+    let devices = watchDevices()
+    roster = ReaderRoster(configured: configuration.devices, hasUdev: devices != nil, resolve: Self.resolve)
+    readerProgram = program
+    if let devices { perform(roster.handle(.device(.present(devices)))) }
+    perform(roster.handle(.start))
+    guard roster.listing != .nothing else { return }
+    let isToLook = roster.listing == .everything
     Task { [weak self, loop, log] in
-      var devices: [String] = []
+      var found: [String] = []
       do throws(ReaderDiscovery.Failure) {
-        devices = LastingDevice.names(of: try await ReaderDiscovery.devices(program: program, on: loop))
+        found = try await ReaderDiscovery.devices(program: program, lookingForMore: isToLook, on: loop)
       } catch {
-        log(.warning, "cannot look for readers: \(error)")
+        log(.warning, "cannot ask libnfc for readers: \(error)")
       }
-      await self?.startReaders(program, devices)
+      await self?.list(found)
     }
   }
 
-  private func startReaders(_ program: String, _ devices: [String]) {
+  private func list(_ found: [String]) {
     guard !isStopped else { return }
-    for (id, device) in devices.enumerated() {
-      addReader(id, device: device)
-      startReader(id, program, device: device)
-    }
-    guard devices.isEmpty else { return }
-    seeker = 0
-    startReader(0, program, device: nil)
+    perform(roster.handle(.listed(found)))
   }
 
-  private func startReader(_ id: Int, _ program: String, device: String?) {
+  /// Carries out what the roster decides.
+  func perform(_ actions: [ReaderRoster.Action]) {
+    for action in actions {
+      switch action {
+      case .show(let id, let device, let seat): show(id, device: device, seat: seat)
+      case .hide(let id): hide(id)
+      case .start(let id, let device): startProcess(id, device: device)
+      case .stop(let id): stopProcess(id)
+      case .look(let id): units[id]?.process.assumeIsolated { $0.lookForDevice() }
+      case .move(let id, let seat): handle(.readerMoved(id, seat: seat))
+      case .log(let level, let text): log(level, text)
+      }
+    }
+  }
+
+  private func startProcess(_ id: Int, device: String?) {
     let process = ReaderProcess(
       .init(
-        program: program, device: device, pollInterval: configuration.pollInterval,
+        program: readerProgram, device: device, pollInterval: configuration.pollInterval,
         environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]),
       on: loop)
     let task = Task { [weak self] in
@@ -45,67 +59,36 @@ extension DaemonService {
     process.assumeIsolated { $0.start() }
   }
 
+  /// What it still says counts no more. The daemon's end waits for it.
+  private func stopProcess(_ id: Int) {
+    guard let unit = units.removeValue(forKey: id) else { return }
+    unit.task.cancel()
+    leaving[id] = unit
+    Task { [weak self] in
+      await unit.process.stop()
+      await self?.left(id)
+    }
+  }
+
+  private func left(_ id: Int) { leaving[id] = nil }
+
   private func receive(_ event: ReaderProcessEvent, from id: Int) {
-    if case .state(.ready(_, let device)) = event, seeker == id { found(device, by: id) }
-    if case .tag(let report) = event {
-      handle(.tag(id, report, id: Tap.makeID(), time: microsecondsSince1970()))
-    } else {
-      handle(.reader(id, event))
+    guard units[id] != nil else { return }
+    switch event {
+    case .tag(let report): handle(.tag(id, report, id: Tap.makeID(), time: microsecondsSince1970()))
+    case .state(let reported):
+      if case .ready(_, let device) = reported { perform(roster.handle(.opened(id, device: device))) }
+      units[id]?.reported = reported
+      handle(.reader(id, .state(explained(reported, of: id))))
+    default: handle(.reader(id, event))
     }
   }
 
-  /// The process that looks for a device has found one; a reader is what it found, so another device is another reader.
-  private func found(_ device: String, by id: Int) {
-    guard state.readers[id]?.properties.device != device else { return }
-    removeReader(id)
-    addReader(id, device: device)
-  }
-
-  private func addReader(_ id: Int, device: String) {
-    guard let path = try? ObjectPath("\(Names.Daemon.readersPath)/\(id)") else { return }
-    handle(.readerAdded(id, path: path, device: device, seat: DaemonState.defaultSeat))
-    do {
-      let interface = readerInterface(id)
-      try connection?.assumeIsolated { try $0.export([interface], at: path) }
-    } catch {
-      log(.error, "reader \(device) cannot be shown on the bus: \(error)")
-    }
-  }
-
-  private func removeReader(_ id: Int) {
-    guard let path = state.readers[id]?.path else { return }
-    connection?.assumeIsolated { $0.unexport(path) }
-    publishedReaders[id] = nil
-    handle(.readerRemoved(id))
-  }
-
-  private func readerInterface(_ id: Int) -> ExportedInterface {
-    func property(
-      _ name: String, _ signature: Signature, emits: ExportedProperty.ChangeSignal = .changed,
-      _ read: @escaping @Sendable (ReaderStatus.Properties) -> Value
-    ) -> ExportedProperty {
-      ExportedProperty(name, signature, emits: emits) { [weak self] in
-        let properties = await self?.state.readers[id]?.properties
-        return read(properties ?? ReaderStatus.Properties(device: "", seat: "", technologies: []))
-      }
-    }
-    return ExportedInterface(
-      Names.Daemon.readerInterface,
-      properties: [
-        property("Name", "s") { .string($0.name) },
-        property("Device", "s", emits: .const) { .string($0.device) },
-        property("Seat", "s", emits: .const) { .string($0.seat) },
-        property("State", "s") { .string($0.state) },
-        property("Technologies", "as") { .strings($0.technologies) },
-        property("Counters", "a{st}", emits: .none) { properties in
-          let counters = properties.counters
-          let entries = [
-            ("messages", counters.messages), ("placements", counters.placements), ("problems", counters.problems),
-            ("restarts", counters.restarts),
-          ]
-          return .dictionary(key: "s", value: "t", entries.map { DictionaryEntry(.string($0.0), .uint64($0.1)) })
-        },
-      ])
+  /// Follows the links of a path.
+  private static func resolve(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(validatingCString: resolved)
   }
 
   private func microsecondsSince1970() -> UInt64 {

@@ -1,5 +1,6 @@
 import Bus
 import Configuration
+import DeviceEvents
 import EventLoop
 import Glibc
 import Journal
@@ -20,6 +21,8 @@ actor DaemonService {
   struct ReaderUnit {
     let process: ReaderProcess
     let task: Task<Void, Never>
+    /// What it has said of its device last.
+    var reported: ReaderState?
   }
 
   nonisolated let loop: EventLoop
@@ -38,8 +41,12 @@ actor DaemonService {
   var inhibitors = InhibitorList()
   var inhibitorWatches: [UInt64: DescriptorWatch] = [:]
   var units: [Int: ReaderUnit] = [:]
-  /// The reader whose process takes whatever device is plugged in.
-  var seeker: Int?
+  /// Those whose device is away and whose processes are about to end.
+  var leaving: [Int: ReaderUnit] = [:]
+  var roster = ReaderRoster(configured: [], hasUdev: false)
+  var readerProgram = ""
+  var deviceMonitor: DeviceMonitor?
+  let runtimeFiles = RuntimeFiles()
   /// The tasks that follow the names of agents.
   var agentWatches: [String: Task<Void, Never>] = [:]
   /// How many registrations of a user wait for logind.
@@ -104,8 +111,9 @@ actor DaemonService {
     for task in tasks { task.cancel() }
     for task in agentWatches.values { task.cancel() }
     for watch in inhibitorWatches.values { watch.cancel() }
+    await deviceMonitor?.stop()
     await withTaskGroup(of: Void.self) { group in
-      for unit in units.values { group.addTask { await unit.process.stop() } }
+      for unit in Array(units.values) + leaving.values { group.addTask { await unit.process.stop() } }
     }
     await logins?.stop()
     await connection?.close()

@@ -5,27 +5,34 @@ import ScanGate
 
 /// What readers say, and whose a tag is.
 extension DaemonState {
-  mutating func handle(_ event: ReaderProcessEvent, of id: Int) -> [Action] {
-    guard var label = readers[id]?.label else { return [] }
+  mutating func handle(_ event: ReaderProcessEvent, of id: Int, at now: TapQueue.Instant) -> [Action] {
     switch event {
-    case .state(let state):
-      readers[id]?.update(state)
-      label = readers[id]?.label ?? label
-      switch state {
-      case .ready: return [.log(.notice, "reader \(label) is ready")]
-      case .absent(let reason): return [.log(.notice, "reader \(label) is absent: \(reason)")]
-      case .failed(let reason): return [.log(.warning, "reader \(label) has failed: \(reason)")]
-      }
+    case .state(let state): return handle(state, of: id, at: now)
     case .scanning(let isOn):
       readers[id]?.update(isFieldOn: isOn)
       return []
     case .crashed(let crash):
       readers[id]?.properties.counters.restarts += 1
       let suspect = crash.suspect.map { " while it read a tag (\($0.technology), \($0.uid.count)-byte UID)" } ?? ""
-      return [.log(.warning, "the process of reader \(label) ended\(suspect): \(crash.reason)")]
-    case .log(let level, let text): return [.log(level, "reader \(label): \(text)")]
-    case .removed: return [.log(.debug, "reader \(label): its tag is taken away")]
+      // Not counted: the pauses between two starts bound these lines.
+      return [.log(.warning, "the process of \(name(of: id)) ended\(suspect): \(crash.reason)")]
+    case .log(let level, let text): return note(level, of: id, at: now) { "\($0): \(text)" }
+    case .removed:
+      guard let label = readers[id]?.label else { return [] }
+      return noteTag(.debug, "reader \(label): its tag is taken away", of: id, at: now)
     case .tag, .counters: return []
+    }
+  }
+
+  private mutating func handle(_ state: ReaderState, of id: Int, at now: TapQueue.Instant) -> [Action] {
+    let before = readers[id]?.properties
+    readers[id]?.update(state)
+    // A process that was started again says what is known already.
+    if let before, before == readers[id]?.properties, readers[id]?.isReady == false { return [] }
+    switch state {
+    case .ready: return note(.notice, of: id, at: now) { "\($0) is ready" }
+    case .absent(let reason): return note(.notice, of: id, at: now) { "\($0) is absent: \(reason)" }
+    case .failed(let reason): return note(.warning, of: id, at: now) { "\($0) has failed: \(reason)" }
     }
   }
 
@@ -38,24 +45,26 @@ extension DaemonState {
     switch report.content {
     case .problem(let reason):
       readers[id]?.properties.counters.problems += 1
-      return [.log(.info, "\(report.placement.technology) tag on reader \(reader.label): \(reason)")]
+      return noteTag(.info, "\(report.placement.technology) tag on reader \(reader.label): \(reason)", of: id, at: now)
     case .message(let message): bytes = message
     }
     readers[id]?.properties.counters.messages += 1
     // What was read while a condition's "no" was on its way to the reader is nobody's.
     guard reader.gate.verdict.scans, let agent = seat(reader.properties.seat).agent else {
       let reasons = reader.gate.verdict.reasons.names.joined(separator: ", ")
-      return [.log(.info, "a tag on reader \(reader.label) was read too late: \(reasons)")]
+      return noteTag(.info, "a tag on reader \(reader.label) was read too late: \(reasons)", of: id, at: now)
     }
     guard policy.smartPosters || !Self.hasOnlySmartPosters(bytes) else {
-      return [.log(.info, "a tag on reader \(reader.label) has its link in a Smart Poster: SmartPosters=no")]
+      return noteTag(
+        .info, "a tag on reader \(reader.label) has its link in a Smart Poster: SmartPosters=no", of: id, at: now)
     }
     let tap = Tap(
       id: tapID, session: agent.session, message: bytes, technology: report.placement.technology,
       uid: report.placement.uid, reader: reader.path, time: time)
     let isHeld = reader.gate.verdict.holdsTaps
     let wait = isHeld ? ", held until it is unlocked" : ""
-    var actions: [Action] = [.log(.info, "\(tap.summary) on reader \(reader.label) for \(tap.session)\(wait)")]
+    var actions = noteTag(
+      .info, "\(tap.summary) on reader \(reader.label) for \(tap.session)\(wait)", of: id, at: now)
     actions += open(tap.session, at: now)
     return actions + perform(queue.handle(.read(tap, held: isHeld), at: now))
   }

@@ -19,6 +19,7 @@ struct DaemonState: Sendable {
 
   enum Event: Sendable {
     case readerAdded(Int, path: ObjectPath, device: String, seat: String)
+    case readerMoved(Int, seat: String)
     case readerRemoved(Int)
     case reader(Int, ReaderProcessEvent)
     /// A tag was read; with what a tap made of it would be called, and when, in microseconds since 1970.
@@ -46,6 +47,8 @@ struct DaemonState: Sendable {
   private(set) var isInhibited = false
   var login = LoginState()
   var queue = TapQueue()
+  /// What a process says that looks for any device and has found none.
+  var searchLines = LineBudget(most: 60)
 
   init(policy: Policy, isEnabled: Bool) {
     self.policy = policy
@@ -66,10 +69,14 @@ struct DaemonState: Sendable {
     switch event {
     case .readerAdded(let id, let path, let device, let seat):
       readers[id] = ReaderStatus(path: path, device: device, seat: seat, policy: policy.scan)
+    case .readerMoved(let id, let seat):
+      readers[id]?.properties.seat = seat
+      if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is on \(seat)")) }
     case .readerRemoved(let id):
+      if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is gone")) }
       readers[id] = nil
     case .reader(let id, let event):
-      actions += handle(event, of: id)
+      actions += handle(event, of: id, at: now)
     case .tag(let id, let report, let tapID, let time):
       actions += handle(report, of: id, tapID: tapID, time: time, at: now)
     case .enabled(let value): isEnabled = value

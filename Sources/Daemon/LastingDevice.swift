@@ -1,4 +1,4 @@
-/// Connection strings that a reader keeps when it is plugged in anew.
+/// Connection strings that a reader keeps when it is plugged in anew, for where no udev tells that it was.
 ///
 /// libnfc names a USB reader by bus and device number, `pn53x_usb:001:004`, and the device number is another one after each
 /// plugging in or resuming. The driver's name alone opens the first reader of that driver (pn53x_usb_open and

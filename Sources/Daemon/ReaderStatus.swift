@@ -8,8 +8,10 @@ struct ReaderStatus: Sendable {
   struct Properties: Hashable, Sendable {
     var name = ""
     let device: String
-    let seat: String
+    var seat: String
     var state = "absent"
+    /// Why it is absent or has failed; empty otherwise.
+    var stateReason = ""
     let technologies: [String]
     var counters = Counters()
   }
@@ -29,6 +31,10 @@ struct ReaderStatus: Sendable {
   var isFieldOn = false
   var isReady = false
   var gate: ScanGate
+  /// What its process says of itself and its device; a device that comes and goes has less to say.
+  var statusLines = LineBudget(most: 60)
+  /// What comes of tags: nobody taps ten a second for a minute.
+  var tagLines = LineBudget(most: 600)
 
   init(path: ObjectPath, device: String, seat: String, policy: ScanPolicy) {
     self.path = path
@@ -50,12 +56,15 @@ struct ReaderStatus: Sendable {
       properties.name = name
       isReady = true
       properties.state = isFieldOn ? "scanning" : "ready"
-    case .absent:
+      properties.stateReason = ""
+    case .absent(let reason):
       isReady = false
       properties.state = "absent"
-    case .failed:
+      properties.stateReason = reason
+    case .failed(let reason):
       isReady = false
       properties.state = "failed"
+      properties.stateReason = reason
     }
   }
 

@@ -97,6 +97,8 @@ public enum Names {
     public static let daemonConfiguration = "/etc/tagroute.conf"
     /// Drop-in directories, in the order of their precedence, the last one wins.
     public static let daemonDropIns = ["/usr/lib/tagroute.conf.d", "/run/tagroute.conf.d", "/etc/tagroute.conf.d"]
+    /// Where services of the machine show that they run.
+    public static let runtimeDirectory = "/run"
     /// What the daemon keeps over a restart.
     public static let daemonState = "/var/lib/tagroute"
     /// Where programs live that no person starts.

@@ -22,24 +22,30 @@ public actor ReaderDiscovery {
 
   private nonisolated let loop: EventLoop
   private let program: String
+  private let looksForMore: Bool
   private var output: [UInt8] = []
   private var watch: DescriptorWatch?
   private var child: pid_t?
   private var waiter: CheckedContinuation<Result<[String], Failure>, Never>?
 
-  /// Finds the readers that libnfc knows of, by its own configuration or because they are plugged in.
+  /// Finds the readers that libnfc knows of.
   ///
   /// - Parameters:
   ///   - program: the absolute path of `tagroute-reader`.
+  ///   - looksForMore: whether libnfc also looks for what is plugged in, for which it opens readers; otherwise it says what
+  ///     its configuration names.
   ///   - loop: where the process is watched.
   /// - Returns: connection strings, in libnfc's order.
   /// - Throws: `Failure` where the process cannot be started, or does not end as it should.
-  public static func devices(program: String, on loop: EventLoop) async throws(Failure) -> [String] {
-    try await ReaderDiscovery(program, loop).run().get()
+  public static func devices(
+    program: String, lookingForMore looksForMore: Bool = true, on loop: EventLoop
+  ) async throws(Failure) -> [String] {
+    try await ReaderDiscovery(program, looksForMore, loop).run().get()
   }
 
-  private init(_ program: String, _ loop: EventLoop) {
+  private init(_ program: String, _ looksForMore: Bool, _ loop: EventLoop) {
     self.program = program
+    self.looksForMore = looksForMore
     self.loop = loop
   }
 
@@ -65,7 +71,10 @@ public actor ReaderDiscovery {
     let timer = loop.schedule(after: Self.allowance) { [self] in
       assumeIsolated { if let child = $0.child { kill(child, SIGKILL) } }
     }
-    try ReaderChild.start([program, "--list"], environment: [], output: writing, link: nil, on: loop) { [self] event in
+    let environment = looksForMore ? [] : ["LIBNFC_AUTO_SCAN=false"]
+    try ReaderChild.start(
+      [program, "--list"], environment: environment, output: writing, link: nil, on: loop
+    ) { [self] event in
       assumeIsolated { discovery in
         switch event {
         case .started(let child): discovery.child = child

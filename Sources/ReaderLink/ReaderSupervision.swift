@@ -57,9 +57,10 @@ struct ReaderSupervision {
   static let longestPromise = Duration.seconds(15)
   /// How long a process with a device may look for tags, or not, against what it was told. No exchange takes as long.
   static let obedienceAllowance = Duration.seconds(3)
-  /// Lines of the log that a process may write in `logWindow`; those beyond are left out.
-  static let mostLogLines = 30
-  static let logWindow = Duration.seconds(10)
+  /// How often a process may report another state in `changeWindow` than it was told to have: each is a signal on the bus.
+  /// A device that fails whenever it is opened makes half as many.
+  static let mostChanges = 200
+  static let changeWindow = Duration.seconds(60)
   /// How long a process may live after it has closed its link.
   static let hangUpAllowance = Duration.milliseconds(500)
   /// How long a process may take to shut down.
@@ -84,8 +85,8 @@ struct ReaderSupervision {
   private var resting: [Placement] = []
   private var avoided: [[UInt8]] = []
   private var reader: ReaderState?
-  private var logLines = 0
-  private var logWindowEnd: Instant?
+  private var changes = 0
+  private var changeWindowEnd: Instant?
 
   /// When the process is dead unless it is heard of before, or it is time to start it.
   private var lifeDeadline: Instant?
@@ -158,8 +159,8 @@ struct ReaderSupervision {
     lifeDeadline = now + Self.startAllowance
     generation += 1
     obedienceDeadline = nil
-    logLines = 0
-    logWindowEnd = nil
+    changes = 0
+    changeWindowEnd = nil
     var actions = [Action.spawn]
     actions += avoided.map { .send(.avoid(uid: $0)) }
     if wantsScanning { actions.append(.send(.scan(true))) }
@@ -281,10 +282,12 @@ extension ReaderSupervision {
       return []
     case .state(let state):
       guard state != reader else { return [] }
+      guard mayChange(at: now) else { return kill("it changed its state without end") }
       reader = state
       return [.report(.state(state))]
     case .scanning(let on):
       guard on != reportsScanning else { return [] }
+      guard on == wantsScanning || mayChange(at: now) else { return kill("it changed its state without end") }
       reportsScanning = on
       return [.report(.scanning(on))]
     case .examining(let placement):
@@ -310,25 +313,17 @@ extension ReaderSupervision {
     case .counters(let counters):
       return [.report(.counters(counters))]
     case .log(let level, let text):
-      return log(level, text, at: now)
+      return [.report(.log(level, text))]
     }
   }
 
-  private mutating func log(_ level: LogLevel, _ text: String, at now: Instant) -> [Action] {
-    if logWindowEnd.map({ now >= $0 }) ?? true {
-      logWindowEnd = now + Self.logWindow
-      logLines = 0
+  private mutating func mayChange(at now: Instant) -> Bool {
+    if changeWindowEnd.map({ now >= $0 }) ?? true {
+      changeWindowEnd = now + Self.changeWindow
+      changes = 0
     }
-    logLines += 1
-    switch logLines {
-    case ...Self.mostLogLines: return [.report(.log(level, text))]
-    case Self.mostLogLines + 1:
-      return [.report(.log(.warning, "it says more than is logged; the next lines are left out"))]
-    default:
-      // Counted no further.
-      logLines = Self.mostLogLines + 1
-      return []
-    }
+    changes += 1
+    return changes <= Self.mostChanges
   }
 
   private func unique(_ number: UInt64) -> UInt64? {

@@ -20,6 +20,17 @@ public struct ForeignProcess: Sendable {
   /// Sends a signal.
   public func signal(_ number: Int32) { kill(identifier, number) }
 
+  /// The folder that it works in.
+  ///
+  /// - Throws: `RigError` where it is gone.
+  public func workingDirectory() throws -> String {
+    guard let path = realpath("/proc/\(identifier)/cwd", nil) else {
+      throw RigError("there is no process \(identifier)")
+    }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
   /// Whether it is gone, and reaped.
   public var isGone: Bool { kill(identifier, 0) != 0 && errno == ESRCH }
 

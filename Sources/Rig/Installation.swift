@@ -59,7 +59,7 @@ public actor Installation {
     var environment = [
       "HOME": directory.file("home"), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
       "LIBNFC_AUTO_SCAN": "false", "STATE_DIRECTORY": directory.file("var"),
-      "TAGROUTE_LOG": "debug",
+      "TAGROUTE_LOG": "debug", "TAGROUTE_RUN": directory.file("run"),
       "XDG_CONFIG_HOME": directory.file("config"), "XDG_CONFIG_DIRS": directory.file("config"),
       "XDG_DATA_HOME": directory.file("home/share"),
       "XDG_DATA_DIRS": ([directory.file("share")] + options.dataDirectories).joined(separator: ":"),

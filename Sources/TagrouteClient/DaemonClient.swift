@@ -41,7 +41,8 @@ public struct DaemonClient: Sendable {
       guard let properties = interfaces[Names.Daemon.readerInterface] else { continue }
       readers[path] = ReaderStatus(
         path: path, name: properties["Name"]?.asString ?? "", device: properties["Device"]?.asString ?? "",
-        seat: properties["Seat"]?.asString ?? "", state: properties["State"]?.asString ?? "")
+        seat: properties["Seat"]?.asString ?? "", state: properties["State"]?.asString ?? "",
+        stateReason: properties["StateReason"]?.asString ?? "")
     }
     let all = try await connection.call(
       Names.Daemon.busName, path, "org.freedesktop.DBus.Properties", "GetAll",

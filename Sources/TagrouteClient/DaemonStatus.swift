@@ -24,4 +24,6 @@ public struct ReaderStatus: Sendable, Hashable {
   public var seat: String
   /// `absent`, `ready`, `scanning`, `in-session` or `failed`; others may come.
   public var state: String
+  /// Why it is `absent` or `failed` and what to do, in words; empty otherwise.
+  public var stateReason: String
 }

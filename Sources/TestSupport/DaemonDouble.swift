@@ -39,7 +39,8 @@ public actor DaemonDouble {
         ExportedProperty("Name", "s", emits: .changed) { .string("pn532\u{202E}") },
         ExportedProperty("Device", "s", emits: .const) { .string("pn532_uart:/dev/x") },
         ExportedProperty("Seat", "s", emits: .const) { .string("seat0") },
-        ExportedProperty("State", "s", emits: .changed) { .string("ready") },
+        ExportedProperty("State", "s", emits: .changed) { .string("failed") },
+        ExportedProperty("StateReason", "s", emits: .changed) { .string("it is taken by pcscd") },
       ])
     try await connection.export([manager], at: "/org/tagroute/Tagroute1", objectManager: true)
     try await connection.export([reader], at: "/org/tagroute/Tagroute1/readers/1")

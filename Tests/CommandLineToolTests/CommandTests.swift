@@ -60,7 +60,8 @@ import Testing
     #expect(
       text.output == """
         not scanning: the session is locked, something-new
-        pn532\\u{202e} on seat0: ready (pn532_uart:/dev/x)
+        pn532\\u{202e} on seat0: failed (pn532_uart:/dev/x)
+          it is taken by pcscd
         no agent in this session: start tagroute-agent
 
         """)
@@ -69,7 +70,8 @@ import Testing
     #expect(json["suspendReasons"] as? [String] == ["session-locked", "something-new"])
     #expect(json["agent"] is NSNull)
     let reader = try #require((json["readers"] as? [[String: Any]])?.first)
-    #expect(Set(reader.keys) == ["name", "device", "seat", "state"])
+    #expect(Set(reader.keys) == ["name", "device", "seat", "state", "reason"])
+    #expect(reader["reason"] as? String == "it is taken by pcscd")
   }
 
   @Test func resolveTellsWhatTheAgentTells() async throws {

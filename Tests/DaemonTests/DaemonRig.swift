@@ -10,6 +10,8 @@ struct DaemonRig {
   let bus: PrivateBus
   let logind: LogindStandIn?
   let reader: ScriptedReader
+  /// Readers beside the first, which are not ready by themselves.
+  let others: [ScriptedReader]
   let environment: [String: String]
   private(set) var daemon: ChildProcess
   private let starter: String
@@ -21,7 +23,7 @@ struct DaemonRig {
   /// finds those of `found`.
   init(
     sessions: [LogindStandIn.Session]? = [session], devices: String = "pn532_uart:/dev/scripted", found: String? = nil,
-    environment: [String: String] = [:],
+    others: [String] = [], environment: [String: String] = [:],
     starter: String = #function
   ) async throws {
     self.starter = starter
@@ -32,7 +34,9 @@ struct DaemonRig {
     let copy = try await ChildProcess.run(
       "/bin/cp", [try BuiltProducts.program("tagrouted"), directory.file("tagrouted")], starter: starter)
     guard copy.status == .exited(0) else { throw RigError("cannot copy tagrouted: \(copy.log)") }
+    let directory = directory
     reader = try ScriptedReader(in: directory)
+    self.others = try others.map { try ScriptedReader(in: directory, name: $0) }
     if let found { try directory.write(found, to: "found") }
     try directory.write(
       """
@@ -43,7 +47,8 @@ struct DaemonRig {
       """, to: "tagroute.conf")
     self.environment = [
       "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": directory.file("state"), "TAGROUTE_LOG": "debug",
-      "PATH": "/usr/bin:/bin",
+      // Nothing says that udev runs, so the machine's own readers are left alone.
+      "TAGROUTE_RUN": directory.file("run"), "PATH": "/usr/bin:/bin",
     ].merging(environment) { $1 }
     daemon = try Self.start(directory, self.environment, starter)
     try await ready()

@@ -1,4 +1,5 @@
 import Bus
+import DeviceEvents
 import ReaderLink
 
 @testable import Daemon
@@ -27,6 +28,15 @@ enum Samples {
 
   static func report(_ content: TagReport.Content, number: UInt64 = 1) -> TagReport {
     TagReport(placement: Placement(number: number, technology: "type-2", uid: [4, 1, 2, 3]), content: content)
+  }
+
+  /// An ACR122U, plugged into bus 1.
+  static func acr122(
+    _ path: String = "/sys/devices/a", number: Int = 4, seat: String? = nil, drivers: [String] = []
+  ) -> Device {
+    Device(
+      path: path, subsystem: "usb", node: "/dev/bus/usb/001/004", seat: seat,
+      usb: .init(vendor: 0x072F, product: 0x2200, bus: 1, number: number, drivers: drivers))
   }
 
   /// "http://www.example.com" as a URI record.

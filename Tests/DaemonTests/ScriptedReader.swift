@@ -12,16 +12,24 @@ final class ScriptedReader: Sendable {
   let commands: AsyncStream<ReaderCommand>
   private let actor: Mouth
 
-  /// Makes the pipes and the program in `directory`, where `tagrouted` has to be too.
-  init(in directory: TemporaryDirectory) throws {
-    let feed = directory.file("feed")
-    let orders = directory.file("orders")
+  /// The connection string of the device that it has.
+  let device: String
+
+  /// Makes the pipes and the program in `directory`, where `tagrouted` has to be too. `name` is the last part of the
+  /// device's path; the process of a device that is nobody's has "scripted".
+  init(in directory: TemporaryDirectory, name: String = "scripted") throws {
+    device = "pn532_uart:/dev/\(name)"
+    mkdir(directory.file(name), 0o700)
+    let feed = directory.file("\(name)/feed")
+    let orders = directory.file("\(name)/orders")
     guard mkfifo(feed, 0o600) == 0, mkfifo(orders, 0o600) == 0 else { throw SystemError("make a named pipe") }
     try directory.write(
       """
       #!/bin/sh
       cd "${0%/*}" || exit 1
       if [ "$1" = --list ]; then cat found 2>/dev/null; exit 0; fi
+      for device; do :; done
+      cd "${device##*/}" 2>/dev/null || cd scripted || exit 1
       cat <&3 >orders &
       exec cat feed >&3
       """, to: "tagroute-reader", mode: 0o755)
@@ -37,9 +45,12 @@ final class ScriptedReader: Sendable {
   /// Says something to the daemon.
   func say(_ messages: ReaderMessage...) async { await actor.say(messages) }
 
+  /// Says what may be no message.
+  func say(bytes: [UInt8]) async { await actor.write(bytes) }
+
   /// The device is there and can be used.
   func becomeReady() async {
-    await say(.state(.ready(name: "Scripted", device: "pn532_uart:/dev/scripted")), .heartbeat(within: 0))
+    await say(.state(.ready(name: "Scripted", device: device)), .heartbeat(within: 0))
   }
 
   /// A tag is put on the reader, read, and taken away.
@@ -82,7 +93,7 @@ private actor Mouth {
     for message in messages { write(message.frame) }
   }
 
-  private func write(_ bytes: [UInt8]) {
+  func write(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(feed.rawValue, $0.baseAddress, $0.count) }

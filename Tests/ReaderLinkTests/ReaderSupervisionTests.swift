@@ -134,15 +134,28 @@ private struct Rig {
     #expect(rig.advance(.seconds(3)) == [.kill])
   }
 
-  @Test func whatAProcessWritesToTheLogIsBounded() {
+  @Test func aProcessThatChangesItsStateWithoutEndIsEnded() {
     var rig = Rig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 0)))
-    func written() -> Int { (1...100).flatMap { _ in rig(.received(.log(.error, "x"))) }.count }
-    #expect(written() == ReaderSupervision.mostLogLines + 1)
-    #expect(written() == 0)
-    rig.now += ReaderSupervision.logWindow
-    #expect(written() == ReaderSupervision.mostLogLines + 1)
+    func change(_ number: Int) -> [ReaderSupervision.Action] {
+      rig(.received(.state(.failed(reason: "\(number)"))))
+    }
+    for number in 1...ReaderSupervision.mostChanges { #expect(change(number).count == 1) }
+    rig.now += ReaderSupervision.changeWindow
+    for number in 1...ReaderSupervision.mostChanges { #expect(change(number).count == 1) }
+    #expect(change(0) == [.kill])
+  }
+
+  @Test func whoDoesAsItIsToldMayDoSoEver() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 0)))
+    for number in 1...3 * ReaderSupervision.mostChanges {
+      let isOn = !number.isMultiple(of: 2)
+      #expect(rig(.scan(isOn)) == [.send(.scan(isOn))])
+      #expect(rig(.received(.scanning(isOn))) == [.report(.scanning(isOn))])
+    }
   }
 
   @Test func theFirstRestartIsAtOnceAndLaterOnesPause() {

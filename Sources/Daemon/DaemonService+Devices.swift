@@ -1,0 +1,68 @@
+import DeviceEvents
+import EventLoop
+import Glibc
+import Journal
+import ReaderLink
+
+/// What udev says, and what keeps a reader from being opened.
+extension DaemonService {
+  /// The kinds of devices behind which libnfc finds readers: USB, serial lines, SPI and I2C.
+  private static let subsystems = ["i2c-dev", "spidev", "tty", "usb"]
+
+  /// Begins to listen to udev, where it runs.
+  ///
+  /// - Returns: the devices of the machine; nil where nobody tells of them.
+  func watchDevices() -> [Device]? {
+    guard runtimeFiles.udevRuns else {
+      log(.notice, "udev does not run: a USB reader is found when this starts, or as the first one later")
+      return nil
+    }
+    do throws(SystemError) {
+      let monitor = try DeviceMonitor(subsystems: Self.subsystems, on: loop) { [weak self] event in
+        self?.assumeIsolated { $0.follow(event) }
+      }
+      let devices = try monitor.assumeIsolated { monitor in
+        Result { () throws(SystemError) in try monitor.start() }
+      }.get()
+      deviceMonitor = monitor
+      return devices
+    } catch {
+      log(.warning, "\(error): a USB reader is found when this starts, or as the first one later")
+      return nil
+    }
+  }
+
+  private func follow(_ event: DeviceEvent) {
+    guard !isStopped else { return }
+    perform(roster.handle(.device(event)))
+    guard case .changed(let device) = event, let id = roster.reader(at: device.path),
+      let reported = units[id]?.reported
+    else { return }
+    // A driver has come or gone: what was in the way is not any more, or something else is.
+    let before = roster.readers[id]?.obstacle
+    var obstacle = obstacle(to: id)
+    // The claim of a program may be the one of our own process, which is trying again.
+    if case .program = obstacle, before != obstacle { obstacle = nil }
+    handle(.reader(id, .state(explained(reported, of: id, by: obstacle))))
+  }
+
+  /// What a process says of its device, with what udev knows about the reason.
+  func explained(_ reported: ReaderState, of id: Int) -> ReaderState {
+    explained(reported, of: id, by: obstacle(to: id))
+  }
+
+  private func explained(_ reported: ReaderState, of id: Int, by obstacle: ReaderObstacle?) -> ReaderState {
+    if case .ready = reported { return reported }
+    perform(roster.handle(.failed(id, obstacle)))
+    return obstacle.map { .failed(reason: $0.reason) } ?? reported
+  }
+
+  /// What is in the way of a reader that is plugged in, where that can be seen.
+  private func obstacle(to id: Int) -> ReaderObstacle? {
+    guard let path = roster.readers[id]?.path,
+      let device = deviceMonitor?.assumeIsolated({ $0.device(at: path) })
+    else { return nil }
+    let mayOpen = device.node.map { access($0, R_OK | W_OK) == 0 || errno == ENOENT } ?? true
+    return ReaderObstacle(device, pcscdRuns: runtimeFiles.pcscdRuns, mayOpen: mayOpen)
+  }
+}

@@ -1,0 +1,33 @@
+import Journal
+
+/// What is written of a reader, and no more than a reader can have to say.
+extension DaemonState {
+  /// A line about a reader's process and its device, made of what the reader is called.
+  mutating func note(
+    _ level: LogLevel, of id: Int, at now: TapQueue.Instant, _ text: (String) -> String
+  ) -> [Action] {
+    let name = name(of: id)
+    let verdict = readers[id]?.statusLines.line(at: now) ?? searchLines.line(at: now)
+    return Self.lines(level, text(name), name, verdict)
+  }
+
+  func name(of id: Int) -> String {
+    readers[id].map { "reader \($0.label)" } ?? "the reader that is looked for"
+  }
+
+  /// A line about a tag on a reader.
+  mutating func noteTag(_ level: LogLevel, _ text: String, of id: Int, at now: TapQueue.Instant) -> [Action] {
+    guard let name = readers[id]?.label, let verdict = readers[id]?.tagLines.line(at: now) else { return [] }
+    return Self.lines(level, text, "reader \(name)", verdict)
+  }
+
+  private static func lines(
+    _ level: LogLevel, _ text: String, _ name: String, _ verdict: LineBudget.Verdict
+  ) -> [Action] {
+    switch verdict {
+    case .write: [.log(level, text)]
+    case .announce: [.log(.warning, "\(name): it has more to say than is logged; more lines were left out")]
+    case .leaveOut: []
+    }
+  }
+}

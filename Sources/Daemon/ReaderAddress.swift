@@ -1,0 +1,40 @@
+import DeviceEvents
+
+/// Which device a libnfc connection string means.
+enum ReaderAddress: Hashable, Sendable {
+  /// The one behind a file: `pn532_uart:/dev/ttyUSB0`.
+  case file(String)
+  /// A USB reader, by as many of driver, bus and device number as are named: `pn53x_usb` is any one of its driver.
+  case usb([String])
+  /// One that udev knows nothing of.
+  case other
+
+  init(_ connectionString: String) {
+    let parts = connectionString.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    if parts.count > 1, parts[1].hasPrefix("/") {
+      self = .file(parts[1])
+    } else if let driver = parts.first, USBReaderModel.drivers.contains(driver) {
+      self = .usb(parts)
+    } else {
+      self = .other
+    }
+  }
+
+  var isUSB: Bool { if case .usb = self { true } else { false } }
+
+  /// - Parameters:
+  ///   - device: a device of the machine.
+  ///   - resolve: follows the links of a path, as realpath(3) does.
+  /// - Returns: whether the connection string means it.
+  func means(_ device: Device, resolve: (String) -> String?) -> Bool {
+    switch self {
+    case .file(let path):
+      guard let node = device.node else { return false }
+      return node == path || device.links.contains(path) || resolve(path) == node
+    case .usb(let parts):
+      guard let name = USBReaderModel.connectionString(of: device) else { return false }
+      return name.split(separator: ":").starts(with: parts) { $0 == $1 }
+    case .other: return false
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import DeviceEvents
+
+/// The USB readers that libnfc 1.8.0 drives.
+///
+/// The tables are those of its drivers (`pn53x_usb_supported_devices` in pn53x_usb.c, `acr122_usb_supported_devices` in
+/// acr122_usb.c). Its other drivers find nothing by themselves on USB.
+struct USBReaderModel: Hashable, Sendable {
+  let driver: String
+  let vendor: UInt16
+  let product: UInt16
+
+  static let all = [
+    USBReaderModel(driver: "pn53x_usb", vendor: 0x04CC, product: 0x0531),  // Philips PN531
+    USBReaderModel(driver: "pn53x_usb", vendor: 0x04CC, product: 0x2533),  // NXP PN533
+    USBReaderModel(driver: "pn53x_usb", vendor: 0x04E6, product: 0x5591),  // SCM SCL3711
+    USBReaderModel(driver: "pn53x_usb", vendor: 0x04E6, product: 0x5594),  // SCM SCL3712
+    USBReaderModel(driver: "pn53x_usb", vendor: 0x054C, product: 0x0193),  // Sony PN531
+    USBReaderModel(driver: "pn53x_usb", vendor: 0x054C, product: 0x02E1),  // Sony RC-S360
+    USBReaderModel(driver: "pn53x_usb", vendor: 0x1FD3, product: 0x0608),  // ASK LoGO
+    USBReaderModel(driver: "acr122_usb", vendor: 0x072F, product: 0x2200),  // ACS ACR122U
+    USBReaderModel(driver: "acr122_usb", vendor: 0x072F, product: 0x90CC),  // Touchatag
+    USBReaderModel(driver: "acr122_usb", vendor: 0x072F, product: 0x2214),  // ACS ACR1222
+  ]
+
+  static let drivers = Set(all.map(\.driver))
+
+  /// - Parameter device: a device of the machine.
+  /// - Returns: what libnfc calls it, `acr122_usb:001:004`; nil where it is no reader.
+  static func connectionString(of device: Device) -> String? {
+    guard let usb = device.usb, let model = all.first(where: { $0.vendor == usb.vendor && $0.product == usb.product })
+    else { return nil }
+    return "\(model.driver):\(threeDigits(usb.bus)):\(threeDigits(usb.number))"
+  }
+
+  /// As the folders and files below /dev/bus/usb are named.
+  private static func threeDigits(_ number: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+  }
+}

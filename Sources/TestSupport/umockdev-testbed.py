@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+"""Devices that are not there, for whoever runs with the same preloaded library and UMOCKDEV_DIR.
+
+Prints the folder, then takes one command a line and answers each with "ok …" or "failed: …":
+
+    add SUBSYSTEM NAME PARENT KEY=VALUE…    KEY in capitals is a property of udev's, else an attribute of the device
+    link PATH NAME TARGET                   a symbolic link in the device's folder, as its driver is one
+    unlink PATH NAME
+    event PATH ACTION                       what udev would say
+    remove PATH                             the event, and the device is away, after those that hang on it
+
+PARENT is "-" where there is none. "add" says no event and answers "ok" and the device's path.
+"""
+
+import os
+import sys
+
+import gi
+
+gi.require_version("UMockdev", "1.0")
+from gi.repository import UMockdev  # noqa: E402
+
+
+def pairs(words, are_properties):
+    chosen = [word.partition("=") for word in words if word.partition("=")[0].isupper() == are_properties]
+    return [text for key, _, value in chosen for text in (key, value)]
+
+
+def remove(testbed, path):
+    folder = testbed.get_root_dir() + path
+    for name in os.listdir(folder):
+        if not os.path.islink(f"{folder}/{name}") and os.path.exists(f"{folder}/{name}/uevent"):
+            remove(testbed, f"{path}/{name}")
+    testbed.uevent(path, "remove")
+    testbed.remove_device(path)
+
+
+def perform(testbed, command, arguments):
+    if command == "add":
+        subsystem, name, parent, *words = arguments
+        parent = None if parent == "-" else parent
+        return "ok " + testbed.add_device(subsystem, name, parent, pairs(words, False), pairs(words, True))
+    if command == "link":
+        testbed.set_attribute_link(*arguments)
+    elif command == "unlink":
+        path, name = arguments
+        os.unlink(testbed.get_root_dir() + path + "/" + name)
+    elif command == "event":
+        testbed.uevent(*arguments)
+    elif command == "remove":
+        remove(testbed, arguments[0])
+    else:
+        raise ValueError(command)
+    return "ok"
+
+
+def main():
+    testbed = UMockdev.Testbed.new()
+    print("root " + testbed.get_root_dir(), flush=True)
+    for line in sys.stdin:
+        try:
+            command, *arguments = line.split()
+            print(perform(testbed, command, arguments), flush=True)
+        except Exception as error:  # whatever it is, the test wants to read it
+            print(f"failed: {error!r}", flush=True)
+
+
+main()

@@ -1,0 +1,160 @@
+import Bus
+import Glibc
+import Names
+import ReaderLink
+import TestSupport
+import Testing
+
+/// The real `tagrouted` and the real libudev, with devices that umockdev makes.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: DeviceTestbed.isPossible)) struct HotplugTests {
+  /// The daemon with the real reader process, which finds that none of these devices can be opened.
+  private struct Rig {
+    let testbed: DeviceTestbed
+    let directory: TemporaryDirectory
+    let bus: PrivateBus
+    let daemon: ChildProcess
+    let client: AgentDouble
+
+    init(starter: String = #function, before: (DeviceTestbed) async throws -> Void = { _ in }) async throws {
+      testbed = try await DeviceTestbed(starter: starter)
+      try await before(testbed)
+      directory = try TemporaryDirectory()
+      bus = try await PrivateBus.start(type: "system", starter: starter)
+      let configuration = try directory.write("[Scan]\nSessions=any\n", to: "tagroute.conf")
+      daemon = try ChildProcess(
+        try BuiltProducts.program("tagrouted"), ["--config", configuration],
+        environment: [
+          "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": directory.file("state"), "TAGROUTE_LOG": "debug",
+          "PATH": "/usr/bin:/bin",
+        ].merging(testbed.environment) { $1 },
+        starter: starter)
+      client = try await AgentDouble(on: bus)
+      for await owner in try await client.connection.owners(of: Names.Daemon.busName) where owner != nil { break }
+    }
+
+    /// What the readers say of themselves, by the ends of their paths, once it is what is expected.
+    func readers(
+      _ isExpected: @escaping ([String: [String: Value]]) -> Bool
+    ) async throws -> [String: [String: Value]] {
+      let path = try ObjectPath(Names.Daemon.path)
+      let changes = try await client.connection.signals(
+        MatchRule(sender: Names.Daemon.busName, pathNamespace: path, member: "PropertiesChanged"))
+      var iterator = changes.makeAsyncIterator()
+      while true {
+        let present = try await readers()
+        if isExpected(present) { return present }
+        guard await iterator.next() != nil else { throw RigError("the bus is gone; the readers were \(present)") }
+      }
+    }
+
+    private func readers() async throws -> [String: [String: Value]] {
+      let reply = try await client.connection.call(
+        Names.Daemon.busName, ObjectPath(Names.Daemon.path), "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
+      guard case .dictionary(_, _, let objects) = reply.first else { throw RigError("GetManagedObjects: \(reply)") }
+      var readers: [String: [String: Value]] = [:]
+      for object in objects {
+        guard let path = object.key.asObjectPath?.string, case .dictionary(_, _, let interfaces) = object.value,
+          let properties = interfaces.first(where: { $0.key.asString == Names.Daemon.readerInterface })
+        else { continue }
+        readers[String(path.dropFirst(Names.Daemon.readersPath.count + 1))] = properties.value.asDictionary ?? [:]
+      }
+      return readers
+    }
+
+    func objectSignals(_ member: String) async throws -> SignalStream {
+      try await client.connection.signals(
+        MatchRule(
+          sender: Names.Daemon.busName, path: try ObjectPath(Names.Daemon.path),
+          interface: "org.freedesktop.DBus.ObjectManager", member: member))
+    }
+  }
+
+  private static func states(_ readers: [String: [String: Value]]) -> Set<String?> {
+    Set(readers.values.map { $0["State"]?.asString })
+  }
+
+  @Test func aReaderOnTheHubOfAnotherSeatIsThereUntilItIsUnplugged() async throws {
+    let rig = try await Rig()
+    let added = try await rig.objectSignals("InterfacesAdded")
+    let removed = try await rig.objectSignals("InterfacesRemoved")
+    let hub = try await rig.testbed.plugUSB("1-1", "1d6b:0002", number: 2, seat: "seat1")
+    let path = try await rig.testbed.plugUSB("1-1.1", "072f:2200", number: 5, on: hub)
+    let reader = try #require(
+      try await rig.readers { $0["0"]?["State"]?.asString == "failed" }["0"])
+    #expect(reader["Device"]?.asString == "acr122_usb:001:005")
+    #expect(reader["Seat"]?.asString == "seat1")
+    #expect(reader["StateReason"]?.asString?.isEmpty == false)
+    let object = try ObjectPath("\(Names.Daemon.readersPath)/0")
+    for await signal in added where signal.arguments.first?.asObjectPath == object { break }
+    try await rig.testbed.unplug(path)
+    for await signal in removed where signal.arguments.first?.asObjectPath == object { break }
+    #expect(try await rig.readers { $0.isEmpty }.isEmpty)
+    try await rig.daemon.line(containing: "reader acr122_usb:001:005 is gone")
+    // Its process ends with it.
+    while try !rig.daemon.children().isEmpty { await Task.yield() }
+  }
+
+  @Test func twoAtOnceAreTwoAndOneUnderAnotherNumberIsAnother() async throws {
+    let rig = try await Rig { testbed in
+      _ = try await testbed.plugUSB("1-1", "072f:2200", number: 5)
+      _ = try await testbed.plugUSB("1-2", "072f:2200", number: 6, seat: "seat7")
+    }
+    let two = try await rig.readers { $0.count == 2 && Self.states($0) == ["failed"] }
+    #expect(Set(two.values.map { $0["Device"]?.asString }) == ["acr122_usb:001:005", "acr122_usb:001:006"])
+    #expect(Set(two.values.map { $0["Seat"]?.asString }) == ["seat0", "seat7"])
+    let stays = try #require(two.first { $0.value["Seat"]?.asString == "seat7" }?.key)
+    try await rig.testbed.unplug("/sys/devices/1-1")
+    #expect(try await rig.readers { $0.count == 1 }.keys.first == stays)
+    _ = try await rig.testbed.plugUSB("1-1", "072f:2200", number: 9)
+    let again = try await rig.readers { $0.count == 2 && Self.states($0) == ["failed"] }
+    #expect(again[stays]?["Device"]?.asString == "acr122_usb:001:006")
+    #expect(again.values.contains { $0["Device"]?.asString == "acr122_usb:001:009" })
+  }
+
+  @Test func theKernelModuleThatHasAReaderIsNamedOnceAndAsLongAsItHasIt() async throws {
+    let rig = try await Rig()
+    let path = try await rig.testbed.plugUSB("1-1", "04cc:2533", number: 5, driver: "pn533_usb")
+    let expected =
+      "it is taken by the kernel module pn533_usb: modprobe -r pn533_usb, and blacklist it in /etc/modprobe.d"
+    _ = try await rig.readers { $0["0"]?["StateReason"]?.asString == expected }
+    try await rig.daemon.line(containing: "reader pn53x_usb:001:005 has failed: \(expected)")
+    // Told again that it is there, its process looks again; the journal has it already.
+    for _ in 1...3 { try await rig.testbed.event(path, "add") }
+    try await rig.testbed.unbind(path)
+    _ = try await rig.readers { $0["0"]?["StateReason"]?.asString?.contains("does not answer") == true }
+    #expect(await rig.daemon.log().count { $0.contains("modprobe -r") } == 1)
+  }
+
+  @Test func pcscdIsNamedWhereItRunsAndHasTheReader() async throws {
+    let rig = try await Rig { testbed in
+      try testbed.runtime.write("", to: "pcscd/pcscd.comm")
+      _ = try await testbed.plugUSB("1-1", "072f:2200", number: 5, driver: "usbfs")
+      _ = try await testbed.plugUSB("1-2", "072f:2200", number: 6)
+    }
+    let readers = try await rig.readers { $0.count == 2 && Self.states($0) == ["failed"] }
+    let reasons = Dictionary(
+      uniqueKeysWithValues: readers.values.map { ($0["Device"]?.asString ?? "", $0["StateReason"]?.asString ?? "") })
+    #expect(reasons["acr122_usb:001:005"]?.contains("it is taken by pcscd: systemctl disable --now") == true)
+    #expect(reasons["acr122_usb:001:006"]?.contains("pcscd") == false)
+  }
+
+  @Test func whereUdevDoesNotRunItSaysSoOnceAndWorks() async throws {
+    let rig = try await DaemonRig()
+    #expect(await rig.daemon.log().count { $0.contains("udev does not run") } == 1)
+    #expect(await !rig.daemon.log().contains { $0.contains("listen to udev") })
+  }
+
+  @Test func aSerialLineThatComesOrGoesIsLookedForAtOnceByWhoeverIsConfigured() async throws {
+    let testbed = try await DeviceTestbed()
+    let rig = try await DaemonRig(environment: testbed.environment)
+    let tty = try await testbed.add("scripted", "tty", ["DEVNAME=/dev/scripted", "ID_SEAT=seat3"])
+    try await testbed.event(tty, "add")
+    for await command in rig.reader.commands where command == .lookForDevice { break }
+    try await rig.daemon.line(containing: "reader Scripted (pn532_uart:/dev/scripted) is on seat3")
+    let agent = try await rig.agent()
+    #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
+    try await testbed.unplug(tty)
+    for await command in rig.reader.commands where command == .lookForDevice { break }
+    #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
+  }
+}

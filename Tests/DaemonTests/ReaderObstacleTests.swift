@@ -1,0 +1,43 @@
+import DeviceEvents
+import Testing
+
+@testable import Daemon
+
+@Suite struct ReaderObstacleTests {
+  private static func obstacle(
+    _ drivers: [String], pcscdRuns: Bool = false, mayOpen: Bool = true
+  ) -> ReaderObstacle? {
+    ReaderObstacle(Samples.acr122(drivers: drivers), pcscdRuns: pcscdRuns, mayOpen: mayOpen)
+  }
+
+  @Test func whatIsInTheWayIsNamed() {
+    #expect(Self.obstacle([]) == nil)
+    #expect(Self.obstacle([], pcscdRuns: true) == nil)
+    #expect(Self.obstacle(["pn533_usb"]) == .kernelDriver("pn533_usb"))
+    #expect(Self.obstacle(["pn533_usb", "usbfs"], pcscdRuns: true) == .kernelDriver("pn533_usb"))
+    #expect(Self.obstacle(["usbfs"]) == .program(isPCSCD: false))
+    #expect(Self.obstacle(["usbfs"], pcscdRuns: true) == .program(isPCSCD: true))
+    #expect(Self.obstacle([], mayOpen: false) == .permission(node: "/dev/bus/usb/001/004"))
+    let tty = Device(path: "/sys/devices/tty", subsystem: "tty", node: "/dev/ttyUSB0")
+    #expect(ReaderObstacle(tty, pcscdRuns: true, mayOpen: false) == nil)
+  }
+
+  @Test func everyReasonSaysWhatToDo() {
+    #expect(
+      ReaderObstacle.kernelDriver("pn533_usb").reason
+        == "it is taken by the kernel module pn533_usb: modprobe -r pn533_usb, and blacklist it in /etc/modprobe.d")
+    #expect(ReaderObstacle.program(isPCSCD: true).reason.contains("pcscd: systemctl disable --now pcscd.socket"))
+    #expect(ReaderObstacle.program(isPCSCD: false).reason.contains("another program: end that"))
+    #expect(ReaderObstacle.permission(node: "/dev/x").reason.contains("/dev/x: a udev rule"))
+  }
+
+  @Test func itIsGoneWhenItsDriverIs() {
+    for (obstacle, driver) in [
+      (ReaderObstacle.kernelDriver("pn533_usb"), "pn533_usb"), (.program(isPCSCD: true), "usbfs"),
+    ] {
+      #expect(!obstacle.isGone(from: Samples.acr122(drivers: [driver])))
+      #expect(obstacle.isGone(from: Samples.acr122(drivers: [])))
+    }
+    #expect(!ReaderObstacle.permission(node: "/dev/x").isGone(from: Samples.acr122()))
+  }
+}

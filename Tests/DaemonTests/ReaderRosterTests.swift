@@ -1,0 +1,171 @@
+import DeviceEvents
+import Testing
+
+@testable import Daemon
+
+@Suite struct ReaderRosterTests {
+  private static let tty = Device(
+    path: "/sys/devices/tty/ttyUSB0", subsystem: "tty", node: "/dev/ttyUSB0", links: ["/dev/serial/by-id/usb-x"],
+    seat: "seat1")
+
+  private static func plugged(_ devices: Device...) -> ReaderRoster {
+    var roster = ReaderRoster(configured: [], hasUdev: true)
+    _ = roster.handle(.device(.present(devices)))
+    _ = roster.handle(.start)
+    return roster
+  }
+
+  // MARK: USB readers
+
+  @Test func everyReaderThatIsPluggedInIsOneFromItsPluggingInToItsUnplugging() {
+    var roster = ReaderRoster(configured: [], hasUdev: true)
+    let (first, second) = (Samples.acr122(seat: "seat1"), Samples.acr122("/sys/devices/b", number: 7))
+    let mouse = Device(
+      path: "/sys/devices/m", subsystem: "usb", node: nil,
+      usb: .init(vendor: 0x046D, product: 0xC077, bus: 1, number: 9))
+    #expect(
+      roster.handle(.device(.present([mouse, first]))) == [
+        .start(0, device: "acr122_usb:001:004"), .show(0, device: "acr122_usb:001:004", seat: "seat1"),
+      ])
+    #expect(roster.handle(.start) == [])
+    #expect(
+      roster.handle(.device(.added(second))) == [
+        .start(1, device: "acr122_usb:001:007"), .show(1, device: "acr122_usb:001:007", seat: "seat0"),
+      ])
+    #expect(roster.handle(.device(.removed(path: first.path))) == [.stop(0), .hide(0)])
+    #expect(roster.handle(.device(.removed(path: first.path))) == [])
+    #expect(roster.handle(.device(.removed(path: mouse.path))) == [])
+    #expect(roster.readers.keys.sorted() == [1])
+  }
+
+  @Test func theSameOneUnderAnotherNumberIsAnotherReader() {
+    var roster = Self.plugged(Samples.acr122())
+    // The unplugging was never heard of.
+    #expect(
+      roster.handle(.device(.added(Samples.acr122(number: 5)))) == [
+        .stop(0), .hide(0), .start(1, device: "acr122_usb:001:005"),
+        .show(1, device: "acr122_usb:001:005", seat: "seat0"),
+      ])
+  }
+
+  @Test func whatIsSaidTwiceIsOneReaderAndIsLookedFor() {
+    var roster = Self.plugged(Samples.acr122())
+    #expect(roster.handle(.device(.added(Samples.acr122()))) == [.look(0)])
+    #expect(roster.handle(.device(.changed(Samples.acr122()))) == [])
+  }
+
+  @Test func anotherSeatIsToldAndNothingElseChanges() {
+    var roster = Self.plugged(Samples.acr122())
+    #expect(roster.handle(.device(.changed(Samples.acr122(seat: "seat2")))) == [.move(0, seat: "seat2")])
+  }
+
+  @Test func whereEventsWereLostWhatIsThereCounts() {
+    var roster = Self.plugged(Samples.acr122(), Samples.acr122("/sys/devices/b", number: 7))
+    let third = Samples.acr122("/sys/devices/c", number: 8)
+    #expect(
+      roster.handle(.device(.present([Samples.acr122(), third]))) == [
+        .stop(1), .hide(1), .start(2, device: "acr122_usb:001:008"),
+        .show(2, device: "acr122_usb:001:008", seat: "seat0"),
+      ])
+  }
+
+  @Test func aReaderThatIsFreedIsTriedAtOnceAndOnlyOnce() {
+    for (obstacle, driver) in [
+      (ReaderObstacle.kernelDriver("pn533_usb"), "pn533_usb"), (.program(isPCSCD: true), "usbfs"),
+    ] {
+      var roster = Self.plugged(Samples.acr122(drivers: [driver]))
+      #expect(roster.handle(.failed(0, obstacle)) == [])
+      #expect(roster.handle(.device(.changed(Samples.acr122(drivers: [driver])))) == [])
+      #expect(roster.handle(.device(.changed(Samples.acr122()))) == [.look(0)])
+      // Our own process claims it, fails and lets go: that is no reason to try again.
+      #expect(roster.handle(.device(.changed(Samples.acr122(drivers: ["usbfs"])))) == [])
+      #expect(roster.handle(.failed(0, nil)) == [])
+      #expect(roster.handle(.device(.changed(Samples.acr122()))) == [])
+    }
+  }
+
+  @Test func thereIsAnEndToHowManyReadersThereMayBe() {
+    var roster = ReaderRoster(configured: [], hasUdev: true)
+    let devices = (1...40).map { Samples.acr122("/sys/devices/\($0)", number: $0) }
+    let actions = devices.flatMap { roster.handle(.device(.added($0))) }
+    #expect(roster.readers.count == ReaderRoster.most)
+    #expect(actions.count { if case .log = $0 { true } else { false } } == 1)
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/3"))) == [.stop(2), .hide(2)])
+    #expect(roster.handle(.device(.added(Samples.acr122("/sys/devices/99", number: 99)))).count == 2)
+  }
+
+  @Test func everyReaderThatLibnfcKnowsHasItsDriversName() {
+    for model in USBReaderModel.all {
+      let device = Device(
+        path: "/x", subsystem: "usb", node: nil,
+        usb: .init(vendor: model.vendor, product: model.product, bus: 12, number: 123))
+      #expect(USBReaderModel.connectionString(of: device) == "\(model.driver):012:123")
+    }
+    #expect(USBReaderModel.all.count == 10)
+  }
+
+  // MARK: Configured readers
+
+  @Test(arguments: ["pn532_uart:/dev/ttyUSB0", "pn532_uart:/dev/serial/by-id/usb-x:115200", "pn532_uart:/link"])
+  func aConfiguredReaderStaysAndIsLookedForWhenItsDeviceComesOrGoes(device: String) {
+    var roster = ReaderRoster(configured: [device], hasUdev: true) { $0 == "/link" ? "/dev/ttyUSB0" : nil }
+    #expect(roster.handle(.device(.present([Samples.acr122()]))) == [])
+    #expect(roster.handle(.start) == [.start(0, device: device), .show(0, device: device, seat: "seat0")])
+    #expect(roster.listing == .nothing)
+    #expect(roster.handle(.device(.added(Self.tty))) == [.move(0, seat: "seat1"), .look(0)])
+    #expect(roster.handle(.device(.removed(path: Self.tty.path))) == [.look(0)])
+    #expect(roster.handle(.device(.added(Self.tty))) == [.look(0)])
+    #expect(roster.readers.count == 1)
+  }
+
+  @Test func aConfiguredReaderThatIsThereHasItsSeatFromTheBeginning() {
+    var roster = ReaderRoster(configured: ["pn532_uart:/dev/ttyUSB0"], hasUdev: true)
+    _ = roster.handle(.device(.present([Self.tty])))
+    #expect(roster.handle(.start).last == .show(0, device: "pn532_uart:/dev/ttyUSB0", seat: "seat1"))
+    #expect(roster.reader(at: Self.tty.path) == 0)
+  }
+
+  @Test func aDriversNameMeansOneReaderOfItsAndThenTheNext() {
+    var roster = ReaderRoster(configured: ["acr122_usb"], hasUdev: true)
+    let (first, second) = (Samples.acr122(), Samples.acr122("/sys/devices/b", number: 7))
+    _ = roster.handle(.device(.present([first, second])))
+    _ = roster.handle(.start)
+    #expect(roster.reader(at: first.path) == 0)
+    #expect(roster.handle(.device(.removed(path: first.path))) == [.look(0)])
+    #expect(roster.reader(at: second.path) == 0)
+    #expect(roster.handle(.device(.removed(path: second.path))) == [.look(0)])
+    #expect(roster.readers.count == 1)
+  }
+
+  // MARK: What libnfc names
+
+  @Test func withUdevLibnfcAddsWhatItsConfigurationNames() {
+    var roster = Self.plugged(Samples.acr122())
+    #expect(roster.listing == .named)
+    #expect(
+      roster.handle(.listed(["pn532_uart:/dev/ttyS0", "acr122_usb", "pn53x_usb:001:002"])) == [
+        .start(1, device: "pn532_uart:/dev/ttyS0"), .show(1, device: "pn532_uart:/dev/ttyS0", seat: "seat0"),
+      ])
+    var none = Self.plugged()
+    #expect(none.handle(.listed([])) == [])
+  }
+
+  @Test func withoutUdevTheReadersAreThoseThatLibnfcFinds() {
+    var roster = ReaderRoster(configured: [], hasUdev: false)
+    #expect(roster.listing == .everything)
+    #expect(roster.handle(.start) == [])
+    #expect(
+      roster.handle(.listed(["acr122_usb:001:004"])) == [
+        .start(0, device: "acr122_usb"), .show(0, device: "acr122_usb", seat: "seat0"),
+      ])
+    #expect(roster.handle(.opened(0, device: "acr122_usb:001:005")) == [])
+  }
+
+  @Test func withoutUdevAndReadersTheFirstThatAppearsIsOne() {
+    var roster = ReaderRoster(configured: [], hasUdev: false)
+    #expect(roster.handle(.listed([])) == [.start(0, device: nil)])
+    #expect(roster.handle(.opened(0, device: "a:1")) == [.show(0, device: "a:1", seat: "seat0")])
+    #expect(roster.handle(.opened(0, device: "a:1")) == [])
+    #expect(roster.handle(.opened(0, device: "a:2")) == [.hide(0), .show(0, device: "a:2", seat: "seat0")])
+  }
+}

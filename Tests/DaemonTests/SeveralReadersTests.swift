@@ -1,0 +1,166 @@
+import Bus
+import Journal
+import Names
+import ReaderLink
+import ScanGate
+import Session
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+/// Two readers: each has its own seat, and none pays for another.
+@Suite(.timeLimit(.minutes(2))) struct SeveralReadersTests {
+  private static let second: ObjectPath = "/org/tagroute/Tagroute1/readers/1"
+
+  private static func login(_ sessions: (SessionKey, seat: String)...) -> LoginState {
+    var login = LoginState()
+    for (number, (key, seat)) in sessions.enumerated() {
+      let path: ObjectPath = number == 0 ? "/session/first" : "/session/second"
+      login.handle(
+        .read(
+          path,
+          [
+            "Id": .string(key.id ?? ""), "User": .structure([.uint32(key.uid), .objectPath("/u")]),
+            "Seat": .structure([.string(seat), .objectPath("/s")]), "Type": .string("wayland"),
+            "Class": .string("user"),
+            "Remote": .boolean(false), "Active": .boolean(true), "State": .string("active"),
+            "LockedHint": .boolean(false),
+          ]))
+    }
+    login.handle(.synchronized)
+    return login
+  }
+
+  private static func taps(_ actions: [DaemonState.Action]) -> [String] {
+    actions.compactMap { if case .deliver(let tap, let agent) = $0 { "\(tap.id) to \(agent.sender)" } else { nil } }
+  }
+
+  /// Alice at seat0 with reader 0, Bob at seat1 with reader 1.
+  private static func twoSeats(at now: TapQueue.Instant) -> DaemonState {
+    var state = DaemonState(policy: .init(), isEnabled: true)
+    _ = state.handle(.login(login((Samples.alice, "seat0"), (Samples.bob, "seat1"))), at: now)
+    _ = state.register(":1.7", at: "/agent", for: [Samples.alice], at: now)
+    _ = state.register(":1.8", at: "/agent", for: [Samples.bob], at: now)
+    for (id, path) in [(0, Samples.reader), (1, second)] {
+      _ = state.handle(.readerAdded(id, path: path, device: "a:\(id)", seat: "seat\(id)"), at: now)
+      _ = state.handle(.reader(id, .state(.ready(name: "x", device: "a:\(id)"))), at: now)
+    }
+    return state
+  }
+
+  @Test func aTapGoesToTheSessionOnTheSeatOfItsReader() {
+    let now = ManualClock().now
+    var state = Self.twoSeats(at: now)
+    let report = Samples.report(.message(Samples.message))
+    #expect(Self.taps(state.handle(.tag(0, report, id: "a", time: 1), at: now)) == ["a to :1.7"])
+    #expect(Self.taps(state.handle(.tag(1, report, id: "b", time: 1), at: now)) == ["b to :1.8"])
+    // Who leaves one seat closes its reader and no other.
+    let left = state.handle(.login(Self.login((Samples.alice, "seat0"))), at: now)
+    #expect(left.contains(.scan(1, false)))
+    #expect(!left.contains(.scan(0, false)))
+    #expect(Self.taps(state.handle(.tag(1, report, id: "c", time: 1), at: now)) == [])
+  }
+
+  @Test func aReaderThatMovesToAnotherSeatServesThatOne() {
+    let now = ManualClock().now
+    var state = Self.twoSeats(at: now)
+    _ = state.handle(.readerMoved(1, seat: "seat0"), at: now)
+    #expect(state.readers[1]?.properties.seat == "seat0")
+    let report = Samples.report(.message(Samples.message))
+    #expect(Self.taps(state.handle(.tag(1, report, id: "a", time: 1), at: now)) == ["a to :1.7"])
+    #expect(state.handle(.readerMoved(1, seat: "seat9"), at: now).contains(.scan(1, false)))
+  }
+
+  @Test func aReasonIsLoggedWhenItChangesAndNotAtEachTry() {
+    var state = DaemonState(policy: .init(), isEnabled: true)
+    let now = ManualClock().now
+    _ = state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
+    let failed = DaemonState.Event.reader(0, .state(.failed(reason: "it is taken")))
+    #expect(state.handle(failed, at: now) == [.log(.warning, "reader a:0 has failed: it is taken")])
+    #expect(state.readers[0]?.properties.stateReason == "it is taken")
+    #expect(state.handle(failed, at: now) == [])
+    #expect(state.handle(.reader(0, .state(.absent(reason: "it is taken"))), at: now).count == 1)
+    _ = state.handle(.reader(0, .state(.ready(name: "x", device: "a:0"))), at: now)
+    #expect(state.readers[0]?.properties.stateReason == "")
+  }
+
+  @Test func whatOneReaderSaysIsBoundedAndTheOtherIsHeard() {
+    let clock = ManualClock()
+    var state = Self.twoSeats(at: clock.now)
+    var lines = 0
+    for number in 0..<1000 {
+      let events: [ReaderProcessEvent] = [
+        .log(.error, "x"), .state(.failed(reason: "\(number)")), .state(.absent(reason: "\(number)")),
+        .state(.ready(name: "\(number)", device: "a:0")), .removed(placement: 1),
+      ]
+      for event in events {
+        lines += state.handle(.reader(0, event), at: clock.now).count {
+          if case .log(_, let line) = $0 { !line.contains("scanning") } else { false }
+        }
+      }
+      let report = Samples.report(.problem(reason: "\(number)"))
+      lines += state.handle(.tag(0, report, id: "a", time: 1), at: clock.now).count
+    }
+    #expect(lines <= 60 + 1 + 600 + 1)
+    #expect(state.handle(.reader(1, .log(.error, "x")), at: clock.now) == [.log(.error, "reader x (a:1): x")])
+  }
+
+  @Test func whatIsSaidWhileNoReaderIsFoundIsHeardAndBounded() {
+    var state = DaemonState(policy: .init(), isEnabled: true)
+    let now = ManualClock().now
+    let absent = DaemonState.Event.reader(0, .state(.absent(reason: "libnfc finds no reader")))
+    #expect(
+      state.handle(absent, at: now) == [
+        .log(.notice, "the reader that is looked for is absent: libnfc finds no reader")
+      ])
+    let lines = (0..<1000).flatMap { _ in state.handle(.reader(0, .log(.error, "x")), at: now) }
+    #expect(lines.count == 60)
+  }
+
+  // MARK: The real tagrouted
+
+  /// What a reader process does that is broken, or hostile.
+  enum Misdeed: String, CaseIterable, Sendable {
+    case wedges, crashes, floods, speaksGarbage, isAbsent
+  }
+
+  @Test(arguments: Misdeed.allCases) func whatOneReaderDoesCostsTheOtherNothing(misdeed: Misdeed) async throws {
+    let rig = try await DaemonRig(
+      devices: "pn532_uart:/dev/scripted;pn532_uart:/dev/other", others: ["other"],
+      starter: "whatOneReaderDoes_\(misdeed.rawValue)")
+    let other = try #require(rig.others.first)
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    await other.becomeReady()
+    for await command in other.commands where command == .scan(true) { break }
+    await rig.reader.tap(.message(Samples.message), number: 1)
+    let seen = await rig.daemon.log().count
+    switch misdeed {
+    case .wedges:
+      // It names the time of its next word, and says none.
+      await other.say(.heartbeat(within: 1))
+      try await rig.daemon.line(containing: "/dev/other) ended: it was not heard of in time", after: seen)
+    case .crashes:
+      for child in try rig.daemon.children() where try child.workingDirectory().hasSuffix("/other") {
+        child.signal(11)
+      }
+      try await rig.daemon.line(containing: "/dev/other) ended: killed by signal 11", after: seen)
+    case .floods:
+      for number in 0..<400 { await other.say(.log(.error, "a"), .state(.failed(reason: "\(number)"))) }
+      try await rig.daemon.line(containing: "/dev/other) ended", after: seen)
+    case .speaksGarbage:
+      await other.say(bytes: [0xFF, 0xFF, 0xFF, 0xFF])
+      try await rig.daemon.line(containing: "/dev/other) ended: it sent", after: seen)
+    case .isAbsent:
+      await other.say(.scanning(false), .state(.absent(reason: "unplugged")), .heartbeat(within: 0))
+      try await rig.daemon.line(containing: "/dev/other) is absent: unplugged", after: seen)
+    }
+    await rig.reader.tap(.message(Samples.message), number: 2)
+    var taps = agent.taps.makeAsyncIterator()
+    for _ in 1...2 { #expect(await taps.next()?["message"]?.asBytes == Samples.message) }
+    #expect(await !rig.daemon.log().contains { $0.contains("process of reader Scripted (pn532_uart:/dev/scripted)") })
+    #expect(await rig.daemon.log().count < 400)
+    #expect(try await agent.property("Scanning")?.asBool == true)
+  }
+}
