@@ -81,6 +81,7 @@ extension TagActivation {
       switch tag.type {
       case .type2: .success(Type2Tag())
       case .type4A: .success(Type4Tag())
+      case .mifareClassic: .success(MIFAREClassicTag(uid: tag.uid, sak: tag.sak))
       case .peer: .failure(TagProblem(.unsupported, "it is another NFC device, not a tag"))
       default: .failure(TagProblem(.unsupported, "tags of this type are not read yet"))
       }

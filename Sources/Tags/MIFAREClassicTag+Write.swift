@@ -1,0 +1,136 @@
+extension MIFAREClassicTag {
+  /// First the length becomes zero, then come the blocks behind it, last its own: until that is written the tag is empty.
+  func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
+    var access = MIFAREClassicAccess(uid: uid, sak: sak)
+    try Self.stopping { () throws(MIFAREClassicAccess.Stop) in
+      try access.open(&channel)
+      var block = try access.block(&channel)
+      guard let (first, _) = access.place(of: block.lengthAddress) else { return .tooLong(capacity: 0) }
+      guard try access.trailer(of: first, .ndef, &channel).letsEverybodyWrite else { return .readOnly }
+      if message.count > NDEFBlock.capacity(bytes: block.addresses.count), try access.extend(&channel) {
+        block = try access.block(&channel)
+      }
+      let capacity = NDEFBlock.capacity(bytes: block.addresses.count)
+      guard block.addresses.count > 1, message.count <= capacity else { return .tooLong(capacity: capacity) }
+      let bytes = block.bytes(holding: message)
+      // Ends with the sector that is written first.
+      for sector in Self.sectors(of: bytes.map(\.address), access).reversed() where sector != first {
+        guard try access.trailer(of: sector, .ndef, &channel).letsEverybodyWrite else { return .readOnly }
+      }
+      try Self.put(bytes, block, &access, &channel)
+      return nil
+    }
+  }
+
+  private static func sectors(of addresses: [Int], _ access: MIFAREClassicAccess) -> [MIFAREClassicSector] {
+    Set(addresses.compactMap { access.place(of: $0)?.sector }).sorted { $0.number < $1.number }
+  }
+
+  private static func put(
+    _ bytes: [(address: Int, byte: UInt8)], _ block: NDEFBlock, _ access: inout MIFAREClassicAccess,
+    _ channel: inout some TagChannel
+  ) throws(MIFAREClassicAccess.Stop) {
+    let size = MIFAREClassicSector.blockSize
+    let new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
+    let lengthStart = block.lengthAddress - block.lengthAddress % size
+    // What lies in front of the length shares its block and was read with it.
+    let memory = access.memory
+    func contents(from start: Int) -> [UInt8] {
+      (start..<start + size).map { new[$0] ?? ($0 < block.lengthAddress ? memory[$0] ?? 0 : 0) }
+    }
+    let starts = Set(new.keys.map { $0 - $0 % size }).sorted()
+    let others = starts.filter { start in
+      start != lengthStart && memory.known(at: start..<start + size) != contents(from: start)
+    }
+    let whole = contents(from: lengthStart)
+    if block.length > 0, !others.isEmpty {
+      var empty = whole
+      empty[block.lengthAddress % size] = 0
+      try access.write(empty, at: lengthStart, &channel)
+    }
+    for start in others { try access.write(contents(from: start), at: start, &channel) }
+    guard access.memory.known(at: lengthStart..<lengthStart + size) != whole else { return }
+    try access.write(whole, at: lengthStart, &channel)
+  }
+
+  /// Writes the trailer of each sector with NDEF, and of those of the directory, anew: with access bits that let nobody write
+  /// again. What is needed for all of them is found out, and every key proved, before the first is written.
+  func lock(over channel: inout some TagChannel) throws(TagWriteError) {
+    var access = MIFAREClassicAccess(uid: uid, sak: sak)
+    try Self.stopping { () throws(MIFAREClassicAccess.Stop) in
+      try access.open(&channel)
+      try access.extend(&channel)
+      _ = try access.block(&channel)
+      var steps: [LockStep] = []
+      var keysB = MIFAREClassicKey.knownB
+      for sector in access.sectors + access.directorySectors {
+        switch try Self.lockStep(sector, &keysB, &access, &channel) {
+        case .none: continue
+        case .impossible(let reason): return .cannotLock(reason)
+        case .write(let step): steps.append(step)
+        }
+      }
+      guard !steps.isEmpty else { return .readOnly }
+      for step in steps { try access.writeTrailer(step.trailer, of: step.sector, step.key, &channel) }
+      return nil
+    }
+  }
+
+  /// A trailer to be written.
+  private struct LockStep {
+    let sector: MIFAREClassicSector
+    let trailer: [UInt8]
+    /// What lets it be written; proved.
+    let key: MIFAREClassicKey
+  }
+
+  private enum LockPlan {
+    /// It is locked already.
+    case none
+    case write(LockStep)
+    case impossible(String)
+  }
+
+  /// What locks one sector. `keysB` are the keys to try, the likeliest first; the one that fits comes to the front.
+  private static func lockStep(
+    _ sector: MIFAREClassicSector, _ keysB: inout [MIFAREClassicKey], _ access: inout MIFAREClassicAccess,
+    _ channel: inout some TagChannel
+  ) throws(MIFAREClassicAccess.Stop) -> LockPlan {
+    let isNDEF = access.sectors.contains(sector)
+    // It has opened the sector: it is the sector's key A.
+    let keyA: MIFAREClassicKey = isNDEF ? .ndef : .directory
+    let trailer = try access.trailer(of: sector, keyA, &channel)
+    if trailer.isLocked { return .none }
+    let generalPurpose = isNDEF ? trailer.generalPurpose | 0x03 : trailer.generalPurpose
+    func step(_ key: MIFAREClassicKey, keyB: [UInt8]) -> LockPlan {
+      let bytes = MIFAREClassicTrailer.locked(keyA: keyA.bytes, keyB: keyB, generalPurpose: generalPurpose)
+      return .write(LockStep(sector: sector, trailer: bytes, key: key))
+    }
+    switch trailer.accessBitsWriter {
+    case .a: return step(keyA, keyB: trailer.readableKeyB)
+    case .b:
+      for (index, key) in keysB.enumerated() where try access.authenticate(sector, key, &channel) {
+        keysB.insert(keysB.remove(at: index), at: 0)
+        return step(key, keyB: key.bytes)
+      }
+      return .impossible("key B of sector \(sector.number), which locking needs, is a secret")
+    case nil: return .impossible("the access bits of sector \(sector.number) cannot be changed any more")
+    }
+  }
+
+  /// Does something that ends with a reason not to write, or none.
+  private static func stopping(
+    _ body: () throws(MIFAREClassicAccess.Stop) -> TagWriteError?
+  ) throws(TagWriteError) {
+    let reason: TagWriteError?
+    do throws(MIFAREClassicAccess.Stop) {
+      reason = try body()
+    } catch {
+      switch error {
+      case .channel(let error): reason = .channel(error)
+      case .problem(let problem): reason = .refused(problem)
+      }
+    }
+    if let reason { throw reason }
+  }
+}

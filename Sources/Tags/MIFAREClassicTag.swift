@@ -1,0 +1,43 @@
+/// NDEF on MIFARE Classic 1K and 4K and Mini (NXP AN1304 and AN1305; the application directory by AN10787).
+///
+/// The directory, opened with its public key A, names the sectors that hold NDEF; these open with a public key A of their own. The
+/// TLV blocks of Type 2 run through their data blocks. An authentication opens one sector.
+struct MIFAREClassicTag: NDEFTag {
+  let uid: [UInt8]
+  /// Select acknowledge, which says how many sectors there are.
+  let sak: UInt8
+
+  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+    var access = MIFAREClassicAccess(uid: uid, sak: sak)
+    do throws(MIFAREClassicAccess.Stop) {
+      try access.open(&channel)
+      let block = try access.block(&channel)
+      try access.require(block.messageAddresses, &channel)
+      return .written(access.memory.known(at: block.messageAddresses))
+    } catch {
+      switch error {
+      case .channel(let error): throw error
+      case .problem(let problem): return .problem(problem)
+      }
+    }
+  }
+
+  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+    var access = MIFAREClassicAccess(uid: uid, sak: sak)
+    do throws(MIFAREClassicAccess.Stop) {
+      try access.open(&channel)
+      try access.extend(&channel)
+      let block = try access.block(&channel)
+      var isWritable = true
+      for sector in access.sectors where isWritable {
+        isWritable = try access.trailer(of: sector, .ndef, &channel).letsEverybodyWrite
+      }
+      return NDEFStatus(capacity: NDEFBlock.capacity(bytes: block.addresses.count), isWritable: isWritable)
+    } catch {
+      switch error {
+      case .channel(let error): throw error
+      case .problem(let problem): return NDEFStatus(notSupported: problem)
+      }
+    }
+  }
+}
