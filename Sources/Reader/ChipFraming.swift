@@ -34,6 +34,7 @@ extension TagActivation {
   var framing: any ChipFraming {
     switch type {
     case .type3: FeliCaFraming()
+    case .mifareClassic: MIFAREClassicFraming()
     default: FirmwareFraming()
     }
   }

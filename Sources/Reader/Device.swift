@@ -20,6 +20,8 @@ final class Device {
 
   /// libnfc's number for "the chip did not get through to the tag".
   static let transmissionError = Int32(NFC_ERFTRANS)
+  /// libnfc's number for "the tag does not have that key".
+  static let authenticationError = Int32(NFC_EMFCAUTHFAIL)
 
   let name: String
   let connectionString: String

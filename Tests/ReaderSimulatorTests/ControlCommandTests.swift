@@ -7,8 +7,10 @@ import Testing
     #expect(try ControlCommand("tap https://a.example/") == .tap(.init(contents: .uri("https://a.example/"))))
     #expect(
       try ControlCommand("tap tel:1 --type 4 --uid 08112233 --add")
-        == .tap(.init(contents: .uri("tel:1"), type: 4, uid: .fixed([0x08, 0x11, 0x22, 0x33]), isAdditional: true)))
-    #expect(try ControlCommand("tap --type 4 --ndef a.bin") == .tap(.init(contents: .messageFile("a.bin"), type: 4)))
+        == .tap(
+          .init(contents: .uri("tel:1"), type: .type4, uid: .fixed([0x08, 0x11, 0x22, 0x33]), isAdditional: true)))
+    #expect(
+      try ControlCommand("tap --type 4 --ndef a.bin") == .tap(.init(contents: .messageFile("a.bin"), type: .type4)))
     #expect(
       try ControlCommand(" tap --memory a.mfd --model ntag213 ")
         == .tap(.init(contents: .memoryFile("a.mfd"), model: .ntag213)))
@@ -33,7 +35,7 @@ import Testing
 
   @Test(
     arguments: [
-      "", "  ", "tup", "tap", "tap --type", "tap --type 3 x:", "tap a: b:", "tap --ndef", "tap --uid 0x x:",
+      "", "  ", "tup", "tap", "tap --type", "tap --type 7 x:", "tap a: b:", "tap --ndef", "tap --uid 0x x:",
       "tap --uid 01 x:",
       "tap --uid 88010203 x:", "tap --model ntag999 x:", "tap --memory f --type 4", "tap --memory f --uid 01020304",
       "tap --bogus x:", "remove x", "remove -1", "fault", "fault bogus", "fault status", "fault status xyz",

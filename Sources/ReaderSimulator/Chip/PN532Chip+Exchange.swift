@@ -75,14 +75,18 @@ extension PN532Chip {
       try write(Array(command[0..<2]))
       try write(Array(command[2...]))
     case (0xB0, 2): try write(command)
-    case (0x60, 12), (0x61, 12):
-      guard case .frame(let answer) = radio.transceive(.standard(Array(command[0..<2])), for: .exchange),
-        answer.lastBits == 0
-      else { throw PN532Failure(PN532Status.authenticationError) }
-      throw PN532Failure(PN532Status.authenticationError)
+    case (0x60, 12), (0x61, 12): try authenticate(command)
     default: return .refuse
     }
     return .answer([PN532Status.success])
+  }
+
+  /// Key and UID, which the cipher would take in, go as they are: see the simulated tag.
+  private mutating func authenticate(_ command: [UInt8]) throws(PN532Failure) {
+    for frame in [Array(command[0..<2]), Array(command[2...])] {
+      guard case .frame(let answer) = radio.transceive(.standard(frame), for: .exchange), answer.checkedData?.count == 4
+      else { throw PN532Failure(PN532Status.authenticationError) }
+    }
   }
 
   private mutating func read(_ command: [UInt8]) throws(PN532Failure) -> [UInt8] {

@@ -7,10 +7,19 @@ enum ControlCommand: Equatable {
     case memoryFile(String)
   }
 
+  /// What can be put on the reader; the raw value is its name on the line.
+  enum Kind: String, CaseIterable {
+    case type2 = "2"
+    case type3 = "3"
+    case type4 = "4"
+    case type4B = "4b"
+    case mifareClassic = "classic"
+  }
+
   /// A tag to put on the reader.
   struct Tap: Equatable {
     var contents: Contents
-    var type = 2
+    var type = Kind.type2
     var model: Type2Model?
     var uid: TagUID?
     /// Beside what lies there already, not instead of it.
@@ -29,7 +38,7 @@ enum ControlCommand: Equatable {
   case quit
 
   static let summary = """
-    tap URI [--type 2|4] [--model NAME] [--uid HEX|random] [--add]; tap --ndef FILE …; tap --type 2 --memory FILE; \
+    tap URI [--type \(Kind.allCases.map(\.rawValue).joined(separator: "|"))] [--model NAME] [--uid HEX|random] [--add]; tap --ndef FILE …; tap --type 2 --memory FILE; \
     remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | status HEX [N] | delay MS [N] | \
     removal [N] [heard] | none; unplug; plug; counters [reset]; commands; quit
     """
@@ -62,8 +71,10 @@ enum ControlCommand: Equatable {
       switch word {
       case "--add": tap.isAdditional = true
       case "--type":
-        guard let value = words.popFirst(), value == "2" || value == "4" else { throw SimulatorError("--type: 2 or 4") }
-        tap.type = value == "2" ? 2 : 4
+        guard let kind = words.popFirst().flatMap(Kind.init) else {
+          throw SimulatorError("--type: one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        tap.type = kind
       case "--model":
         let value = words.popFirst()
         guard let model = Type2Model.all.first(where: { $0.name == value }) else {
@@ -84,8 +95,9 @@ enum ControlCommand: Equatable {
       }
     }
     guard hasContents else { throw SimulatorError("tap: a URI, --ndef or --memory is missing") }
-    if case .memoryFile = tap.contents, tap.type != 2 { throw SimulatorError("--memory: only for --type 2") }
+    if case .memoryFile = tap.contents, tap.type != .type2 { throw SimulatorError("--memory: only for --type 2") }
     if case .memoryFile = tap.contents, tap.uid != nil { throw SimulatorError("--uid: the memory holds it already") }
+    if tap.type == .type3, tap.uid != nil { throw SimulatorError("--uid: a tag of --type 3 makes up its IDm") }
     return tap
   }
 

@@ -79,8 +79,19 @@ struct ControlSession: Sendable {
       do { message = try NDEFMessage.uri(uri).encoded() } catch { throw SimulatorError("\(uri.prefix(80)): \(error)") }
     }
     let uid = tap.uid ?? .generated()
-    guard tap.type == 2 else { return try .type4(message: message, uid: uid) }
-    return try .type2(tap.model ?? .ntag215, message: message, uid: uid)
+    switch tap.type {
+    case .type2: return try .type2(tap.model ?? .ntag215, message: message, uid: uid)
+    case .type3: return try .type3(message: message)
+    case .type4: return try .type4(message: message, uid: uid)
+    case .type4B: return try .type4B(message: message, pupi: try pupi(tap.uid))
+    case .mifareClassic: return try .mifareClassic(.classic1K, message: message, uid: uid)
+    }
+  }
+
+  private static func pupi(_ uid: TagUID?) throws(SimulatorError) -> TagPUPI {
+    guard let uid else { return .generated() }
+    guard let bytes = uid.fixedBytes else { return .random }
+    return try .fixed(bytes)
   }
 
   private static func readFile(_ path: String) throws(SimulatorError) -> [UInt8] {

@@ -1,0 +1,30 @@
+/// A MIFARE Classic, with what its data sheet says of its memory.
+public struct MIFAREClassicModel: Sendable, Hashable {
+  /// The name on the control line: `mini`, `classic1k`, `classic4k`.
+  public let name: String
+  /// Sectors: 32 of 4 blocks, and from there on of 16.
+  public let sectorCount: Int
+  /// Select acknowledge.
+  let sak: UInt8
+  /// The high byte of the answer to request is zero; this is the low one for a UID of four bytes.
+  let atqa: UInt8
+
+  /// MF1ICS20: 5 sectors, 320 bytes.
+  public static let mini = MIFAREClassicModel(name: "mini", sectorCount: 5, sak: 0x09, atqa: 0x04)
+  /// MF1S50: 16 sectors, 1 KiB.
+  public static let classic1K = MIFAREClassicModel(name: "classic1k", sectorCount: 16, sak: 0x08, atqa: 0x04)
+  /// MF1S70: 40 sectors, 4 KiB.
+  public static let classic4K = MIFAREClassicModel(name: "classic4k", sectorCount: 40, sak: 0x18, atqa: 0x02)
+
+  /// Every model there is.
+  public static let all: [MIFAREClassicModel] = [.mini, .classic1K, .classic4K]
+
+  /// All blocks, those of keys included.
+  var blockCount: Int { Self.firstBlock(of: sectorCount) }
+
+  static func firstBlock(of sector: Int) -> Int { sector < 32 ? sector * 4 : 128 + (sector - 32) * 16 }
+
+  static func sector(of block: Int) -> Int { block < 128 ? block / 4 : 32 + (block - 128) / 16 }
+
+  static func trailer(of sector: Int) -> Int { firstBlock(of: sector + 1) - 1 }
+}

@@ -1,0 +1,96 @@
+extension SimulatedTag {
+  /// A MIFARE Classic that is formatted for NDEF (AN1304) and holds a message.
+  ///
+  /// - Parameters:
+  ///   - model: the chip.
+  ///   - message: an encoded NDEF message; empty for a formatted tag without one.
+  ///   - uid: four or seven bytes on a real one.
+  ///   - keyB: key B of every sector, six bytes: a secret where it is not what formatting programs take.
+  ///   - sectors: which belong to NDEF; nil for all that can.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the message does not fit.
+  public static func mifareClassic(
+    _ model: MIFAREClassicModel, message: [UInt8], uid: TagUID = .generated(),
+    keyB: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], sectors: [Int]? = nil
+  ) throws(SimulatorError) -> SimulatedTag {
+    let count = message.count
+    let length =
+      count < 0xFF
+      ? [UInt8(truncatingIfNeeded: count)]
+      : [0xFF, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
+    return try mifareClassic(
+      model, contents: [0x03] + length + message, isTerminated: true, uid: uid, keyB: keyB, sectors: sectors)
+  }
+
+  /// A MIFARE Classic that is formatted for NDEF, with anything at all where the TLVs should be.
+  ///
+  /// - Parameters:
+  ///   - model: the chip.
+  ///   - contents: the bytes of the data blocks.
+  ///   - uid: four or seven bytes on a real one.
+  ///   - sectors: which belong to NDEF; nil for all that can.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the contents do not fit.
+  public static func mifareClassic(
+    _ model: MIFAREClassicModel, contents: [UInt8], uid: TagUID = .generated(), sectors: [Int]? = nil
+  ) throws(SimulatorError) -> SimulatedTag {
+    try mifareClassic(
+      model, contents: contents, isTerminated: false, uid: uid, keyB: [UInt8](repeating: 0xFF, count: 6),
+      sectors: sectors)
+  }
+
+  /// A MIFARE Classic from a dump, its keys included.
+  ///
+  /// - Parameters:
+  ///   - model: the chip; the dump has as many bytes.
+  ///   - memory: the bytes from block 0 on.
+  ///   - uid: four or seven bytes; nil for the one in block 0, of four.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the dump has another length.
+  public static func mifareClassic(
+    _ model: MIFAREClassicModel, memory: [UInt8], uid: TagUID? = nil
+  ) throws(SimulatorError) -> SimulatedTag {
+    guard memory.count == model.blockCount * MIFAREClassicMemory.blockSize else {
+      throw SimulatorError("a dump of \(memory.count) bytes is not one of \(model.name)")
+    }
+    let uid = if let uid { uid } else { try TagUID.fixed(Array(memory[0..<4])) }
+    var blocks = MIFAREClassicMemory(model: model, uid: uid.fixedBytes ?? [])
+    blocks.put(memory, at: 0)
+    return try mifareClassic(blocks, uid)
+  }
+
+  /// A MIFARE Classic as it leaves the factory: all keys FF, nothing on it.
+  ///
+  /// - Parameters:
+  ///   - model: the chip.
+  ///   - uid: four or seven bytes on a real one.
+  /// - Returns: the tag.
+  /// - Throws: `SimulatorError` where the UID is random, which the chip's are not.
+  public static func mifareClassicBlank(
+    _ model: MIFAREClassicModel, uid: TagUID = .generated()
+  ) throws(SimulatorError) -> SimulatedTag {
+    try mifareClassic(MIFAREClassicMemory(model: model, uid: uid.fixedBytes ?? []), uid)
+  }
+
+  private static func mifareClassic(
+    _ model: MIFAREClassicModel, contents: [UInt8], isTerminated: Bool, uid: TagUID, keyB: [UInt8], sectors: [Int]?
+  ) throws(SimulatorError) -> SimulatedTag {
+    let sectors = sectors ?? (1..<model.sectorCount).filter { $0 != 16 }
+    var blocks = MIFAREClassicMemory(model: model, uid: uid.fixedBytes ?? [])
+    let room = sectors.reduce(0) { $0 + blocks.dataBlocks(of: $1).count * MIFAREClassicMemory.blockSize }
+    guard contents.count <= room else {
+      throw SimulatorError("\(contents.count) bytes do not fit into the \(room) that \(model.name) has for TLVs")
+    }
+    guard keyB.count == 6 else { throw SimulatorError("a key has 6 bytes, not \(keyB.count)") }
+    let isFull = contents.count == room
+    blocks.format(sectors: sectors, keyB: keyB, contents: contents + (isTerminated && !isFull ? [0xFE] : []))
+    return try mifareClassic(blocks, uid)
+  }
+
+  private static func mifareClassic(_ blocks: MIFAREClassicMemory, _ uid: TagUID) throws(SimulatorError) -> SimulatedTag
+  {
+    // The UID goes into every authentication.
+    guard let bytes = uid.fixedBytes else { throw SimulatorError("a MIFARE Classic has no random UID") }
+    return SimulatedTag(tag: TypeATag(uid: uid, application: MIFAREClassicTag(blocks, uid: bytes)))
+  }
+}
