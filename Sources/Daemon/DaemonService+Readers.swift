@@ -41,6 +41,7 @@ extension DaemonService {
       case .stop(let id): stopProcess(id)
       case .look(let id): units[id]?.process.assumeIsolated { $0.lookForDevice() }
       case .move(let id, let seat): handle(.readerMoved(id, seat: seat))
+      case .away(let id, let isAway): handle(.readerAway(id, isAway))
       case .log(let level, let text): log(level, text)
       }
     }

@@ -39,9 +39,14 @@ extension DaemonState {
       let before = gate.verdict
       for event in [.readerReady(reader.isReady)] + events(for: seat(reader.properties.seat)) { _ = gate.handle(event) }
       readers[id]?.gate = gate
+      // A process whose reader has failed is told as well: it tries again, and scans once it can. Where udev tells when the
+      // device comes there is nothing to try, and the process sleeps.
+      let wants = gate.verdict.wantsReader && (reader.isReady || !reader.isAway)
+      if wants != reader.isToScan {
+        readers[id]?.isToScan = wants
+        actions.append(.scan(id, wants))
+      }
       guard gate.verdict != before else { continue }
-      // A process whose reader is absent is told as well: it looks for it, and scans once it is there.
-      if gate.verdict.wantsReader != before.wantsReader { actions.append(.scan(id, gate.verdict.wantsReader)) }
       let names = gate.verdict.reasons.names.joined(separator: ", ")
       let held = gate.verdict.holdsTaps ? ", and taps are held" : ""
       actions.append(

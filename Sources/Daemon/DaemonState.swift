@@ -20,6 +20,8 @@ struct DaemonState: Sendable {
   enum Event: Sendable {
     case readerAdded(Int, path: ObjectPath, device: String, seat: String)
     case readerMoved(Int, seat: String)
+    /// Its device is not plugged in, and its coming will be told; or it is, or may come unannounced.
+    case readerAway(Int, Bool)
     case readerRemoved(Int)
     case reader(Int, ReaderProcessEvent)
     /// A tag was read; with what a tap made of it would be called, and when, in microseconds since 1970.
@@ -72,6 +74,7 @@ struct DaemonState: Sendable {
     case .readerMoved(let id, let seat):
       readers[id]?.properties.seat = seat
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is on \(seat)")) }
+    case .readerAway(let id, let isAway): readers[id]?.isAway = isAway
     case .readerRemoved(let id):
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is gone")) }
       readers[id] = nil

@@ -22,6 +22,17 @@ enum ReaderAddress: Hashable, Sendable {
 
   var isUSB: Bool { if case .usb = self { true } else { false } }
 
+  /// Whether udev tells of it: of anything on USB, and of what it names in /dev in the kinds that are followed. Anything
+  /// else, a pseudo-terminal or a link of somebody's own, may come without a word.
+  var isUdevs: Bool {
+    switch self {
+    case .file(let path):
+      ["/dev/tty", "/dev/serial/", "/dev/spidev", "/dev/i2c-"].contains { path.hasPrefix($0) }
+    case .usb: true
+    case .other: false
+    }
+  }
+
   /// - Parameters:
   ///   - device: a device of the machine.
   ///   - resolve: follows the links of a path, as realpath(3) does.

@@ -32,6 +32,8 @@ struct ReaderRoster: Sendable {
     case look(Int)
     /// It belongs to another seat now.
     case move(Int, seat: String)
+    /// Its device is not plugged in, and udev will tell when it is; or that is so no more.
+    case away(Int, Bool)
     case log(LogLevel, String)
   }
 
@@ -45,6 +47,8 @@ struct ReaderRoster: Sendable {
     let stays: Bool
     /// Whether its process takes whatever libnfc finds first.
     let seeks: Bool
+    /// Whether udev tells when its device comes or goes.
+    var isFollowed: Bool
     /// What keeps it from being opened.
     var obstacle: ReaderObstacle?
   }
@@ -116,11 +120,13 @@ struct ReaderRoster: Sendable {
     let id = next
     next += 1
     let reader = Reader(
-      device: name, seat: device?.seat ?? DaemonState.defaultSeat, path: device?.path, stays: stays, seeks: name == nil)
+      device: name, seat: device?.seat ?? DaemonState.defaultSeat, path: device?.path, stays: stays, seeks: name == nil,
+      isFollowed: hasUdev && (device != nil || name.map { ReaderAddress($0).isUdevs } == true))
     readers[id] = reader
     guard let name else { return [.start(id, device: nil)] }
     // The process is there before anybody can want it to scan.
-    return [.start(id, device: name), .show(id, device: name, seat: reader.seat)]
+    let isAway = reader.isFollowed && device == nil
+    return [.start(id, device: name), .show(id, device: name, seat: reader.seat)] + (isAway ? [.away(id, true)] : [])
   }
 
   private mutating func list(_ found: [String]) -> [Action] {
@@ -165,8 +171,10 @@ struct ReaderRoster: Sendable {
       guard configured.isEmpty, let name = USBReaderModel.connectionString(of: device) else { return [] }
       return add(name, device, stays: false)
     }
+    let wasAway = readers[id]?.isFollowed == true
     readers[id]?.path = device.path
-    return move(id, to: device) + [.look(id)]
+    readers[id]?.isFollowed = true
+    return move(id, to: device) + (wasAway ? [.away(id, false)] : []) + [.look(id)]
   }
 
   private mutating func move(_ id: Int, to device: Device) -> [Action] {
@@ -190,7 +198,7 @@ struct ReaderRoster: Sendable {
     let other = devices.values.sorted { $0.path < $1.path }.first { device in
       !isHeld(device) && reader.device.map { means($0, device) } == true
     }
-    return other.map { attach($0) } ?? [.look(id)]
+    return other.map { attach($0) } ?? [.away(id, true), .look(id)]
   }
 
   private func isHeld(_ device: Device) -> Bool { reader(at: device.path) != nil }

@@ -30,6 +30,10 @@ struct ReaderStatus: Sendable {
   /// Its process says that the field is on.
   var isFieldOn = false
   var isReady = false
+  /// Its device is not plugged in, and udev will tell when it is.
+  var isAway = false
+  /// Its process was told last to look for tags.
+  var isToScan = false
   var gate: ScanGate
   /// What its process says of itself and its device; a device that comes and goes has less to say.
   var statusLines = LineBudget(most: 60)

@@ -86,12 +86,14 @@ import Testing
     #expect(reader["StateReason"]?.asString?.isEmpty == false)
     let object = try ObjectPath("\(Names.Daemon.readersPath)/0")
     for await signal in added where signal.arguments.first?.asObjectPath == object { break }
+    let processes = try rig.daemon.children()
+    #expect(processes.count == 1)
     try await rig.testbed.unplug(path)
     for await signal in removed where signal.arguments.first?.asObjectPath == object { break }
     #expect(try await rig.readers { $0.isEmpty }.isEmpty)
     try await rig.daemon.line(containing: "reader acr122_usb:001:005 is gone")
     // Its process ends with it.
-    while try !rig.daemon.children().isEmpty { await Task.yield() }
+    for process in processes { try await process.end() }
   }
 
   @Test func twoAtOnceAreTwoAndOneUnderAnotherNumberIsAnother() async throws {
@@ -146,15 +148,21 @@ import Testing
 
   @Test func aSerialLineThatComesOrGoesIsLookedForAtOnceByWhoeverIsConfigured() async throws {
     let testbed = try await DeviceTestbed()
-    let rig = try await DaemonRig(environment: testbed.environment)
+    let rig = try await DaemonRig(sessions: nil, environment: testbed.environment)
     let tty = try await testbed.add("scripted", "tty", ["DEVNAME=/dev/scripted", "ID_SEAT=seat3"])
     try await testbed.event(tty, "add")
     for await command in rig.reader.commands where command == .lookForDevice { break }
     try await rig.daemon.line(containing: "reader Scripted (pn532_uart:/dev/scripted) is on seat3")
     let agent = try await rig.agent()
     #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
+    try await rig.scanning(true)
     try await testbed.unplug(tty)
     for await command in rig.reader.commands where command == .lookForDevice { break }
+    // It is left to sleep until it is plugged in again, and stays on the bus.
+    await rig.reader.say(.scanning(false), .state(.absent(reason: "unplugged")), .heartbeat(within: 0))
+    try await rig.scanning(false)
     #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
+    try await testbed.event(try await testbed.add("scripted", "tty", ["DEVNAME=/dev/scripted"]), "add")
+    try await rig.scanning(true)
   }
 }

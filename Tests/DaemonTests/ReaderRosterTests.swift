@@ -106,16 +106,26 @@ import Testing
 
   // MARK: Configured readers
 
-  @Test(arguments: ["pn532_uart:/dev/ttyUSB0", "pn532_uart:/dev/serial/by-id/usb-x:115200", "pn532_uart:/link"])
-  func aConfiguredReaderStaysAndIsLookedForWhenItsDeviceComesOrGoes(device: String) {
+  @Test(arguments: [
+    ("pn532_uart:/dev/ttyUSB0", true), ("pn532_uart:/dev/serial/by-id/usb-x:115200", true), ("pn532_uart:/link", false),
+  ])
+  func aConfiguredReaderStaysAndIsLookedForWhenItsDeviceComesOrGoes(device: String, isUdevs: Bool) {
     var roster = ReaderRoster(configured: [device], hasUdev: true) { $0 == "/link" ? "/dev/ttyUSB0" : nil }
     #expect(roster.handle(.device(.present([Samples.acr122()]))) == [])
-    #expect(roster.handle(.start) == [.start(0, device: device), .show(0, device: device, seat: "seat0")])
+    let away: [ReaderRoster.Action] = isUdevs ? [.away(0, true)] : []
+    #expect(roster.handle(.start) == [.start(0, device: device), .show(0, device: device, seat: "seat0")] + away)
     #expect(roster.listing == .nothing)
-    #expect(roster.handle(.device(.added(Self.tty))) == [.move(0, seat: "seat1"), .look(0)])
-    #expect(roster.handle(.device(.removed(path: Self.tty.path))) == [.look(0)])
-    #expect(roster.handle(.device(.added(Self.tty))) == [.look(0)])
+    let here: [ReaderRoster.Action] = isUdevs ? [.away(0, false)] : []
+    #expect(roster.handle(.device(.added(Self.tty))) == [.move(0, seat: "seat1")] + here + [.look(0)])
+    // From here on udev is known to tell of it, wherever the configuration finds it.
+    #expect(roster.handle(.device(.removed(path: Self.tty.path))) == [.away(0, true), .look(0)])
+    #expect(roster.handle(.device(.added(Self.tty))) == [.away(0, false), .look(0)])
     #expect(roster.readers.count == 1)
+  }
+
+  @Test func whereUdevDoesNotRunNothingIsKnownToBeAway() {
+    var roster = ReaderRoster(configured: ["pn532_uart:/dev/ttyUSB0", "pn53x_usb"], hasUdev: false)
+    #expect(!roster.handle(.start).contains { if case .away = $0 { true } else { false } })
   }
 
   @Test func aConfiguredReaderThatIsThereHasItsSeatFromTheBeginning() {
@@ -131,9 +141,9 @@ import Testing
     _ = roster.handle(.device(.present([first, second])))
     _ = roster.handle(.start)
     #expect(roster.reader(at: first.path) == 0)
-    #expect(roster.handle(.device(.removed(path: first.path))) == [.look(0)])
+    #expect(roster.handle(.device(.removed(path: first.path))) == [.away(0, false), .look(0)])
     #expect(roster.reader(at: second.path) == 0)
-    #expect(roster.handle(.device(.removed(path: second.path))) == [.look(0)])
+    #expect(roster.handle(.device(.removed(path: second.path))) == [.away(0, true), .look(0)])
     #expect(roster.readers.count == 1)
   }
 
@@ -145,6 +155,7 @@ import Testing
     #expect(
       roster.handle(.listed(["pn532_uart:/dev/ttyS0", "acr122_usb", "pn53x_usb:001:002"])) == [
         .start(1, device: "pn532_uart:/dev/ttyS0"), .show(1, device: "pn532_uart:/dev/ttyS0", seat: "seat0"),
+        .away(1, true),
       ])
     var none = Self.plugged()
     #expect(none.handle(.listed([])) == [])

@@ -72,6 +72,24 @@ import Testing
     #expect(state.handle(.readerMoved(1, seat: "seat9"), at: now).contains(.scan(1, false)))
   }
 
+  @Test func aProcessWhoseReaderIsKnownToBeAwayIsLeftToSleep() {
+    let now = ManualClock().now
+    var state = Self.twoSeats(at: now)
+    func orders(_ event: DaemonState.Event) -> [DaemonState.Action] {
+      state.handle(event, at: now).filter { if case .scan = $0 { true } else { false } }
+    }
+    #expect(orders(.readerAway(1, true)) == [])
+    #expect(orders(.reader(1, .state(.absent(reason: "unplugged")))) == [.scan(1, false)])
+    #expect(orders(.readerAway(1, false)) == [.scan(1, true)])
+    #expect(orders(.reader(1, .state(.ready(name: "x", device: "a:1")))) == [])
+    // One that may come unannounced, or is plugged in and does not work, is tried again and again.
+    #expect(orders(.reader(0, .state(.absent(reason: "unplugged")))) == [])
+    // What can be opened is there, whatever was said of it.
+    #expect(orders(.reader(1, .state(.failed(reason: "x")))) == [])
+    #expect(orders(.readerAway(1, true)) == [.scan(1, false)])
+    #expect(orders(.reader(1, .state(.ready(name: "x", device: "a:1")))) == [.scan(1, true)])
+  }
+
   @Test func aReasonIsLoggedWhenItChangesAndNotAtEachTry() {
     var state = DaemonState(policy: .init(), isEnabled: true)
     let now = ManualClock().now
