@@ -58,7 +58,11 @@ import Testing
     await reader.stop()
   }
 
-  @Test(arguments: [Type2Model.ultralight, .ntag213, .ntag215, .ntag216])
+  /// Of the models that nfc-mfultralight knows: to it whatever answers GET_VERSION, if only by refusing, is one of those.
+  @Test(
+    arguments: [
+      Type2Model.ultralight, .ultralightEV1, .ultralightEV1Large, .ntag210, .ntag212, .ntag213, .ntag215, .ntag216,
+    ])
   func dumpIsTheMemory(model: Type2Model) async throws {
     let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start()

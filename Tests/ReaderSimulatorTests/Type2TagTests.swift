@@ -46,7 +46,7 @@ import Testing
   @Test func messageThatDoesNotFitIsAnError() {
     #expect(throws: SimulatorError.self) { try type2(.ultralight, [UInt8](repeating: 0, count: 47)) }
     #expect(throws: SimulatorError.self) { try SimulatedTag.type2(memory: [UInt8](repeating: 0, count: 7)) }
-    #expect(throws: SimulatorError.self) { try SimulatedTag.type2(memory: [UInt8](repeating: 0, count: 925)) }
+    #expect(throws: SimulatorError.self) { try SimulatedTag.type2(memory: [UInt8](repeating: 0, count: 1961)) }
     #expect(throws: SimulatorError.self) { try TagUID.fixed([1, 2, 3]) }
   }
 

@@ -8,12 +8,16 @@ public struct SimulatedTag: Sendable {
   ///   - model: the chip.
   ///   - message: an encoded NDEF message; empty for a formatted tag without one.
   ///   - uid: seven bytes on a real one, whose first pages hold them too.
+  ///   - hasLockControl: whether the lock control TLV with which the model leaves the factory is before the message; many
+  ///     programs write over it.
   /// - Returns: the tag.
   /// - Throws: `SimulatorError` where the message does not fit.
-  public static func type2(_ model: Type2Model, message: [UInt8], uid: TagUID = .generated()) throws(SimulatorError)
-    -> SimulatedTag
-  {
-    type2(try Type2Memory(model: model, uid: uid.fixedBytes ?? [], message: message), uid)
+  public static func type2(
+    _ model: Type2Model, message: [UInt8], uid: TagUID = .generated(), hasLockControl: Bool = false
+  ) throws(SimulatorError) -> SimulatedTag {
+    let bytes = uid.fixedBytes ?? []
+    return type2(
+      try Type2Memory(model: model, uid: bytes, message: message, hasLockControl: hasLockControl), uid)
   }
 
   /// A Type 2 tag with anything at all where the TLVs should be: damaged, hostile, or merely unusual.

@@ -4,15 +4,23 @@ struct Type2Memory: Sendable {
   let model: Type2Model
   private(set) var bytes: [UInt8]
 
-  /// As it leaves the factory, with `message` in an NDEF TLV.
+  /// With `message` in an NDEF TLV.
   ///
-  /// - Throws: where the message does not fit, or the UID does not have seven bytes.
-  init(model: Type2Model, uid: [UInt8], message: [UInt8]) throws(SimulatorError) {
+  /// - Parameters:
+  ///   - model: the chip.
+  ///   - uid: seven bytes, which are in the first pages; none for another kind of UID.
+  ///   - message: an encoded NDEF message, or none.
+  ///   - hasLockControl: whether the lock control TLV with which the model leaves the factory is before it.
+  /// - Throws: where the message does not fit.
+  init(
+    model: Type2Model, uid: [UInt8], message: [UInt8], hasLockControl: Bool = false
+  ) throws(SimulatorError) {
     let length: [UInt8] =
       message.count < 0xFF
       ? [UInt8(truncatingIfNeeded: message.count)]
       : [0xFF, UInt8(truncatingIfNeeded: message.count >> 8), UInt8(truncatingIfNeeded: message.count)]
-    try self.init(model: model, uid: uid, contents: [0x03] + length + message, terminated: true)
+    let control = hasLockControl ? model.lockControl : []
+    try self.init(model: model, uid: uid, contents: control + [0x03] + length + message, terminated: true)
   }
 
   /// With `contents` from page 4 on, whatever they are.
@@ -50,28 +58,47 @@ struct Type2Memory: Sendable {
       bytes.replaceSubrange(0..<10, with: first + second)
     }
     bytes.replaceSubrange(12..<16, with: [0xE1, 0x10, model.capacityCode, 0x00])
-    if let page = model.dynamicLockPage {
-      bytes.replaceSubrange((page * 4)..<(page * 4 + 12), with: [0, 0, 0, 0xBD, 0x04, 0, 0, 0xFF, 0x00, 0x05, 0, 0])
+    // Where there is a password there is a page of configuration before it, and the last lock byte is fixed.
+    if let secrets = model.secrets {
+      let configuration = secrets.lowerBound - 2
+      bytes.replaceSubrange((configuration * 4)..<(configuration * 4 + 8), with: [0x04, 0, 0, 0xFF, 0x00, 0x05, 0, 0])
+      if let page = model.dynamicLockPage { bytes[page * 4 + 3] = 0xBD }
     }
     return bytes
   }
 
-  /// What a reader gets: passwords read as zero, and the end rolls over to page 0.
+  /// READ: passwords read as zero, and behind the end comes what the model has there.
   ///
-  /// - Returns: nil where the first page does not exist.
-  func read(page: Int, count: Int) -> [UInt8]? {
-    guard (0..<model.pageCount).contains(page) else { return nil }
-    var result: [UInt8] = []
-    for offset in 0..<count {
-      let page = (page + offset) % model.pageCount
-      result += isSecret(page) ? [0, 0, 0, 0] : bytes[(page * 4)..<(page * 4 + 4)]
+  /// - Parameter page: the first of four.
+  /// - Returns: nil where the first page cannot be read.
+  func read(page: Int) -> [UInt8]? {
+    guard isReadable(page) else { return nil }
+    return (page..<page + 4).flatMap { next in
+      switch model.end {
+      case .rollsOver: contents(of: next % (model.lastReadable + 1))
+      case .zeros: next >> 8 == page >> 8 && isReadable(next) ? contents(of: next) : [0, 0, 0, 0]
+      }
     }
-    return result
+  }
+
+  /// FAST_READ.
+  ///
+  /// - Returns: nil where one of the pages cannot be read.
+  func read(pages: ClosedRange<Int>) -> [UInt8]? {
+    guard pages.allSatisfy(isReadable) else { return nil }
+    return pages.flatMap(contents(of:))
+  }
+
+  private func isReadable(_ page: Int) -> Bool { model.hasPage(page) && page <= model.lastReadable }
+
+  private func contents(of page: Int) -> [UInt8] {
+    if let secrets = model.secrets, secrets.contains(page) { return [0, 0, 0, 0] }
+    return Array(bytes[(page * 4)..<(page * 4 + 4)])
   }
 
   /// - Returns: false where the tag refuses: no such page, read-only, or locked.
   mutating func write(_ data: [UInt8], page: Int) -> Bool {
-    guard (2..<model.pageCount).contains(page), data.count == 4 else { return false }
+    guard page >= 2, model.hasPage(page), data.count == 4 else { return false }
     switch page {
     case 2: setOnce([0, 0, data[2] & ~frozenStaticLocks.0, data[3] & ~frozenStaticLocks.1], page: 2)
     case 3:
@@ -98,9 +125,21 @@ struct Type2Memory: Sendable {
     case 3...7: return bytes[10] & 1 << UInt8(page) != 0
     case 8...15: return bytes[11] & 1 << UInt8(page - 8) != 0
     default:
-      guard let lockPage = model.dynamicLockPage, page < lockPage, page >= 16 else { return false }
-      let bit = (page - 16) / model.pagesPerLockBit
+      return isDynamicallyLocked(page)
+    }
+  }
+
+  private func isDynamicallyLocked(_ page: Int) -> Bool {
+    switch model.locks {
+    case .none: return false
+    case .uniform(let lockPage, let pagesPerBit):
+      guard (16..<lockPage).contains(page) else { return false }
+      let bit = (page - 16) / pagesPerBit
       return bytes[lockPage * 4 + bit / 8] & 1 << UInt8(bit % 8) != 0
+    case .interleaved(let lockPage):
+      guard (16..<lockPage).contains(page) else { return false }
+      let group = (page - 16) / 4
+      return bytes[lockPage * 4] & 1 << UInt8(group < 3 ? group + 1 : group + 2) != 0
     }
   }
 
@@ -118,15 +157,18 @@ struct Type2Memory: Sendable {
     return (low, high)
   }
 
-  /// Dynamic lock bits that a block-locking bit has frozen: each bit of the third byte freezes two.
+  /// Dynamic lock bits that a block-locking bit has frozen.
   private var frozenDynamicLocks: (UInt8, UInt8) {
-    guard let page = model.dynamicLockPage else { return (0, 0) }
-    let blocks = bytes[page * 4 + 2]
-    var frozen: UInt16 = 0
-    for bit in 0..<UInt16(8) where blocks & 1 << UInt8(bit) != 0 { frozen |= 0b11 << (2 * bit) }
-    return (UInt8(truncatingIfNeeded: frozen), UInt8(truncatingIfNeeded: frozen >> 8))
+    switch model.locks {
+    case .none: return (0, 0)
+    case .uniform(let page, _):
+      let blocks = bytes[page * 4 + 2]
+      var frozen: UInt16 = 0
+      for bit in 0..<UInt16(8) where blocks & 1 << UInt8(bit) != 0 { frozen |= 0b11 << (2 * bit) }
+      return (UInt8(truncatingIfNeeded: frozen), UInt8(truncatingIfNeeded: frozen >> 8))
+    case .interleaved(let page):
+      let blocks = bytes[page * 4]
+      return ((blocks & 0x01 != 0 ? 0x0E : 0) | (blocks & 0x10 != 0 ? 0xE0 : 0), 0)
+    }
   }
-
-  /// Password and its acknowledgement: the two last pages of an NTAG.
-  private func isSecret(_ page: Int) -> Bool { model.version != nil && page >= model.pageCount - 2 }
 }

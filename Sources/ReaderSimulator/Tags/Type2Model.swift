@@ -1,40 +1,132 @@
-/// A chip that speaks NFC Forum Type 2, with what its data sheet says of its memory.
+/// A chip that speaks NFC Forum Type 2, with what its data sheet says of its memory and its manners.
 public struct Type2Model: Sendable, Hashable {
-  /// The name on the control line: `ultralight`, `ntag213`, `ntag215`, `ntag216`.
+  /// Where lock bits for the pages from 16 on lie, and what each of them locks.
+  enum DynamicLocks: Hashable {
+    case none
+    /// Two bytes of lock bits, each for so many pages, and a third whose bits freeze two of them each.
+    case uniform(page: Int, pagesPerBit: Int)
+    /// As the Ultralight C has them: bits 0 and 4 freeze the three that follow, each of which locks four pages.
+    case interleaved(page: Int)
+  }
+
+  /// What a reader gets that reads behind the last page from a page before it.
+  enum End: Hashable {
+    case rollsOver
+    case zeros
+  }
+
+  /// The name on the control line: `ntag215`.
   public let name: String
-  /// Pages of four bytes, those of the configuration included.
-  public let pageCount: Int
+  /// The pages that exist, of four bytes each, those of the configuration included; from 256 on they are in sector 1.
+  let pages: [ClosedRange<Int>]
   /// The answer to GET_VERSION, nil where the chip does not know the command, nor FAST_READ.
   public let version: [UInt8]?
   /// The third byte of the capability container: bytes for TLVs from page 4 on, divided by eight.
   let capacityCode: UInt8
-  /// The page of the dynamic lock bytes, nil where there are none.
-  let dynamicLockPage: Int?
-  /// How many pages one dynamic lock bit locks.
-  let pagesPerLockBit: Int
+  let locks: DynamicLocks
+  /// The lock control TLV that it leaves the factory with.
+  let lockControl: [UInt8]
+  /// Pages that read as zero: the password and its acknowledgement.
+  let secrets: ClosedRange<Int>?
+  /// The last page that can be read.
+  let lastReadable: Int
+  let end: End
+  /// Whether it falls silent at a command that it does not know, rather than saying no.
+  let isSilentAtUnknownCommands: Bool
+  let hasSectors: Bool
+  /// Whether it has the key of an Ultralight C, and asks for it at 1A.
+  let hasTripleDES: Bool
+
+  private init(
+    _ name: String, pages: [ClosedRange<Int>], version: [UInt8]? = nil, capacityCode: UInt8,
+    locks: DynamicLocks = .none,
+    lockControl: [UInt8] = [], secrets: ClosedRange<Int>? = nil, lastReadable: Int? = nil, end: End = .rollsOver,
+    isSilentAtUnknownCommands: Bool = false, hasSectors: Bool = false, hasTripleDES: Bool = false
+  ) {
+    self.name = name
+    self.pages = pages
+    self.version = version
+    self.capacityCode = capacityCode
+    self.locks = locks
+    self.lockControl = lockControl
+    self.secrets = secrets
+    self.lastReadable = lastReadable ?? pages.last?.upperBound ?? 0
+    self.end = end
+    self.isSilentAtUnknownCommands = isSilentAtUnknownCommands
+    self.hasSectors = hasSectors
+    self.hasTripleDES = hasTripleDES
+  }
 
   /// MIFARE Ultralight, MF0ICU1: 64 bytes, 48 of them for TLVs.
   public static let ultralight = Type2Model(
-    name: "ultralight", pageCount: 16, version: nil, capacityCode: 0x06, dynamicLockPage: nil, pagesPerLockBit: 0)
+    "ultralight", pages: [0...15], capacityCode: 0x06, isSilentAtUnknownCommands: true)
+  /// MIFARE Ultralight C, MF0ICU2: 192 bytes, 144 of them for TLVs; the key in the last 16 cannot be read.
+  public static let ultralightC = Type2Model(
+    "ultralight-c", pages: [0...47], capacityCode: 0x12, locks: .interleaved(page: 40), lastReadable: 43,
+    hasTripleDES: true)
+  /// MIFARE Ultralight EV1, MF0UL11: 80 bytes, 48 of them for TLVs.
+  public static let ultralightEV1 = Type2Model(
+    "ultralight-ev1", pages: [0...19], version: [0x00, 0x04, 0x03, 0x01, 0x01, 0x00, 0x0B, 0x03], capacityCode: 0x06,
+    secrets: 18...19)
+  /// MIFARE Ultralight EV1, MF0UL21: 164 bytes, 128 of them for TLVs.
+  public static let ultralightEV1Large = Type2Model(
+    "ultralight-ev1-128", pages: [0...40], version: [0x00, 0x04, 0x03, 0x01, 0x01, 0x00, 0x0E, 0x03],
+    capacityCode: 0x10, locks: .uniform(page: 36, pagesPerBit: 2), secrets: 39...40)
+  /// NTAG203: 168 bytes, 144 of them for TLVs.
+  public static let ntag203 = Type2Model(
+    "ntag203", pages: [0...41], capacityCode: 0x12, locks: .interleaved(page: 40),
+    lockControl: [0x01, 0x03, 0xA0, 0x10, 0x44])
+  /// NTAG210: 80 bytes, 48 of them for TLVs.
+  public static let ntag210 = Type2Model(
+    "ntag210", pages: [0...19], version: [0x00, 0x04, 0x04, 0x01, 0x01, 0x00, 0x0B, 0x03], capacityCode: 0x06,
+    secrets: 18...19)
+  /// NTAG212: 164 bytes, 128 of them for TLVs.
+  public static let ntag212 = Type2Model(
+    "ntag212", pages: [0...40], version: [0x00, 0x04, 0x04, 0x01, 0x01, 0x00, 0x0E, 0x03], capacityCode: 0x10,
+    locks: .uniform(page: 36, pagesPerBit: 2), lockControl: [0x01, 0x03, 0x90, 0x0A, 0x34], secrets: 39...40)
   /// NTAG213: 180 bytes, 144 of them for TLVs.
   public static let ntag213 = Type2Model(
-    name: "ntag213", pageCount: 45, version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x0F, 0x03],
-    capacityCode: 0x12, dynamicLockPage: 0x28, pagesPerLockBit: 2)
+    "ntag213", pages: [0...44], version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x0F, 0x03], capacityCode: 0x12,
+    locks: .uniform(page: 0x28, pagesPerBit: 2), lockControl: [0x01, 0x03, 0xA0, 0x0C, 0x34], secrets: 43...44)
   /// NTAG215: 540 bytes, 496 of them for TLVs.
   public static let ntag215 = Type2Model(
-    name: "ntag215", pageCount: 135, version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x11, 0x03],
-    capacityCode: 0x3E, dynamicLockPage: 0x82, pagesPerLockBit: 16)
+    "ntag215", pages: [0...134], version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x11, 0x03], capacityCode: 0x3E,
+    locks: .uniform(page: 0x82, pagesPerBit: 16), secrets: 133...134)
   /// NTAG216: 924 bytes, 872 of them for TLVs. (Its container says 109 times eight.)
   public static let ntag216 = Type2Model(
-    name: "ntag216", pageCount: 231, version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x13, 0x03],
-    capacityCode: 0x6D, dynamicLockPage: 0xE2, pagesPerLockBit: 16)
+    "ntag216", pages: [0...230], version: [0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x13, 0x03], capacityCode: 0x6D,
+    locks: .uniform(page: 0xE2, pagesPerBit: 16), secrets: 229...230)
+  /// NTAG I2C 1k, NT3H1101: 888 bytes, 872 of them for TLVs.
+  public static let ntagI2C1k = Type2Model(
+    "ntag-i2c-1k", pages: [0...0xE2, 0xE8...0xE9], version: [0x00, 0x04, 0x04, 0x05, 0x02, 0x01, 0x13, 0x03],
+    capacityCode: 0x6D, locks: .uniform(page: 0xE2, pagesPerBit: 16), end: .zeros, hasSectors: true)
+  /// NTAG I2C 2k, NT3H1201: 1904 bytes in two sectors, 1872 of them for TLVs.
+  public static let ntagI2C2k = Type2Model(
+    "ntag-i2c-2k", pages: [0...0x1E0, 0x1E8...0x1E9], version: [0x00, 0x04, 0x04, 0x05, 0x02, 0x01, 0x15, 0x03],
+    capacityCode: 0xEA, locks: .uniform(page: 0x1E0, pagesPerBit: 32), end: .zeros, hasSectors: true)
 
-  /// Every model there is.
-  public static let all: [Type2Model] = [.ultralight, .ntag213, .ntag215, .ntag216]
+  /// Every model there is, the smallest memory first.
+  public static let all: [Type2Model] = [
+    .ultralight, .ntag210, .ultralightEV1, .ntag212, .ultralightEV1Large, .ntag203, .ntag213, .ultralightC, .ntag215,
+    .ntag216, .ntagI2C1k, .ntagI2C2k,
+  ]
+
+  /// Pages of four bytes up to the last one, those that do not exist in between included.
+  public var pageCount: Int { (pages.last?.upperBound ?? 0) + 1 }
+
+  /// The page of the dynamic lock bytes, nil where there are none.
+  var dynamicLockPage: Int? {
+    switch locks {
+    case .none: nil
+    case .uniform(let page, _), .interleaved(let page): page
+    }
+  }
 
   /// Bytes for TLVs, from page 4 on.
   public var capacity: Int { Int(capacityCode) * 8 }
 
   /// The page behind the last one that holds TLVs.
   var endOfTLVs: Int { 4 + capacity / 4 }
+
+  func hasPage(_ page: Int) -> Bool { pages.contains { $0.contains(page) } }
 }
