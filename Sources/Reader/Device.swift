@@ -32,6 +32,7 @@ final class Device {
   /// Commands of a PN53x (UM0701-02, 7).
   private enum Command {
     static let diagnose: UInt8 = 0x00
+    static let writeRegister: UInt8 = 0x08
     static let configureRF: UInt8 = 0x32
     static let exchange: UInt8 = 0x40
     static let communicateThru: UInt8 = 0x42
@@ -116,6 +117,17 @@ final class Device {
   /// Sends a frame to the selected tag as it is; the chip adds the CRC and takes it off the answer.
   func communicateThru(_ frame: [UInt8]) throws(Failure) -> Answer {
     try transmit([Command.communicateThru] + frame)
+  }
+
+  /// Sets one of the chip's registers (UM0701-02, 7.2.5).
+  func writeRegister(_ address: UInt16, _ value: UInt8) throws(Failure) {
+    _ = try send([Command.writeRegister, UInt8(address >> 8), UInt8(address & 0xFF), value])
+  }
+
+  /// How long the chip waits for a tag's answer to a frame that is sent as it is (RFConfiguration, item 2).
+  /// The code stands for 100 µs times two to the power of one less; the chip starts with 0A, 51.2 ms.
+  func setAnswerTimeout(code: UInt8) throws(Failure) {
+    _ = try send([Command.configureRF, 0x02, 0x00, 0x0B, code])
   }
 
   // The first byte of the answer is its status, which libnfc has looked at.

@@ -79,7 +79,7 @@ extension TagActivation {
     switch self {
     case .typeA(let tag):
       switch tag.type {
-      case .type2: .success(Type2Tag())
+      case .type2: .success(Type2Tag(manufacturer: tag.uid.first))
       case .type4A: .success(Type4Tag())
       case .mifareClassic: .success(MIFAREClassicTag(uid: tag.uid, sak: tag.sak))
       case .peer: .failure(TagProblem(.unsupported, "it is another NFC device, not a tag"))

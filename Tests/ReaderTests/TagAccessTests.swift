@@ -23,6 +23,6 @@ import Testing
     let walk = TearWalk(.typeA) { try .type2(.ntag215, message: message) }
     let report = try await walk.reading(message)
     #expect(report.findings.isEmpty)
-    #expect(report.exchanges == (size == 0 ? 1 : 5))
+    #expect(report.exchanges == (size == 0 ? 1 : 2))
   }
 }

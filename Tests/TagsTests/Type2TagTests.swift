@@ -88,7 +88,7 @@ private struct NoSuchMessage: Error {}
     let other: [UInt8] = [0xFD, 100] + [UInt8](repeating: 3, count: 100)
     let (content, reads) = try read(Type2Memory(other + tlv(bytes)))
     #expect(content == .message(bytes))
-    #expect(reads == [3, 27, 31])
+    #expect(reads == [3, 29])
   }
 
   @Test func stepsOverReservedMemory() throws {

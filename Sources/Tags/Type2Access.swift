@@ -1,0 +1,179 @@
+/// The memory of a selected Type 2 tag (Type 2 Tag Operation Specification 1.1, section 5): pages of 4 bytes, in sectors of 256
+/// pages. What was fetched once is kept.
+struct Type2Access {
+  /// What ends the access early.
+  enum Stop: Error {
+    case channel(TagChannelError)
+    case problem(TagProblem)
+  }
+
+  static let pageSize = 4
+  private static let acknowledgement: [UInt8] = [0x0A]
+  /// The first byte behind the capability container.
+  private static let firstByte = 16
+  /// The largest data area and the lock bytes behind it.
+  private static let most = 16 + 255 * 8 + 64
+
+  private(set) var memory = TagMemory(size: most)
+  /// The addresses of the data area.
+  private(set) var area = firstByte..<firstByte
+  private let manufacturer: UInt8?
+  private var sector = 0
+  private var fastRead: Type2ReadPlan.FastRead?
+
+  /// - Parameter manufacturer: the first byte of the UID.
+  init(manufacturer: UInt8?) { self.manufacturer = manufacturer }
+
+  /// The capability container, once it is read.
+  var container: [UInt8] { memory.known(at: 12..<16) }
+
+  /// Reads the first pages, and checks that the tag is formatted for NDEF. Page 3 is the capability container, page 2 holds the
+  /// static lock bytes.
+  mutating func open(from page: Int, _ channel: inout some TagChannel) throws(Stop) {
+    try read(page, &channel)
+    let container = container
+    guard container[0] == 0xE1 else {
+      throw .problem(TagProblem(.notNDEF, "there is no capability container in page 3"))
+    }
+    guard container[1] >> 4 == 1 else {
+      throw .problem(TagProblem(.unsupported, "it is formatted for mapping version \(container[1] >> 4) of Type 2"))
+    }
+    guard container[3] >> 4 == 0 else {
+      throw .problem(TagProblem(.unsupported, "the tag does not let everybody read it"))
+    }
+    area = Self.firstByte..<Self.firstByte + Int(container[2]) * 8
+  }
+
+  /// Finds the NDEF TLV.
+  mutating func block(_ channel: inout some TagChannel) throws(Stop) -> NDEFBlock {
+    while true {
+      switch TLVBlocks.find(in: memory, area: area) {
+      case .needs(let address): try require([address], &channel)
+      case .found(let block): return block
+      case .problem(let problem): throw .problem(problem)
+      }
+    }
+  }
+
+  /// Fetches what is not known yet.
+  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(Stop) {
+    var missing: [Int] = []
+    for address in addresses where memory[address] == nil && missing.last != address / Self.pageSize {
+      missing.append(address / Self.pageSize)
+    }
+    let lastPage = area.upperBound / Self.pageSize - 1
+    while true {
+      let fastRead = self.fastRead ?? Type2ReadPlan.fastRead(manufacturer: manufacturer, memory)
+      switch Type2ReadPlan.next(missing: missing, lastPage: lastPage, fastRead: fastRead) {
+      case .read(let page): try read(page, &channel)
+      case .fastRead(let pages): try read(pages, &channel)
+      case nil: return
+      }
+      missing.removeAll { memory[$0 * Self.pageSize] != nil }
+    }
+  }
+
+  /// READ: four pages.
+  mutating func read(_ page: Int, _ channel: inout some TagChannel) throws(Stop) {
+    try select(sector: page >> 8, &channel)
+    let answer = try exchange([0x30, UInt8(page & 0xFF)], &channel)
+    guard answer.count >= 16 else {
+      throw .problem(TagProblem(.damaged, "the tag answered READ with less than 16 bytes"))
+    }
+    // What lies behind the last page of a sector is not what has the next numbers.
+    memory.learn(answer.prefix(min(16, (0x100 - page & 0xFF) * Self.pageSize)), at: page * Self.pageSize)
+  }
+
+  /// FAST_READ, of which a refusal says that the tag does not know it.
+  private mutating func read(_ pages: ClosedRange<Int>, _ channel: inout some TagChannel) throws(Stop) {
+    try select(sector: pages.lowerBound >> 8, &channel)
+    let command = [0x3A, UInt8(pages.lowerBound & 0xFF), UInt8(pages.upperBound & 0xFF)]
+    let answer = try ask(command, &channel)
+    guard let answer, answer.count == pages.count * Self.pageSize else {
+      fastRead = .absent
+      return
+    }
+    fastRead = .certain
+    memory.learn(answer, at: pages.lowerBound * Self.pageSize)
+  }
+
+  /// GET_VERSION.
+  ///
+  /// - Returns: nil where the tag does not know it.
+  mutating func version(_ channel: inout some TagChannel) throws(Stop) -> [UInt8]? { try ask([0x60], &channel) }
+
+  /// WRITE: one page.
+  mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(Stop) {
+    try select(sector: page >> 8, &channel)
+    guard try exchange([0xA2, UInt8(page & 0xFF)] + data, &channel) == Self.acknowledgement else {
+      throw .channel(TagChannelError(.noAnswer, "the tag does not confirm that it was written"))
+    }
+    memory.learn(data, at: page * Self.pageSize)
+  }
+
+  /// WRITE of a page that the tag may refuse.
+  ///
+  /// - Returns: whether it did not.
+  mutating func isAccepted(
+    _ data: [UInt8], _ page: Int, _ channel: inout some TagChannel
+  ) throws(Stop) -> Bool {
+    try select(sector: page >> 8, &channel)
+    guard try ask([0xA2, UInt8(page & 0xFF)] + data, &channel) == Self.acknowledgement else { return false }
+    memory.learn(data, at: page * Self.pageSize)
+    return true
+  }
+
+  /// SECTOR SELECT, two packets, of which silence confirms the second.
+  mutating func select(sector wanted: Int, _ channel: inout some TagChannel) throws(Stop) {
+    guard wanted != sector else { return }
+    guard (0...0xFE).contains(wanted), try ask([0xC2, 0xFF], &channel) == Self.acknowledgement else {
+      throw .problem(TagProblem(.unsupported, "the NDEF message goes beyond the first sector of the tag"))
+    }
+    do throws(TagChannelError) {
+      _ = try channel.exchange([UInt8(wanted), 0, 0, 0])
+    } catch {
+      guard error.code == .noAnswer else { throw .channel(error) }
+      sector = wanted
+      return
+    }
+    throw .problem(TagProblem(.damaged, "the tag has no sector \(wanted)"))
+  }
+
+  /// Leaves the tag as it was found.
+  mutating func close(_ channel: inout some TagChannel) throws(TagChannelError) {
+    do throws(Stop) {
+      try select(sector: 0, &channel)
+    } catch {
+      if case .channel(let error) = error { throw error }
+    }
+  }
+
+  /// A command that not every tag knows. One that refuses it is selected anew.
+  private mutating func ask(_ command: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> [UInt8]? {
+    do throws(Stop) {
+      return try exchange(command, &channel)
+    } catch {
+      guard case .channel(let reason) = error, reason.code == .noAnswer else { throw error }
+    }
+    try reselect(&channel)
+    return nil
+  }
+
+  /// Selects the tag anew, after which it is in sector 0.
+  mutating func reselect(_ channel: inout some TagChannel) throws(Stop) {
+    do throws(TagChannelError) {
+      try channel.reselect()
+    } catch {
+      throw .channel(error)
+    }
+    sector = 0
+  }
+
+  private func exchange(_ command: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+    do throws(TagChannelError) {
+      return try channel.exchange(command)
+    } catch {
+      throw .channel(error)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/// Bytes whose bits, once set, make pages of a Type 2 tag read-only for ever.
+struct Type2Locks: Equatable {
+  /// Byte addresses, and the lock bits in each.
+  let bytes: [(address: Int, mask: UInt8)]
+
+  static func == (one: Type2Locks, other: Type2Locks) -> Bool {
+    one.bytes.elementsEqual(other.bytes) { $0.address == $1.address && $0.mask == $1.mask }
+  }
+
+  private init(_ address: Int, _ masks: [UInt8]) {
+    bytes = masks.enumerated().map { (address + $0.offset, $0.element) }
+  }
+
+  private init(page: Int, _ masks: UInt8...) { self.init(page * Type2Access.pageSize, masks) }
+
+  private init(_ bytes: [(address: Int, mask: UInt8)]) { self.bytes = bytes }
+
+  /// For the pages from 3 to 15: in page 2 (section 2.2). Bits 0 to 2 of the first byte freeze the others.
+  static let `static` = Type2Locks(10, [0xF8, 0xFF])
+
+  /// Whether the static lock bytes lock a page from 3 to 15.
+  static func isLocked(_ page: Int, _ memory: TagMemory) -> Bool {
+    guard (3...15).contains(page), let low = memory[10], let high = memory[11] else { return false }
+    return (UInt16(high) << 8 | UInt16(low)) & 1 << UInt16(page) != 0
+  }
+
+  /// Where NXP's data sheets have the dynamic lock bytes, by the answer to GET_VERSION: product type, subtype, version and
+  /// storage size. Bits that only freeze others are left out.
+  ///
+  /// - Returns: nil for a version that is not known here.
+  static func ofVersion(_ version: [UInt8]) -> Type2Locks? {
+    guard version.count == 8, version[1] == 0x04 else { return nil }
+    switch (version[2], version[3], version[5], version[6]) {
+    case (0x03, _, _, 0x0B), (0x04, _, _, 0x0B): return Type2Locks([])  // Ultralight EV1 and NTAG210: 48 bytes
+    case (0x03, _, _, 0x0E), (0x04, _, _, 0x0E): return Type2Locks(page: 0x24, 0xFF, 0x03)  // EV1, NTAG212: 128 bytes
+    case (0x04, _, _, 0x0F): return Type2Locks(page: 0x28, 0xFF, 0x0F)  // NTAG213
+    case (0x04, _, _, 0x11): return Type2Locks(page: 0x82, 0xFF)  // NTAG215
+    case (0x04, 0x05, 0x01, 0x15): return Type2Locks(page: 0x1E0, 0xFF, 0x7F)  // NTAG I2C 2k
+    case (0x04, _, _, 0x13), (0x04, 0x05, _, 0x15): return Type2Locks(page: 0xE2, 0xFF, 0x3F)  // NTAG216, the other I2C
+    default: return nil
+    }
+  }
+
+  /// Where lock control TLVs say that they are; those that point outside of any tag's memory do not count.
+  ///
+  /// - Returns: nil where there is none.
+  static func ofControls(_ controls: [LockControl]) -> Type2Locks? {
+    let bytes = controls.filter { $0.address >= 64 && $0.address < 2048 }
+      .flatMap { Type2Locks($0.address, $0.masks).bytes }
+    return bytes.isEmpty ? nil : Type2Locks(bytes)
+  }
+
+  /// Where they are if nothing else is said: behind the data area, one bit for 8 bytes from page 16 on (section 2.2).
+  static func standard(behind area: Range<Int>) -> Type2Locks {
+    let bits = (max(0, area.count - 48) + 7) / 8
+    return Type2Locks(
+      area.upperBound, (0..<(bits + 7) / 8).map { UInt8(truncatingIfNeeded: 1 << min(8, bits - $0 * 8) - 1) })
+  }
+
+  /// The pages that they lie in, ascending.
+  var pages: [Int] { Set(bytes.map { $0.address / Type2Access.pageSize }).sorted() }
+
+  func areAllSet(in memory: TagMemory) -> Bool {
+    bytes.allSatisfy { (memory[$0.address] ?? 0) & $0.mask == $0.mask }
+  }
+
+  func isAnySet(in memory: TagMemory) -> Bool { bytes.contains { (memory[$0.address] ?? 0) & $0.mask != 0 } }
+
+  /// What a page holds where all of its lock bits are set.
+  func locked(_ page: Int, _ memory: TagMemory) -> [UInt8] {
+    (page * Type2Access.pageSize..<(page + 1) * Type2Access.pageSize).map { address in
+      bytes.filter { $0.address == address }.reduce(memory[address] ?? 0) { $0 | $1.mask }
+    }
+  }
+}

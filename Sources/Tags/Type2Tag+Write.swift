@@ -1,0 +1,182 @@
+extension Type2Tag {
+  /// What has to be known before a tag is written or locked.
+  private struct Survey {
+    var access: Type2Access
+    let block: NDEFBlock
+    /// Whether the capability container lets everybody write.
+    var isWritable: Bool { access.container[3] & 0x0F == 0 }
+
+    /// Data bytes of the NDEF TLV up to the first locked page; less than two where its length cannot be changed.
+    ///
+    /// - Parameter areHigherPagesLocked: whether a dynamic lock bit is set. Which pages each of them locks differs from tag to
+    ///   tag; where one is set, none from 16 on counts.
+    /// - Returns: bytes.
+    func room(_ areHigherPagesLocked: Bool) -> Int {
+      1
+        + block.addresses.dropFirst().prefix { address in
+          let page = address / Type2Access.pageSize
+          return !Type2Locks.isLocked(page, access.memory) && !(areHigherPagesLocked && page > 15)
+        }.count
+    }
+
+    func reachesHigherPages(_ addresses: some Sequence<Int>) -> Bool {
+      addresses.contains { $0 / Type2Access.pageSize > 15 }
+    }
+  }
+
+  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+    let status: NDEFStatus
+    var access = Type2Access(manufacturer: manufacturer)
+    do throws(Type2Access.Stop) {
+      var survey = try Self.survey(&access, &channel)
+      defer { access = survey.access }
+      var room = survey.room(false)
+      if survey.isWritable, survey.reachesHigherPages(survey.block.addresses.prefix(room)) {
+        let locks = try Self.dynamicLocks(&survey, &channel)
+        room = survey.room(locks.isAnySet(in: survey.access.memory))
+      }
+      let isWritable = survey.isWritable && room >= 2
+      status = NDEFStatus(
+        capacity: NDEFBlock.capacity(bytes: isWritable ? room : survey.block.addresses.count), isWritable: isWritable)
+    } catch {
+      switch error {
+      case .channel(let error): throw error
+      case .problem(let problem): status = NDEFStatus(notSupported: problem)
+      }
+    }
+    try access.close(&channel)
+    return status
+  }
+
+  /// First the length becomes zero, then come the pages behind it, last its own page: until that is written the tag is
+  /// empty.
+  func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
+    try surveying(&channel) { (survey, channel) throws(Type2Access.Stop) in
+      guard survey.isWritable else { return .readOnly }
+      var room = survey.room(false)
+      let bytes = survey.block.bytes(holding: message)
+      if survey.reachesHigherPages(bytes.map(\.address)), message.count <= NDEFBlock.capacity(bytes: room) {
+        let locks = try Self.dynamicLocks(&survey, &channel)
+        room = survey.room(locks.isAnySet(in: survey.access.memory))
+      }
+      guard room >= 2 else { return .readOnly }
+      let capacity = NDEFBlock.capacity(bytes: room)
+      guard message.count <= capacity else { return .tooLong(capacity: capacity) }
+      try Self.put(bytes.prefix(room - 1), &survey, &channel)
+      return nil
+    }
+  }
+
+  private static func put(
+    _ bytes: ArraySlice<(address: Int, byte: UInt8)>, _ survey: inout Survey, _ channel: inout some TagChannel
+  ) throws(Type2Access.Stop) {
+    let new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
+    let free = Set(survey.block.addresses)
+    let pages = Set(new.keys.map { $0 / Type2Access.pageSize }).sorted()
+    // What shares a page with the new bytes and is not ours stays; what is ours and is not used becomes zero.
+    let kept = pages.flatMap(addresses(of:)).filter { new[$0] == nil && !free.contains($0) }
+    try survey.access.require(kept, &channel)
+    let memory = survey.access.memory
+    func contents(of page: Int) -> [UInt8] {
+      addresses(of: page).map { new[$0] ?? memory[$0] ?? 0 }
+    }
+    let lengthAddress = survey.block.lengthAddress
+    let lengthPage = lengthAddress / Type2Access.pageSize
+    let others = pages.filter { page in
+      page != lengthPage && memory.known(at: addresses(of: page)) != contents(of: page)
+    }
+    if survey.block.length > 0, !others.isEmpty {
+      let empty = addresses(of: lengthPage).map { $0 == lengthAddress ? 0 : memory[$0] ?? 0 }
+      try survey.access.write(empty, to: lengthPage, &channel)
+    }
+    for page in others { try survey.access.write(contents(of: page), to: page, &channel) }
+    if survey.access.memory.known(at: addresses(of: lengthPage)) != contents(of: lengthPage) {
+      try survey.access.write(contents(of: lengthPage), to: lengthPage, &channel)
+    }
+  }
+
+  /// First the capability container says that nobody may write (section 6.2), then the lock bits make it so.
+  func lock(over channel: inout some TagChannel) throws(TagWriteError) {
+    try surveying(&channel) { (survey, channel) throws(Type2Access.Stop) in
+      let dynamic = try Self.dynamicLocks(&survey, &channel)
+      var container = survey.access.container
+      let areAllSet = [Type2Locks.static, dynamic].allSatisfy { $0.areAllSet(in: survey.access.memory) }
+      if container[3] & 0x0F == 0x0F, areAllSet { return .readOnly }
+      if container[3] & 0x0F != 0x0F, !Type2Locks.isLocked(3, survey.access.memory) {
+        container[3] |= 0x0F
+        try survey.access.write(container, to: 3, &channel)
+      }
+      guard try Self.set(dynamic, &survey, &channel) else {
+        return .cannotLock(
+          "the tag says that it is read-only now, but does not let its dynamic lock bits be set: it can still be written"
+        )
+      }
+      guard try Self.set(.static, &survey, &channel) else {
+        return .cannotLock("the tag says that it is read-only now, but does not let its lock bits be set")
+      }
+      return nil
+    }
+  }
+
+  /// - Returns: false where the tag is there and refuses.
+  private static func set(
+    _ locks: Type2Locks, _ survey: inout Survey, _ channel: inout some TagChannel
+  ) throws(Type2Access.Stop) -> Bool {
+    for page in locks.pages {
+      let contents = locks.locked(page, survey.access.memory)
+      guard contents != survey.access.memory.known(at: addresses(of: page)) else { continue }
+      guard try survey.access.isAccepted(contents, page, &channel) else { return false }
+    }
+    return true
+  }
+
+  private static func addresses(of page: Int) -> Range<Int> {
+    page * Type2Access.pageSize..<(page + 1) * Type2Access.pageSize
+  }
+
+  /// Static lock bytes, capability container and the way to the NDEF TLV.
+  private static func survey(
+    _ access: inout Type2Access, _ channel: inout some TagChannel
+  ) throws(Type2Access.Stop) -> Survey {
+    try access.open(from: 2, &channel)
+    let block = try access.block(&channel)
+    return Survey(access: access, block: block)
+  }
+
+  /// Finds the dynamic lock bytes and reads them: where a lock control TLV says, else where the tag's version has them, else
+  /// where the specification does. A tag of 48 bytes has none.
+  private static func dynamicLocks(
+    _ survey: inout Survey, _ channel: inout some TagChannel
+  ) throws(Type2Access.Stop) -> Type2Locks {
+    let area = survey.access.area
+    guard area.count > 48 else { return .standard(behind: 0..<0) }
+    var locks = Type2Locks.ofControls(survey.block.lockControls)
+    if locks == nil { locks = try survey.access.version(&channel).flatMap(Type2Locks.ofVersion) }
+    let found = locks ?? .standard(behind: area)
+    for page in found.pages where survey.access.memory[page * Type2Access.pageSize] == nil {
+      try survey.access.read(page, &channel)
+    }
+    return found
+  }
+
+  /// Does something with a tag that was surveyed, and leaves the tag as it was found. The body returns a reason not to write,
+  /// or none.
+  private func surveying<Channel: TagChannel>(
+    _ channel: inout Channel, _ body: (inout Survey, inout Channel) throws(Type2Access.Stop) -> TagWriteError?
+  ) throws(TagWriteError) {
+    var access = Type2Access(manufacturer: manufacturer)
+    let reason: TagWriteError?
+    do throws(Type2Access.Stop) {
+      var survey = try Self.survey(&access, &channel)
+      defer { access = survey.access }
+      reason = try body(&survey, &channel)
+    } catch {
+      switch error {
+      case .channel(let error): throw .channel(error)
+      case .problem(let problem): reason = .refused(problem)
+      }
+    }
+    try TagWriteError.onChannel { () throws(TagChannelError) in try access.close(&channel) }
+    if let reason { throw reason }
+  }
+}

@@ -1,0 +1,150 @@
+import ReaderSimulator
+import Tags
+import Testing
+
+@testable import Reader
+
+/// Type 2 tags through the real libnfc and the simulated chip.
+@Suite(.timeLimit(.minutes(5))) struct Type2AccessTests {
+  /// The longest message that the model has room for.
+  static func capacity(_ model: Type2Model) -> Int { model.capacity - (model.capacity > 256 ? 4 : 2) }
+
+  /// Sizes around every border that there is: nothing, one page, the two forms of length, the second sector, all of it.
+  static func sizes(_ model: Type2Model) -> [Int] {
+    [0, 3, 12, 13, 40, 254, 255, 300, 1000, 1010, 1500, capacity(model)].filter { $0 == 0 || $0 <= capacity(model) }
+  }
+
+  @Test(arguments: Type2Model.all) func readsWhatItWrote(model: Type2Model) async throws {
+    let findings = try await withOpenReader { reader in
+      var findings: [String] = []
+      for old in [0, Self.capacity(model)] {
+        for size in Self.sizes(model) {
+          let id = reader.place(try .type2(model, message: ndefMessage(ofSize: old), hasLockControl: false))
+          var channel = try reader.select(.typeA)
+          let message = ndefMessage(ofSize: size)
+          let status = try channel.tag.queryNDEF(over: &channel)
+          if status.access != .readWrite || status.capacity != Self.capacity(model) { findings.append("\(status)") }
+          try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+          let content = try channel.tag.readNDEF(over: &channel)
+          if size > 0, content != .message(message) { findings.append("\(size) over \(old): \(content)") }
+          _ = reader.remove(id)
+        }
+      }
+      return findings
+    }
+    #expect(findings.isEmpty)
+  }
+
+  @Test(arguments: Type2Model.all, [false, true])
+  func lockedIsLocked(model: Type2Model, hasLockControl: Bool) async throws {
+    let message = ndefMessage(ofSize: 30)
+    let findings = try await withOpenReader { reader in
+      var findings: [String] = []
+      let id = reader.place(try .type2(model, message: message, hasLockControl: hasLockControl))
+      var channel = try reader.select(.typeA)
+      let tag = channel.tag
+      try tag.lockNDEF(over: &channel)
+      if try tag.queryNDEF(over: &channel).access != .readOnly { findings.append("not read-only") }
+      if Self.refusal(of: { try tag.lockNDEF(over: &channel) }) != .readOnly { findings.append("locked again") }
+      if Self.refusal(of: { try tag.writeNDEF([], over: &channel) }) != .readOnly { findings.append("written") }
+      if try tag.readNDEF(over: &channel) != .message(message) { findings.append("another message") }
+      // The tag itself refuses every page that holds TLVs, whoever asks.
+      let before = reader.memory(of: id)
+      for page in 4..<min(256, 4 + model.capacity / 4) {
+        channel = try reader.select(.typeA)
+        _ = try Type2Framing().exchange([0xA2, UInt8(page), 9, 9, 9, 9], with: reader.device)
+      }
+      if reader.memory(of: id) != before { findings.append("pages can still be written") }
+      return findings
+    }
+    #expect(findings.isEmpty)
+  }
+
+  private static func refusal(of body: () throws -> Void) -> TagWriteError? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return error as? TagWriteError
+    }
+  }
+
+  @Test(arguments: [Type2Model.ultralight, .ntag203, .ntag215, .ntagI2C2k], [0, 40])
+  func tornReadingYieldsNoOtherMessage(model: Type2Model, size: Int) async throws {
+    let message = ndefMessage(ofSize: size)
+    let report = try await TearWalk(.typeA) { try .type2(model, message: message) }.reading(message)
+    #expect(report.findings.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (.ultralight, 46, 46), (.ntag213, 20, 100), (.ntag213, 100, 20), (.ntag215, 0, 37), (.ntag215, 300, 0),
+      (.ntag215, 3, 254), (.ultralightC, 60, 70), (.ntag203, 60, 61), (.ntag216, 255, 260),
+    ] as [(Type2Model, Int, Int)])
+  func tornWritingLeavesNoOtherMessage(model: Type2Model, old: Int, new: Int) async throws {
+    let (old, new) = (ndefMessage(ofSize: old), ndefMessage(ofSize: new, filledWith: 0x42))
+    let hasLockControl = max(old.count, new.count) + 5 <= Self.capacity(model)
+    let walk = TearWalk(.typeA) { try .type2(model, message: old, hasLockControl: hasLockControl) }
+    let report = try await walk.writing(new, over: old)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges > 1)
+  }
+
+  /// A message over the border between two sectors, behind a block that nobody knows.
+  @Test(arguments: [0, 4, 20, 40]) func tornAtTheBorderOfASectorNothingIsLost(before: Int) async throws {
+    let (old, new) = (ndefMessage(ofSize: 60), ndefMessage(ofSize: 70, filledWith: 0x42))
+    let skipped = 1024 - 16 - before
+    let contents =
+      [0xFD, 0xFF, UInt8((skipped - 4) >> 8), UInt8((skipped - 4) & 0xFF)]
+      + [UInt8](repeating: 0x55, count: skipped - 4) + [0x03, 60] + old + [0xFE]
+    let walk = TearWalk(.typeA) { try .type2(.ntagI2C2k, contents: contents) }
+    let reports = [
+      try await walk.reading(old), try await walk.writing(new, over: old), try await walk.locking(old),
+    ]
+    #expect(reports.flatMap(\.findings).isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (.ultralight, false), (.ultralightC, false), (.ntag203, false), (.ntag203, true), (.ntag213, false),
+      (.ntag213, true), (.ntag215, false), (.ntagI2C2k, false),
+    ] as [(Type2Model, Bool)])
+  func tornLockingLeavesTheMessage(model: Type2Model, hasLockControl: Bool) async throws {
+    let message = ndefMessage(ofSize: 37)
+    let report = try await TearWalk(.typeA) {
+      try .type2(model, message: message, hasLockControl: hasLockControl)
+    }.locking(message)
+    #expect(report.findings.isEmpty)
+  }
+
+  /// An NTAG215 with 37 bytes: the first READ, and the rest at once.
+  @Test func anOrdinaryTagTakesTwoCommands() async throws {
+    let counters = try await withOpenReader { reader in
+      _ = reader.place(try .type2(.ntag215, message: ndefMessage(ofSize: 37), uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
+      var channel = try reader.select(.typeA)
+      _ = reader.takeCounters()
+      #expect(try channel.tag.readNDEF(over: &channel) == .message(ndefMessage(ofSize: 37)))
+      return reader.takeCounters()
+    }
+    #expect(counters.exchanges == 2)
+    #expect(counters.commands == 2)
+  }
+
+  @Test func whatRefusesFastReadIsReadByRead() async throws {
+    // Anybody's tag of this size may know it; this one does not.
+    let memory = [UInt8](repeating: 0, count: 64)
+    let counters = try await withOpenReader { reader in
+      var image = memory
+      let message = ndefMessage(ofSize: 30)
+      image.replaceSubrange(0..<16, with: [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0, 0xE1, 0x10, 0x10, 0x00])
+      image.replaceSubrange(16..<48, with: [0x03, 30] + message)
+      _ = reader.place(try .type2(.ultralight, memory: image))
+      var channel = try reader.select(.typeA)
+      _ = reader.takeCounters()
+      #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
+      return reader.takeCounters()
+    }
+    // READ, the refused FAST_READ, two more READs.
+    #expect(counters.exchanges == 4)
+  }
+}

@@ -1,0 +1,98 @@
+import Testing
+
+@testable import Tags
+
+@Suite struct Type2ReadPlanTests {
+  /// What is sent, one after the other, where the tag knows what it is asked.
+  private func steps(_ pages: some Sequence<Int>, lastPage: Int, _ fastRead: Type2ReadPlan.FastRead) -> [String] {
+    var missing = Array(pages)
+    var steps: [String] = []
+    while let step = Type2ReadPlan.next(missing: missing, lastPage: lastPage, fastRead: fastRead), steps.count < 200 {
+      switch step {
+      case .read(let page):
+        steps.append("\(page)")
+        missing.removeAll { (page...page + 3).contains($0) }
+      case .fastRead(let pages):
+        steps.append("\(pages)")
+        missing.removeAll { pages.contains($0) }
+      }
+    }
+    return steps
+  }
+
+  @Test func fastReadWhereItSavesAnExchange() {
+    #expect(steps([], lastPage: 127, .certain) == [])
+    #expect(steps(7...10, lastPage: 127, .certain) == ["7"])
+    #expect(steps(7...11, lastPage: 127, .certain) == ["7...11"])
+    #expect(steps(7...127, lastPage: 127, .certain) == ["7...66", "67...126", "124"])
+  }
+
+  @Test func noCommandIsTriedThatMayCostMoreThanItSaves() {
+    #expect(steps(7...38, lastPage: 39, .unknown).count == 8)
+    #expect(steps(7...42, lastPage: 127, .unknown).count == 9)
+    #expect(steps(7...46, lastPage: 127, .unknown) == ["7...46"])
+    #expect(steps(7...127, lastPage: 127, .absent).count == 31)
+  }
+
+  @Test func readEndsWithTheDataArea() {
+    #expect(steps([14, 15], lastPage: 15, .absent) == ["12"])
+    #expect(steps([2], lastPage: 3, .absent) == ["2"])
+    // Lock bytes behind the data area.
+    #expect(steps([40], lastPage: 39, .absent) == ["37"])
+  }
+
+  @Test func neitherCommandCrossesTheBorderOfASector() {
+    #expect(steps(250...260, lastPage: 471, .certain) == ["250...255", "256...260"])
+    #expect(steps(254...257, lastPage: 471, .certain) == ["252", "256"])
+  }
+
+  @Test func pagesThatAreNotNeededAreLeftOut() {
+    #expect(steps([7, 8, 9, 10, 11, 20, 21, 22, 23, 24], lastPage: 127, .certain) == ["7...11", "20...24"])
+  }
+
+  @Test(
+    arguments: [
+      (0x04, 0x06, [], .unknown), (0x04, 0x12, [], .unknown), (0x04, 0x12, [0x01, 0x03, 0xA0, 0x10, 0x44], .unknown),
+      (0x04, 0x12, [0x01, 0x03, 0xA0, 0x0C, 0x34], .certain), (0x04, 0x3E, [], .certain), (0x04, 0x6D, [], .certain),
+      (0x04, 0xEA, [], .certain), (0x05, 0x10, [], .unknown), (nil, 0x3E, [], .unknown),
+    ] as [(UInt8?, UInt8, [UInt8], Type2ReadPlan.FastRead)])
+  func whatIsKnownWithoutAsking(
+    manufacturer: UInt8?, size: UInt8, data: [UInt8], expected: Type2ReadPlan.FastRead
+  ) {
+    var memory = TagMemory(size: 64)
+    memory.learn([0xE1, 0x10, size, 0x00] + data, at: 12)
+    #expect(Type2ReadPlan.fastRead(manufacturer: manufacturer, memory) == expected)
+  }
+}
+
+@Suite struct Type2LocksTests {
+  @Test(
+    arguments: [
+      ([0, 4, 4, 2, 1, 0, 0x0F, 3], [160: 0xFF, 161: 0x0F]), ([0, 4, 4, 2, 1, 0, 0x11, 3], [520: 0xFF]),
+      ([0, 4, 4, 2, 1, 0, 0x13, 3], [904: 0xFF, 905: 0x3F]), ([0, 4, 4, 5, 2, 1, 0x13, 3], [904: 0xFF, 905: 0x3F]),
+      ([0, 4, 4, 5, 2, 1, 0x15, 3], [1920: 0xFF, 1921: 0x7F]), ([0, 4, 4, 5, 2, 2, 0x15, 3], [904: 0xFF, 905: 0x3F]),
+      ([0, 4, 3, 1, 1, 0, 0x0E, 3], [144: 0xFF, 145: 0x03]), ([0, 4, 4, 1, 1, 0, 0x0B, 3], [:]),
+      ([0, 5, 4, 2, 1, 0, 0x0F, 3], nil), ([0, 4, 4, 2], nil), ([0, 4, 4, 2, 1, 0, 0x77, 3], nil),
+    ] as [([UInt8], [Int: UInt8]?)])
+  func theVersionSaysWhereTheyAre(version: [UInt8], expected: [Int: UInt8]?) {
+    let locks = Type2Locks.ofVersion(version)
+    #expect(locks.map { Dictionary(uniqueKeysWithValues: $0.bytes.map { ($0.address, $0.mask) }) } == expected)
+  }
+
+  @Test func aLockControlTLVSaysWhereTheyAre() {
+    let locks = Type2Locks.ofControls([LockControl([0xA0, 12, 0x34])])
+    #expect(locks == .ofVersion([0, 4, 4, 2, 1, 0, 0x0F, 3]))
+    // Within the first pages, or behind all memory: nobody's lock bytes.
+    #expect(Type2Locks.ofControls([LockControl([0x10, 12, 0x31]), LockControl([0xFF, 0, 0x0F])]) == nil)
+    #expect(Type2Locks.standard(behind: 16..<160).bytes.map(\.address) == [160, 161])
+    #expect(Type2Locks.standard(behind: 16..<64).bytes.isEmpty)
+  }
+
+  @Test func bitsThatAreSetAreSeen() {
+    var memory = TagMemory(size: 64)
+    memory.learn([0, 0, 0x10, 0x80], at: 8)
+    #expect((3...16).filter { Type2Locks.isLocked($0, memory) } == [4, 15])
+    #expect(Type2Locks.static.isAnySet(in: memory) && !Type2Locks.static.areAllSet(in: memory))
+    #expect(Type2Locks.static.locked(2, memory) == [0, 0, 0xF8, 0xFF])
+  }
+}
