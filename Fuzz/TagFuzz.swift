@@ -1,0 +1,152 @@
+// Modules: NDEF Tags
+
+import NDEF
+import Tags
+
+/// A hostile tag: the first byte says of which kind, the second how long a message is written to it, and the others are what
+/// it answers to anything. Reading, asking for the status, writing and locking end, within so many exchanges.
+@c(LLVMFuzzerTestOneInput)
+public func fuzzTag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let input = Array(UnsafeBufferPointer(start: start, count: count))
+  guard input.count > 2 else { return 0 }
+  let kinds = Kind.all
+  let kind = kinds[Int(input[0]) % kinds.count]
+  let tag = kind.activation
+  var channel = HostileTag(kind: kind, script: Array(input[2...]))
+
+  if case .message(let message)? = try? tag.readNDEF(over: &channel) {
+    require((try? NDEFMessage(decoding: message)) != nil, "what is read is a message")
+  }
+  channel.rewind()
+  if let status = try? tag.queryNDEF(over: &channel) {
+    require(status.capacity >= 0 && (status.access != .notSupported || status.capacity == 0), "a capacity makes sense")
+  }
+  channel.rewind()
+  try? tag.writeNDEF([UInt8](repeating: 0x5A, count: Int(input[1]) * 8), isVerifying: count % 2 == 0, over: &channel)
+  channel.rewind()
+  try? tag.lockNDEF(over: &channel)
+  channel.rewind()
+  return 0
+}
+
+/// A kind of tag: how it is found, and what a valid answer to a command looks like.
+private struct Kind: Sendable {
+  let activation: TagActivation
+  /// No operation may take more exchanges.
+  let mostExchanges: Int
+  /// How many bytes of the script a valid answer takes, and what stands before and behind them; nil where silence is the
+  /// right answer.
+  let form: @Sendable (_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])?
+
+  static let all: [Kind] = [
+    type2,
+    Kind(
+      activation: .typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [1])), mostExchanges: 70_000,
+      form: apdu),
+    Kind(
+      activation: .typeB(
+        TypeBActivation(
+          pupi: [1, 2, 3, 4], applicationData: [0, 0, 0, 0], protocolInfo: [0, 1, 0], attribResponse: [])),
+      mostExchanges: 70_000, form: apdu),
+    Kind(
+      activation: .felica(FeliCaActivation(idm: idm, pmm: idm, systemCode: [0x12, 0xFC], bitRate: 212)),
+      mostExchanges: 70_000, form: felica),
+    Kind(activation: .jewel(JewelActivation(atqa: [0, 0x0C], uid: [1, 2, 3, 4])), mostExchanges: 5_000, form: jewel),
+    Kind(
+      activation: .typeA(TypeAActivation(atqa: [0, 4], sak: 0x08, uid: [1, 2, 3, 4])), mostExchanges: 5_000,
+      form: classic),
+  ]
+
+  private static let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
+  private static let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
+
+  private static let type2 = Kind(
+    activation: .typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: uid)), mostExchanges: 1_500
+  ) { command in
+    switch (command.first, command.count) {
+    case (0x30, 2): command[1] < 4 ? ([0xE1, 0x10], 14, []) : ([], 16, [])
+    case (0x3A, 3): ([], max(0, Int(command[2]) - Int(command[1]) + 1) * 4, [])
+    case (0x60, 1): ([0, 4], 6, [])
+    case (_, 4): nil
+    default: ([0x0A], 0, [])
+    }
+  }
+
+  @Sendable private static func apdu(_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])? {
+    command.count > 4 && command[1] == 0xB0 ? ([], command.last.map(Int.init) ?? 0, [0x90, 0]) : ([], 0, [0x90, 0])
+  }
+
+  @Sendable private static func felica(_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])? {
+    guard command.count > 12 else { return ([0x01] + idm + idm, 2, []) }
+    let blocks = command[12]
+    return command[0] == 0x06
+      ? ([0x07] + idm + [0, 0, blocks], Int(blocks) * 16, []) : ([command[0] &+ 1] + idm + [0, 0], 0, [])
+  }
+
+  @Sendable private static func jewel(_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])? {
+    switch command.first {
+    case 0x00: ([0x12, 0x4C, 1, 2, 3, 4, 5, 6, 7, 0, 0xE1, 0x10], 110, [])
+    case 0x10: (Array(command.dropFirst().prefix(1)), 128, [])
+    case 0x02: (Array(command.dropFirst().prefix(1)), 8, [])
+    case 0x54, 0x1B: (Array(command.dropFirst().prefix(9)), 0, [])
+    default: (Array(command.dropFirst().prefix(2)), 0, [])
+    }
+  }
+
+  @Sendable private static func classic(_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])? {
+    command.first == 0x30 ? ([], 16, []) : ([], 0, [])
+  }
+}
+
+/// Answers by the script, over and over.
+private struct HostileTag: TagChannel {
+  let kind: Kind
+  let script: [UInt8]
+  private var place = 0
+  private var exchanges = 0
+
+  init(kind: Kind, script: [UInt8]) {
+    self.kind = kind
+    self.script = script
+  }
+
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    count()
+    switch next() {
+    case 0xFF: throw TagChannelError(.noAnswer, "script")
+    case 0xFE: throw TagChannelError(.transmission, "script")
+    case 0xFD: return take(Int(next()))
+    default:
+      guard let form = kind.form(command) else { throw TagChannelError(.noAnswer, "silence") }
+      return form.before + take(form.count) + form.after
+    }
+  }
+
+  mutating func reselect() throws(TagChannelError) {
+    count()
+    if next() == 0xFF { throw TagChannelError(.noAnswer, "script") }
+  }
+
+  /// From the beginning of the script, for the next operation.
+  mutating func rewind() {
+    place = 0
+    exchanges = 0
+  }
+
+  private mutating func count() {
+    exchanges += 1
+    require(exchanges <= kind.mostExchanges, "an operation ends within \(kind.mostExchanges) exchanges")
+  }
+
+  private mutating func next() -> UInt8 {
+    defer { place = (place + 1) % script.count }
+    return script[place]
+  }
+
+  private mutating func take(_ count: Int) -> [UInt8] { (0..<count).map { _ in next() } }
+}
+
+/// Ends the process, which is what the fuzzer looks for.
+private func require(_ condition: Bool, _ what: @autoclosure () -> String) {
+  if !condition { fatalError("does not hold: " + what()) }
+}
