@@ -31,6 +31,7 @@ extension PN532Chip {
     case .typeA: return try exchangeMIFARE(command)
     case .typeB: throw PN532Failure(PN532Status.wrongContext)
     case .felica: return .answer([PN532Status.success] + (try read(command)))
+    case .jewel(let uid): return .answer([PN532Status.success] + (try exchangeJewel(command, uid)))
     }
   }
 

@@ -23,16 +23,16 @@ extension PN532Chip {
     return .answer(answer + [0x80])
   }
 
-  func readRegister(_ data: [UInt8]) -> Outcome {
+  mutating func readRegister(_ data: [UInt8]) -> Outcome {
     guard !data.isEmpty, data.count.isMultiple(of: 2) else { return .refuse }
     let addresses = stride(from: 0, to: data.count, by: 2).map { UInt16(data[$0]) << 8 | UInt16(data[$0 + 1]) }
-    return .answer(addresses.map { registers[$0] })
+    return .answer(addresses.map { readRegister(at: $0) })
   }
 
   mutating func writeRegister(_ data: [UInt8]) -> Outcome {
     guard !data.isEmpty, data.count.isMultiple(of: 3) else { return .refuse }
     for index in stride(from: 0, to: data.count, by: 3) {
-      registers[UInt16(data[index]) << 8 | UInt16(data[index + 1])] = data[index + 2]
+      writeRegister(data[index + 2], at: UInt16(data[index]) << 8 | UInt16(data[index + 1]))
     }
     return .answer([])
   }

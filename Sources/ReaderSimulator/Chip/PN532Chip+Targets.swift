@@ -15,6 +15,8 @@ struct Target {
     /// - Parameter pupi: its pseudo-unique identifier.
     case typeB(pupi: [UInt8])
     case felica
+    /// - Parameter uid: the four bytes that commands carry.
+    case jewel(uid: [UInt8])
   }
 
   let identity: Identity
@@ -62,7 +64,7 @@ extension PN532Chip {
     case .typeA: listTypeA(request)
     case .typeB: listTypeB(request)
     case .felica212, .felica424: listFeliCa(request)
-    case .jewel: _ = radio.transceive(RadioFrame(modulation: .jewel, bytes: [0x26]), for: .activation)
+    case .jewel: listJewel()
     }
     registers.looked(for: request.modulation, found: !targets.isEmpty, lastFrame: radio.lastFrame)
   }
@@ -123,6 +125,7 @@ extension PN532Chip {
     case .typeB(let pupi): try selectTypeB(pupi, index)
     // Each command names the card that is meant.
     case .felica: break
+    case .jewel(let uid): try selectJewel(uid)
     }
     radio.spend(radio.timing.activation)
     selected = index
@@ -138,7 +141,7 @@ extension PN532Chip {
     } else {
       switch targets[index].identity {
       case .typeA: haltTypeA()
-      case .typeB, .felica: break
+      case .typeB, .felica, .jewel: break
       }
     }
   }

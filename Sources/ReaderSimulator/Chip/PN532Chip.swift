@@ -35,6 +35,7 @@ struct PN532Chip {
 
   var radio: RadioInterface
   var registers = PN532Registers()
+  var byteFrames = ByteFrames()
   var retries = (atr: UInt8(0xFF), psl: UInt8(0x01), passiveActivation: UInt8(0xFF))
   var parameters: UInt8 = 0x14
   var lastError: UInt8 = 0
@@ -267,6 +268,7 @@ extension PN532Chip {
     radio.switchField(on: false)
     radio.timeoutCode = 0x0A
     registers = PN532Registers()
+    byteFrames = ByteFrames()
     retries = (atr: 0xFF, psl: 0x01, passiveActivation: 0xFF)
     parameters = 0x14
     lastError = 0

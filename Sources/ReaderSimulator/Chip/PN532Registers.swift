@@ -2,7 +2,10 @@
 struct PN532Registers {
   static let txMode: UInt16 = 0x6302
   static let rxMode: UInt16 = 0x6303
+  static let manualReceive: UInt16 = 0x630D
+  static let command: UInt16 = 0x6331
   static let fifoData: UInt16 = 0x6339
+  static let fifoLevel: UInt16 = 0x633A
   static let control: UInt16 = 0x633C
   static let bitFraming: UInt16 = 0x633D
 
@@ -67,6 +70,9 @@ struct PN532Registers {
       for register in [Self.txMode, Self.rxMode] { self[register] = self[register] & 0x80 | mode }
     }
   }
+
+  /// Whether bytes have parity bits: ManualRCV switches them off.
+  var hasParity: Bool { self[Self.manualReceive] & 0x10 == 0 }
 
   /// How many bits of the last byte are sent, 0 for all eight.
   var transmitLastBits: Int { Int(self[Self.bitFraming] & 0x07) }

@@ -73,6 +73,7 @@ struct TypeATag: FieldTag {
   }
 
   mutating func receive(_ frame: RadioFrame) -> RadioFrame? {
+    if frame.modulation == .jewel { hearJewel() }
     guard frame.modulation == .typeA else { return nil }
     if state == .active && application.isInBlockProtocol { return exchange(frame) }
     if frame.lastBits == 7, frame.bytes.count == 1 { return receiveShort(frame.bytes[0]) }
@@ -85,6 +86,15 @@ struct TypeATag: FieldTag {
         return nil
       }
       return exchange(frame)
+    }
+  }
+
+  /// The frames for a Jewel tag are Type A's, and nothing that this one knows.
+  private mutating func hearJewel() {
+    switch state {
+    case .idle, .halt: break
+    case .ready: leave()
+    case .active: if !application.isInBlockProtocol { leave() }
     }
   }
 

@@ -27,6 +27,11 @@ public struct TagUID: Sendable, Hashable, CustomStringConvertible {
     TagUID(kind: .fixed([0x04] + (0..<6).map { _ in UInt8.random(in: 0...0xFF) }))
   }
 
+  /// A made-up UID of a Topaz tag: seven bytes, the last of them Innovision's 25.
+  public static func generatedTopaz() -> TagUID {
+    TagUID(kind: .fixed((0..<4).map { _ in UInt8.random(in: 0...0xFF) } + [0x00, 0x00, 0x25]))
+  }
+
   private init(kind: Kind) { self.kind = kind }
 
   /// The bytes for one activation.

@@ -1,0 +1,71 @@
+/// What a host sends and receives past the firmware, through the registers of the contactless interface unit (UM0701-02,
+/// sections 7.2.4 and 7.2.5; the unit is that of a PN512).
+///
+/// So far that is what a host does for the commands of Type 1 tags that the firmware does not know: each byte is a frame of
+/// its own, the first one of seven bits, the others without parity. (That frames have no CRC of the unit's own, the firmware
+/// has seen to when it looked for the tag.)
+struct ByteFrames {
+  static let size = 64
+
+  /// The unit's FIFO, which is used both ways.
+  var queue: [UInt8] = []
+  /// The bytes that have gone out as frames of their own; nil once something else has.
+  var sent: [UInt8]?
+
+  /// Takes what is in the queue as a frame.
+  mutating func transmit(lastBits: Int, hasParity: Bool) {
+    let isFirst = lastBits == 7
+    let isRight = queue.count == 1 && (isFirst || lastBits == 0 && !hasParity)
+    sent = isRight ? (isFirst ? [] : sent).map { $0 + queue } : nil
+    queue = []
+  }
+
+  /// What an answer is in the queue: the parity bits among the data where the unit does not check them.
+  mutating func receive(_ bytes: [UInt8], hasParity: Bool) {
+    guard !hasParity else { return queue = Array(bytes.prefix(Self.size)) }
+    let bits = bytes.flatMap { byte in
+      (0..<8).map { byte >> UInt8($0) & 1 } + [UInt8(byte.nonzeroBitCount & 1 ^ 1)]
+    }
+    queue = stride(from: 0, to: bits.count, by: 8).prefix(Self.size).map { start in
+      bits[start..<min(start + 8, bits.count)].reversed().reduce(0) { $0 << 1 | $1 }
+    }
+  }
+}
+
+extension PN532Chip {
+  private static let transmit: UInt8 = 0x04
+  private static let receive: UInt8 = 0x08
+
+  mutating func readRegister(at address: UInt16) -> UInt8 {
+    switch address {
+    // Else what a look for a tag has left there.
+    case PN532Registers.fifoData where !byteFrames.queue.isEmpty: byteFrames.queue.removeFirst()
+    case PN532Registers.fifoLevel: UInt8(truncatingIfNeeded: byteFrames.queue.count)
+    default: registers[address]
+    }
+  }
+
+  mutating func writeRegister(_ value: UInt8, at address: UInt16) {
+    if address != PN532Registers.fifoData { registers[address] = value }
+    switch address {
+    case PN532Registers.fifoData:
+      if byteFrames.queue.count < ByteFrames.size { byteFrames.queue.append(value) }
+    case PN532Registers.fifoLevel where value & 0x80 != 0: byteFrames.queue = []
+    case PN532Registers.command where value & 0x0F == Self.transmit:
+      byteFrames.transmit(lastBits: registers.transmitLastBits, hasParity: registers.hasParity)
+    case PN532Registers.command where value & 0x0F == Self.receive: receiveByteFrames()
+    default: break
+    }
+  }
+
+  private mutating func receiveByteFrames() {
+    guard let bytes = byteFrames.sent, !bytes.isEmpty else { return }
+    byteFrames.sent = nil
+    guard case .frame(let answer) = radio.transceive(RadioFrame(modulation: .jewel, bytes: bytes), for: .exchange)
+    else {
+      return
+    }
+    byteFrames.receive(answer.bytes, hasParity: registers.hasParity)
+    registers.receiveLastBits = registers.hasParity ? 0 : answer.bytes.count * 9 % 8
+  }
+}
