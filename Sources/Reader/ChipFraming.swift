@@ -33,6 +33,7 @@ struct FeliCaFraming: ChipFraming {
 extension TagActivation {
   var framing: any ChipFraming {
     switch type {
+    case .type1: Type1Framing()
     case .type2: Type2Framing()
     case .type3: FeliCaFraming()
     case .mifareClassic: MIFAREClassicFraming()

@@ -32,6 +32,7 @@ final class Device {
   /// Commands of a PN53x (UM0701-02, 7).
   private enum Command {
     static let diagnose: UInt8 = 0x00
+    static let readRegister: UInt8 = 0x06
     static let writeRegister: UInt8 = 0x08
     static let configureRF: UInt8 = 0x32
     static let exchange: UInt8 = 0x40
@@ -121,13 +122,34 @@ final class Device {
 
   /// Sets one of the chip's registers (UM0701-02, 7.2.5).
   func writeRegister(_ address: UInt16, _ value: UInt8) throws(Failure) {
-    _ = try send([Command.writeRegister, UInt8(address >> 8), UInt8(address & 0xFF), value])
+    try writeRegisters([(address, value)])
   }
 
   /// How long the chip waits for a tag's answer to a frame that is sent as it is (RFConfiguration, item 2).
   /// The code stands for 100 µs times two to the power of one less; the chip starts with 0A, 51.2 ms.
   func setAnswerTimeout(code: UInt8) throws(Failure) {
     _ = try send([Command.configureRF, 0x02, 0x00, 0x0B, code])
+  }
+
+  /// Reads registers of the chip in their order (UM0701-02, 7.2.4).
+  ///
+  /// - Returns: as many bytes as there are addresses; none where the chip refuses.
+  func readRegisters(_ addresses: [UInt16]) throws(Failure) -> [UInt8] {
+    let parameters = addresses.flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+    guard case .bytes(let answer) = try send([Command.readRegister] + parameters), answer.count >= addresses.count
+    else {
+      return []
+    }
+    // A PN533 puts a status byte before them.
+    return Array(answer.suffix(addresses.count))
+  }
+
+  /// Writes registers of the chip in their order (UM0701-02, 7.2.5).
+  func writeRegisters(_ writes: [(address: UInt16, value: UInt8)]) throws(Failure) {
+    let parameters = writes.flatMap { write in
+      [UInt8(truncatingIfNeeded: write.address >> 8), UInt8(truncatingIfNeeded: write.address), write.value]
+    }
+    _ = try send([Command.writeRegister] + parameters)
   }
 
   // The first byte of the answer is its status, which libnfc has looked at.

@@ -4,6 +4,8 @@ enum Modulation: UInt8, CaseIterable {
   case felica212 = 0x01
   case felica424 = 0x02
   case typeB = 0x03
+  /// NFC Forum Type 1. Such a tag answers the request of Type A, too, but no anticollision: the chip then finds no target of
+  /// Type A, and this look finds the tag right after, the field on or off in between.
   case jewel = 0x04
 
   /// What the chip sends to find a target: an application family of all for Type B, and for FeliCa a poll of every system
