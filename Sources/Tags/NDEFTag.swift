@@ -87,7 +87,7 @@ extension TagActivation {
       }
     case .typeB: .success(Type4Tag())
     case .felica(let tag): .success(Type3Tag(tag))
-    case .jewel: .failure(TagProblem(.unsupported, "tags of this type are not read yet"))
+    case .jewel(let tag): .success(Type1Tag(tag))
     }
   }
 }

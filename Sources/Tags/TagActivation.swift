@@ -113,7 +113,7 @@ public struct FeliCaActivation: Sendable, Hashable {
 
 /// What a Topaz or Jewel tag says of itself when it is found.
 public struct JewelActivation: Sendable, Hashable {
-  /// Answer to request, two bytes: `00 0C` for a Topaz.
+  /// Answer to request, the first byte sent last in the standard: `0C 00` for a Topaz.
   public let atqa: [UInt8]
   /// UID0 to UID3: the part of the UID that commands carry.
   public let uid: [UInt8]

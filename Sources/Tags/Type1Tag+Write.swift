@@ -1,0 +1,122 @@
+extension Type1Tag {
+  /// Until the length is written, last of all, the tag is empty.
+  ///
+  /// The specification (section 6.4.3) would have the first byte of the capability container zero meanwhile. A tag torn away
+  /// then is no NDEF tag any more, and nothing tells it from a blank one, where an empty one can be written again; and both
+  /// cost the same.
+  func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
+    try Self.stopping { () throws(Type1Access.Stop) in
+      var survey = try Type1Survey(uid, &channel)
+      guard survey.isWritable else { return .readOnly }
+      let most = NDEFBlock.capacity(bytes: survey.block.addresses.count)
+      guard message.count <= most else {
+        let room = try survey.room(for: survey.block.addresses, &channel)
+        return room < 2 ? .readOnly : .tooLong(capacity: NDEFBlock.capacity(bytes: room))
+      }
+      let bytes = survey.block.bytes(holding: message)
+      let room = try survey.room(for: bytes.map(\.address), &channel)
+      guard room >= 2 else { return .readOnly }
+      let capacity = NDEFBlock.capacity(bytes: room)
+      guard message.count <= capacity else { return .tooLong(capacity: capacity) }
+      return try Self.put(bytes.prefix(room - 1), &survey, &channel) ? nil : .notAsWritten
+    }
+  }
+
+  private static func put(
+    _ bytes: ArraySlice<(address: Int, byte: UInt8)>, _ survey: inout Type1Survey, _ channel: inout some TagChannel
+  ) throws(Type1Access.Stop) -> Bool {
+    let block = survey.block
+    try survey.access.require(Type1WritePlan.kept(bytes.map(\.address), over: block), &channel)
+    let plan = Type1WritePlan(bytes, over: block, survey.access.memory, isDynamic: survey.access.isDynamic)
+    for step in plan.steps {
+      let isConfirmed =
+        switch step {
+        case .byte(let byte, let address, let erasing):
+          try survey.access.write(byte, to: address, erasing: erasing, &channel)
+        case .block(let bytes, let number): try survey.access.write(bytes, toBlock: number, erasing: true, &channel)
+        }
+      guard isConfirmed else { return false }
+    }
+    return true
+  }
+
+  /// First the capability container says that nobody may write, as the specification has it (section 6.4.4); then the lock
+  /// bits make it so, those of its own block among the last.
+  func lock(over channel: inout some TagChannel) throws(TagWriteError) {
+    try Self.stopping { () throws(Type1Access.Stop) in
+      var survey = try Type1Survey(uid, &channel)
+      guard let locks = try survey.locks(&channel) else {
+        return .cannotLock("the tag does not say where the lock bits of its dynamic memory are")
+      }
+      let missing = locks.filter { (survey.access.memory[$0.address] ?? 0) & $0.mask != $0.mask }
+      let isReadOnly = survey.access.access & 0x0F == 0x0F
+      if isReadOnly, missing.isEmpty { return .readOnly }
+      if !isReadOnly, !survey.isLocked(block: 1) {
+        guard try survey.access.write(0x0F, to: 11, erasing: false, &channel) else { return .notAsWritten }
+      }
+      guard try Self.set(missing, &survey.access, &channel) else {
+        return .cannotLock("the tag says that it is read-only now, but does not let its lock bits be set")
+      }
+      return nil
+    }
+  }
+
+  /// - Returns: false where the tag is there and refuses.
+  private static func set(
+    _ locks: [(address: Int, mask: UInt8)], _ access: inout Type1Access, _ channel: inout some TagChannel
+  ) throws(Type1Access.Stop) -> Bool {
+    for block in Set(locks.map { $0.address / Type1Access.blockSize }).sorted(by: >) {
+      let inBlock = locks.filter { $0.address / Type1Access.blockSize == block }
+      let isAccepted: Bool
+      if block < Type1Access.staticBlocks {
+        isAccepted = try ask(&access, &channel) { (access, channel) throws(Type1Access.Stop) in
+          for lock in inBlock.reversed() {
+            guard try access.write(lock.mask, to: lock.address, erasing: false, &channel) else { return false }
+          }
+          return true
+        }
+      } else {
+        let bits = Type1Access.addresses(of: block).map { address in
+          inBlock.reduce(0 as UInt8) { $1.address == address ? $0 | $1.mask : $0 }
+        }
+        isAccepted = try ask(&access, &channel) { (access, channel) throws(Type1Access.Stop) in
+          try access.write(bits, toBlock: block, erasing: false, &channel)
+        }
+      }
+      guard isAccepted else { return false }
+    }
+    return true
+  }
+
+  /// Does what the tag may refuse, which it does without a word.
+  private static func ask<Channel: TagChannel>(
+    _ access: inout Type1Access, _ channel: inout Channel,
+    _ body: (inout Type1Access, inout Channel) throws(Type1Access.Stop) -> Bool
+  ) throws(Type1Access.Stop) -> Bool {
+    do throws(Type1Access.Stop) {
+      return try body(&access, &channel)
+    } catch {
+      guard case .channel(let reason) = error, reason.code == .noAnswer else { throw error }
+    }
+    do throws(TagChannelError) {
+      try channel.reselect()
+    } catch {
+      throw .channel(error)
+    }
+    return false
+  }
+
+  /// Does something that ends with a reason not to write, or none.
+  private static func stopping(_ body: () throws(Type1Access.Stop) -> TagWriteError?) throws(TagWriteError) {
+    let reason: TagWriteError?
+    do throws(Type1Access.Stop) {
+      reason = try body()
+    } catch {
+      switch error {
+      case .channel(let error): reason = .channel(error)
+      case .problem(let problem): reason = .refused(problem)
+      }
+    }
+    if let reason { throw reason }
+  }
+}

@@ -1,0 +1,40 @@
+/// NFC Forum Type 1 Tag Operation Specification 1.1: Topaz and Jewel.
+///
+/// Block 1 begins with the capability container, and behind it lies a sequence of TLV blocks, with blocks D, E and F left out.
+/// RALL brings all of it where memory is static.
+struct Type1Tag: NDEFTag {
+  /// The four bytes of the UID that commands carry.
+  let uid: [UInt8]
+
+  init(_ tag: JewelActivation) { uid = tag.uid }
+
+  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+    var access = Type1Access(uid: uid)
+    do throws(Type1Access.Stop) {
+      try access.open(&channel)
+      let block = try access.block(&channel)
+      try access.require(block.messageAddresses, &channel)
+      return .written(access.memory.known(at: block.messageAddresses))
+    } catch {
+      switch error {
+      case .channel(let error): throw error
+      case .problem(let problem): return .problem(problem)
+      }
+    }
+  }
+
+  func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
+    do throws(Type1Access.Stop) {
+      var survey = try Type1Survey(uid, &channel)
+      let room = survey.isWritable ? try survey.room(for: survey.block.addresses, &channel) : 0
+      let isWritable = survey.isWritable && room >= 2
+      return NDEFStatus(
+        capacity: NDEFBlock.capacity(bytes: isWritable ? room : survey.block.addresses.count), isWritable: isWritable)
+    } catch {
+      switch error {
+      case .channel(let error): throw error
+      case .problem(let problem): return NDEFStatus(notSupported: problem)
+      }
+    }
+  }
+}

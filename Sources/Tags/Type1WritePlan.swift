@@ -1,0 +1,73 @@
+/// The writes that bring a message on a Type 1 tag, in their order: the length becomes zero, then come the bytes behind it,
+/// last the length. What is there already is not written.
+struct Type1WritePlan {
+  enum Step: Equatable {
+    case byte(UInt8, address: Int, erasing: Bool)
+    /// Eight bytes, with what was there erased.
+    case block([UInt8], number: Int)
+  }
+
+  private(set) var steps: [Step] = []
+
+  /// - Parameters:
+  ///   - bytes: what is to be there, by address, the length first.
+  ///   - block: the NDEF TLV that is there.
+  ///   - memory: all of static memory, and of each block of dynamic memory what `kept` says.
+  ///   - isDynamic: whether the tag knows the commands for blocks.
+  init(
+    _ bytes: some Collection<(address: Int, byte: UInt8)>, over block: NDEFBlock, _ memory: TagMemory, isDynamic: Bool
+  ) {
+    let new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
+    let lengthAddress = block.lengthAddress
+    let lengthBlock = lengthAddress / Type1Access.blockSize
+    // In dynamic memory there is no writing a byte alone.
+    let isLengthAlone = lengthAddress < Type1Access.staticSize
+    func contents(of number: Int) -> [UInt8] { Type1Access.addresses(of: number).map { new[$0] ?? memory[$0] ?? 0 } }
+
+    var others: [Step] = []
+    for number in Set(new.keys.map { $0 / Type1Access.blockSize }).sorted() {
+      let changes = Type1Access.addresses(of: number).filter { address in
+        guard let byte = new[address] else { return false }
+        return memory[address] != byte && address != lengthAddress
+      }
+      if changes.isEmpty || number == lengthBlock && !isLengthAlone { continue }
+      // Eight bytes at once go past the firmware of a chip, which takes as many of its commands as four single bytes; and
+      // what the tag needs to be understood is never erased.
+      let isBehindLength = number * Type1Access.blockSize > lengthAddress
+      if isDynamic, number >= Type1Access.staticBlocks || isBehindLength && changes.count >= 4 {
+        others.append(.block(contents(of: number), number: number))
+      } else {
+        others += changes.map { .byte(new[$0] ?? 0, address: $0, erasing: true) }
+      }
+    }
+    let isToBeEmptied = block.length > 0 && !others.isEmpty
+
+    guard isLengthAlone else {
+      let old = Type1Access.addresses(of: lengthBlock).map { memory[$0] ?? 0 }
+      if isToBeEmptied {
+        let empty = Type1Access.addresses(of: lengthBlock).map { $0 == lengthAddress ? 0 : memory[$0] ?? 0 }
+        steps.append(.block(empty, number: lengthBlock))
+      }
+      steps += others
+      if isToBeEmptied || old != contents(of: lengthBlock) {
+        steps.append(.block(contents(of: lengthBlock), number: lengthBlock))
+      }
+      return
+    }
+    if isToBeEmptied { steps.append(.byte(0, address: lengthAddress, erasing: true)) }
+    steps += others
+    let old = isToBeEmptied ? 0 : memory[lengthAddress] ?? 0
+    if let length = new[lengthAddress], length != old {
+      steps.append(.byte(length, address: lengthAddress, erasing: old != 0))
+    }
+  }
+
+  /// What has to be known of dynamic memory before: what shares a block with the new bytes and is not the message's stays. (What
+  /// is the message's and not used becomes zero.)
+  static func kept(_ addresses: some Sequence<Int>, over block: NDEFBlock) -> [Int] {
+    let new = Set(addresses)
+    let free = Set(block.addresses)
+    return Set(new.map { $0 / Type1Access.blockSize }).sorted().filter { $0 >= Type1Access.staticBlocks }
+      .flatMap(Type1Access.addresses(of:)).filter { !new.contains($0) && !free.contains($0) }
+  }
+}
