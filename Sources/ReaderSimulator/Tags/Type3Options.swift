@@ -1,15 +1,17 @@
 /// What a FeliCa card is, and what its attribute information block says.
 public struct Type3Options: Sendable, Hashable {
   /// Kinds of FeliCa cards.
-  public enum Model: Sendable, Hashable {
+  public enum Model: String, Sendable, Hashable, CaseIterable {
     /// FeliCa Lite-S: system 88B4, and 12FC beside it under the same identifier; 13 data blocks; reads four blocks at
     /// once and writes one.
-    case liteS
+    case liteS = "lite-s"
     /// FeliCa Standard with the NDEF system first.
     case standard
     /// FeliCa Standard whose first system is another one (FE00): the NDEF system is the second, with an identifier of
     /// its own.
-    case standardWithSeveralSystems
+    case standardWithSeveralSystems = "several-systems"
+    /// A phone that plays a Type 3 tag, with an identifier that is new whenever the field comes on.
+    case phone
   }
 
   /// The kind of card.
@@ -35,6 +37,7 @@ public struct Type3Options: Sendable, Hashable {
     switch model {
     case .liteS: (maximumRead, maximumWrite, blockCount) = (4, 1, 13)
     case .standard, .standardWithSeveralSystems: (maximumRead, maximumWrite, blockCount) = (12, 8, 400)
+    case .phone: (maximumRead, maximumWrite, blockCount) = (15, 12, 100)
     }
   }
 }
@@ -52,20 +55,27 @@ extension SimulatedTag {
     message: [UInt8], idm: [UInt8]? = nil, options: Type3Options = Type3Options(.liteS)
   ) throws(SimulatorError) -> SimulatedTag {
     let idm = try identifier(idm)
-    let ndef = try ndefSystem(message, options)
+    let blocks = try ndefBlocks(message, idm, options)
     // System 0 is the whole card; the first half-byte of an identifier is the number of the system.
     func system(_ codes: [[UInt8]], number: UInt8) -> FeliCaSystem {
-      FeliCaSystem(
-        codes: codes, idm: [idm[0] & 0x0F | number << 4] + idm.dropFirst(), services: ndef.services,
-        blocks: ndef.blocks,
-        maximumRead: ndef.maximumRead, maximumWrite: ndef.maximumWrite, isLite: ndef.isLite)
+      // What a Lite can do does not depend on what was written on it.
+      let isLite = options.model == .liteS
+      return FeliCaSystem(
+        codes: codes, idm: [idm[0] & 0x0F | number << 4] + idm.dropFirst(), services: FeliCaSystem.ndefServices,
+        blocks: blocks, maximumRead: isLite ? 4 : options.maximumRead, maximumWrite: isLite ? 1 : options.maximumWrite,
+        isLite: isLite)
     }
     switch options.model {
-    case .liteS: return felica([system([[0x88, 0xB4], FeliCaSystem.ndefCode], number: 0)], isLite: true)
+    case .liteS: return felica([system([[0x88, 0xB4], FeliCaSystem.ndefCode], number: 0)], icCode: 0xF1)
     case .standard: return felica([system([FeliCaSystem.ndefCode], number: 0)])
     case .standardWithSeveralSystems:
       let common = FeliCaSystem.locked([0xFE, 0x00], idm: idm, number: 0)
       return felica([common, system([FeliCaSystem.ndefCode], number: 1)])
+    case .phone:
+      var phone = system([FeliCaSystem.ndefCode], number: 0)
+      // A Type 3 tag platform (NFC Forum Digital Protocol, NFCID2).
+      phone.idm.replaceSubrange(0..<2, with: [0x02, 0xFE])
+      return felica([phone], icCode: 0xFF, hasRandomIdentifier: true)
     }
   }
 
@@ -81,10 +91,12 @@ extension SimulatedTag {
     ])
   }
 
-  // Manufacture parameters: an IC code, and times.
-  private static func felica(_ systems: [FeliCaSystem], isLite: Bool = false) -> SimulatedTag {
-    let pmm: [UInt8] = (isLite ? [0x00, 0xF1] : [0x03, 0x01]) + [0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
-    return SimulatedTag(tag: FeliCaTag(systems: systems, pmm: pmm))
+  /// Manufacture parameters: the IC code in the second byte, and times.
+  private static func felica(
+    _ systems: [FeliCaSystem], icCode: UInt8 = 0x0D, hasRandomIdentifier: Bool = false
+  ) -> SimulatedTag {
+    let pmm: [UInt8] = [icCode < 0xF0 ? 0x03 : 0x00, icCode, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
+    return SimulatedTag(tag: FeliCaTag(systems: systems, pmm: pmm, hasRandomIdentifier: hasRandomIdentifier))
   }
 
   private static func identifier(_ idm: [UInt8]?) throws(SimulatorError) -> [UInt8] {
@@ -93,7 +105,9 @@ extension SimulatedTag {
     return idm
   }
 
-  private static func ndefSystem(_ message: [UInt8], _ options: Type3Options) throws(SimulatorError) -> FeliCaSystem {
+  private static func ndefBlocks(
+    _ message: [UInt8], _ idm: [UInt8], _ options: Type3Options
+  ) throws(SimulatorError) -> [Int: [UInt8]] {
     let isLite = options.model == .liteS
     guard (1...0xFFFF).contains(options.blockCount), !isLite || options.blockCount <= 13 else {
       throw SimulatorError("\(options.blockCount) blocks are too many or too few: 1 to \(isLite ? 13 : 0xFFFF)")
@@ -110,12 +124,14 @@ extension SimulatedTag {
     let padded = message + [UInt8](repeating: 0, count: options.blockCount * 16 - message.count)
     for block in 0..<options.blockCount { blocks[block + 1] = Array(padded[(block * 16)..<(block * 16 + 16)]) }
     if isLite {
-      // All may be written; NDEF is on (SYS_OP).
-      blocks[FeliCaSystem.memoryConfiguration] = [0xFF, 0xFF, 0xFF, 0x01] + [UInt8](repeating: 0, count: 12)
+      let zeros = [UInt8](repeating: 0, count: 16)
+      // REG, RC, ID, D_ID, SER_C, SYS_C, CKV and CK (which reads as zero), and MC.
+      for block in [0x0E, 0x80, 0x84, 0x86, 0x87] { blocks[block] = zeros }
+      for block in [0x82, 0x83] { blocks[block] = idm + zeros[8...] }
+      blocks[0x85] = [0x88, 0xB4] + zeros[2...]
+      blocks[LiteMemoryConfiguration.block] = LiteMemoryConfiguration.ofNewNDEFTag
     }
-    return FeliCaSystem(
-      codes: [FeliCaSystem.ndefCode], idm: [], services: FeliCaSystem.ndefServices, blocks: blocks,
-      maximumRead: options.maximumRead, maximumWrite: options.maximumWrite, isLite: isLite)
+    return blocks
   }
 
   /// The attribute information block (NFC Forum Type 3 Tag Operation Specification 1.1, section 6.1).
