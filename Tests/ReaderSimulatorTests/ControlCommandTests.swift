@@ -12,6 +12,9 @@ import Testing
     #expect(
       try ControlCommand("tap --type 4 --ndef a.bin") == .tap(.init(contents: .messageFile("a.bin"), type: .type4)))
     #expect(
+      try ControlCommand("tap x: --type 3 --model phone")
+        == .tap(.init(contents: .uri("x:"), type: .type3, card: .phone)))
+    #expect(
       try ControlCommand(" tap --memory a.mfd --model ntag213 ")
         == .tap(.init(contents: .memoryFile("a.mfd"), model: .ntag213)))
     #expect(try ControlCommand("tap x: --uid random") == .tap(.init(contents: .uri("x:"), uid: .random)))
@@ -35,7 +38,8 @@ import Testing
 
   @Test(
     arguments: [
-      "", "  ", "tup", "tap", "tap --type", "tap --type 7 x:", "tap a: b:", "tap --ndef", "tap --uid 0x x:",
+      "", "  ", "tup", "tap", "tap --type", "tap --type 7 x:", "tap --type 3 --model ntag215 x:",
+      "tap --model phone x:", "tap --type 3 --uid random x:", "tap a: b:", "tap --ndef", "tap --uid 0x x:",
       "tap --uid 01 x:",
       "tap --uid 88010203 x:", "tap --model ntag999 x:", "tap --memory f --type 4", "tap --memory f --uid 01020304",
       "tap --bogus x:", "remove x", "remove -1", "fault", "fault bogus", "fault status", "fault status xyz",

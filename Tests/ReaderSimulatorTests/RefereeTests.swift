@@ -90,4 +90,17 @@ import Testing
     #expect(await reader.memory(of: id).map { Array($0[16..<64]) } == Array(image[16..<64]), "\(output)")
     await reader.stop()
   }
+
+  @Test(arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems])
+  func listType3(model: Type3Options.Model) async throws {
+    let reader = try await SimulatedReader.start()
+    await reader.place(
+      try .type3(message: [], idm: [0x01, 0x2E, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF], options: Type3Options(model)))
+    let output = try await run("nfc-list", ["-v"], on: reader)
+    // At both bit rates.
+    #expect(output.contains("1 Felica (212 kbps) passive target(s) found:"), "\(output)")
+    #expect(output.contains("1 Felica (424 kbps) passive target(s) found:"), "\(output)")
+    #expect(output.contains("ID (NFCID2): 01 2e 45 67 89 ab cd ef"), "\(output)")
+    await reader.stop()
+  }
 }

@@ -21,6 +21,7 @@ enum ControlCommand: Equatable {
     var contents: Contents
     var type = Kind.type2
     var model: Type2Model?
+    var card: Type3Options.Model?
     var uid: TagUID?
     /// Beside what lies there already, not instead of it.
     var isAdditional = false
@@ -77,10 +78,12 @@ enum ControlCommand: Equatable {
         tap.type = kind
       case "--model":
         let value = words.popFirst()
-        guard let model = Type2Model.all.first(where: { $0.name == value }) else {
-          throw SimulatorError("--model: one of \(Type2Model.all.map(\.name).joined(separator: ", "))")
+        tap.model = Type2Model.all.first { $0.name == value }
+        tap.card = value.flatMap(Type3Options.Model.init)
+        guard tap.model != nil || tap.card != nil else {
+          let names = Type2Model.all.map(\.name) + Type3Options.Model.allCases.map(\.rawValue)
+          throw SimulatorError("--model: one of \(names.joined(separator: ", "))")
         }
-        tap.model = model
       case "--uid": tap.uid = try uid(words.popFirst())
       case "--ndef", "--memory":
         guard let path = words.popFirst() else { throw SimulatorError("\(word): a file's name is missing") }
@@ -96,6 +99,9 @@ enum ControlCommand: Equatable {
     }
     guard hasContents else { throw SimulatorError("tap: a URI, --ndef or --memory is missing") }
     if case .memoryFile = tap.contents, tap.type != .type2 { throw SimulatorError("--memory: only for --type 2") }
+    if tap.model != nil && tap.type != .type2 || tap.card != nil && tap.type != .type3 {
+      throw SimulatorError("--model: not one of --type \(tap.type.rawValue)")
+    }
     if case .memoryFile = tap.contents, tap.uid != nil { throw SimulatorError("--uid: the memory holds it already") }
     if tap.type == .type3, tap.uid != nil { throw SimulatorError("--uid: a tag of --type 3 makes up its IDm") }
     return tap

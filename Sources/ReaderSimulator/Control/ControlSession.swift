@@ -81,7 +81,7 @@ struct ControlSession: Sendable {
     let uid = tap.uid ?? .generated()
     switch tap.type {
     case .type2: return try .type2(tap.model ?? .ntag215, message: message, uid: uid)
-    case .type3: return try .type3(message: message)
+    case .type3: return try .type3(message: message, options: Type3Options(tap.card ?? .liteS))
     case .type4: return try .type4(message: message, uid: uid)
     case .type4B: return try .type4B(message: message, pupi: try pupi(tap.uid))
     case .mifareClassic: return try .mifareClassic(.classic1K, message: message, uid: uid)
