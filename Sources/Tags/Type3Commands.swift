@@ -3,11 +3,11 @@ extension TagChannel {
   /// Check, READ WITHOUT ENCRYPTION.
   ///
   /// - Parameters:
-  ///   - blocks: 1 to 15.
+  ///   - blocks: the numbers of 1 to 15 blocks.
   ///   - idm: the identifier of the system.
   /// - Returns: 16 bytes a block; nil where the tag refuses.
   /// - Throws: `Stop` where the exchange fails.
-  mutating func check(_ blocks: Range<Int>, _ idm: [UInt8]) throws(Type3Tag.Stop) -> [UInt8]? {
+  mutating func check(_ blocks: some Collection<Int>, _ idm: [UInt8]) throws(Type3Tag.Stop) -> [UInt8]? {
     let answer = try send(0x06, idm, service: [0x0B, 0x00], blocks)
     guard answer.count > 2, answer[0] == 0x00, answer[1] == 0x00 else { return nil }
     let data = answer.dropFirst(3)
@@ -24,14 +24,15 @@ extension TagChannel {
   /// - Throws: `Stop`, a problem where the tag refuses.
   mutating func update(from first: Int, _ data: [UInt8], _ idm: [UInt8]) throws(Type3Tag.Stop) {
     let answer = try send(0x08, idm, service: [0x09, 0x00], first..<first + data.count / 16, data)
-    guard answer.count >= 2, answer[0] == 0x00, answer[1] == 0x00 else {
+    // 71 says that it is done, and that the memory was written more often than it is made for.
+    guard answer.count >= 2, answer[0] == 0x00 && answer[1] == 0x00 || answer[1] == 0x71 else {
       throw .problem(.unsupported, "the tag refuses to be written")
     }
   }
 
   /// - Returns: what follows the identifier in the answer.
   private mutating func send(
-    _ command: UInt8, _ idm: [UInt8], service: [UInt8], _ blocks: Range<Int>, _ data: [UInt8] = []
+    _ command: UInt8, _ idm: [UInt8], service: [UInt8], _ blocks: some Collection<Int>, _ data: [UInt8] = []
   ) throws(Type3Tag.Stop) -> [UInt8] {
     let list = blocks.flatMap { block -> [UInt8] in
       // Of three bytes from block 256 on, the lower byte of the number first.

@@ -16,7 +16,7 @@ struct Type3Tag: NDEFTag {
 
   private static let ndefSystem: [UInt8] = [0x12, 0xFC]
 
-  private let activation: FeliCaActivation
+  let activation: FeliCaActivation
 
   init(_ activation: FeliCaActivation) { self.activation = activation }
 
@@ -33,8 +33,8 @@ struct Type3Tag: NDEFTag {
 
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     do throws(Stop) {
-      let attributes = try open(&channel).attributes
-      return NDEFStatus(capacity: attributes.capacity, isWritable: attributes.isWritable)
+      let tag = try openWithConfiguration(&channel)
+      return NDEFStatus(capacity: tag.attributes.capacity, isWritable: tag.isWritable)
     } catch {
       switch error {
       case .problem(let problem): return NDEFStatus(notSupported: problem)
@@ -65,18 +65,28 @@ struct Type3Tag: NDEFTag {
   /// - Returns: the identifier by which that system is spoken to, and the block.
   func open(_ channel: inout some TagChannel) throws(Stop) -> (idm: [UInt8], attributes: Type3Attributes) {
     let idm = try ndefIdentifier(&channel)
+    return (idm, try attributes(idm, &channel))
+  }
+
+  /// Reads the attribute information block alone.
+  func attributes(_ idm: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> Type3Attributes {
     guard let block = try channel.check(0..<1, idm) else {
       throw .problem(.notNDEF, "the card does not let everybody read its NDEF system")
     }
-    return (idm, try Type3Attributes(block))
+    return try Type3Attributes(block)
   }
 
   /// The identifier of the NDEF system, which costs a poll unless that system was the first to answer.
-  private func ndefIdentifier(_ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+  func ndefIdentifier(_ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
     if activation.systemCode == Self.ndefSystem { return activation.idm }
     let silence: TagChannelError
     do throws(TagChannelError) {
-      return try poll(Self.ndefSystem, &channel)
+      let idm = try poll(Self.ndefSystem, &channel)
+      // The systems of one card differ in the first half-byte, which is the system's number.
+      guard idm[0] & 0x0F == activation.idm[0] & 0x0F, idm.dropFirst() == activation.idm.dropFirst() else {
+        throw TagChannelError(.transmission, "another FeliCa card has answered")
+      }
+      return idm
     } catch {
       guard error.code == .noAnswer else { throw .channel(error) }
       silence = error
@@ -127,13 +137,16 @@ struct Type3Attributes {
   /// Blocks that one Update writes: Nbw, and no more than 12, which with block numbers of two bytes fill a frame.
   var mostWritten: Int { min(Int(bytes[2]), 12) }
 
-  /// Bytes of the longest message: Nmaxb blocks.
-  var capacity: Int { bytes[3...4].bigEndian * 16 }
+  /// Blocks for the message, behind this one: Nmaxb.
+  var blockCount: Int { bytes[3...4].bigEndian }
+
+  /// Bytes of the longest message.
+  var capacity: Int { blockCount * 16 }
 
   /// Bytes of the message: Ln.
   var length: Int { bytes[11...13].bigEndian }
 
-  /// RWFlag.
+  /// RWFlag, and Nbw.
   var isWritable: Bool { bytes[10] == 0x01 && mostWritten > 0 }
 
   /// - Throws: where WriteF says that somebody was writing, or the length is too large.

@@ -117,10 +117,44 @@ import Testing
     #expect(report.exchanges == 4 + new / 16)
   }
 
-  @Test func tornWhileLocked() async throws {
+  /// A FeliCa Lite is told to refuse, too.
+  @Test(arguments: [(Type3Options.Model.liteS, 4), (.standard, 2), (.standardWithSeveralSystems, 3), (.phone, 2)])
+  func tornWhileLocked(model: Type3Options.Model, exchanges: Int) async throws {
     let message = ndefMessage(ofSize: 50)
-    let report = try await TearWalk(.felica424) { try .type3(message: message, idm: Self.idm) }.locking(message)
+    let report = try await TearWalk(.felica424) {
+      try .type3(message: message, idm: Self.idm, options: Self.options(model))
+    }.locking(message)
     #expect(report.findings.isEmpty)
-    #expect(report.exchanges == 3)
+    #expect(report.exchanges == exchanges)
+  }
+
+  @Test func aLockedLiteRefusesWhoeverDoesNotKeepToTheFlag() async throws {
+    try await withOpenReader { reader in
+      let id = reader.place(try .type3(message: ndefMessage(ofSize: 40), idm: Self.idm))
+      var channel = try reader.select(.felica212)
+      let update = [0x08] + Self.idm + [1, 0x09, 0x00, 1, 0x80, 0x00]
+      let attributes = try channel.exchange([0x06] + Self.idm + [1, 0x0B, 0x00, 1, 0x80, 0x00]).suffix(16)
+      #expect(try channel.exchange(update + attributes).suffix(2) == [0, 0])
+      try channel.tag.lockNDEF(over: &channel)
+      let memory = reader.memory(of: id)
+      #expect(try channel.exchange(update + attributes).suffix(2) == [0x01, 0xA8])
+      #expect(reader.memory(of: id) == memory)
+    }
+  }
+
+  @Test func aPhoneIsSpokenToByTheIdentifierOfTheDay() async throws {
+    try await withOpenReader { reader in
+      let message = ndefMessage(ofSize: 100)
+      _ = reader.place(try .type3(message: message, options: Self.options(.phone)))
+      var identifiers: Set<[UInt8]> = []
+      for _ in 0..<3 {
+        var channel = try reader.select(.felica212)
+        identifiers.insert(channel.tag.identifier)
+        #expect(channel.tag.identifier.prefix(2) == [0x02, 0xFE])
+        expect(try channel.tag.readNDEF(over: &channel), holds: message)
+        try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+      }
+      #expect(identifiers.count == 3)
+    }
   }
 }
