@@ -1,0 +1,97 @@
+import Tags
+import Testing
+
+@testable import Reader
+
+/// What the chip says of targets that are not Type A.
+@Suite struct TargetListTechnologyTests {
+  private static let polled: [UInt8] = [
+    0x01, 0x01, 0x2E, 1, 2, 3, 4, 5, 6, 0x00, 0xF1, 0, 0, 0, 1, 0x43, 0x00,
+  ]
+  private static let atqb: [UInt8] = [0x50, 1, 2, 3, 4, 5, 6, 7, 8, 0x00, 0x51, 0x80]
+
+  private func target(_ fields: [UInt8], _ modulation: Modulation) throws -> TagActivation? {
+    try TargetList.first(of: [1, 1] + fields, modulation)
+  }
+
+  @Test(arguments: Modulation.allCases) func readsNoTarget(modulation: Modulation) throws {
+    #expect(try TargetList.first(of: [0], modulation) == nil)
+    #expect(throws: TargetList.Malformed.self) { try TargetList.first(of: [], modulation) }
+  }
+
+  @Test(arguments: [(Modulation.felica212, 212), (.felica424, 424)])
+  func readsAFeliCaCardAndItsSystem(modulation: Modulation, bitRate: Int) throws {
+    let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
+    let pmm: [UInt8] = [0x00, 0xF1, 0, 0, 0, 1, 0x43, 0x00]
+    #expect(
+      try target([20] + Self.polled + [0x12, 0xFC], modulation)
+        == .felica(FeliCaActivation(idm: idm, pmm: pmm, systemCode: [0x12, 0xFC], bitRate: bitRate)))
+    // Cards exist that do not know the request for it.
+    #expect(
+      try target([18] + Self.polled, modulation)
+        == .felica(FeliCaActivation(idm: idm, pmm: pmm, systemCode: nil, bitRate: bitRate)))
+    // What another target or the chip has behind it is not the system.
+    #expect(
+      try target([18] + Self.polled + [0x88, 0xB4], modulation)
+        == .felica(FeliCaActivation(idm: idm, pmm: pmm, systemCode: nil, bitRate: bitRate)))
+  }
+
+  @Test(
+    arguments: [
+      [], [20], [18] + Self.polled.dropLast(), [20] + Self.polled, [20] + Self.polled + [0x12],
+      [19] + Self.polled + [0x12], [17] + Self.polled.dropLast(), [0] + Self.polled,
+      [0xFF] + Self.polled + [0x12, 0xFC],
+      [20, 0x00] + Self.polled.dropFirst() + [0x12, 0xFC],
+    ] as [[UInt8]])
+  func refusesWhatIsNoAnswerToAPoll(_ fields: [UInt8]) {
+    for modulation in [Modulation.felica212, .felica424] {
+      #expect(throws: TargetList.Malformed.self) { try target(fields, modulation) }
+    }
+  }
+
+  @Test func readsATypeBCard() throws {
+    let card = TypeBActivation(
+      pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8], protocolInfo: [0x00, 0x51, 0x80], attribResponse: [0x00])
+    #expect(try target(Self.atqb + [1, 0x00], .typeB) == .typeB(card))
+    guard case .typeB(let silent)? = try target(Self.atqb + [0], .typeB) else {
+      Issue.record("not a card of Type B")
+      return
+    }
+    #expect(silent.pupi == card.pupi && silent.attribResponse.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      [], [0x50], Self.atqb, Self.atqb.dropLast() + [], Self.atqb + [1], Self.atqb + [2, 0x00],
+      Self.atqb + [0xFF, 0x00],
+      [0x51] + Self.atqb.dropFirst() + [1, 0x00],
+    ] as [[UInt8]])
+  func refusesWhatIsNoTypeB(_ fields: [UInt8]) {
+    #expect(throws: TargetList.Malformed.self) { try target(fields, .typeB) }
+  }
+
+  @Test func readsATopaz() throws {
+    let topaz = JewelActivation(atqa: [0x00, 0x0C], uid: [0x1A, 2, 3, 4])
+    #expect(try target([0x00, 0x0C, 0x1A, 2, 3, 4], .jewel) == .jewel(topaz))
+  }
+
+  @Test(arguments: [[], [0x00], [0x00, 0x0C], [0x00, 0x0C, 1, 2, 3]] as [[UInt8]])
+  func refusesWhatIsNoTopaz(_ fields: [UInt8]) {
+    #expect(throws: TargetList.Malformed.self) { try target(fields, .jewel) }
+  }
+
+  @Test(arguments: Modulation.allCases) func anyBytesAreReadOrRefused(modulation: Modulation) {
+    var state: UInt64 = 1
+    func next() -> UInt8 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(truncatingIfNeeded: state >> 56)
+    }
+    for _ in 0..<5_000 {
+      var answer = (0..<Int(next() % 40)).map { _ in next() }
+      if !answer.isEmpty { answer[0] = next() % 3 }
+      if answer.count > 3, next() % 2 == 0 { (answer[2], answer[3]) = (next() % 2 == 0 ? 20 : 0x50, 0x01) }
+      guard let tag = try? TargetList.first(of: answer, modulation) else { continue }
+      #expect((1...10).contains(tag.identifier.count))
+    }
+  }
+}
