@@ -20,8 +20,11 @@ let settings: [SwiftSetting] = [
 /// Modules that only compute: every unsafe construct in them is a warning, and so an error.
 let pureSettings = settings + [.strictMemorySafety()]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], pure: Bool = false) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: pure ? pureSettings : settings)
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], pure: Bool = false, exclude: [String] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, exclude: exclude, swiftSettings: pure ? pureSettings : settings)
 }
 
 /// Release executables carry the Swift runtime, so a user's machine needs none.
@@ -98,7 +101,10 @@ let package = Package(
         "Notifications",
         "Routing", "UniversalLinks",
       ]),
-    module("Benchmarks", ["Bus", "EventLoop", "Rig", "TagrouteClient", "TestSupport"]),
+    module(
+      "Benchmarks",
+      ["Bus", "EventLoop", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "TagrouteClient", "TestSupport"],
+      exclude: ["Nfcpy/nfcpy-reader.py"]),
     module("CommandLineTool", ["Bus", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     module(
       "Daemon",

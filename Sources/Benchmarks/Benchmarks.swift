@@ -4,11 +4,21 @@ import Glibc
 public enum Benchmarks {
   private static let usage = """
     Usage: tagroute-bench tap [--taps NUMBER]
+           tagroute-bench read
+           tagroute-bench poll [--placements NUMBER]
            tagroute-bench cost [--seconds NUMBER]
+           tagroute-bench nfcpy
 
       tap    from a tag placed on the simulated reader to the call of Notify, through the real programs, and next to it a
              loop of nfc-list on the same simulator
+      read   what it costs to read each type of tag on a modelled PN532: exchanges, chip commands, bytes and time, next to
+             nfcpy and Debian's tools
+      poll   from a tag placed at a random moment on a modelled PN532 to its detection; how long the field is on, and what
+             the processor does meanwhile; next to nfcpy and loops of libnfc's programs
       cost   memory and processor time of the daemon and its reader process while they poll
+      nfcpy  no measurement: nfcpy reads every tag that is simulated, and what it writes is read again
+
+    nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.
     """
 
   /// Runs what the arguments ask for and prints the figures.
@@ -21,6 +31,10 @@ public enum Benchmarks {
     switch (arguments.first, arguments.dropFirst().first, number) {
     case ("tap", nil, _): work = { try await TapBenchmark(taps: 200).run() }
     case ("tap", "--taps", let number?): work = { try await TapBenchmark(taps: number).run() }
+    case ("read", nil, _): work = { try await ReadBenchmark().run() }
+    case ("poll", nil, _): work = { try await PollBenchmark(placements: 200).run() }
+    case ("poll", "--placements", let number?): work = { try await PollBenchmark(placements: number).run() }
+    case ("nfcpy", nil, _): work = { try await NfcpyComparison().run() }
     case ("cost", nil, _): work = { try await CostBenchmark(seconds: 30).run() }
     case ("cost", "--seconds", let number?): work = { try await CostBenchmark(seconds: number).run() }
     default:

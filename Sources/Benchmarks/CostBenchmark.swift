@@ -4,22 +4,26 @@ import Rig
 /// What the daemon and its reader process cost while they poll: memory, and processor time over a while.
 struct CostBenchmark {
   let seconds: Int
+  /// `fast` or `real`: how long the simulated chip takes.
+  var timing = "fast"
 
   func run() async throws {
     try await Programs.build()
-    let installation = try await Installation()
+    var options = Installation.Options()
+    options.timing = timing
+    let installation = try await Installation(options)
     try await installation.startAll()
     try await installation.waitUntilScanning()
     guard let daemon = await installation.daemon?.identifier else { throw RigError("tagrouted does not run") }
     let processes = [("tagrouted", daemon)] + (try children(of: daemon)).map { ("tagroute-reader", $0) }
-    let before = try processes.map { try ticks(of: $0.1) }
+    let before = try processes.map { try ProcessorTime.of($0.1) }
     try await Task.sleep(for: .seconds(seconds))
-    let after = try processes.map { try ticks(of: $0.1) }
+    let after = try processes.map { try ProcessorTime.of($0.1) }
     var total = Memory()
     var totalShare = 0.0
     for (index, process) in processes.enumerated() {
       let memory = try memory(of: process.1)
-      let share = Double(after[index] - before[index]) / Double(sysconf(Int32(_SC_CLK_TCK))) / Double(seconds) * 100
+      let share = (after[index] - before[index]) / .seconds(1) / Double(seconds) * 100
       print(line(process.0, memory, share))
       total += memory
       totalShare += share
@@ -61,16 +65,6 @@ struct CostBenchmark {
       found += list.split(separator: " ").compactMap { Int32($0) }
     }
     return found
-  }
-
-  /// User and system time in clock ticks: fields 14 and 15 of proc_pid_stat(5), the third of which follows the name.
-  private func ticks(of process: Int32) throws -> Int {
-    let stat = String(decoding: try readFile("/proc/\(process)/stat"), as: UTF8.self)
-    let fields = stat.drop { $0 != ")" }.dropFirst(2).split(separator: " ")
-    guard fields.count > 13, let user = Int(fields[11]), let system = Int(fields[12]) else {
-      throw RigError("cannot read /proc/\(process)/stat")
-    }
-    return user + system
   }
 
   /// From smaps_rollup, see proc_pid_smaps(5).

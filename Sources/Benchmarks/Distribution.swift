@@ -19,8 +19,12 @@ struct Distribution {
     return "\(name): \(columns.joined(separator: ", ")) ms (\(sorted.count) taps)"
   }
 
-  static func milliseconds(_ duration: Duration) -> String {
-    let tenths = Int((duration / .milliseconds(1) * 10).rounded())
+  static func milliseconds(_ duration: Duration) -> String { tenths(duration / .milliseconds(1)) }
+
+  /// - Parameter number: at least zero.
+  /// - Returns: it with one decimal.
+  static func tenths(_ number: Double) -> String {
+    let tenths = Int((number * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"
   }
 }

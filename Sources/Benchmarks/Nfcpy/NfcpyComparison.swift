@@ -1,0 +1,47 @@
+import ReaderSimulator
+import Rig
+
+/// nfcpy as referee: it reads what is on simulated tags, and what it writes is what Tagroute reads.
+struct NfcpyComparison {
+  func run() async throws {
+    try await Programs.build()
+    let kinds = TagKind.all.filter(\.isKnownToNfcpy)
+    let reader = try await SimulatedReader.start()
+    var wrong: [String] = []
+    var checked = 0
+    for kind in kinds {
+      for size in kind.sizes {
+        checked += 1
+        let written = try TagKind.message(size: size)
+        let read = try await outcome(NfcpyContender(reader, ["--interval", "0"]), try kind.make(written), reader)
+          .outcome
+        if read != .message(written) { wrong.append("\(kind.name), \(size) bytes: nfcpy has read: \(read)") }
+
+        let writer = try await NfcpyContender(reader, ["--interval", "0", "--write", Nfcpy.digits(written)])
+        let (said, tag) = try await outcome(writer, try kind.make(TagKind.message(size: size, of: "b")), reader)
+        guard said == .written, let tag else {
+          wrong.append("\(kind.name), \(size) bytes: nfcpy has not written: \(said)")
+          continue
+        }
+        let readBack = try await outcome(TagrouteContender(reader), tag, reader).outcome
+        if readBack != .message(written) {
+          wrong.append("\(kind.name), \(size) bytes: nfcpy wrote, we read: \(readBack)")
+        }
+      }
+    }
+    await reader.stop()
+    guard wrong.isEmpty else { throw RigError("nfcpy \(Nfcpy.version) disagrees:\n" + wrong.joined(separator: "\n")) }
+    print("nfcpy \(Nfcpy.version): \(checked) messages on \(kinds.count) kinds of tag read, and written and read again")
+  }
+
+  /// - Returns: what the program says of the tag, and the tag as it is afterwards.
+  private func outcome(
+    _ contender: any ReadingContender, _ tag: SimulatedTag, _ reader: SimulatedReader
+  ) async throws -> (outcome: Outcome, tag: SimulatedTag?) {
+    try await contender.start()
+    let id = await reader.place(tag)
+    let outcome = try await contender.outcome()
+    await contender.stop()
+    return (outcome, await reader.remove(id))
+  }
+}

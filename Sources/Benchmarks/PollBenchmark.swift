@@ -1,0 +1,128 @@
+import Glibc
+import ReaderSimulator
+import Rig
+
+/// From a tag placed at a random moment to the end of the chip's answer that names it: the same for every program, whatever
+/// it does with the answer. Field and processor while nothing lies there.
+struct PollBenchmark {
+  /// How often a tag of each kind is placed for Tagroute; the others get a quarter.
+  let placements: Int
+  /// How many readers there are at once.
+  private let lanes = 3
+  /// How long nothing lies there, for field and processor.
+  private let idle = Duration.seconds(30)
+  /// A tag that nobody has found by then counts as not found.
+  private let patience = Duration.seconds(4)
+
+  private let programs: [Program] = [
+    .tagroute, .nfcpy, .nfcpyWithoutPauses, .nfcpyAtFullSpeed, .repeated("nfc-poll"), .repeated("nfc-list"),
+  ]
+
+  func run() async throws {
+    try await Programs.build()
+    var detection = Table(columns: ["Tag", "Program", "Median, ms", "90 %", "99 %", "Worst", "Placed", "Not found"])
+    var waiting = Table(columns: ["Program", "Field on", "Chip commands a second", "Processor time, % of a core"])
+    for program in programs {
+      do {
+        for row in try await detections(of: program) { detection.add(row) }
+        waiting.add(try await idling(program))
+      } catch let error as RigError {
+        print("\(program.name): \(error)")
+      }
+    }
+    print("From placed to detected:\n\n\(detection.markdown)\n\nWhile nothing lies there:\n\n\(waiting.markdown)\n")
+    try await CostBenchmark(seconds: 60, timing: "real").run()
+  }
+
+  // MARK: Detection
+
+  private func detections(of program: Program) async throws -> [[String]] {
+    let kinds = TagKind.all.filter(\.isPolledFor)
+    let placements = program == .tagroute ? placements : max(placements / 4, 1)
+    let lanes = min(lanes, kinds.count)
+    return try await withThrowingTaskGroup(of: [(Int, [String])].self) { group in
+      for lane in 0..<lanes {
+        group.addTask {
+          var rows: [(Int, [String])] = []
+          for index in stride(from: lane, to: kinds.count, by: lanes) {
+            rows.append((index, try await detect(kinds[index], program, placements, seed: UInt64(index))))
+          }
+          return rows
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  private func detect(_ kind: TagKind, _ program: Program, _ placements: Int, seed: UInt64) async throws -> [String] {
+    var generator = SeededGenerator(seed: seed)
+    let clock = MachineClock()
+    let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
+    let contender = try await program.contender(on: reader)
+    try await contender.start()
+    var latencies: [Duration] = []
+    let message = try TagKind.message(size: kind.sizes[0])
+    for _ in 0..<placements {
+      // The last tag's removal is noticed within half a second; from then on every moment of the cycle is as likely.
+      try await Task.sleep(for: .milliseconds(500 + Int.random(in: 0..<program.longestCycle, using: &generator)))
+      let placed = clock.now
+      let tag = await reader.place(try kind.make(message))
+      if let found = try await detection(on: reader, since: placed, clock) { latencies.append(found - placed) }
+      await reader.remove(tag)
+    }
+    await contender.stop()
+    await reader.stop()
+    let distribution = Distribution(latencies)
+    let columns =
+      latencies.isEmpty
+      ? ["", "", "", ""] : [50, 90, 99, 100].map { Distribution.milliseconds(distribution.percentile($0)) }
+    return [kind.name, program.name] + columns + ["\(placements)", "\(placements - latencies.count)"]
+  }
+
+  /// - Returns: when the answer that names a tag was complete; nil where there is none in time.
+  private func detection(
+    on reader: SimulatedReader, since placed: Duration, _ clock: MachineClock
+  ) async throws -> Duration? {
+    while clock.now - placed < patience {
+      for record in await reader.commands.reversed() {
+        guard let end = record.end, end >= placed else { break }
+        // The removal is noticed by asking for the old tag again, and no such answer names one.
+        if record.foundTargets ?? 0 > 0 { return end }
+      }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    return nil
+  }
+
+  // MARK: Waiting
+
+  private func idling(_ program: Program) async throws -> [String] {
+    let reader = try await SimulatedReader.start(timing: .realistic)
+    let contender = try await program.contender(on: reader)
+    try await contender.start()
+    try await Task.sleep(for: .seconds(2))
+    await reader.resetCounters()
+    let (before, start) = (try await contender.processorTime(), ContinuousClock.now)
+    try await Task.sleep(for: idle)
+    let (after, elapsed) = (try await contender.processorTime(), ContinuousClock.now - start)
+    let counters = await reader.counters
+    await contender.stop()
+    await reader.stop()
+    return [
+      program.name, "\(Distribution.tenths(counters.fieldOnTime / elapsed * 100)) %",
+      Distribution.tenths(Double(counters.commands) / (elapsed / .seconds(1))),
+      Distribution.tenths((after - before) / elapsed * 100),
+    ]
+  }
+}
+
+extension Program {
+  /// Milliseconds that it takes at most to come back to the same point while nothing lies there.
+  fileprivate var longestCycle: Int {
+    switch self {
+    case .tagroute, .nfcpyWithoutPauses: 400
+    case .nfcpy, .nfcpyAtFullSpeed: 600
+    case .repeated: 2000
+    }
+  }
+}

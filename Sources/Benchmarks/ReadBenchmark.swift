@@ -1,0 +1,101 @@
+import Glibc
+import ReaderSimulator
+import Rig
+
+/// What it costs to read a tag, from the answer that names it to the message: by type, size and program.
+struct ReadBenchmark {
+  /// The programs that say which message they have read.
+  private let programs: [Program] = [.tagroute, .nfcpy]
+
+  func run() async throws {
+    try await Programs.build()
+    var table = Table(columns: [
+      "Tag", "Message", "Program", "Exchanges", "Chip commands", "Bytes on the line", "Wire time, ms", "Measured, ms",
+    ])
+    for program in programs {
+      do { try await measure(program, &table) } catch let error as RigError { print("\(program.name): \(error)") }
+    }
+    for kind in TagKind.all {
+      do { try await measureTool(kind, &table) } catch let error as RigError { print("\(kind.name): \(error)") }
+    }
+    table.sort()
+    print(table.markdown)
+  }
+
+  /// One process reads all tags, one after the other.
+  private func measure(_ program: Program, _ table: inout Table) async throws {
+    let reader = try await SimulatedReader.start(timing: .realistic)
+    guard let contender = try await program.contender(on: reader) as? any ReadingContender else { return }
+    try await contender.start()
+    for kind in TagKind.all where program == .tagroute || kind.isKnownToNfcpy {
+      for size in kind.sizes {
+        let message = try TagKind.message(size: size)
+        await reader.resetCounters()
+        let tag = await reader.place(try kind.make(message))
+        let outcome = try await contender.outcome()
+        let cost = await Cost(of: reader.commands)
+        let isRight = outcome == .message(message)
+        table.add(row(kind, size, program.name, isRight ? cost : nil, "\(outcome)"))
+        await reader.remove(tag)
+        try await Task.sleep(for: .milliseconds(600))
+      }
+    }
+    await contender.stop()
+    await reader.stop()
+  }
+
+  /// Debian's tool for the kind, once for each size, with the tag in place from the beginning.
+  private func measureTool(_ kind: TagKind, _ table: inout Table) async throws {
+    guard let tool = kind.tool else { return }
+    let program = try BuiltProducts.systemProgram(tool.program, package: tool.package)
+    for size in kind.sizes {
+      let reader = try await SimulatedReader.start(timing: .realistic)
+      await reader.place(try kind.make(try TagKind.message(size: size)))
+      let result = try await ChildProcess.run(
+        program, tool.arguments,
+        environment: [
+          "LIBNFC_AUTO_SCAN": "false", "LIBNFC_DEVICE": await reader.connectionString, "PATH": "/usr/bin:/bin",
+        ])
+      let cost = result.status == .exited(0) ? await Cost(of: reader.commands) : nil
+      table.add(row(kind, size, tool.program, cost, "\(result.status)"))
+      await reader.stop()
+    }
+  }
+
+  private func row(_ kind: TagKind, _ size: Int, _ program: String, _ cost: Cost?, _ outcome: String) -> [String] {
+    let figures =
+      cost.map {
+        [
+          "\($0.exchanges)", "\($0.commands)", "\($0.bytes)", Distribution.milliseconds($0.wireTime),
+          Distribution.milliseconds($0.measured),
+        ]
+      } ?? ["not read: \(outcome.prefix(60))", "", "", "", ""]
+    return [kind.name, "\(size)", program] + figures
+  }
+}
+
+/// What was done between the end of the answer that named a tag and the end of the last answer from the tag.
+private struct Cost {
+  let exchanges: Int
+  let commands: Int
+  let bytes: Int
+  let wireTime: Duration
+  let measured: Duration
+
+  /// InDataExchange and InCommunicateThru (UM0701-02, sections 7.3.8 and 7.3.9).
+  private static let exchangeCodes: Set<UInt8> = [0x40, 0x42]
+
+  init?(of records: [CommandRecord]) {
+    let last = records.last { record in
+      record.end != nil && record.command.first.map(Self.exchangeCodes.contains) ?? false
+    }
+    guard let first = records.first(where: { $0.foundTargets ?? 0 > 0 }), let begin = first.end,
+      let before = first.counters, let end = last?.end, let after = last?.counters
+    else { return nil }
+    exchanges = after.exchanges - before.exchanges
+    commands = after.commands - before.commands
+    bytes = after.bytesReceived + after.bytesSent - before.bytesReceived - before.bytesSent
+    wireTime = after.wireTime - before.wireTime
+    measured = end - begin
+  }
+}
