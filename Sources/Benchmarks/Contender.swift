@@ -134,7 +134,12 @@ final class NfcpyContender: ReadingContender {
 
   func outcome() async throws -> Outcome {
     guard let process else { throw RigError("nfcpy does not run") }
-    let line = try await process.line(after: seen) { Nfcpy.outcome($0) != nil }
+    let line: String
+    do {
+      line = try await process.line(after: seen) { Nfcpy.outcome($0) != nil }
+    } catch let error as RigError {
+      return .failure("\(error)")
+    }
     seen = await process.log().count
     return Nfcpy.outcome(line) ?? .failure(line)
   }

@@ -11,9 +11,6 @@ struct PollBenchmark {
   private let lanes = 3
   /// How long nothing lies there, for field and processor.
   private let idle = Duration.seconds(30)
-  /// A tag that nobody has found by then counts as not found.
-  private let patience = Duration.seconds(4)
-
   private let programs: [Program] = [
     .tagroute, .nfcpy, .nfcpyWithoutPauses, .nfcpyAtFullSpeed, .repeated("nfc-poll"), .repeated("nfc-list"),
   ]
@@ -67,7 +64,7 @@ struct PollBenchmark {
       try await Task.sleep(for: .milliseconds(500 + Int.random(in: 0..<program.longestCycle, using: &generator)))
       let placed = clock.now
       let tag = await reader.place(try kind.make(message))
-      if let found = try await detection(on: reader, since: placed, clock) { latencies.append(found - placed) }
+      if let found = try await reader.detection(since: placed, by: clock) { latencies.append(found - placed) }
       await reader.remove(tag)
     }
     await contender.stop()
@@ -77,21 +74,6 @@ struct PollBenchmark {
       latencies.isEmpty
       ? ["", "", "", ""] : [50, 90, 99, 100].map { Distribution.milliseconds(distribution.percentile($0)) }
     return [kind.name, program.name] + columns + ["\(placements)", "\(placements - latencies.count)"]
-  }
-
-  /// - Returns: when the answer that names a tag was complete; nil where there is none in time.
-  private func detection(
-    on reader: SimulatedReader, since placed: Duration, _ clock: MachineClock
-  ) async throws -> Duration? {
-    while clock.now - placed < patience {
-      for record in await reader.commands.reversed() {
-        guard let end = record.end, end >= placed else { break }
-        // The removal is noticed by asking for the old tag again, and no such answer names one.
-        if record.foundTargets ?? 0 > 0 { return end }
-      }
-      try await Task.sleep(for: .milliseconds(5))
-    }
-    return nil
   }
 
   // MARK: Waiting

@@ -24,15 +24,18 @@ struct ReadBenchmark {
 
   /// One process reads all tags, one after the other.
   private func measure(_ program: Program, _ table: inout Table) async throws {
-    let reader = try await SimulatedReader.start(timing: .realistic)
+    let clock = MachineClock()
+    let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     guard let contender = try await program.contender(on: reader) as? any ReadingContender else { return }
     try await contender.start()
     for kind in TagKind.all where program == .tagroute || kind.isKnownToNfcpy {
       for size in kind.sizes {
         let message = try TagKind.message(size: size)
         await reader.resetCounters()
+        let placed = clock.now
         let tag = await reader.place(try kind.make(message))
-        let outcome = try await contender.outcome()
+        let isFound = try await reader.detection(since: placed, by: clock) != nil
+        let outcome = isFound ? try await contender.outcome() : .failure("not found")
         let cost = await Cost(of: reader.commands)
         let isRight = outcome == .message(message)
         table.add(row(kind, size, program.name, isRight ? cost : nil, "\(outcome)"))
@@ -69,7 +72,7 @@ struct ReadBenchmark {
           "\($0.exchanges)", "\($0.commands)", "\($0.bytes)", Distribution.milliseconds($0.wireTime),
           Distribution.milliseconds($0.measured),
         ]
-      } ?? ["not read: \(outcome.prefix(60))", "", "", "", ""]
+      } ?? ["not read: \(outcome.prefix(60))"]
     return [kind.name, "\(size)", program] + figures
   }
 }

@@ -40,7 +40,14 @@ struct TagKind: Sendable {
       try .type2(.ntag215, message: $0)
     },
     TagKind("Type 2 NTAG216", sizes: [860], tool: .ultralight) { try .type2(.ntag216, message: $0) },
+    TagKind("Type 3 FeliCa Lite-S", sizes: [12, 37, 200], polled: true, tool: .felica) { try .type3(message: $0) },
+    TagKind("Type 3 FeliCa Standard", sizes: [37, 200, 2000], tool: .felica) {
+      try .type3(message: $0, options: Type3Options(.standard))
+    },
     TagKind("Type 4A", sizes: [12, 37, 200, 2000], polled: true) { try .type4(message: $0) },
+    // nfcpy lets go of what a PN532 has activated by DESELECT with a CID, and a card without CID, like this one, does not
+    // hear that (ISO/IEC 14443-4, 7.1.2.2).
+    TagKind("Type 4B", sizes: [12, 37, 200, 2000], polled: true, nfcpy: false) { try .type4B(message: $0) },
   ]
 
   /// A message of so many bytes: one record, a URI.
@@ -58,6 +65,8 @@ struct TagKind: Sendable {
 }
 
 extension TagKind.Tool {
+  fileprivate static let felica = TagKind.Tool(
+    program: "nfc-read-forum-tag3", package: "libnfc-examples", arguments: ["-o", "/dev/null"])
   fileprivate static let ultralight = TagKind.Tool(
     program: "nfc-mfultralight", package: "libnfc-examples", arguments: ["r", "/dev/null"])
 }

@@ -6,24 +6,27 @@ struct NfcpyComparison {
   func run() async throws {
     try await Programs.build()
     let kinds = TagKind.all.filter(\.isKnownToNfcpy)
-    let reader = try await SimulatedReader.start()
+    let clock = MachineClock()
+    let reader = try await SimulatedReader.start(clock: clock)
     var wrong: [String] = []
     var checked = 0
     for kind in kinds {
       for size in kind.sizes {
         checked += 1
         let written = try TagKind.message(size: size)
-        let read = try await outcome(NfcpyContender(reader, ["--interval", "0"]), try kind.make(written), reader)
-          .outcome
+        let read = try await outcome(
+          NfcpyContender(reader, ["--interval", "0"]), try kind.make(written), reader, clock
+        )
+        .outcome
         if read != .message(written) { wrong.append("\(kind.name), \(size) bytes: nfcpy has read: \(read)") }
 
         let writer = try await NfcpyContender(reader, ["--interval", "0", "--write", Nfcpy.digits(written)])
-        let (said, tag) = try await outcome(writer, try kind.make(TagKind.message(size: size, of: "b")), reader)
+        let (said, tag) = try await outcome(writer, try kind.make(TagKind.message(size: size, of: "b")), reader, clock)
         guard said == .written, let tag else {
           wrong.append("\(kind.name), \(size) bytes: nfcpy has not written: \(said)")
           continue
         }
-        let readBack = try await outcome(TagrouteContender(reader), tag, reader).outcome
+        let readBack = try await outcome(TagrouteContender(reader), tag, reader, clock).outcome
         if readBack != .message(written) {
           wrong.append("\(kind.name), \(size) bytes: nfcpy wrote, we read: \(readBack)")
         }
@@ -36,11 +39,13 @@ struct NfcpyComparison {
 
   /// - Returns: what the program says of the tag, and the tag as it is afterwards.
   private func outcome(
-    _ contender: any ReadingContender, _ tag: SimulatedTag, _ reader: SimulatedReader
+    _ contender: any ReadingContender, _ tag: SimulatedTag, _ reader: SimulatedReader, _ clock: MachineClock
   ) async throws -> (outcome: Outcome, tag: SimulatedTag?) {
     try await contender.start()
+    let placed = clock.now
     let id = await reader.place(tag)
-    let outcome = try await contender.outcome()
+    let isFound = try await reader.detection(since: placed, by: clock) != nil
+    let outcome = isFound ? try await contender.outcome() : .failure("not found")
     await contender.stop()
     return (outcome, await reader.remove(id))
   }

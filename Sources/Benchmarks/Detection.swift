@@ -1,0 +1,24 @@
+import ReaderSimulator
+
+extension SimulatedReader {
+  /// A tag that nobody has found by then counts as not found.
+  private static let patience = Duration.seconds(4)
+
+  /// Waits for the answer that names a tag.
+  ///
+  /// - Parameters:
+  ///   - placed: when the tag was placed.
+  ///   - clock: the reader's.
+  /// - Returns: when that answer was complete; nil where there is none in time.
+  /// - Throws: `CancellationError`.
+  nonisolated func detection(since placed: Duration, by clock: MachineClock) async throws -> Duration? {
+    while clock.now - placed < Self.patience {
+      for record in await commands.reversed() {
+        guard let end = record.end, end >= placed else { break }
+        if record.foundTargets ?? 0 > 0 { return end }
+      }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    return nil
+  }
+}
