@@ -48,6 +48,9 @@ struct TagKind: Sendable {
     // nfcpy lets go of what a PN532 has activated by DESELECT with a CID, and a card without CID, like this one, does not
     // hear that (ISO/IEC 14443-4, 7.1.2.2).
     TagKind("Type 4B", sizes: [12, 37, 200, 2000], polled: true, nfcpy: false) { try .type4B(message: $0) },
+    TagKind("MIFARE Classic 1K", sizes: [12, 37, 200, 700], polled: true, nfcpy: false, tool: .classic) {
+      try .mifareClassic(.mini, message: $0)
+    },
   ]
 
   /// A message of so many bytes: one record, a URI.
@@ -65,6 +68,8 @@ struct TagKind: Sendable {
 }
 
 extension TagKind.Tool {
+  fileprivate static let classic = TagKind.Tool(
+    program: "mifare-classic-read-ndef", package: "libfreefare-bin", arguments: ["-y", "-o", "/dev/null"])
   fileprivate static let felica = TagKind.Tool(
     program: "nfc-read-forum-tag3", package: "libnfc-examples", arguments: ["-o", "/dev/null"])
   fileprivate static let ultralight = TagKind.Tool(
