@@ -59,7 +59,6 @@ extension PN532Chip {
     radio.switchField(on: true)
     targets = []
     selected = nil
-    registers.modulation = request.modulation
     switch request.modulation {
     case .typeA: listTypeA(request)
     case .typeB: listTypeB(request)

@@ -47,27 +47,15 @@ struct PN532Registers {
   /// Whether the chip checks the CRC of what it receives, and takes it off.
   var checksCRC: Bool { self[Self.rxMode] & 0x80 != 0 }
 
-  /// What a raw frame is sent as: the framing and the bit rate in TxMode. The firmware sets both when it looks for a tag.
+  /// What a raw frame is sent as: the framing and the bit rate in TxMode.
   ///
   /// Jewel has Type A's framing, and what tells it apart is not in a register.
   var modulation: RadioModulation {
-    get {
-      switch self[Self.txMode] & 0x73 {
-      case 0x03: .typeB
-      case 0x12: .felica212
-      case 0x22: .felica424
-      default: .typeA
-      }
-    }
-    set {
-      let mode: UInt8 =
-        switch newValue {
-        case .typeA, .jewel: 0x00
-        case .typeB: 0x03
-        case .felica212: 0x12
-        case .felica424: 0x22
-        }
-      for register in [Self.txMode, Self.rxMode] { self[register] = self[register] & 0x80 | mode }
+    switch self[Self.txMode] & 0x73 {
+    case 0x03: .typeB
+    case 0x12: .felica212
+    case 0x22: .felica424
+    default: .typeA
     }
   }
 

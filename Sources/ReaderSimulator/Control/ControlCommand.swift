@@ -9,6 +9,7 @@ enum ControlCommand: Equatable {
 
   /// What can be put on the reader; the raw value is its name on the line.
   enum Kind: String, CaseIterable {
+    case type1 = "1"
     case type2 = "2"
     case type3 = "3"
     case type4 = "4"

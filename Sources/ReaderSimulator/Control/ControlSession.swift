@@ -80,6 +80,7 @@ struct ControlSession: Sendable {
     }
     let uid = tap.uid ?? .generated()
     switch tap.type {
+    case .type1: return try .topaz(message: message, uid: tap.uid ?? .generatedTopaz())
     case .type2: return try .type2(tap.model ?? .ntag215, message: message, uid: uid)
     case .type3: return try .type3(message: message, options: Type3Options(tap.card ?? .liteS))
     case .type4: return try .type4(message: message, uid: uid)

@@ -13,6 +13,11 @@ extension SimulatedTag {
     SimulatedTag(tag: Type1Tag(try Type1Memory(model: model, uid: uid.fixedBytes ?? [], message: message)))
   }
 
+  /// The smallest Topaz tag on which the message goes.
+  static func topaz(message: [UInt8], uid: TagUID) throws(SimulatorError) -> SimulatedTag {
+    try type1(message.count <= Type1Model.topaz96.capacity ? .topaz96 : .topaz512, message: message, uid: uid)
+  }
+
   /// A Type 1 tag with anything at all where the TLVs should be.
   ///
   /// - Parameters:
