@@ -49,7 +49,7 @@ struct TagKind: Sendable {
     // hear that (ISO/IEC 14443-4, 7.1.2.2).
     TagKind("Type 4B", sizes: [12, 37, 200, 2000], polled: true, nfcpy: false) { try .type4B(message: $0) },
     TagKind("MIFARE Classic 1K", sizes: [12, 37, 200, 700], polled: true, nfcpy: false, tool: .classic) {
-      try .mifareClassic(.mini, message: $0)
+      try .mifareClassic(.classic1K, message: $0)
     },
   ]
 
