@@ -35,6 +35,8 @@ struct TagKind: Sendable {
   }
 
   static let all: [TagKind] = [
+    TagKind("Type 1 Topaz 96", sizes: [12, 37], polled: true, tool: .jewel) { try .type1(.topaz96, message: $0) },
+    TagKind("Type 1 Topaz 512", sizes: [37, 200, 440]) { try .type1(.topaz512, message: $0) },
     TagKind("Type 2 Ultralight", sizes: [12, 37], tool: .ultralight) { try .type2(.ultralight, message: $0) },
     TagKind("Type 2 NTAG215", sizes: [12, 37, 200, 480], polled: true, tool: .ultralight) {
       try .type2(.ntag215, message: $0)
@@ -72,6 +74,8 @@ extension TagKind.Tool {
     program: "mifare-classic-read-ndef", package: "libfreefare-bin", arguments: ["-y", "-o", "/dev/null"])
   fileprivate static let felica = TagKind.Tool(
     program: "nfc-read-forum-tag3", package: "libnfc-examples", arguments: ["-o", "/dev/null"])
+  fileprivate static let jewel = TagKind.Tool(
+    program: "nfc-jewel", package: "libnfc-examples", arguments: ["r", "/dev/null"])
   fileprivate static let ultralight = TagKind.Tool(
     program: "nfc-mfultralight", package: "libnfc-examples", arguments: ["r", "/dev/null"])
 }
