@@ -14,6 +14,7 @@ import Testing
     #expect(
       try ControlCommand("tap x: --type 3 --model phone")
         == .tap(.init(contents: .uri("x:"), type: .type3, card: .phone)))
+    #expect(try ControlCommand("tap --type payment") == .tap(.init(contents: .none, type: .payment)))
     #expect(
       try ControlCommand(" tap --memory a.mfd --model ntag213 ")
         == .tap(.init(contents: .memoryFile("a.mfd"), model: .ntag213)))
@@ -38,7 +39,8 @@ import Testing
 
   @Test(
     arguments: [
-      "", "  ", "tup", "tap", "tap --type", "tap --type 7 x:", "tap --type 3 --model ntag215 x:",
+      "", "  ", "tup", "tap", "tap --type", "tap --type 7 x:", "tap --type payment x:",
+      "tap --type 3 --model ntag215 x:",
       "tap --model phone x:", "tap --type 3 --uid random x:", "tap a: b:", "tap --ndef", "tap --uid 0x x:",
       "tap --uid 01 x:",
       "tap --uid 88010203 x:", "tap --model ntag999 x:", "tap --memory f --type 4", "tap --memory f --uid 01020304",

@@ -37,7 +37,8 @@ extension PN532Chip {
     let request = PassiveTargetRequest(
       maximumTargets: Int(data[0]), modulation: modulation, initiatorData: Array(data.dropFirst(2)))
     guard isWellFormed(request) else { return .refuse }
-    let attempts = retries.passiveActivation == 0xFF ? 1 : Int(retries.passiveActivation) + 1
+    // Without an end, two are what finds a tag that was left active: it misses the first.
+    let attempts = retries.passiveActivation == 0xFF ? 2 : Int(retries.passiveActivation) + 1
     for _ in 0..<attempts {
       if let answer = attemptSelect(request) { return .answer(answer) }
     }

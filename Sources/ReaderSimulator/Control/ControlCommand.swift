@@ -5,6 +5,8 @@ enum ControlCommand: Equatable {
     case uri(String)
     case messageFile(String)
     case memoryFile(String)
+    /// A card that is not for NDEF.
+    case none
   }
 
   /// What can be put on the reader; the raw value is its name on the line.
@@ -15,6 +17,14 @@ enum ControlCommand: Equatable {
     case type4 = "4"
     case type4B = "4b"
     case mifareClassic = "classic"
+    case desfire
+    case payment
+    case transit
+
+    /// Whether there can be a message on it.
+    var holdsMessages: Bool { self != .payment && self != .transit }
+    /// FeliCa cards make up their IDm.
+    var isFeliCa: Bool { self == .type3 || self == .transit }
   }
 
   /// A tag to put on the reader.
@@ -41,7 +51,7 @@ enum ControlCommand: Equatable {
 
   static let summary = """
     tap URI [--type \(Kind.allCases.map(\.rawValue).joined(separator: "|"))] [--model NAME] [--uid HEX|random] [--add]; tap --ndef FILE …; tap --type 2 --memory FILE; \
-    remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | status HEX [N] | delay MS [N] | \
+    tap --type payment|transit; remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | status HEX [N] | delay MS [N] | \
     removal [N] [heard] | none; unplug; plug; counters [reset]; commands; quit
     """
 
@@ -98,13 +108,17 @@ enum ControlCommand: Equatable {
         hasContents = true
       }
     }
-    guard hasContents else { throw SimulatorError("tap: a URI, --ndef or --memory is missing") }
+    guard hasContents == tap.type.holdsMessages else {
+      throw SimulatorError(
+        hasContents ? "tap: such a card holds no message" : "tap: a URI, --ndef or --memory is missing")
+    }
+    if !hasContents { tap.contents = .none }
     if case .memoryFile = tap.contents, tap.type != .type2 { throw SimulatorError("--memory: only for --type 2") }
     if tap.model != nil && tap.type != .type2 || tap.card != nil && tap.type != .type3 {
       throw SimulatorError("--model: not one of --type \(tap.type.rawValue)")
     }
     if case .memoryFile = tap.contents, tap.uid != nil { throw SimulatorError("--uid: the memory holds it already") }
-    if tap.type == .type3, tap.uid != nil { throw SimulatorError("--uid: a tag of --type 3 makes up its IDm") }
+    if tap.type.isFeliCa, tap.uid != nil { throw SimulatorError("--uid: a FeliCa card makes up its IDm") }
     return tap
   }
 

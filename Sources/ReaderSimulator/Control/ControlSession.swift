@@ -77,6 +77,7 @@ struct ControlSession: Sendable {
       }
     case .uri(let uri):
       do { message = try NDEFMessage.uri(uri).encoded() } catch { throw SimulatorError("\(uri.prefix(80)): \(error)") }
+    case .none: message = []
     }
     let uid = tap.uid ?? .generated()
     switch tap.type {
@@ -86,6 +87,9 @@ struct ControlSession: Sendable {
     case .type4: return try .type4(message: message, uid: uid)
     case .type4B: return try .type4B(message: message, pupi: try pupi(tap.uid))
     case .mifareClassic: return try .mifareClassic(.classic1K, message: message, uid: uid)
+    case .desfire: return try .desfire(message: message, uid: uid)
+    case .payment: return .paymentCard(uid: uid)
+    case .transit: return try .transitCard()
     }
   }
 

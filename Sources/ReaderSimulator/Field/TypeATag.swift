@@ -8,6 +8,8 @@ protocol TypeAApplication: Sendable {
   var memory: [UInt8] { get }
   /// Whether the tag is in ISO/IEC 14443-4, where the commands of part 3 mean nothing to it.
   var isInBlockProtocol: Bool { get }
+  /// Whether a request ends ISO/IEC 14443-4.
+  var leavesOnRequest: Bool { get }
 
   /// Deselected, or without power: what belongs to one activation is forgotten.
   mutating func deactivate()
@@ -15,6 +17,10 @@ protocol TypeAApplication: Sendable {
   /// - Parameter data: what the reader sent, its CRC checked and taken off; nil where the CRC was wrong.
   /// - Returns: what to answer, and whether the tag stays selected.
   mutating func receive(_ data: [UInt8]?) -> TypeAReply
+}
+
+extension TypeAApplication {
+  var leavesOnRequest: Bool { false }
 }
 
 /// What an application has to say to a command.
@@ -75,7 +81,10 @@ struct TypeATag: FieldTag {
   mutating func receive(_ frame: RadioFrame) -> RadioFrame? {
     if frame.modulation == .jewel { hearJewel() }
     guard frame.modulation == .typeA else { return nil }
-    if state == .active && application.isInBlockProtocol { return exchange(frame) }
+    let isRequest = frame.lastBits == 7
+    if state == .active && application.isInBlockProtocol && !(isRequest && application.leavesOnRequest) {
+      return exchange(frame)
+    }
     if frame.lastBits == 7, frame.bytes.count == 1 { return receiveShort(frame.bytes[0]) }
     switch state {
     case .idle, .halt: return nil

@@ -127,16 +127,18 @@ struct BlockProtocolCard: Sendable {
 /// A card of Type A: RATS and its answer, and then the block protocol.
 struct BlockProtocolTag: TypeAApplication {
   let sak: UInt8
+  let leavesOnRequest: Bool
   private let ats: [UInt8]
   private var card: BlockProtocolCard
 
   /// Set from RATS to deselect.
   private(set) var isInBlockProtocol = false
 
-  init(_ card: BlockProtocolCard, sak: UInt8, ats: [UInt8]) {
+  init(_ card: BlockProtocolCard, options: Type4Options) {
     self.card = card
-    self.sak = sak
-    self.ats = ats
+    sak = options.sak
+    ats = options.ats
+    leavesOnRequest = options.leavesOnRequest
   }
 
   var atqa: [UInt8] { [0x44, 0x03] }

@@ -28,6 +28,24 @@ extension SimulatedTag {
     return cardB(application, pupi, timeExtensions: options.timeExtensions)
   }
 
+  /// A MIFARE DESFire EV1 that holds an NDEF message, and knows the commands of its own that read it.
+  ///
+  /// - Parameters:
+  ///   - message: an encoded NDEF message; empty for a formatted card without one.
+  ///   - uid: 7 bytes.
+  ///   - options: what the card says of itself as a Type 4 tag.
+  /// - Returns: the card.
+  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
+  public static func desfire(
+    message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
+  ) throws(SimulatorError) -> SimulatedTag {
+    guard let bytes = uid.fixedBytes, bytes.count == 7 else {
+      throw SimulatorError("a DESFire that says its UID has one of 7 bytes")
+    }
+    let application = DESFireApplication(try Type4Application(message: message, options: options), uid: bytes)
+    return cardA(application, uid, options)
+  }
+
   /// A bank card: it has a payment environment, and no NDEF application.
   ///
   /// - Parameter uid: any; bank cards have a fixed or a random one.
@@ -45,7 +63,7 @@ extension SimulatedTag {
   static func cardA(_ application: any CardApplication, _ uid: TagUID, _ options: Type4Options) -> SimulatedTag {
     let card = BlockProtocolCard(application, timeExtensions: options.timeExtensions)
     return SimulatedTag(
-      tag: TypeATag(uid: uid, application: BlockProtocolTag(card, sak: options.sak, ats: options.ats)))
+      tag: TypeATag(uid: uid, application: BlockProtocolTag(card, options: options)))
   }
 
   // Protocol info: 106 kbit/s; frames of 64 bytes, ISO/IEC 14443-4; about 77 ms of time, no CID or NAD.

@@ -25,6 +25,9 @@ public struct Type4Options: Sendable, Hashable {
   /// SAK, in which bit 6 says that the tag speaks ISO/IEC 14443-4.
   public var sak: UInt8 = 0x20
 
+  /// Whether REQA and WUPA end the block protocol. A card by the standard ignores them there; libfreefare's tools select a
+  /// card that they have left there, and find only one that does not.
+  public var leavesOnRequest = false
   /// How many times it asks for more time (S(WTX)) before each answer.
   public var timeExtensions = 0
 

@@ -1,0 +1,91 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import ReaderSimulator
+
+/// Debian's own tools say whether these are Type B cards, FeliCa cards and a DESFire.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct ContactlessCardRefereeTests {
+  private static let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
+
+  /// A message of so many bytes.
+  private static func message(_ size: Int) -> [UInt8] {
+    [0xD1, 0x01, UInt8(truncatingIfNeeded: size - 4), UInt8(ascii: "T")] + (4..<size).map { UInt8($0 % 251) }
+  }
+
+  private func environment(_ reader: SimulatedReader) async -> [String: String] {
+    var environment = ProcessEnvironment.current
+    environment["LIBNFC_AUTO_SCAN"] = "false"
+    environment["LIBNFC_DEVICE"] = await reader.connectionString
+    return environment
+  }
+
+  private func run(_ program: String, _ arguments: [String], on reader: SimulatedReader) async throws -> String {
+    let result = try await ChildProcess.run("/usr/bin/\(program)", arguments, environment: await environment(reader))
+    try #require(result.status == .exited(0), "\(result.log)")
+    return result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
+  @Test func listsATypeBCard() async throws {
+    let reader = try await SimulatedReader.start()
+    await reader.place(try .type4B(message: [], pupi: .fixed([0xCA, 0xFE, 0xBA, 0xBE])))
+    let output = try await run("nfc-list", ["-v"], on: reader)
+    #expect(output.contains("1 ISO14443B passive target(s) found:"), "\(output)")
+    #expect(output.contains("PUPI: ca fe ba be"), "\(output)")
+    #expect(output.contains("0 ISO14443A passive target(s) found") || !output.contains("ISO/IEC 14443A"), "\(output)")
+    await reader.stop()
+  }
+
+  @Test func listsAFeliCaCardAtBothSpeeds() async throws {
+    let reader = try await SimulatedReader.start()
+    await reader.place(try .type3(message: [], idm: Self.idm))
+    let output = try await run("nfc-list", ["-v"], on: reader)
+    #expect(output.contains("1 Felica (212 kbps) passive target(s) found:"), "\(output)")
+    #expect(output.contains("1 Felica (424 kbps) passive target(s) found:"), "\(output)")
+    #expect(output.contains("ID (NFCID2): 01 2e 01 02 03 04 05 06"), "\(output)")
+    #expect(output.contains("System Code (SC): 88 b4"), "\(output)")
+    await reader.stop()
+  }
+
+  @Test func pollsATypeBCard() async throws {
+    let reader = try await SimulatedReader.start()
+    let id = await reader.place(try .type4B(message: [], pupi: .fixed([0xCA, 0xFE, 0xBA, 0xBE])))
+    let process = try ChildProcess("/usr/bin/nfc-poll", environment: await environment(reader))
+    // It asks again whether the card is still there, until it is not.
+    await reader.wait(until: { reader in
+      reader.commands.contains { $0.command.first == 0x60 && $0.answer?.first == 1 }
+    })
+    await reader.remove(id)
+    _ = try await process.exit()
+    let output = await process.standardOutput()
+    #expect(output.contains("ISO/IEC 14443-4B") && output.contains("ca  fe  ba  be"), "\(output)")
+    await reader.stop()
+  }
+
+  /// Messages that one Check reads: behind each further one the tool itself puts two bytes that nobody has sent.
+  @Test(arguments: [(1, 10), (4, 60), (12, 190)])
+  func readsAType3Tag(mostRead: Int, size: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let reader = try await SimulatedReader.start()
+    var options = Type3Options(mostRead == 4 ? .liteS : .standardWithSeveralSystems)
+    options.maximumRead = mostRead
+    await reader.place(try .type3(message: Self.message(size), idm: Self.idm, options: options))
+    let output = try await run("nfc-read-forum-tag3", ["-o", directory.file("message")], on: reader)
+    #expect(output.contains("Mapping version: 1.0"), "\(output)")
+    #expect(output.contains("NDEF message length: \(size) bytes * Checksum: ok"), "\(output)")
+    #expect(try readFile(directory.file("message")) == Self.message(size))
+    await reader.stop()
+  }
+
+  @Test(arguments: [20, 200]) func readsADESFireByItsOwnCommands(size: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let reader = try await SimulatedReader.start()
+    var options = Type4Options()
+    (options.fileSize, options.leavesOnRequest) = (300, true)
+    await reader.place(try .desfire(message: Self.message(size), uid: .fixed(uid7), options: options))
+    let output = try await run("mifare-desfire-read-ndef", ["-y", "-o", directory.file("message")], on: reader)
+    #expect(output.contains("NDEF size: \(size) bytes"), "\(output)")
+    #expect(try readFile(directory.file("message")) == Self.message(size))
+    await reader.stop()
+  }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import ReaderSimulator
+
+@Suite struct TypeBTagTests {
+  private static let selectB: [UInt8] = [0x4A, 0x01, 0x03, 0x00]
+  private static let description: [UInt8] = [
+    0x50, 1, 2, 3, 4, 0, 0, 0, 0, 0x00, 0x51, 0x80, 0x01, 0x00,
+  ]
+  private static let selectApplication: [UInt8] = [
+    0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00,
+  ]
+
+  private func driver(_ options: Type4Options = Type4Options()) throws -> ChipDriver {
+    let driver = ChipDriver()
+    _ = driver.place(try .type4B(message: [0xD0, 0x00, 0x00], pupi: .fixed([1, 2, 3, 4]), options: options))
+    _ = driver.answer(oneRequest)
+    return driver
+  }
+
+  @Test func theChecksumIsThatOfTheStandard() {
+    // ISO/IEC 14443-3, annex B: the examples for both.
+    #expect(ProximityCRC.typeB([0x0A, 0x12, 0x34, 0x56]) == [0x2C, 0xF6])
+    #expect(ProximityCRC.typeA([0x12, 0x34]) == [0x26, 0xCF])
+  }
+
+  @Test func isFoundByItsModulationAndFamilyAlone() throws {
+    let driver = try driver()
+    #expect(driver.answer(select) == [0])
+    #expect(driver.answer([0x4A, 0x01, 0x03, 0x10]) == [0])
+    #expect(driver.answer([0x4A, 0x01, 0x03]) == nil)
+    #expect(driver.answer(Self.selectB) == [1, 1] + Self.description)
+  }
+
+  @Test func isFoundAgainWhereverItWasLeft() throws {
+    let driver = try driver()
+    #expect(driver.answer(Self.selectB)?.first == 1)
+    // Chosen, it hears no request.
+    #expect(driver.answer(Self.selectB) == [0])
+    #expect(driver.answer([0x32, 0x01, 0x00]) == [])
+    #expect(driver.answer(Self.selectB)?.first == 1)
+    // Deselected it is halted, and the chip wakes it.
+    #expect(driver.answer([0x44, 0x00]) == [0x00])
+    #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x90, 0x00])
+  }
+
+  @Test func requestsWakeOnlyWhatIsNotHalted() throws {
+    let driver = try driver()
+    _ = driver.answer(Self.selectB)
+    _ = driver.answer([0x44, 0x00])
+    var field = driver.chip.radio.field
+    #expect(field.transceive(.standard([0x05, 0x00, 0x00], .typeB), poweredBefore: .zero) == .silence)
+    #expect(field.transceive(.standard([0x05, 0x00, 0x08], .typeB), poweredBefore: .zero) != .silence)
+    // HLTB sends it back.
+    #expect(
+      field.transceive(.standard([0x50, 1, 2, 3, 4], .typeB), poweredBefore: .zero)
+        == .frame(.standard([0x00], .typeB)))
+    #expect(field.transceive(.standard([0x05, 0x00, 0x00], .typeB), poweredBefore: .zero) == .silence)
+  }
+
+  @Test func aDamagedFrameIsMetWithSilence() throws {
+    var field = try driver().chip.radio.field
+    field.set(on: true, at: .zero)
+    #expect(
+      field.transceive(RadioFrame(modulation: .typeB, bytes: [0x05, 0x00, 0x08, 0, 0]), poweredBefore: .zero)
+        == .silence)
+  }
+
+  @Test func aRandomIdentifierIsNewWheneverTheFieldComesOn() throws {
+    let driver = ChipDriver()
+    _ = driver.place(try .type4B(message: [], pupi: .random))
+    _ = driver.answer(oneRequest)
+    let first = try #require(driver.answer(Self.selectB))
+    _ = driver.answer([0x32, 0x01, 0x00])
+    let second = try #require(driver.answer(Self.selectB))
+    #expect(first[3..<7] != second[3..<7])
+  }
+
+  @Test func moreTimeIsAskedForAndGranted() throws {
+    var options = Type4Options()
+    options.timeExtensions = 2
+    let driver = try driver(options)
+    _ = driver.answer(Self.selectB)
+    #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x90, 0x00])
+    #expect(driver.chip.radio.exchanges == 3)
+    #expect(driver.answer([0x42, 0x03] + Self.selectApplication) == [0x00, 0xF2, 0x01])
+    #expect(driver.answer([0x42, 0xF2, 0x01]) == [0x00, 0xF2, 0x01])
+    #expect(driver.answer([0x42, 0xF2, 0x01]) == [0x00, 0x03, 0x90, 0x00])
+    #expect(driver.answer([0x42, 0xF2, 0x01]) == [0x01])
+  }
+
+  @Test func aBankCardKnowsItsDirectoryAlone() throws {
+    let driver = ChipDriver()
+    _ = driver.place(.paymentCardB(pupi: try .fixed([1, 2, 3, 4])))
+    _ = driver.answer(Self.selectB)
+    #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x6A, 0x82])
+    let directory = [0x00, 0xA4, 0x04, 0x00, 0x0E] + Array("2PAY.SYS.DDF01".utf8) + [0x00]
+    let answer = try #require(driver.answer([0x40, 0x01] + directory))
+    #expect(answer[1] == 0x6F && Int(answer[2]) == answer.count - 5)
+    #expect(answer.suffix(2) == [0x90, 0x00])
+  }
+
+  @Test func anIdentifierHasFourBytes() {
+    #expect(throws: SimulatorError.self) { try TagPUPI.fixed([1, 2, 3]) }
+  }
+}
