@@ -1,0 +1,57 @@
+import EventLoop
+import ReaderSimulator
+import Rig
+import Tags
+import Testing
+
+@testable import Reader
+
+/// Debian's nfc-read-forum-tag3 reads what we wrote.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct Type3RefereeTests {
+  /// It asks for length / 16 + 1 blocks and leaves out what Nbr does not divide: that is nothing with one block at a time, nor
+  /// where one answer has them all. Behind the blocks of each answer it writes two bytes that are nobody's, and cuts the whole
+  /// to the length.
+  @Test(
+    arguments: [
+      (Type3Options.Model.liteS, 4, 50), (.liteS, 4, 63), (.liteS, 1, 4), (.liteS, 1, 200), (.standard, 12, 190),
+      (.standard, 1, 500), (.standardWithSeveralSystems, 12, 176), (.standardWithSeveralSystems, 1, 900),
+    ])
+  func whatWeWroteIsRead(model: Type3Options.Model, mostRead: Int, size: Int) async throws {
+    let message = ndefMessage(ofSize: size)
+    let tag = try await withOpenReader { reader -> SimulatedTag? in
+      var options = Type3Options(model)
+      options.maximumRead = mostRead
+      let id = reader.place(try .type3(message: ndefMessage(ofSize: 30, filledWith: 0x42), options: options))
+      var channel = try reader.select(.felica424)
+      try channel.tag.writeNDEF(message, over: &channel)
+      return reader.remove(id)
+    }
+    let written = try #require(tag)
+    let output = try #require(await read(written))
+    let (blocks, answer) = (mostRead * 16, mostRead * 16 + 2)
+    try #require(output.count == size)
+    let isOurs = output.indices.allSatisfy {
+      $0 % answer >= blocks || output[$0] == message[$0 / answer * blocks + $0 % answer]
+    }
+    #expect(isOurs, "\(output)")
+  }
+
+  @Test func whatHoldsNoMessageIsNotRead() async throws {
+    #expect(try await read(try .type3(message: [])) == nil)
+    #expect(try await read(try .transitCard()) == nil)
+  }
+
+  /// - Returns: what the tool wrote to its file; nil where it ends with an error.
+  private func read(_ tag: SimulatedTag) async throws -> [UInt8]? {
+    let directory = try TemporaryDirectory()
+    let reader = try await SimulatedReader.start()
+    await reader.place(tag)
+    var environment = ProcessEnvironment.current
+    environment["LIBNFC_AUTO_SCAN"] = "false"
+    environment["LIBNFC_DEVICE"] = await reader.connectionString
+    let file = directory.file("message")
+    let result = try await ChildProcess.run("/usr/bin/nfc-read-forum-tag3", ["-o", file], environment: environment)
+    await reader.stop()
+    return result.status == .exited(0) ? try readFile(file) : nil
+  }
+}
