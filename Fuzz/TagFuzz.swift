@@ -55,6 +55,11 @@ private struct Kind: Sendable {
     Kind(
       activation: .typeA(TypeAActivation(atqa: [0, 4], sak: 0x08, uid: [1, 2, 3, 4])), mostExchanges: 5_000,
       form: classic),
+    // A FeliCa Lite, by its IC code, that is found by another system.
+    Kind(
+      activation: .felica(
+        FeliCaActivation(idm: idm, pmm: [0, 0xF1, 0, 0, 0, 1, 0x43, 0], systemCode: [0x88, 0xB4], bitRate: 212)),
+      mostExchanges: 70_000, form: felica),
   ]
 
   private static let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
