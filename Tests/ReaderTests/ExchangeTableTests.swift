@@ -1,0 +1,82 @@
+import ReaderSimulator
+import Rig
+import Tags
+import Testing
+
+@testable import Reader
+
+/// `docs/exchanges.md` says what is counted.
+@Suite(.timeLimit(.minutes(3))) struct ExchangeTableTests {
+  struct Row {
+    let tag: String
+    let size: Int
+    let exchanges: Int
+  }
+
+  private static func rows() throws -> [Row] {
+    let path = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    let text = String(decoding: try readFile("/\(path)/docs/exchanges.md"), as: UTF8.self)
+    return text.split(separator: "\n").compactMap { line in
+      let cells = line.split(separator: "|").map { $0.trimmed }
+      guard cells.count == 4, let size = Int(cells[1]), let exchanges = Int(cells[3]) else { return nil }
+      return Row(tag: cells[0], size: size, exchanges: exchanges)
+    }
+  }
+
+  private static func place(
+    _ tag: String, _ message: [UInt8]
+  ) throws -> (tag: SimulatedTag, modulation: Modulation)? {
+    let uid = try TagUID.fixed([4, 1, 2, 3, 4, 5, 6])
+    func type2(_ model: Type2Model, asShipped: Bool = false) throws -> (SimulatedTag, Modulation) {
+      (try .type2(model, message: message, uid: uid, hasLockControl: asShipped), .typeA)
+    }
+    switch tag {
+    case "Topaz 96": return (try .type1(.topaz96, message: message), .jewel)
+    case "Topaz 512": return (try .type1(.topaz512, message: message), .jewel)
+    case "Ultralight": return try type2(.ultralight)
+    case "Ultralight C": return try type2(.ultralightC)
+    case "NTAG203": return try type2(.ntag203)
+    case "NTAG213": return try type2(.ntag213)
+    case "NTAG213 as it leaves the factory": return try type2(.ntag213, asShipped: true)
+    case "NTAG215": return try type2(.ntag215)
+    case "NTAG216": return try type2(.ntag216)
+    case "NTAG I2C 2k": return try type2(.ntagI2C2k)
+    case "FeliCa Lite-S": return (try .type3(message: message, options: Type3Options(.liteS)), .felica212)
+    case "FeliCa Standard, Nbr 12": return (try .type3(message: message, options: Type3Options(.standard)), .felica212)
+    case "Type 4A, MLe 59": return (try .type4(message: message, uid: uid), .typeA)
+    case "Type 4B, MLe 59": return (try .type4B(message: message), .typeB)
+    case "MIFARE Classic 1K":
+      return (try .mifareClassic(.classic1K, message: message, uid: .fixed([1, 2, 3, 4])), .typeA)
+    default: return nil
+    }
+  }
+
+  @Test func theTableSaysWhatIsCounted() async throws {
+    let rows = try Self.rows()
+    #expect(rows.count >= 28)
+    let findings = try await withOpenReader { reader in
+      var findings: [String] = []
+      for row in rows {
+        let message = ndefMessage(ofSize: row.size)
+        guard let (tag, modulation) = try Self.place(row.tag, message) else {
+          findings.append("\(row.tag): no such tag")
+          continue
+        }
+        let id = reader.place(tag)
+        var channel = try reader.select(modulation)
+        let content = try channel.tag.readNDEF(over: &channel)
+        if content != .message(message) { findings.append("\(row.tag), \(row.size) bytes: \(content)") }
+        if channel.exchanges != UInt64(row.exchanges) {
+          findings.append("\(row.tag), \(row.size) bytes: \(channel.exchanges) exchanges, not \(row.exchanges)")
+        }
+        _ = reader.remove(id)
+      }
+      return findings
+    }
+    #expect(findings.isEmpty, "\(findings.joined(separator: "; "))")
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
+}
