@@ -29,8 +29,12 @@ public struct DaemonConfiguration: KeyFileConfiguration {
 
   /// libnfc connection strings of the readers; empty for those that libnfc finds by itself.
   public var devices: [String] = []
-  /// From the end of one look for a tag to the start of the next.
-  public var pollInterval: Duration = .milliseconds(75)
+  /// From the beginning of one look for a tag to that of the next.
+  public var pollInterval: Duration = .milliseconds(50)
+  /// The same where nothing has happened for five minutes.
+  public var idlePollInterval: Duration = .milliseconds(250)
+  /// The kinds of tags that are read.
+  public var technologies = Names.technologies
   /// Who decides which session a tap belongs to.
   public var sessions = Sessions.logind
   /// What becomes of taps while the session is locked.
@@ -62,6 +66,24 @@ public struct DaemonConfiguration: KeyFileConfiguration {
     Setting("Reader", "PollInterval") { configuration, file throws(KeyFileError) in
       let value = try file.integer("Reader", "PollInterval", in: 10...10_000, unit: "milliseconds")
       if let value { configuration.pollInterval = .milliseconds(value) }
+    },
+    Setting("Reader", "IdlePollInterval") { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Reader", "IdlePollInterval", in: 10...10_000, unit: "milliseconds")
+      if let value { configuration.idlePollInterval = .milliseconds(value) }
+    },
+    Setting("Reader", "Technologies") { configuration, file throws(KeyFileError) in
+      guard let entry = file.entry("Reader", "Technologies"), let names = try file.strings("Reader", "Technologies")
+      else { return }
+      for name in names where !Names.technologies.contains(name) {
+        let known = Names.technologies.joined(separator: ", ")
+        throw file.mistake(entry, "\"\(name)\" is no kind of tag", "write some of \(known)")
+      }
+      // In one order, so that clients see the same whatever the order here.
+      let chosen = Names.technologies.filter(names.contains)
+      guard !chosen.isEmpty else {
+        throw file.mistake(entry, "no kind of tag is named", "name one, or use Enabled to stop scanning")
+      }
+      configuration.technologies = chosen
     },
     Setting("Scan", "Sessions") { configuration, file throws(KeyFileError) in
       let value = try file.choice("Scan", "Sessions", of: Sessions.allCases)

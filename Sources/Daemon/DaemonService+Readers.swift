@@ -51,6 +51,7 @@ extension DaemonService {
     let process = ReaderProcess(
       .init(
         program: readerProgram, device: device, pollInterval: configuration.pollInterval,
+        idlePollInterval: configuration.idlePollInterval, technologies: configuration.technologies,
         environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]),
       on: loop)
     let task = Task { [weak self] in

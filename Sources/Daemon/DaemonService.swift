@@ -198,6 +198,7 @@ actor DaemonService {
 extension DaemonState.Policy {
   init(_ configuration: DaemonConfiguration) {
     servesAnySession = configuration.sessions == .any
+    technologies = configuration.technologies
     scan = ScanPolicy(
       whenLocked: configuration.whenLocked == .hold ? .hold : .suspend,
       lockDetection: configuration.lockDetection == .strict ? .strict : .hint)

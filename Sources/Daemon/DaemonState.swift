@@ -1,6 +1,7 @@
 import Bus
 import Journal
 import NDEF
+import Names
 import ReaderLink
 import ScanGate
 import Session
@@ -15,6 +16,8 @@ struct DaemonState: Sendable {
     var servesAnySession = false
     var scan = ScanPolicy()
     var smartPosters = true
+    /// The kinds of tags that readers look for.
+    var technologies = Names.technologies
   }
 
   enum Event: Sendable {
@@ -70,7 +73,8 @@ struct DaemonState: Sendable {
     var actions: [Action] = []
     switch event {
     case .readerAdded(let id, let path, let device, let seat):
-      readers[id] = ReaderStatus(path: path, device: device, seat: seat, policy: policy.scan)
+      readers[id] = ReaderStatus(
+        path: path, device: device, seat: seat, technologies: policy.technologies, policy: policy.scan)
     case .readerMoved(let id, let seat):
       readers[id]?.properties.seat = seat
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is on \(seat)")) }

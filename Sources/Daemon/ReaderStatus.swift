@@ -40,9 +40,9 @@ struct ReaderStatus: Sendable {
   /// What comes of tags: nobody taps ten a second for a minute.
   var tagLines = LineBudget(most: 600)
 
-  init(path: ObjectPath, device: String, seat: String, policy: ScanPolicy) {
+  init(path: ObjectPath, device: String, seat: String, technologies: [String], policy: ScanPolicy) {
     self.path = path
-    properties = Properties(device: device, seat: seat, technologies: ["type-2", "type-4a"])
+    properties = Properties(device: device, seat: seat, technologies: technologies)
     gate = ScanGate(policy: policy)
   }
 

@@ -113,6 +113,9 @@ public enum Names {
     public static let inboxDatabase = "inbox.sqlite"
   }
 
+  /// Kinds of tags, as configuration, bus and log name them.
+  public static let technologies = ["type-1", "type-2", "type-3", "type-4a", "type-4b", "mifare-classic"]
+
   /// Exit codes of every program, after sysexits.h.
   public enum ExitCode {
     /// Something went wrong that no other code names.

@@ -28,6 +28,14 @@ final class Device {
   /// Commands sent since the device was opened.
   private(set) var commands: UInt64 = 0
   private let handle: OpaquePointer
+  /// How often the field was switched off.
+  private(set) var timesOff = 0
+  /// Since when the field is on; nil where it is off.
+  private var fieldOnSince: SuspendingClock.Instant?
+
+  /// What a FeliCa tag may need from the field's coming on until it listens (NFC Forum Digital Protocol, guard time of NFC-F).
+  /// For the other technologies the chip waits long enough by itself.
+  private static let startUpFeliCa = Duration.milliseconds(20)
 
   /// Commands of a PN53x (UM0701-02, 7).
   private enum Command {
@@ -69,8 +77,9 @@ final class Device {
     guard nfc_initiator_init(handle) >= 0, nfc_device_set_property_bool(handle, NP_INFINITE_SELECT, false) >= 0 else {
       throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
     }
-    // One look and one more: a tag that was left active misses the first.
-    _ = try send([Command.configureRF, 0x05, 0x00, 0x01, 0x01])
+    // MxRtyATR, MxRtyPSL, MxRtyPassiveActivation: one look, for the next one comes soon.
+    _ = try send([Command.configureRF, 0x05, 0x00, 0x01, 0x00])
+    // A tag that a program before us has left active or in ISO-DEP answers no look until it has lost its power.
     try switchFieldOff()
   }
 
@@ -99,15 +108,57 @@ final class Device {
   /// Looks for one tag, switching the field on where it is off, and activates it.
   ///
   /// - Returns: the tag; nil where there is none.
-  /// - Throws: `Failure` where the chip does not answer as it should.
+  /// - Throws: `Failure` where the chip does not answer.
   func select(_ modulation: Modulation) throws(Failure) -> TagActivation? {
-    let command = [Command.listPassiveTarget, 0x01, modulation.rawValue] + modulation.initiatorData
-    guard case .bytes(let answer) = try send(command) else { return nil }
-    do throws(TargetList.Malformed) {
-      return try TargetList.first(of: answer, modulation)
-    } catch {
-      throw Failure(reason: "the chip named a tag in a form that it does not have")
+    try list(modulation, atMost: 1).first
+  }
+
+  /// Looks for tags, switching the field on where it is off. One tag alone is selected afterwards; of two none is.
+  ///
+  /// - Parameters:
+  ///   - modulation: what to look for.
+  ///   - most: how many tags: 1, or, for Type A, 2.
+  /// - Returns: the tags.
+  /// - Throws: `Failure` where the chip does not answer as it should.
+  func list(_ modulation: Modulation, atMost most: UInt8) throws(Failure) -> [TagActivation] {
+    if modulation.isFeliCa { try powerFeliCa() }
+    return try list(modulation, [Command.listPassiveTarget, most, modulation.rawValue] + modulation.initiatorData)
+  }
+
+  /// Looks for the tag that was found before.
+  ///
+  /// - Returns: the tag; nil where it is not there, or another is.
+  /// - Throws: `Failure` where the chip does not answer as it should.
+  func selectAgain(_ tag: TagActivation) throws(Failure) -> TagActivation? {
+    guard case .typeA(let activation) = tag else { return try select(tag.modulation) }
+    let command = [Command.listPassiveTarget, 0x01, Modulation.typeA.rawValue]
+    return try list(.typeA, command + Self.withCascadeTags(activation.uid)).first
+  }
+
+  private func list(_ modulation: Modulation, _ command: [UInt8]) throws(Failure) -> [TagActivation] {
+    fieldOnSince = fieldOnSince ?? .now
+    guard case .bytes(let answer) = try send(command) else { return [] }
+    // What says of itself what no standard allows is no tag, and no reason to give the reader up.
+    return (try? TargetList.all(of: answer, modulation)) ?? []
+  }
+
+  /// The chip takes a UID of more than four bytes with its cascade tags (ISO/IEC 14443-3, 6.5.4).
+  private static func withCascadeTags(_ uid: [UInt8]) -> [UInt8] {
+    switch uid.count {
+    case 7: [0x88] + uid
+    case 10: [0x88] + uid[..<3] + [0x88] + uid[3...]
+    default: uid
     }
+  }
+
+  private func powerFeliCa() throws(Failure) {
+    if fieldOnSince == nil {
+      _ = try send([Command.configureRF, 0x01, 0x01])
+      fieldOnSince = .now
+    }
+    guard let fieldOnSince else { return }
+    let missing = Self.startUpFeliCa - fieldOnSince.duration(to: .now)
+    if missing > .zero { usleep(UInt32(missing / .microseconds(1))) }
   }
 
   /// Sends a command to the selected tag, in the way that the chip's firmware has for its kind.
@@ -167,12 +218,19 @@ final class Device {
 
   /// Lets go of the selected tag and takes its power, so that the next look finds every tag as if it had just come.
   func release() throws(Failure) {
-    _ = try send([Command.release, 0x00])
+    try deselect()
     try switchFieldOff()
+  }
+
+  /// Lets go of the selected tag, which sleeps until the next look.
+  func deselect() throws(Failure) {
+    _ = try send([Command.release, 0x00])
   }
 
   func switchFieldOff() throws(Failure) {
     _ = try send([Command.configureRF, 0x01, 0x00])
+    fieldOnSince = nil
+    timesOff += 1
   }
 
   // `timeout`: milliseconds until a silent chip counts as gone.

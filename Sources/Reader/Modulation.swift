@@ -8,6 +8,8 @@ enum Modulation: UInt8, CaseIterable {
   /// Type A, and this look finds the tag right after, the field on or off in between.
   case jewel = 0x04
 
+  var isFeliCa: Bool { self == .felica212 || self == .felica424 }
+
   /// What the chip sends to find a target: an application family of all for Type B, and for FeliCa a poll of every system
   /// that asks for its code, in one time slot.
   var initiatorData: [UInt8] {

@@ -1,127 +1,220 @@
+import ReaderLink
 import Tags
 
-/// Turns what each look at the field brings into stays of tags: one beginning and one end each.
+/// Turns what each look at the field brings into stays of tags: one beginning and one end each, for as many tags as lie there.
 ///
 /// A stay outlasts everything that only concerns us: a pause in scanning, a field that was off, a look that missed the tag.
 struct PlacementTracker {
   /// What has come of a look.
   enum Outcome: Hashable {
     /// A tag has come: read it, and say what it holds.
-    case arrived(UInt64)
+    case arrived(UInt64, TagActivation)
+    /// A tag has come that may be the one of `resting`, which has an identifier of its own making: compare what they hold.
+    case uncertain(UInt64, resting: UInt64, TagActivation)
     /// The tag of this number is away.
     case left(UInt64)
     /// A tag that is to be left alone is there.
     case avoided(uid: [UInt8])
+    /// A tag of a kind that is not wanted is there.
+    case unwanted(TagActivation)
     /// A tag that was to be left alone is away.
     case forgotten(uid: [UInt8])
   }
 
+  /// A tag that counts as there.
+  struct Resting {
+    fileprivate(set) var tag: TagActivation
+    /// Nil where it is left alone.
+    let number: UInt64?
+    /// Looks for its technology since it was found last.
+    fileprivate(set) var misses = 0
+    /// Whether it has been without power since it was found last.
+    fileprivate var hasLostPower = false
+    /// What it holds, where that may be needed to know it again.
+    fileprivate var content: TagReport.Content?
+
+    /// Whether this may be the tag that says that of itself. A phone that is moved loses its power without our doing; of Type B, where
+    /// any identifier may be made up, only what the field does counts.
+    fileprivate func mayBe(_ other: TagActivation) -> Bool {
+      guard tag.isAlike(other) else { return false }
+      if case .typeB = tag { return hasLostPower }
+      return true
+    }
+  }
+
+  /// A UID that is to be left alone, and how many more looks without it say that it is away.
+  private struct Avoided {
+    let uid: [UInt8]
+    var looks: [Modulation: Int]
+  }
+
   /// Looks without a tag until it counts as away: one may miss it.
   static let missesUntilAway = 2
-
   /// How often the device may fail while a tag is read until that counts as what came of the tag.
   static let mostInterruptions = 3
+  /// Tags that are known at a time. Fewer fit into a field.
+  static let most = 8
 
+  /// The tags that count as there.
+  private(set) var resting: [Resting] = []
+
+  private let modulations: Set<Modulation>
+  private let isWanted: (TagType) -> Bool
   private var lastNumber: UInt64 = 0
-  private var resting: (tag: TagActivation, number: UInt64?)?
-  private var misses = 0
-  private var avoided: [[UInt8]] = []
-  /// The tag with which the device failed last, and how often in a row.
-  private var interruptions: (tag: TagActivation, count: Int)?
+  private var avoided: [Avoided] = []
+  /// The tag with which the device failed last, how often in a row, and looks for it since.
+  private var interruptions: (tag: TagActivation, count: Int, misses: Int)?
 
-  /// Whether a tag counts as there.
-  var isOccupied: Bool { resting != nil }
+  /// - Parameters:
+  ///   - modulations: what is looked for.
+  ///   - isWanted: whether tags of a kind are to be read.
+  init(_ modulations: Set<Modulation> = Set(Modulation.allCases), isWanted: @escaping (TagType) -> Bool = { _ in true })
+  {
+    self.modulations = modulations
+    self.isWanted = isWanted
+  }
 
   /// The next tag with this UID is not announced until it has been away.
   mutating func avoid(_ uid: [UInt8]) {
-    if !avoided.contains(uid) { avoided.append(uid) }
+    guard !avoided.contains(where: { $0.uid == uid }) else { return }
+    let technologies = modulations.filter { $0.mayHave(uid) }
+    avoided.append(
+      Avoided(uid: uid, looks: Dictionary(uniqueKeysWithValues: technologies.map { ($0, Self.missesUntilAway) })))
   }
 
-  /// A look has found `tag`.
-  mutating func found(_ tag: TagActivation) -> [Outcome] {
-    misses = 0
-    if let resting, Self.isSame(resting.tag, tag) {
-      self.resting = (tag, resting.number)
-      return []
+  /// The field was off: whoever makes up identifiers may have made up a new one.
+  mutating func fieldWentOff() {
+    for index in resting.indices { resting[index].hasLostPower = true }
+  }
+
+  /// A look for `modulation` has found `tags`.
+  mutating func looked(for modulation: Modulation, found tags: [TagActivation]) -> [Outcome] {
+    var seen: Set<Int> = []
+    var strangers: [TagActivation] = []
+    for tag in tags {
+      if let index = resting.firstIndex(where: { $0.tag.isSameTag(as: tag) }) {
+        seen.insert(index)
+        resting[index].misses = 0
+        resting[index].hasLostPower = false
+      } else {
+        strangers.append(tag)
+      }
     }
-    var outcomes = leave()
-    if avoided.contains(where: { Self.isSame($0, tag) }) {
-      resting = (tag, nil)
-      return outcomes + [.avoided(uid: tag.identifier)]
+    var outcomes: [Outcome] = []
+    for tag in strangers {
+      let alike = resting.indices.first { !seen.contains($0) && resting[$0].mayBe(tag) }
+      if let alike {
+        seen.insert(alike)
+        resting[alike].misses = 0
+        if let number = resting[alike].number, resting[alike].content != nil {
+          lastNumber += 1
+          outcomes.append(.uncertain(lastNumber, resting: number, tag))
+        } else {
+          resting[alike].tag = tag
+          resting[alike].hasLostPower = false
+        }
+      } else if resting.count < Self.most {
+        outcomes += arrive(tag)
+        seen.insert(resting.count - 1)
+      }
     }
-    outcomes += avoided.map { .forgotten(uid: $0) }
-    avoided = []
+    let missed = resting.indices.filter { !seen.contains($0) && resting[$0].tag.modulation == modulation }
+    for index in missed { resting[index].misses += 1 }
+    let gone = resting.filter { $0.misses >= Self.missesUntilAway }
+    resting.removeAll { $0.misses >= Self.missesUntilAway }
+    outcomes = gone.compactMap { $0.number.map { .left($0) } } + outcomes
+    noteInterruption(modulation, tags)
+    return outcomes + forget(gone.filter { $0.number == nil }.map(\.tag)) + forget(modulation, tags)
+  }
+
+  private mutating func arrive(_ tag: TagActivation) -> [Outcome] {
+    if avoided.contains(where: { tag.mayHave($0.uid) }) {
+      resting.append(Resting(tag: tag, number: nil))
+      return [.avoided(uid: tag.identifier)]
+    }
+    guard isWanted(tag.type) else {
+      resting.append(Resting(tag: tag, number: nil))
+      return [.unwanted(tag)]
+    }
     lastNumber += 1
-    resting = (tag, lastNumber)
-    return outcomes + [.arrived(lastNumber)]
+    resting.append(Resting(tag: tag, number: lastNumber))
+    return [.arrived(lastNumber, tag)]
   }
 
-  /// A look has found nothing.
-  mutating func nothing() -> [Outcome] {
-    guard isOccupied || !avoided.isEmpty || interruptions != nil else { return [] }
-    misses += 1
-    guard misses >= Self.missesUntilAway else { return [] }
-    interruptions = nil
-    let outcomes = leave() + avoided.map { .forgotten(uid: $0) }
-    avoided = []
-    return outcomes
+  /// These were there and left alone, and are away.
+  private mutating func forget(_ tags: [TagActivation]) -> [Outcome] {
+    let uids = avoided.map(\.uid).filter { uid in tags.contains { $0.mayHave(uid) } }
+    avoided.removeAll { uids.contains($0.uid) }
+    return uids.map { .forgotten(uid: $0) }
+  }
+
+  /// Takes those off the list of what is to be left alone that nothing has shown.
+  private mutating func forget(_ modulation: Modulation, _ tags: [TagActivation]) -> [Outcome] {
+    for index in avoided.indices {
+      let uid = avoided[index].uid
+      if tags.contains(where: { $0.mayHave(uid) }) {
+        for key in avoided[index].looks.keys { avoided[index].looks[key] = Self.missesUntilAway }
+      } else if let count = avoided[index].looks[modulation] {
+        avoided[index].looks[modulation] = max(0, count - 1)
+      }
+    }
+    let gone = avoided.filter { entry in
+      entry.looks.values.allSatisfy { $0 == 0 } && !resting.contains { $0.number == nil && $0.tag.mayHave(entry.uid) }
+    }
+    avoided.removeAll { entry in gone.contains { $0.uid == entry.uid } }
+    return gone.map { .forgotten(uid: $0.uid) }
   }
 
   /// The tag could not be read because we stopped: it is new to us when it is found again.
-  mutating func unread() {
-    resting = nil
-  }
+  mutating func unread(_ number: UInt64) { resting.removeAll { $0.number == number } }
 
   /// The tag has been read, or it is known why it cannot be.
-  mutating func examined() { interruptions = nil }
+  mutating func examined(_ number: UInt64, _ content: TagReport.Content) {
+    interruptions = nil
+    guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
+    if resting[index].tag.mayChangeIdentifier { resting[index].content = content }
+  }
+
+  /// The tag that may be one that rests has been read.
+  ///
+  /// - Parameters:
+  ///   - number: the number it has if it is another one.
+  ///   - old: the number of the one that rests.
+  ///   - tag: what it says of itself.
+  ///   - content: what it holds.
+  /// - Returns: whether it is the same one.
+  mutating func compared(_ number: UInt64, with old: UInt64, _ tag: TagActivation, _ content: TagReport.Content) -> Bool
+  {
+    guard let index = resting.firstIndex(where: { $0.number == old }) else { return false }
+    let isSame = resting[index].content == content
+    resting[index] = Resting(tag: tag, number: isSame ? old : number, content: content)
+    return isSame
+  }
 
   /// The device failed while the tag was read: it is new to us when it is found again, unless that has happened too often.
   ///
+  /// - Parameter number: the tag.
   /// - Returns: whether it has, and the tag counts as read.
-  mutating func interrupted() -> Bool {
-    guard let tag = resting?.tag else { return false }
+  mutating func interrupted(_ number: UInt64) -> Bool {
+    guard let tag = resting.first(where: { $0.number == number })?.tag else { return false }
     var count = 1
-    if let interruptions, Self.isSame(interruptions.tag, tag) { count += interruptions.count }
-    interruptions = count < Self.mostInterruptions ? (tag, count) : nil
+    if let interruptions, interruptions.tag.isSamePlacement(as: tag) { count += interruptions.count }
+    interruptions = count < Self.mostInterruptions ? (tag, count, 0) : nil
     guard interruptions != nil else { return true }
-    resting = nil
+    resting.removeAll { $0.number == number }
     return false
+  }
+
+  private mutating func noteInterruption(_ modulation: Modulation, _ tags: [TagActivation]) {
+    guard var entry = interruptions, entry.tag.modulation == modulation else { return }
+    entry.misses = tags.contains { $0.isSamePlacement(as: entry.tag) } ? 0 : entry.misses + 1
+    interruptions = entry.misses < Self.missesUntilAway ? entry : nil
   }
 
   /// The reader is gone, and whatever was on it.
   mutating func readerLeft() -> [Outcome] {
-    leave()
-  }
-
-  private mutating func leave() -> [Outcome] {
-    misses = 0
-    guard let resting else { return [] }
-    self.resting = nil
-    if let number = resting.number { return [.left(number)] }
-    let uids = avoided.filter { Self.isSame($0, resting.tag) }
-    avoided.removeAll { uids.contains($0) }
-    return uids.map { .forgotten(uid: $0) }
-  }
-
-  private static func isSame(_ a: TagActivation, _ b: TagActivation) -> Bool { a.isSamePlacement(as: b) }
-
-  private static func isSame(_ uid: [UInt8], _ tag: TagActivation) -> Bool {
-    uid == tag.identifier || (tag.hasRandomIdentifier && uid.count == 4 && uid.first == 0x08)
-  }
-}
-
-extension TagActivation {
-  /// Whether the identifier may be another one each time the field comes on.
-  var hasRandomIdentifier: Bool {
-    if case .typeA(let tag) = self { tag.hasRandomUID } else { false }
-  }
-
-  /// Whether it is the same tag as far as can be told. A random UID is new each time the field comes back, so that such a
-  /// tag is known by everything else it says.
-  func isSamePlacement(as other: TagActivation) -> Bool {
-    guard case .typeA(let a) = self, case .typeA(let b) = other, a.hasRandomUID, b.hasRandomUID else {
-      return type == other.type && identifier == other.identifier
-    }
-    return a.atqa == b.atqa && a.sak == b.sak && a.ats == b.ats
+    let numbers = resting.compactMap(\.number)
+    resting = []
+    return numbers.map { .left($0) }
   }
 }

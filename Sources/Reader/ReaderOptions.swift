@@ -15,13 +15,16 @@ struct ReaderOptions: Equatable {
   static let usage = """
     usage: tagroute-reader --list
            tagroute-reader --link DESCRIPTOR [--device CONNECTION-STRING] [--poll-interval MILLISECONDS]
+                           [--idle-poll-interval MILLISECONDS] [--technologies NAME;NAME;...]
 
     Started by tagrouted, one process a reader.
     """
 
   var mode: Mode
   var device: String?
-  var pollInterval = Duration.milliseconds(75)
+  var pollInterval = Duration.milliseconds(50)
+  var idlePollInterval = Duration.milliseconds(250)
+  var technologies = Technologies.all
 
   // `arguments` is without the program's name.
   init(_ arguments: [String]) throws(Mistake) {
@@ -32,7 +35,7 @@ struct ReaderOptions: Equatable {
         mode = .list
         continue
       }
-      guard ["--link", "--device", "--poll-interval"].contains(option) else {
+      guard Self.optionsWithValue.contains(option) else {
         throw Mistake(description: "\(option) is no option")
       }
       guard let value = rest.popFirst() else { throw Mistake(description: "\(option) needs a value") }
@@ -44,14 +47,26 @@ struct ReaderOptions: Equatable {
         mode = .serve(link: link)
       case "--device":
         device = value
-      default:
-        guard let milliseconds = Int(value), (10...10_000).contains(milliseconds) else {
-          throw Mistake(description: "--poll-interval \(value): 10 to 10000 milliseconds are possible")
+      case "--technologies":
+        guard let technologies = Technologies(value) else {
+          throw Mistake(description: "--technologies \(value): a kind of tag that is not known")
         }
-        pollInterval = .milliseconds(milliseconds)
+        self.technologies = technologies
+      case "--poll-interval": pollInterval = try Self.interval(option, value)
+      default: idlePollInterval = try Self.interval(option, value)
       }
     }
     guard let mode else { throw Mistake(description: "--list or --link is needed") }
     self.mode = mode
+  }
+  private static let optionsWithValue = [
+    "--link", "--device", "--poll-interval", "--idle-poll-interval", "--technologies",
+  ]
+
+  private static func interval(_ option: String, _ value: String) throws(Mistake) -> Duration {
+    guard let milliseconds = Int(value), (10...10_000).contains(milliseconds) else {
+      throw Mistake(description: "\(option) \(value): 10 to 10000 milliseconds are possible")
+    }
+    return .milliseconds(milliseconds)
   }
 }

@@ -7,25 +7,43 @@ enum TargetList {
   /// The answer is not of the form that the chip's manual gives.
   struct Malformed: Error {}
 
-  /// Reads the answer to a search for one target.
+  /// Reads the answer to a search.
   ///
   /// - Parameters:
-  ///   - answer: what follows the response code: the number of targets, the target's number, and what the technology
-  ///     has to say.
+  ///   - answer: what follows the response code: the number of targets, and of each its number and what the technology has
+  ///     to say.
   ///   - modulation: what was looked for.
-  /// - Returns: the target; nil where there is none.
+  /// - Returns: the targets: two at most, and those of Type A where it is more than one. A second one that cannot be told
+  ///   from the first is left out.
   /// - Throws: `Malformed` where a field is cut off or longer than its standard allows.
-  static func first(of answer: [UInt8], _ modulation: Modulation) throws(Malformed) -> TagActivation? {
+  static func all(of answer: [UInt8], _ modulation: Modulation) throws(Malformed) -> [TagActivation] {
     guard let count = answer.first else { throw Malformed() }
-    if count == 0 { return nil }
+    if count == 0 { return [] }
     let fields = Array(answer.dropFirst(2))
     switch modulation {
-    case .typeA: return .typeA(try typeA(fields))
-    case .typeB: return .typeB(try typeB(fields))
-    case .felica212: return .felica(try felica(fields, bitRate: 212))
-    case .felica424: return .felica(try felica(fields, bitRate: 424))
-    case .jewel: return .jewel(try jewel(fields))
+    case .typeA where count == 2: return try pair(fields)
+    case .typeA: return [.typeA(try typeA(fields))]
+    case .typeB: return [.typeB(try typeB(fields))]
+    case .felica212: return [.felica(try felica(fields, bitRate: 212))]
+    case .felica424: return [.felica(try felica(fields, bitRate: 424))]
+    case .jewel: return [.jewel(try jewel(fields))]
     }
+  }
+
+  /// Reads the answer to a search for one target.
+  static func first(of answer: [UInt8], _ modulation: Modulation) throws(Malformed) -> TagActivation? {
+    try all(of: answer, modulation).first
+  }
+
+  /// Two of Type A. Where the first one ends only its ATS says, which comes from the tag.
+  private static func pair(_ fields: [UInt8]) throws(Malformed) -> [TagActivation] {
+    guard fields.count >= 4, fields.count >= 4 + Int(fields[3]) else { throw Malformed() }
+    var end = 4 + Int(fields[3])
+    if fields[2] & 0x20 != 0, end < fields.count { end += max(1, Int(fields[end])) }
+    let first = TagActivation.typeA(try typeA(Array(fields.prefix(end))))
+    // Its number comes before the second one.
+    guard end + 1 < fields.count, let second = try? typeA(Array(fields[(end + 1)...])) else { return [first] }
+    return [first, .typeA(second)]
   }
 
   /// ATQA, SAK, UID with its length, and an ATS where the chip has asked for one.

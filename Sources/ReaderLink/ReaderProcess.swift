@@ -13,22 +13,31 @@ public actor ReaderProcess {
     public var program: String
     /// A libnfc connection string, `pn532_uart:/dev/ttyUSB0`; nil takes the first device that libnfc finds.
     public var device: String?
-    /// The pause between two looks for a tag.
+    /// From the beginning of one look for a tag to that of the next.
     public var pollInterval: Duration
+    /// The same where nothing has happened for minutes.
+    public var idlePollInterval: Duration
+    /// The kinds of tags that are read, as the process names them; nil is all.
+    public var technologies: [String]?
     /// All of the process's environment, as `NAME=value`. The daemon gives none of its own.
     public var environment: [String]
 
     /// - Parameters:
     ///   - program: the absolute path of `tagroute-reader`.
     ///   - device: a libnfc connection string; nil takes the first device that libnfc finds.
-    ///   - pollInterval: the pause between two looks for a tag.
+    ///   - pollInterval: from the beginning of one look for a tag to that of the next.
+    ///   - idlePollInterval: the same where nothing has happened for minutes.
+    ///   - technologies: the kinds of tags that are read; nil is all.
     ///   - environment: all of the process's environment, as `NAME=value`.
     public init(
-      program: String, device: String?, pollInterval: Duration = .milliseconds(75), environment: [String] = []
+      program: String, device: String?, pollInterval: Duration = .milliseconds(50),
+      idlePollInterval: Duration = .milliseconds(250), technologies: [String]? = nil, environment: [String] = []
     ) {
       self.program = program
       self.device = device
       self.pollInterval = pollInterval
+      self.idlePollInterval = idlePollInterval
+      self.technologies = technologies
       self.environment = environment
     }
   }
@@ -140,6 +149,10 @@ public actor ReaderProcess {
       link = ours
       var arguments = [configuration.program, "--link", String(ReaderChild.linkDescriptor)]
       arguments += ["--poll-interval", String(Int(configuration.pollInterval / .milliseconds(1)))]
+      arguments += ["--idle-poll-interval", String(Int(configuration.idlePollInterval / .milliseconds(1)))]
+      if let technologies = configuration.technologies {
+        arguments += ["--technologies", technologies.joined(separator: ";")]
+      }
       if let device = configuration.device { arguments += ["--device", device] }
       try ReaderChild.start(
         arguments, environment: configuration.environment, output: nil, link: theirs, on: loop

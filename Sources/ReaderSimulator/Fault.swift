@@ -5,6 +5,7 @@ public struct Fault: Sendable, Hashable {
     case stall
     case unplug
     case corruptChecksum
+    case staleAnswer
     case status(UInt8)
     case delay(Duration)
     case removal(heard: Bool)
@@ -40,6 +41,12 @@ public struct Fault: Sendable, Hashable {
   /// - Parameter command: the how-manieth from now on, from 1.
   /// - Returns: the fault.
   public static func corruptChecksum(command: Int = 1) -> Fault { Fault(kind: .corruptChecksum, number: command) }
+
+  /// The answer to a command is the one to the command before it, once more.
+  ///
+  /// - Parameter command: the how-manieth from now on, from 1.
+  /// - Returns: the fault.
+  public static func staleAnswer(command: Int = 1) -> Fault { Fault(kind: .staleAnswer, number: command) }
 
   /// A command whose answer has a status byte (exchanges, selects, releases, PowerDown) fails with this one, and
   /// nothing goes on the air. libnfc ends its process where bit 7 is set.
@@ -81,6 +88,7 @@ struct FaultPlan {
     var stalls = false
     var unplugs = false
     var corruptsChecksum = false
+    var isStale = false
     var status: UInt8?
     var delay: Duration = .zero
   }
@@ -108,6 +116,7 @@ struct FaultPlan {
       case .stall: effects.stalls = true
       case .unplug: effects.unplugs = true
       case .corruptChecksum: effects.corruptsChecksum = true
+      case .staleAnswer: effects.isStale = true
       case .status(let status): effects.status = status
       case .delay(let delay): effects.delay += delay
       case .removal: break

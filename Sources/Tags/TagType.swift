@@ -19,4 +19,7 @@ public struct TagType: Sendable, Hashable, CustomStringConvertible {
   public static let mifareClassic = TagType("mifare-classic")
   /// Another device that offers NFC-DEP alone.
   public static let peer = TagType("nfc-dep")
+
+  /// Every kind of tag that can be read.
+  public static let configurable: [TagType] = [type1, type2, type3, type4A, type4B, mifareClassic]
 }

@@ -15,6 +15,8 @@ import Testing
       [Reader]
       Devices=pn532_uart:/dev/pts/3;pn53x_usb;
       PollInterval=250
+      IdlePollInterval=1000
+      Technologies=type-4a;type-2;type-2
       [Scan]
       Sessions=any
       WhenLocked=hold
@@ -24,6 +26,8 @@ import Testing
       """)
     #expect(configuration.devices == ["pn532_uart:/dev/pts/3", "pn53x_usb"])
     #expect(configuration.pollInterval == .milliseconds(250))
+    #expect(configuration.idlePollInterval == .seconds(1))
+    #expect(configuration.technologies == ["type-2", "type-4a"])
     #expect(configuration.sessions == .any)
     #expect(configuration.whenLocked == .hold)
     #expect(configuration.lockDetection == .strict)
@@ -47,6 +51,12 @@ import Testing
       "[Reader]\nDevices=pn53x_usb;pn532_uart:/dev/ttyUSB0;pn53x_usb\n",
       "d.conf:2: \"pn53x_usb\" is named twice: name each device once"
     ),
+    (
+      "[Reader]\nTechnologies=type-2;iso-15693\n",
+      "d.conf:2: \"iso-15693\" is no kind of tag: "
+        + "write some of type-1, type-2, type-3, type-4a, type-4b, mifare-classic"
+    ),
+    ("[Reader]\nTechnologies=\n", "d.conf:2: no kind of tag is named: name one, or use Enabled to stop scanning"),
     ("[Tags]\nSmartPosters=perhaps\n", "d.conf:2: SmartPosters=perhaps is neither yes nor no: write yes or no"),
     ("[Tags]\nSmartposters=no\n", "d.conf:2: group [Tags] has no key Smartposters: did you mean SmartPosters?"),
     (

@@ -29,6 +29,8 @@ import Testing
     var configuration = DaemonConfiguration()
     configuration.devices = ["pn53x_usb"]
     configuration.pollInterval = .seconds(1)
+    configuration.idlePollInterval = .seconds(1)
+    configuration.technologies = []
     configuration.sessions = .any
     configuration.whenLocked = .hold
     configuration.lockDetection = .strict

@@ -145,7 +145,8 @@ import Testing
     }
     #expect(try text("environment").split(separator: "\n") == ["A=b"])
     #expect(try text("signals").hasSuffix("0000000000000000\n"))
-    #expect(try text("arguments") == "--link 3 --poll-interval 75 --device pn532_uart:/dev/null\n")
+    let arguments = "--link 3 --poll-interval 50 --idle-poll-interval 250 --device pn532_uart:/dev/null\n"
+    #expect(try text("arguments") == arguments)
   }
 
   @Test func aProcessThatIgnoresEverythingIsStoppedAllTheSame() async throws {

@@ -5,9 +5,9 @@ import Testing
 
 /// Readers that fail while a tag is read.
 @Suite(.timeLimit(.minutes(2))) struct InterruptedReadingTests {
-  /// With the tag on the reader before it looks, the first command is the look, and reading begins with the second.
+  /// With the tag on the reader before it looks, the second command is the look, and reading begins with the third.
   @Test(arguments: [
-    Fault.corruptChecksum(command: 2), .corruptChecksum(command: 3), .delay(.milliseconds(900), command: 2),
+    Fault.corruptChecksum(command: 3), .corruptChecksum(command: 4), .delay(.milliseconds(900), command: 3),
   ]) func oneBadFrameCostsNoTap(fault: Fault) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
@@ -27,7 +27,7 @@ import Testing
   @Test func aTagThatCannotBeReadBecauseTheReaderFailsIsReported() async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
-    // What opening takes, and the command that switches the field off. In its place comes the look.
+    // What opening takes, and the command that switches the field off. The look comes next.
     try await settle(rig)
     let look = await rig.simulator.counters.commands
     await rig.simulator.unplug()
@@ -35,7 +35,7 @@ import Testing
     await rig.process.setScanning(true)
     try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
     for _ in 1...3 {
-      await rig.simulator.add(.unplug(command: look + 1))
+      await rig.simulator.add(.unplug(command: look + 2))
       try await rig.simulator.plug()
       while await rig.simulator.isPluggedIn { try await Task.sleep(for: .milliseconds(5)) }
     }

@@ -1,5 +1,6 @@
 import ReaderLink
 import ReaderSimulator
+import Rig
 import Testing
 
 /// Devices that misbehave while they are opened.
@@ -52,5 +53,32 @@ import Testing
     try await rig.isReady()
     try await rig.expect(.scanning(true))
     await rig.stop()
+  }
+  @Test func aProcessThatSleepsIsNotWokenWhileAnotherWorks() async throws {
+    let absent = try await ReaderRig(isPluggedIn: false)
+    let suspended = try await ReaderRig()
+    try await absent.isAsleep()
+    try await suspended.isAsleep()
+    let sleepers = [try #require(await absent.process.processID), try #require(await suspended.process.processID)]
+    // They have said so before they did: one look at them until they do.
+    for sleeper in sleepers {
+      while try !isWaiting(sleeper) { try await Task.sleep(for: .milliseconds(5)) }
+    }
+    let before = try sleepers.map { try contextSwitches(of: $0) }
+    let worker = try await ReaderRig.scanning()
+    try await worker.commands(60)
+    #expect(try sleepers.map { try contextSwitches(of: $0) } == before)
+    #expect(before.allSatisfy { !$0.isEmpty })
+    for rig in [absent, suspended, worker] { await rig.stop() }
+  }
+
+  private func status(_ process: Int32) throws -> [Substring] {
+    String(decoding: try readFile("/proc/\(process)/status"), as: UTF8.self).split(separator: "\n")
+  }
+
+  private func isWaiting(_ process: Int32) throws -> Bool { try status(process).contains("State:\tS (sleeping)") }
+
+  private func contextSwitches(of process: Int32) throws -> [Substring] {
+    try status(process).filter { $0.contains("ctxt_switches") }
   }
 }

@@ -1,3 +1,4 @@
+import ReaderLink
 import Tags
 import Testing
 
@@ -6,109 +7,230 @@ import Testing
 @Suite struct PlacementTrackerTests {
   let tag = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
   let other = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 9, 9, 9, 9, 9, 9]))
+  let message = TagReport.Content.message([0xD0, 0, 0])
 
   func card(_ uid: [UInt8], historical: UInt8 = 0x80) -> TagActivation {
     .typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [3, 0x10, historical]))
   }
 
+  func cardB(_ pupi: [UInt8], application: UInt8 = 0) -> TagActivation {
+    .typeB(
+      TypeBActivation(
+        pupi: pupi, applicationData: [0, 0, 0, application], protocolInfo: [0, 0x81, 0xE1], attribResponse: [0]))
+  }
+
+  func felica(_ idm: [UInt8], bitRate: Int = 212) -> TagActivation {
+    .felica(FeliCaActivation(idm: idm, pmm: [1, 2, 3, 4, 5, 6, 7, 8], systemCode: [0x12, 0xFC], bitRate: bitRate))
+  }
+
   @Test func aTagArrivesOnceAndLeavesOnce() {
     var tracker = PlacementTracker()
-    #expect(tracker.found(tag) == [.arrived(1)])
-    #expect(tracker.found(tag) == [])
-    #expect(tracker.nothing() == [])
-    #expect(tracker.nothing() == [.left(1)])
-    #expect(tracker.nothing() == [])
-    #expect(tracker.found(tag) == [.arrived(2)])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }
 
   @Test func aLookThatMissesATagIsNoRemoval() {
     var tracker = PlacementTracker()
-    _ = tracker.found(tag)
+    _ = tracker.looked(for: .typeA, found: [tag])
     for _ in 0..<10 {
-      #expect(tracker.nothing() == [])
-      #expect(tracker.found(tag) == [])
+      #expect(tracker.looked(for: .typeA, found: []) == [])
+      #expect(tracker.looked(for: .typeA, found: [tag]) == [])
     }
   }
 
-  @Test func anotherTagTakesThePlace() {
+  @Test func aLookForAnotherTechnologySaysNothingOfATag() {
     var tracker = PlacementTracker()
-    _ = tracker.found(tag)
-    #expect(tracker.found(other) == [.left(1), .arrived(2)])
+    _ = tracker.looked(for: .typeA, found: [tag])
+    for _ in 0..<10 { #expect(tracker.looked(for: .typeB, found: []) == []) }
+    #expect(tracker.resting.count == 1)
   }
+
+  @Test func tagsThatLieTogetherComeAndGoOneByOne() {
+    var tracker = PlacementTracker()
+    let third = felica([1, 2, 3, 4, 5, 6, 7, 8])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
+    #expect(tracker.looked(for: .typeA, found: [other, tag]) == [.arrived(2, other)])
+    #expect(tracker.looked(for: .felica212, found: [third]) == [.arrived(3, third)])
+    #expect(tracker.looked(for: .typeA, found: [other]) == [])
+    #expect(tracker.looked(for: .typeA, found: [other]) == [.left(1)])
+    #expect(tracker.looked(for: .felica212, found: []) == [])
+    #expect(tracker.looked(for: .felica212, found: []) == [.left(3)])
+    #expect(tracker.resting.map(\.number) == [2])
+  }
+
+  @Test func aTagThatAnswersAtTwoBitRatesIsOne() {
+    var tracker = PlacementTracker()
+    let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
+    _ = tracker.looked(for: .felica212, found: [felica(idm)])
+    #expect(tracker.looked(for: .felica424, found: [felica(idm, bitRate: 424)]) == [])
+    // Nothing at 424 says nothing.
+    for _ in 0..<3 { #expect(tracker.looked(for: .felica424, found: []) == []) }
+  }
+
+  @Test func noTagMakesUpMoreThanThereIsRoomFor() {
+    var tracker = PlacementTracker()
+    var arrived = 0
+    for number in 0..<40 as Range<UInt8> {
+      // One a technology and look, so that none is missed before the table is full.
+      let outcomes = tracker.looked(for: .felica424, found: [felica([number, 0, 0, 0, 0, 0, 0, 0])])
+      arrived += outcomes.count { if case .arrived = $0 { true } else { false } }
+    }
+    #expect(arrived == PlacementTracker.most)
+    #expect(tracker.resting.count == PlacementTracker.most)
+  }
+
+  // MARK: Identifiers that a tag makes up
 
   @Test func aRandomUIDMayChangeWhileTheCardRests() {
     var tracker = PlacementTracker()
-    #expect(tracker.found(card([8, 1, 1, 1])) == [.arrived(1)])
-    #expect(tracker.found(card([8, 2, 2, 2])) == [])
-    #expect(tracker.found(card([8, 3, 3, 3], historical: 0x81)) == [.left(1), .arrived(2)])
-    #expect(tracker.found(card([4, 3, 3, 3], historical: 0x81)) == [.left(2), .arrived(3)])
+    let first = card([8, 1, 1, 1])
+    #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(1, first)])
+    tracker.examined(1, message)
+    tracker.fieldWentOff()
+    let second = card([8, 2, 2, 2])
+    #expect(tracker.looked(for: .typeA, found: [second]) == [.uncertain(2, resting: 1, second)])
+    #expect(tracker.compared(2, with: 1, second, message) == true)
+    #expect(tracker.looked(for: .typeA, found: [second]) == [])
+    // Another message is another tag.
+    let third = card([8, 3, 3, 3])
+    #expect(tracker.looked(for: .typeA, found: [third]) == [.uncertain(3, resting: 1, third)])
+    #expect(tracker.compared(3, with: 1, third, .problem(reason: "x")) == false)
+    #expect(tracker.resting.map(\.number) == [3])
   }
+
+  @Test(arguments: [[8, 3, 3, 3], [4, 3, 3, 3]] as [[UInt8]])
+  func whatSaysSomethingElseOfItselfIsAnotherTag(uid: [UInt8]) {
+    var tracker = PlacementTracker()
+    _ = tracker.looked(for: .typeA, found: [card([8, 1, 1, 1])])
+    tracker.examined(1, message)
+    let next = card(uid, historical: 0x81)
+    #expect(tracker.looked(for: .typeA, found: [next]) == [.arrived(2, next)])
+    #expect(tracker.looked(for: .typeA, found: [next]) == [.left(1)])
+  }
+
+  @Test func twoPhonesOfOneMakeAreTwo() {
+    var tracker = PlacementTracker()
+    let (first, second) = (card([8, 1, 1, 1]), card([8, 2, 2, 2]))
+    _ = tracker.looked(for: .typeA, found: [first])
+    tracker.examined(1, message)
+    #expect(tracker.looked(for: .typeA, found: [first, second]) == [.arrived(2, second)])
+  }
+
+  @Test func aPUPIIsAnotherTagsUnlessTheFieldWasOff() {
+    var tracker = PlacementTracker()
+    let (first, second) = (cardB([1, 1, 1, 1]), cardB([2, 2, 2, 2]))
+    _ = tracker.looked(for: .typeB, found: [first])
+    tracker.examined(1, message)
+    #expect(tracker.looked(for: .typeB, found: [second]) == [.arrived(2, second)])
+    tracker.examined(2, message)
+    #expect(tracker.looked(for: .typeB, found: [second]) == [.left(1)])
+    tracker.fieldWentOff()
+    #expect(tracker.looked(for: .typeB, found: [first]) == [.uncertain(3, resting: 2, first)])
+    let another = cardB([3, 3, 3, 3], application: 1)
+    tracker.fieldWentOff()
+    #expect(tracker.looked(for: .typeB, found: [another]) == [.arrived(4, another)])
+  }
+
+  @Test(arguments: [([0x02, 0xFE], true), ([0x01, 0xFE], true), ([0x01, 0x2E], false)] as [([UInt8], Bool)])
+  func aPhonesIDmMayChange(_ manufacturer: [UInt8], _ isUncertain: Bool) {
+    var tracker = PlacementTracker()
+    _ = tracker.looked(for: .felica212, found: [felica(manufacturer + [1, 1, 1, 1, 1, 1])])
+    tracker.examined(1, message)
+    let next = felica(manufacturer + [2, 2, 2, 2, 2, 2])
+    let outcomes = tracker.looked(for: .felica212, found: [next])
+    #expect(outcomes == (isUncertain ? [.uncertain(2, resting: 1, next)] : [.arrived(2, next)]))
+  }
+
+  // MARK: Readings that fail
 
   @Test func aTagThatCouldNotBeReadIsNewWhenItIsFoundAgain() {
     var tracker = PlacementTracker()
-    _ = tracker.found(tag)
-    tracker.unread()
-    #expect(tracker.found(tag) == [.arrived(2)])
+    _ = tracker.looked(for: .typeA, found: [tag])
+    tracker.unread(1)
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }
 
   @Test func aTagWithWhichTheDeviceFailsIsNewAFewTimes() {
     var tracker = PlacementTracker()
     for number in 1...3 as ClosedRange<UInt64> {
-      #expect(tracker.found(tag) == [.arrived(number)])
-      #expect(tracker.interrupted() == (number == 3))
+      #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(number, tag)])
+      #expect(tracker.interrupted(number) == (number == 3))
     }
-    #expect(tracker.found(tag) == [])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [])
   }
 
   @Test(arguments: [false, true]) func failuresAreCountedForOneTagAndOnePlacement(isOther: Bool) {
     var tracker = PlacementTracker()
-    for _ in 1...2 {
-      _ = tracker.found(tag)
-      #expect(tracker.interrupted() == false)
+    for number in 1...2 as ClosedRange<UInt64> {
+      _ = tracker.looked(for: .typeA, found: [tag])
+      #expect(tracker.interrupted(number) == false)
     }
     if isOther {
-      _ = tracker.found(other)
-      tracker.examined()
+      _ = tracker.looked(for: .typeA, found: [other])
+      tracker.examined(3, message)
+      tracker.unread(3)
     } else {
-      for _ in 1...PlacementTracker.missesUntilAway { #expect(tracker.nothing() == []) }
+      for _ in 1...PlacementTracker.missesUntilAway { #expect(tracker.looked(for: .typeA, found: []) == []) }
     }
-    for _ in 1...2 {
-      _ = tracker.found(tag)
-      #expect(tracker.interrupted() == false)
+    let next: UInt64 = isOther ? 4 : 3
+    for number in next...(next + 1) {
+      _ = tracker.looked(for: .typeA, found: [tag])
+      #expect(tracker.interrupted(number) == false)
     }
   }
 
-  @Test func theReaderTakesItsTagAlong() {
+  @Test func theReaderTakesItsTagsAlong() {
     var tracker = PlacementTracker()
-    _ = tracker.found(tag)
-    #expect(tracker.readerLeft() == [.left(1)])
+    _ = tracker.looked(for: .typeA, found: [tag])
+    _ = tracker.looked(for: .typeA, found: [tag, other])
+    #expect(tracker.readerLeft() == [.left(1), .left(2)])
     #expect(tracker.readerLeft() == [])
   }
 
+  // MARK: Tags that are left alone
+
   @Test func aTagToAvoidIsLeftAloneUntilItIsAway() {
-    var tracker = PlacementTracker()
+    var tracker = PlacementTracker([.typeA])
     tracker.avoid(tag.identifier)
-    #expect(tracker.found(tag) == [.avoided(uid: tag.identifier)])
-    #expect(tracker.found(tag) == [])
-    #expect(tracker.nothing() == [])
-    #expect(tracker.nothing() == [.forgotten(uid: tag.identifier)])
-    #expect(tracker.found(tag) == [.arrived(1)])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.avoided(uid: tag.identifier)])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [.forgotten(uid: tag.identifier)])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
   }
 
-  @Test func aTagToAvoidThatIsNotThereIsForgotten() {
-    var tracker = PlacementTracker()
-    tracker.avoid(tag.identifier)
-    #expect(tracker.nothing() == [])
-    #expect(tracker.nothing() == [.forgotten(uid: tag.identifier)])
+  @Test func aTagToAvoidIsForgottenOnceEveryTechnologyThatMayHaveItHasMissedIt() {
+    var tracker = PlacementTracker([.typeA, .typeB, .felica212])
+    tracker.avoid([1, 2, 3, 4])
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeB, found: []) == [])
+    #expect(tracker.looked(for: .typeB, found: []) == [.forgotten(uid: [1, 2, 3, 4])])
+  }
 
+  @Test func anotherTagIsReadBesideOneToAvoid() {
+    var tracker = PlacementTracker([.typeA])
     tracker.avoid(tag.identifier)
-    #expect(tracker.found(other) == [.forgotten(uid: tag.identifier), .arrived(1)])
+    #expect(tracker.looked(for: .typeA, found: [other, tag]) == [.arrived(1, other), .avoided(uid: tag.identifier)])
+    #expect(tracker.looked(for: .typeA, found: [other]) == [])
+    #expect(tracker.looked(for: .typeA, found: [other]) == [.forgotten(uid: tag.identifier)])
   }
 
   @Test func aRandomUIDToAvoidMeansWhoeverHasOne() {
-    var tracker = PlacementTracker()
+    var tracker = PlacementTracker([.typeA])
     tracker.avoid([8, 1, 1, 1])
-    #expect(tracker.found(card([8, 2, 2, 2])) == [.avoided(uid: [8, 2, 2, 2])])
-    #expect(tracker.found(tag) == [.forgotten(uid: [8, 1, 1, 1]), .arrived(1)])
+    #expect(tracker.looked(for: .typeA, found: [card([8, 2, 2, 2])]) == [.avoided(uid: [8, 2, 2, 2])])
+  }
+
+  @Test func aTagOfAKindThatIsNotWantedIsLeftAlone() {
+    var tracker = PlacementTracker([.typeA]) { $0 == .type4A }
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.unwanted(tag)])
+    #expect(tracker.looked(for: .typeA, found: [tag, card([4, 1, 1, 1])]) == [.arrived(1, card([4, 1, 1, 1]))])
+    for _ in 0..<3 { #expect(tracker.looked(for: .typeA, found: [card([4, 1, 1, 1])]) == []) }
+    #expect(tracker.looked(for: .typeA, found: [tag, card([4, 1, 1, 1])]) == [.unwanted(tag)])
   }
 }

@@ -16,15 +16,16 @@ final class ReaderRig {
 
   init(
     isPluggedIn: Bool = true, pollInterval: Duration = .milliseconds(20), fault: Fault? = nil,
+    technologies: [String]? = nil, timing: TimingModel = .immediate,
     environment: [String] = []
   ) async throws {
     directory = try TemporaryDirectory()
-    simulator = try await SimulatedReader.start(link: directory.file("reader"))
+    simulator = try await SimulatedReader.start(timing: timing, link: directory.file("reader"))
     if !isPluggedIn { await simulator.unplug() }
     if let fault { await simulator.add(fault) }
     let configuration = ReaderProcess.Configuration(
       program: try BuiltProducts.program("tagroute-reader"), device: await simulator.connectionString,
-      pollInterval: pollInterval, environment: environment)
+      pollInterval: pollInterval, technologies: technologies, environment: environment)
     process = ReaderProcess(configuration, on: EventLoop(label: "daemon"))
     events = process.events.makeAsyncIterator()
     await process.start()

@@ -44,4 +44,24 @@ import Testing
   func refusesWhatIsCutOff(_ answer: [UInt8]) {
     #expect(throws: TargetList.Malformed.self) { try typeA(answer) }
   }
+
+  @Test func readsTwoTags() throws {
+    let card: [UInt8] = [0x03, 0x44, 0x20, 4, 8, 1, 2, 3, 3, 0x75, 0x77]
+    let plain: [UInt8] = [0x00, 0x44, 0x00, 7, 4, 1, 2, 3, 4, 5, 6]
+    for (first, second) in [(card, plain), (plain, card), (card, card)] {
+      let tags = try TargetList.all(of: [2, 1] + first + [2] + second, .typeA)
+      #expect(tags == [try alone(first), try alone(second)])
+    }
+    // A first one that lies about its length hides the second, and nothing else.
+    for length in [0, 1, 20, 0xFF] as [UInt8] {
+      let liar: [UInt8] = [0x03, 0x44, 0x20, 4, 4, 1, 2, 3, length]
+      let tags = try TargetList.all(of: [2, 1] + liar + [2] + plain, .typeA)
+      #expect(tags.first?.identifier == [4, 1, 2, 3])
+      #expect(tags.count <= 2)
+    }
+  }
+
+  private func alone(_ fields: [UInt8]) throws -> TagActivation {
+    try #require(try TargetList.first(of: [1, 1] + fields, .typeA))
+  }
 }

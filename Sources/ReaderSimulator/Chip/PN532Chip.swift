@@ -186,6 +186,7 @@ struct PN532Chip {
       if !trace.isEmpty { trace[trace.count - 1].answer = answer }
       bytes = HostFrame.information([HostFrame.chipIdentifier, code &+ 1] + answer).bytes
       if effects.corruptsChecksum { bytes[bytes.count - 2] ^= 0xFF }
+      if effects.isStale && !lastAnswer.isEmpty { bytes = lastAnswer }
     }
     lastAnswer = bytes
     let total = delay + lineByte * bytes.count + effects.delay

@@ -1,0 +1,113 @@
+import ReaderLink
+import Tags
+
+/// Reading a tag that has come.
+extension Poller {
+  /// How often a tag is read that gives no true picture: it may just be on its way to the reader.
+  private static let attempts = 3
+  /// The most that reading a tag may take, all attempts together.
+  private static let readingAllowance = Duration.seconds(10)
+
+  /// Reads a tag and says what it holds.
+  func examine(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
+    guard let device else { return }
+    let placement = Placement(number: number, technology: tag.type.description, uid: tag.identifier)
+    try report(.examining(placement))
+    let content: TagReport.Content?
+    do throws(Interruption) {
+      content = try readAll(tag, device)
+    } catch {
+      if case .deviceLost(let failure) = error { try interrupt(placement, failure) }
+      throw error
+    }
+    guard let content else {
+      tracker.unread(number)
+      return try abandon(number, device)
+    }
+    tracker.examined(number, content)
+    counters.tags += 1
+    try report(.tag(TagReport(placement: placement, content: content)))
+    try reportCounters()
+  }
+
+  /// Reads a tag that may be one that rests and was announced; says nothing where it holds the same.
+  func compare(_ tag: TagActivation, _ number: UInt64, with resting: UInt64) throws(Interruption) {
+    guard let device else { return }
+    let placement = Placement(number: number, technology: tag.type.description, uid: tag.identifier)
+    try report(.examining(placement))
+    // Where the device fails, what rests stays what it was.
+    guard let content = try readAll(tag, device) else { return try abandon(number, device) }
+    if tracker.compared(number, with: resting, tag, content) { return try report(.removed(placement: number)) }
+    try report(.removed(placement: resting))
+    counters.tags += 1
+    try report(.tag(TagReport(placement: placement, content: content)))
+    try reportCounters()
+  }
+
+  /// The device failed while the tag was read. Once may be a bad frame; a tag with which it happens again and again is a
+  /// problem that a person should hear of.
+  private func interrupt(_ placement: Placement, _ failure: Device.Failure) throws(Interruption) {
+    guard tracker.interrupted(placement.number) else { return try report(.removed(placement: placement.number)) }
+    counters.tags += 1
+    let reason = "the reader failed each time it was read: \(failure.reason)"
+    try report(.tag(TagReport(placement: placement, content: .problem(reason: reason))))
+  }
+
+  /// What the tag holds; nil where it is away, or another, or the daemon wants something else.
+  private func readAll(_ tag: TagActivation, _ device: Device) throws(Interruption) -> TagReport.Content? {
+    let end = SuspendingClock.now + Self.readingAllowance
+    if selected != tag { try selectAgain(tag, device) }
+    guard selected?.isSamePlacement(as: tag) == true else { return nil }
+    for attempt in 1...Self.attempts {
+      guard let reading = try read(tag, until: end, device) else { return nil }
+      if !reading.isDoubtful || attempt == Self.attempts { return reading.content }
+      let again = try asking(device) { (device) throws(Device.Failure) in
+        try device.release()
+        return try device.select(tag.modulation)
+      }
+      guard let again, again.isSamePlacement(as: tag) else { return nil }
+      selected = again
+      mayListen = true
+    }
+    return nil
+  }
+
+  /// Lets go of a tag: the next look begins anew.
+  private func abandon(_ number: UInt64, _ device: Device) throws(Interruption) {
+    selected = nil
+    mayListen = false
+    try asking(device) { (device) throws(Device.Failure) in try device.release() }
+    try report(.removed(placement: number))
+  }
+
+  /// - Returns: what the tag holds; nil where the reading was given up on our side.
+  private func read(
+    _ tag: TagActivation, until end: SuspendingClock.Instant, _ device: Device
+  ) throws(Interruption) -> Reading? {
+    if case .typeA(let tag) = tag, !tag.hasValidATS || tag.type == .type4A && tag.ats.isEmpty {
+      return Reading(problem: "damaged: the card's answer to select is not of the form that its standard demands")
+    }
+    var channel = TimedChannel(TargetChannel(device, tag, beforeEach: checkInterruption), until: end)
+    defer { counters.exchanges += channel.channel.exchanges }
+    do throws(TagChannelError) {
+      return Reading(try tag.readNDEF(over: &channel))
+    } catch {
+      if let failure = channel.channel.failure { throw .deviceLost(failure) }
+      if error.code == .aborted { return nil }
+      if error.code == .tooSlow { return Reading(problem: "unsupported: \(error.reason)", isDoubtful: false) }
+      return Reading(problem: "damaged: while it was read, \(error.reason)")
+    }
+  }
+
+  /// Ends a reading where the daemon wants something else.
+  private func checkInterruption() throws(TagChannelError) {
+    let isInterrupted: Bool
+    do throws(ReaderLinkError) {
+      try daemon.beat()
+      isInterrupted = try daemon.isInterrupted()
+    } catch {
+      throw TagChannelError(.aborted, "the daemon is gone")
+    }
+    guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon wants something else") }
+  }
+}

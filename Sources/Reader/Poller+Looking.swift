@@ -1,0 +1,121 @@
+import Journal
+import ReaderLink
+import Tags
+
+/// Looking for tags, and at those that rest.
+extension Poller {
+  /// One step where no tag is there.
+  func poll(_ device: Device) throws(Interruption) {
+    switch plan.next(at: .now) {
+    case .look(let modulation):
+      let tags = try list(modulation, device)
+      try handle(tracker.looked(for: modulation, found: tags))
+      if !tracker.resting.isEmpty { presence.begin() }
+    case .fieldOff:
+      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+    case .pause(let duration):
+      try pause(duration)
+    }
+  }
+
+  /// One step where tags rest.
+  func watch(_ device: Device) throws(Interruption) {
+    switch presence.next(tracker.resting, selected: selected, at: .now) {
+    case .pause(let duration):
+      try pause(duration)
+    case .check:
+      guard let tag = selected else { return }
+      if try isPresent(tag, device) { return }
+      presence.checkFailed()
+      try letGo(device)
+    case .look(let modulations, let isAnew):
+      try look(for: modulations, isAnew: isAnew, device)
+    }
+    if tracker.resting.isEmpty { plan.begin(at: .now) }
+  }
+
+  private func look(for modulations: [Modulation], isAnew: Bool, _ device: Device) throws(Interruption) {
+    try letGo(device)
+    if isAnew {
+      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      try pause(PresencePlan.confirmationInterval)
+    }
+    var outcomes: [PlacementTracker.Outcome] = []
+    for modulation in modulations {
+      let tags = try list(modulation, device)
+      outcomes += tracker.looked(for: modulation, found: tags)
+      // The chip forgets what it has found when it looks for something else; a tag that listens would miss that look.
+      if modulation != modulations.last { try letGo(device) }
+      try asking { () throws(ReaderLinkError) in try daemon.beat() }
+    }
+    try handle(outcomes)
+    // Looking for a second tag has sent the first one to sleep.
+    guard selected == nil, tracker.resting.count == 1, let resting = tracker.resting.first, resting.misses == 0 else {
+      return
+    }
+    try selectAgain(resting.tag, device)
+  }
+
+  /// Looks for one technology. A tag that is found alone is selected then, unless a second one was looked for.
+  private func list(_ modulation: Modulation, _ device: Device) throws(Interruption) -> [TagActivation] {
+    if device.timesOff != timesOff { tracker.fieldWentOff() }
+    timesOff = device.timesOff
+    // The chip tells two tags of Type A from each other, and none of the other technologies.
+    let mayBeTwo = modulation == .typeA && tracker.resting.contains { $0.tag.modulation == .typeA }
+    let tags = try asking(device) { (device) throws(Device.Failure) in
+      try device.list(modulation, atMost: mayBeTwo ? 2 : 1)
+    }
+    mayListen = !tags.isEmpty
+    selected = mayBeTwo ? nil : tags.first
+    return tags
+  }
+
+  /// Selects a tag that was found before; `selected` is nil where it is away.
+  func selectAgain(_ tag: TagActivation, _ device: Device) throws(Interruption) {
+    try letGo(device)
+    selected = try asking(device) { (device) throws(Device.Failure) in try device.selectAgain(tag) }
+    mayListen = selected != nil
+  }
+
+  /// Sends what listens to sleep.
+  func letGo(_ device: Device) throws(Interruption) {
+    guard mayListen else { return }
+    selected = nil
+    mayListen = false
+    try asking(device) { (device) throws(Device.Failure) in try device.deselect() }
+  }
+
+  private func isPresent(_ tag: TagActivation, _ device: Device) throws(Interruption) -> Bool {
+    // One that is left alone is asked for nothing.
+    let isLeftAlone = tracker.resting.contains { $0.number == nil && $0.tag.isSameTag(as: tag) }
+    let check = isLeftAlone ? PresenceCheck.look(sleepFirst: true) : PresenceCheck(tag)
+    let answer = try asking(device) { (device) throws(Device.Failure) in try check.perform(tag, on: device) }
+    counters.exchanges += answer.exchanges
+    return answer.isThere
+  }
+
+  func handle(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
+    for outcome in outcomes {
+      switch outcome {
+      case .arrived(let number, let tag):
+        try examine(tag, number)
+      case .uncertain(let number, let resting, let tag):
+        try compare(tag, number, with: resting)
+      case .left(let number):
+        try report(.removed(placement: number))
+      case .avoided(let uid):
+        try report(.log(.notice, "a tag that was there when the process ended is left alone until it is taken away"))
+        try report(.log(.debug, "the tag \(Self.hexadecimal(uid)) is left alone"))
+      case .unwanted(let tag):
+        try report(
+          .log(.debug, "the tag \(Self.hexadecimal(tag.identifier)) is left alone: \(tag.type) is not configured"))
+      case .forgotten(let uid):
+        try report(.forgotten(uid: uid))
+      }
+    }
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+  }
+}

@@ -1,0 +1,42 @@
+import Names
+import Tags
+
+/// The kinds of tags that are read; others are left alone.
+struct Technologies: Equatable {
+  static let all = Technologies(TagType.configurable)
+
+  private let types: [TagType]
+
+  private init(_ types: [TagType]) { self.types = types }
+
+  /// Nil where a name is not known, or there is none.
+  ///
+  /// - Parameter text: names as in `Names.technologies`, with semicolons between them.
+  init?(_ text: String) {
+    var types: [TagType] = []
+    for name in text.split(separator: ";") {
+      guard let type = TagType.configurable.first(where: { $0.description == name }) else { return nil }
+      types.append(type)
+    }
+    guard !types.isEmpty else { return nil }
+    self.types = types
+  }
+
+  /// What has to be looked for to find them.
+  var modulations: Set<Modulation> { Set(types.flatMap(\.modulations)) }
+
+  /// Another device is no kind of tag that anybody would name; whoever reads phones is told of it.
+  func contains(_ type: TagType) -> Bool { types.contains(type) || type == .peer && types.contains(.type4A) }
+}
+
+extension TagType {
+  /// What finds tags of this kind.
+  fileprivate var modulations: [Modulation] {
+    switch self {
+    case .type1: [.jewel]
+    case .type3: [.felica212, .felica424]
+    case .type4B: [.typeB]
+    default: [.typeA]
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import ReaderLink
+import ReaderSimulator
+import Rig
+import Testing
+
+/// Each thing that a chip can do wrong, at each moment.
+@Suite(.timeLimit(.minutes(3))) struct FaultTests {
+  enum Wrong: CaseIterable {
+    case silent, hung, unplugged, corrupt, stale, late
+
+    func fault(_ command: Int) -> Fault {
+      switch self {
+      // Longer than libnfc tries.
+      case .silent: .silence(commands: 3)
+      case .hung: .stall(command: command)
+      case .unplugged: .unplug(command: command)
+      case .corrupt: .corruptChecksum(command: command)
+      case .stale: .staleAnswer(command: command)
+      case .late: .delay(.milliseconds(900), command: command)
+      }
+    }
+
+    /// Whether a person has to plug it in anew.
+    var needsHands: Bool { self == .hung || self == .unplugged }
+  }
+
+  /// Field off, look, the tag's exchanges, and then looks for other tags and checks, each with its command. A stale answer is one
+  /// to another command: nothing could tell that to the same one, but for the next look.
+  static let moments: [(Wrong, Int)] =
+    [.hung, .unplugged, .corrupt, .late].flatMap { wrong in [1, 2, 3, 4, 8].map { (wrong, $0) } }
+    + [(.silent, 1), (.stale, 2), (.stale, 3)]
+
+  @Test(arguments: moments)
+  func aFaultAtAnyCommandCostsNoTapAndNoProcess(wrong: Wrong, command: Int) async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    try await rig.isAsleep()
+    let child = await rig.process.processID
+    let bytes = try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read")
+    let id = await rig.simulator.place(try .type2(.ntag213, message: bytes))
+    await rig.simulator.add(wrong.fault(command))
+    await rig.process.setScanning(true)
+    try await rig.next("a reader that has failed, and is named") { event in
+      switch event {
+      case .state(.failed(let reason)), .state(.absent(let reason)): reason.contains("/reader") ? true : nil
+      default: nil
+      }
+    }
+    if wrong.needsHands {
+      await rig.simulator.unplug()
+      // Behind the same link is another pseudo-terminal now.
+      try await rig.simulator.plug()
+      await rig.process.lookForDevice()
+    }
+    try await rig.isReady()
+    try await rig.commands(10)
+    await rig.simulator.remove(id)
+    let next = try uri("https://example.com/next")
+    await rig.simulator.place(try .type2(.ntag213, message: next))
+    let message = try await rig.next("the next tag") { event in
+      if case .tag(let report) = event, report.content == .message(next) { report } else { nil }
+    }
+    #expect(message.content == .message(next))
+    // Whatever was announced before was what is on the tag.
+    for case .tag(let report) in rig.seen where report.content != .message(next) {
+      #expect(report.content == .message(bytes))
+    }
+    #expect(await rig.process.processID == child)
+    await rig.stop()
+  }
+
+  /// A stale answer is left out: the command before was the same, so that its answer is as good.
+  @Test(arguments: Wrong.allCases.filter { $0 != .stale })
+  func aFaultWhileNobodyWantsTagsIsNoticedOnceSomethingIsPluggedIn(
+    wrong: Wrong
+  ) async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    try await rig.isAsleep()
+    await rig.simulator.add(wrong.fault(1))
+    await rig.process.lookForDevice()
+    try await rig.next("a reader that has failed") { event in
+      switch event {
+      case .state(.failed), .state(.absent): true
+      default: nil
+      }
+    }
+    if wrong.needsHands {
+      await rig.simulator.unplug()
+      try await rig.simulator.plug()
+      await rig.process.lookForDevice()
+    }
+    try await rig.isReady()
+    try await rig.isAsleep()
+    await rig.stop()
+  }
+
+  @Test(arguments: Wrong.allCases) func aFaultWhenLookingEndsIsNoObstacle(wrong: Wrong) async throws {
+    let rig = try await ReaderRig.scanning()
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
+    _ = try await rig.message()
+    await rig.simulator.add(wrong.fault(1))
+    await rig.process.setScanning(false)
+    try await rig.expect(.scanning(false))
+    if wrong.needsHands {
+      while await !rig.process.isAsleep { try await Task.sleep(for: .milliseconds(5)) }
+      await rig.simulator.unplug()
+      try await rig.simulator.plug()
+      await rig.process.lookForDevice()
+    }
+    await rig.simulator.clearFaults()
+    await rig.process.setScanning(true)
+    try await rig.expect(.scanning(true))
+    await rig.stop()
+  }
+
+  @Test func oneReadersTroubleCostsAnotherNothing() async throws {
+    let good = try await ReaderRig.scanning()
+    let bad = try await ReaderRig.scanning()
+    await bad.simulator.add(.stall())
+    try await bad.next("a reader that has failed") { if case .state(.failed) = $0 { true } else { nil } }
+    let start = good.seen.count
+    let id = await good.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
+    let (_, placement) = try await good.message()
+    await good.simulator.remove(id)
+    #expect(try await good.removal() == placement.number)
+    for event in good.seen[start...] {
+      if case .state = event { Issue.record("it was disturbed: \(event)") }
+    }
+    await bad.stop()
+    await good.stop()
+  }
+}
