@@ -151,12 +151,15 @@ import Testing
         sectors: [1, 2, 3, 4])
     }
     #expect(try await walk.writing(Self.message(30, 0x5A), over: old).findings == [])
-    let long = TearWalk(.typeA) {
+  }
+
+  @Test(arguments: [12, 14, 15]) func tornWhileALengthOfThreeBytesIsWritten(nulls: Int) async throws {
+    let walk = TearWalk(.typeA) {
       try .mifareClassic(
         .classic1K,
         contents: [UInt8](repeating: 0, count: nulls) + [0x03, 0xFF, 0x01, 0x00] + Self.message(256) + [0xFE])
     }
-    #expect(try await long.writing(Self.message(270, 0x5A), over: Self.message(256)).findings == [])
+    #expect(try await walk.writing(Self.message(270, 0x5A), over: Self.message(256)).findings == [])
   }
 
   @Test func tornWhileLocked() async throws {
