@@ -21,8 +21,9 @@ actor ChildReaper {
   func adopt(_ child: pid_t) {
     let number = tagroute_process_descriptor(child)
     if number >= 0 {
-      let watch = try? DescriptorWatch(FileDescriptor(owning: number), on: loop) { [weak self] in
-        self?.assumeIsolated { $0.reap(child) }
+      // It holds the reaper until the child has ended: who started the child may be gone by then.
+      let watch = try? DescriptorWatch(FileDescriptor(owning: number), on: loop) { @Sendable in
+        self.assumeIsolated { $0.reap(child) }
       }
       watches[child] = watch
       if watch != nil { return }
