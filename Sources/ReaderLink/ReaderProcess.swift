@@ -68,8 +68,9 @@ public actor ReaderProcess {
   private var isFlooding = false
   private var timer: LoopTimer?
   private var timerIsSetFor: SuspendingClock.Instant?
-  private var stopWaiters: [CheckedContinuation<Void, Never>] = []
-  private var isFinished = false
+  private var stopWaiters: [CheckedContinuation<Bool, Never>] = []
+  /// Set when it is stopped for good: whether the last process is reaped.
+  private var isReaped: Bool?
 
   /// Creates a reader without a process; `start()` starts it.
   ///
@@ -94,11 +95,14 @@ public actor ReaderProcess {
   /// started again is started now.
   public func lookForDevice() { handle(.lookForDevice) }
 
-  /// Ends the process for good: asks it to, kills it where it does not within 700 ms, and returns when it is reaped.
-  public func stop() async {
+  /// Ends the process for good: asks it to, kills it where it does not within 2.5 s, and waits until it is reaped, but no
+  /// longer than 2 s more.
+  ///
+  /// - Returns: whether it has ended; not where the kernel holds it, inside of a driver that hangs.
+  @discardableResult public func stop() async -> Bool {
     handle(.stop)
-    guard !isFinished else { return }
-    await withCheckedContinuation { stopWaiters.append($0) }
+    if let isReaped { return isReaped }
+    return await withCheckedContinuation { stopWaiters.append($0) }
   }
 
   private func handle(_ event: ReaderSupervision.Event) {
@@ -113,14 +117,18 @@ public actor ReaderProcess {
     case .send(let command): link?.send(command.frame)
     case .kill: killChild()
     case .report(let event): report(event)
-    case .finish:
-      isFinished = true
-      timer?.cancel()
-      timer = nil
-      continuation.finish()
-      for waiter in stopWaiters { waiter.resume() }
-      stopWaiters = []
+    case .finish: finish(isReaped: true)
+    case .abandon: finish(isReaped: false)
     }
+  }
+
+  private func finish(isReaped: Bool) {
+    self.isReaped = isReaped
+    timer?.cancel()
+    timer = nil
+    continuation.finish()
+    for waiter in stopWaiters { waiter.resume(returning: isReaped) }
+    stopWaiters = []
   }
 
   private func report(_ event: ReaderProcessEvent) {

@@ -34,6 +34,8 @@ struct ReaderSupervision {
     case report(ReaderProcessEvent)
     /// Stopped for good.
     case finish
+    /// Stopped for good, and the process is still there: nothing ends it, since the kernel does not let go of it.
+    case abandon
   }
 
   private enum Phase {
@@ -42,8 +44,8 @@ struct ReaderSupervision {
     /// Killed, and the reason is known; it is not yet reaped.
     case ending(String)
     case waiting(until: Instant)
-    /// Told to shut down.
-    case stopping
+    /// Told to shut down, or killed on the way to that.
+    case stopping(isKilled: Bool)
     case stopped
   }
 
@@ -63,8 +65,12 @@ struct ReaderSupervision {
   static let changeWindow = Duration.seconds(60)
   /// How long a process may live after it has closed its link.
   static let hangUpAllowance = Duration.milliseconds(500)
-  /// How long a process may take to shut down.
-  static let shutDownAllowance = Duration.milliseconds(700)
+  /// How long a process may take to shut down: to come back from an exchange (700 ms at most), and to switch the field off
+  /// and close the device, which are commands of 350 ms each, and as much again on a machine that is busy.
+  static let shutDownAllowance = Duration.milliseconds(2500)
+  /// How long a killed process is waited for in the end. One that is inside of a driver that hangs dies only when that
+  /// returns, which may be never.
+  static let killAllowance = Duration.seconds(2)
   /// A process that lived this long starts the count of failures anew.
   static let goodConduct = Duration.seconds(30)
   /// The pause before each restart; the last one repeats.
@@ -79,6 +85,8 @@ struct ReaderSupervision {
   private var reportsScanning = false
   private var startedAt: Instant?
   private var failures = 0
+  /// Whether what was plugged in or unplugged may end the pause before the next start.
+  private var mayHurry = true
   /// Placement numbers count from 1 in each process; this makes them unique over all of them.
   private var generation: UInt64 = 0
   private var examining: Placement?
@@ -182,7 +190,11 @@ struct ReaderSupervision {
     case .running:
       expectAnswer(at: now)
       return [.send(.lookForDevice)]
-    case .waiting: return spawn(at: now)
+    case .waiting:
+      // A device that comes and goes as fast as its process dies would have one started without end.
+      guard mayHurry else { return [] }
+      mayHurry = false
+      return spawn(at: now)
     case .idle, .ending, .stopping, .stopped: return []
     }
   }
@@ -195,11 +207,12 @@ struct ReaderSupervision {
   private mutating func stop(at now: Instant) -> [Action] {
     switch phase {
     case .running:
-      phase = .stopping
+      phase = .stopping(isKilled: false)
       lifeDeadline = now + Self.shutDownAllowance
       return [.send(.shutDown)]
     case .ending:
-      phase = .stopping
+      phase = .stopping(isKilled: true)
+      lifeDeadline = now + Self.killAllowance
       return []
     case .idle, .waiting:
       phase = .stopped
@@ -214,7 +227,18 @@ struct ReaderSupervision {
     guard case .running = phase else { return [] }
     phase = .ending(reason)
     lifeDeadline = nil
-    return [.kill]
+    reader = nil
+    // It may be long until it is dead, and it is of no use from now on.
+    return [.kill] + fieldIsOff() + [.report(Self.failed(reason))]
+  }
+
+  private mutating func fieldIsOff() -> [Action] {
+    defer { reportsScanning = false }
+    return reportsScanning ? [.report(.scanning(false))] : []
+  }
+
+  private static func failed(_ reason: String) -> ReaderProcessEvent {
+    .state(.failed(reason: "the reader process ended: \(reason)"))
   }
 
   private mutating func due(at now: Instant) -> [Action] {
@@ -225,10 +249,16 @@ struct ReaderSupervision {
         wantsScanning ? "it was told to look for tags and did not begin" : "it was told to look for no tags and went on"
       )
     case .waiting:
+      mayHurry = true
       return spawn(at: now)
-    case .stopping:
-      lifeDeadline = nil
+    case .stopping(isKilled: false):
+      phase = .stopping(isKilled: true)
+      lifeDeadline = now + Self.killAllowance
       return [.kill]
+    case .stopping(isKilled: true):
+      phase = .stopped
+      lifeDeadline = nil
+      return fieldIsOff() + [.abandon]
     case .idle, .ending, .stopped:
       lifeDeadline = nil
       return []
@@ -237,8 +267,7 @@ struct ReaderSupervision {
 
   private mutating func ended(_ reason: String, at now: Instant) -> [Action] {
     var actions = resting.map { Action.report(.removed(placement: $0.number)) }
-    if reportsScanning { actions.append(.report(.scanning(false))) }
-    reportsScanning = false
+    actions += fieldIsOff()
     switch phase {
     case .idle, .waiting, .stopped:
       return []
@@ -247,7 +276,10 @@ struct ReaderSupervision {
       lifeDeadline = nil
       return actions + [.finish]
     case .running, .ending:
-      if let startedAt, now - startedAt >= Self.goodConduct { failures = 0 }
+      if let startedAt, now - startedAt >= Self.goodConduct {
+        failures = 0
+        mayHurry = true
+      }
     }
     for placement in resting + (examining.map { [$0] } ?? []) { avoid(placement.uid) }
     let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
@@ -257,7 +289,7 @@ struct ReaderSupervision {
     resting = []
     reader = nil
     actions.append(.report(.crashed(crash)))
-    actions.append(.report(.state(.failed(reason: "the reader process ended: \(reason)"))))
+    actions.append(.report(Self.failed(reason)))
     guard pause > .zero else { return actions + spawn(at: now) }
     phase = .waiting(until: now + pause)
     lifeDeadline = now + pause

@@ -30,7 +30,7 @@ private struct Rig {
     #expect(rig(.start) == [.spawn])
     #expect(rig(.start) == [])
     #expect(rig.remaining == .seconds(5))
-    #expect(rig.advance(.seconds(5)) == [.kill])
+    #expect(rig.advance(.seconds(5)).contains(.kill))
   }
 
   @Test func aProcessThatSleepsHasNoDeadline() {
@@ -46,7 +46,7 @@ private struct Rig {
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 1000)))
     #expect(rig.advance(.milliseconds(1350)) == [])
-    #expect(rig.advance(.milliseconds(50)) == [.kill])
+    #expect(rig.advance(.milliseconds(50)).contains(.kill))
     #expect(rig.advance(.seconds(60)) == [])
   }
 
@@ -54,7 +54,7 @@ private struct Rig {
     var rig = Rig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: .max)))
-    #expect(rig.advance(.milliseconds(15_400)) == [.kill])
+    #expect(rig.advance(.milliseconds(15_400)).contains(.kill))
   }
 
   @Test func aCommandMustBeAnswered() {
@@ -62,7 +62,7 @@ private struct Rig {
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig(.scan(true)) == [.send(.scan(true))])
-    #expect(rig.advance(.seconds(1)) == [.kill])
+    #expect(rig.advance(.seconds(1)).contains(.kill))
   }
 
   @Test func aProcessThatIsToLookForItsDeviceMustAnswer() {
@@ -83,6 +83,12 @@ private struct Rig {
     #expect(!rig(.exited("x")).contains(.spawn))
     #expect(rig(.lookForDevice) == [.spawn])
     #expect(rig(.lookForDevice) == [.send(.lookForDevice)])
+    // Only once: a device that comes and goes with each process would make them without end.
+    #expect(!rig(.exited("x")).contains(.spawn))
+    #expect(rig(.lookForDevice) == [])
+    #expect(rig.advance(rig.remaining ?? .zero) == [.spawn])
+    _ = rig(.exited("x"))
+    #expect(rig(.lookForDevice) == [.spawn])
   }
 
   @Test func aBusyProcessKeepsTheTimeItNamed() {
@@ -105,7 +111,7 @@ private struct Rig {
       #expect(rig.advance(.milliseconds(500)) == [])
     }
     _ = rig(.received(.heartbeat(within: 1000)))
-    #expect(rig.advance(.milliseconds(500)) == [.kill])
+    #expect(rig.advance(.milliseconds(500)).contains(.kill))
     let reason = "it was told to look for no tags and went on"
     let crash = ReaderCrash(reason: reason, suspect: nil, restart: .zero)
     #expect(rig(.exited("killed by signal 9 (Killed)")).contains(.report(.crashed(crash))))
@@ -131,7 +137,7 @@ private struct Rig {
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.advance(.seconds(60)) == [])
     _ = rig(.received(.state(.ready(name: "x", device: "y"))))
-    #expect(rig.advance(.seconds(3)) == [.kill])
+    #expect(rig.advance(.seconds(3)).contains(.kill))
   }
 
   @Test func aProcessThatChangesItsStateWithoutEndIsEnded() {
@@ -144,7 +150,7 @@ private struct Rig {
     for number in 1...ReaderSupervision.mostChanges { #expect(change(number).count == 1) }
     rig.now += ReaderSupervision.changeWindow
     for number in 1...ReaderSupervision.mostChanges { #expect(change(number).count == 1) }
-    #expect(change(0) == [.kill])
+    #expect(change(0).contains(.kill))
   }
 
   @Test func whoDoesAsItIsToldMayDoSoEver() {
@@ -237,15 +243,15 @@ private struct Rig {
     var unnamed = Rig()
     _ = unnamed(.start)
     let report = TagReport(placement: placement, content: .problem(reason: "empty"))
-    #expect(unnamed(.received(.tag(report))) == [.kill])
+    #expect(unnamed(.received(.tag(report))).contains(.kill))
 
     var huge = Rig()
     _ = huge(.start)
-    #expect(huge(.received(.removed(placement: 1 << 40))) == [.kill])
+    #expect(huge(.received(.removed(placement: 1 << 40))).contains(.kill))
 
     var garbage = Rig()
     _ = garbage(.start)
-    #expect(garbage(.violated("a frame of 0 bytes")) == [.kill])
+    #expect(garbage(.violated("a frame of 0 bytes")).contains(.kill))
     #expect(garbage(.received(.scanning(true))) == [])
     let actions = garbage(.exited("killed by signal 9 (Killed)"))
     let crash = ReaderCrash(reason: "it sent a frame of 0 bytes", suspect: nil, restart: .zero)
@@ -257,7 +263,7 @@ private struct Rig {
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig(.hungUp) == [])
-    #expect(rig.advance(.milliseconds(500)) == [.kill])
+    #expect(rig.advance(.milliseconds(500)).contains(.kill))
   }
 
   @Test func scanningEndsWithTheProcess() {
@@ -272,9 +278,47 @@ private struct Rig {
     var rig = Rig()
     _ = rig(.start)
     #expect(rig(.stop) == [.send(.shutDown)])
-    #expect(rig.advance(.milliseconds(700)) == [.kill])
+    // An exchange that is under way, and the closing of the device, are over by then.
+    #expect(rig.advance(.milliseconds(2499)) == [])
+    #expect(rig.advance(.milliseconds(1)) == [.kill])
     #expect(rig(.exited("killed by signal 9 (Killed)")) == [.finish])
     #expect(rig(.start) == [])
+    #expect(rig.advance(.seconds(60)) == [])
+  }
+
+  @Test func aProcessThatDoesNotDieIsKnownToBeOfNoUseAtOnce() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.scan(true))
+    _ = rig(.received(.scanning(true)))
+    _ = rig(.received(.heartbeat(within: 1000)))
+    let failed = ReaderState.failed(reason: "the reader process ended: it was not heard of in time")
+    #expect(rig.advance(.milliseconds(1400)) == [.kill, .report(.scanning(false)), .report(.state(failed))])
+    // Nothing more to say until it is dead, and then not twice that the field is off.
+    #expect(rig.advance(.seconds(60)) == [])
+    let actions = rig(.exited("killed by signal 9 (Killed)"))
+    #expect(!actions.contains(.report(.scanning(false))))
+    #expect(actions.suffix(3) == [.report(.state(failed)), .spawn, .send(.scan(true))])
+  }
+
+  @Test func aProcessThatDoesNotDieIsWaitedForOnlySoLong() {
+    for wasKilledBefore in [false, true] {
+      var rig = Rig()
+      _ = rig(.start)
+      if wasKilledBefore {
+        #expect(rig.advance(.seconds(5)).contains(.kill))
+        #expect(rig(.stop) == [])
+      } else {
+        _ = rig(.scan(true))
+        _ = rig(.received(.scanning(true)))
+        _ = rig(.stop)
+        #expect(rig.advance(ReaderSupervision.shutDownAllowance) == [.kill])
+      }
+      #expect(rig.advance(.milliseconds(1999)) == [])
+      #expect(rig.advance(.milliseconds(1)) == (wasKilledBefore ? [] : [.report(.scanning(false))]) + [.abandon])
+      #expect(rig.supervision.deadline == nil)
+      #expect(rig(.exited("killed by signal 9 (Killed)")) == [])
+    }
   }
 
   @Test func stopsWhileItWaitsToStartAgain() {
