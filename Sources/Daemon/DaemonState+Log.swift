@@ -6,8 +6,20 @@ extension DaemonState {
   mutating func note(
     _ level: LogLevel, of id: Int, at now: TapQueue.Instant, _ text: (String) -> String
   ) -> [Action] {
+    // What is not written takes no room from what is.
+    guard level <= policy.logThreshold else { return [] }
     let name = name(of: id)
-    let verdict = readers[id]?.statusLines.line(at: now) ?? searchLines.line(at: now)
+    let verdict = readers[id]?.processLines.line(at: now) ?? searchLines.line(at: now)
+    return Self.lines(level, text(name), name, verdict)
+  }
+
+  /// A line about a change of a reader's state: however much its process has to say besides, these are written.
+  mutating func noteChange(
+    _ level: LogLevel, of id: Int, at now: TapQueue.Instant, _ text: (String) -> String
+  ) -> [Action] {
+    guard level <= policy.logThreshold else { return [] }
+    let name = name(of: id)
+    let verdict = readers[id]?.changeLines.line(at: now) ?? searchLines.line(at: now)
     return Self.lines(level, text(name), name, verdict)
   }
 
@@ -17,6 +29,7 @@ extension DaemonState {
 
   /// A line about a tag on a reader.
   mutating func noteTag(_ level: LogLevel, _ text: String, of id: Int, at now: TapQueue.Instant) -> [Action] {
+    guard level <= policy.logThreshold else { return [] }
     guard let name = readers[id]?.label, let verdict = readers[id]?.tagLines.line(at: now) else { return [] }
     return Self.lines(level, text, "reader \(name)", verdict)
   }

@@ -30,9 +30,9 @@ extension DaemonState {
     // A process that was started again says what is known already.
     if let before, before == readers[id]?.properties, readers[id]?.isReady == false { return [] }
     switch state {
-    case .ready: return note(.notice, of: id, at: now) { "\($0) is ready" }
-    case .absent(let reason): return note(.notice, of: id, at: now) { "\($0) is absent: \(reason)" }
-    case .failed(let reason): return note(.warning, of: id, at: now) { "\($0) has failed: \(reason)" }
+    case .ready: return noteChange(.notice, of: id, at: now) { "\($0) is ready" }
+    case .absent(let reason): return noteChange(.notice, of: id, at: now) { "\($0) is absent: \(reason)" }
+    case .failed(let reason): return noteChange(.warning, of: id, at: now) { "\($0) has failed: \(reason)" }
     }
   }
 
@@ -49,7 +49,10 @@ extension DaemonState {
     case .message(let message): bytes = message
     }
     readers[id]?.properties.counters.messages += 1
-    // What was read while a condition's "no" was on its way to the reader is nobody's.
+    // What was read while a condition's "no" was on its way to the reader is nobody's, and stays so: the reader counts the
+    // tag as announced, and one that still lies there after the unlocking is not announced again. Nobody who unlocks a
+    // session asks for what lay on the reader while it was locked, perhaps put there by somebody else; who wants it taps
+    // again.
     guard reader.gate.verdict.scans, let agent = seat(reader.properties.seat).agent else {
       let reasons = reader.gate.verdict.reasons.names.joined(separator: ", ")
       return noteTag(.info, "a tag on reader \(reader.label) was read too late: \(reasons)", of: id, at: now)

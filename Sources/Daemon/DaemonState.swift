@@ -18,6 +18,8 @@ struct DaemonState: Sendable {
     var smartPosters = true
     /// The kinds of tags that readers look for.
     var technologies = Names.technologies
+    /// The least grave log level that is written.
+    var logThreshold = LogLevel.debug
   }
 
   enum Event: Sendable {

@@ -35,8 +35,10 @@ struct ReaderStatus: Sendable {
   /// Its process was told last to look for tags.
   var isToScan = false
   var gate: ScanGate
-  /// What its process says of itself and its device; a device that comes and goes has less to say.
-  var statusLines = LineBudget(most: 60)
+  /// What its process says in its own words.
+  var processLines = LineBudget(most: 60)
+  /// How its state changes; a device that comes and goes does so less often.
+  var changeLines = LineBudget(most: 60)
   /// What comes of tags: nobody taps ten a second for a minute.
   var tagLines = LineBudget(most: 600)
 

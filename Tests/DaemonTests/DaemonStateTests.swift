@@ -159,6 +159,16 @@ import Testing
     #expect(Self.delivered(tell(.login(login))) == ["a to :1.7"])
   }
 
+  @Test mutating func whatWasReadTooLateIsNobodysAfterTheUnlockingEither() {
+    begin()
+    _ = tell(.login(Self.login(.read(Self.session, Self.properties(locked: true)))))
+    #expect(Self.delivered(tap("a")) == [])
+    // The reader does not say again what it has said: nothing comes but what is tapped from here on.
+    #expect(tell(.login(Self.login(.read(Self.session, Self.properties())))) == [.scan(0, true)])
+    #expect(state.queue.deadline == nil)
+    #expect(Self.delivered(tap("b")).count == 1)
+  }
+
   @Test mutating func aTagThatCannotBeReadIsOneLineAndNoTap() {
     begin()
     let report = Samples.report(.problem(reason: "the NDEF file is shorter than its length says"))

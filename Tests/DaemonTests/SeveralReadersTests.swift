@@ -120,8 +120,27 @@ import Testing
       let report = Samples.report(.problem(reason: "\(number)"))
       lines += state.handle(.tag(0, report, id: "a", time: 1), at: clock.now).count
     }
-    #expect(lines <= 60 + 1 + 600 + 1)
+    #expect(lines <= 60 + 1 + 60 + 1 + 600 + 1)
     #expect(state.handle(.reader(1, .log(.error, "x")), at: clock.now) == [.log(.error, "reader x (a:1): x")])
+  }
+
+  @Test func aFailureIsWrittenWhateverElseIsSaid() {
+    let now = ManualClock().now
+    var policy = DaemonState.Policy()
+    policy.logThreshold = .info
+    var state = DaemonState(policy: policy, isEnabled: true)
+    _ = state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
+    // What nobody reads is not counted: not a tag at the edge of the field, and not what is said about it.
+    for _ in 0..<1000 {
+      #expect(state.handle(.reader(0, .log(.debug, "x")), at: now) == [])
+      #expect(state.handle(.reader(0, .removed(placement: 1)), at: now) == [])
+    }
+    #expect(state.handle(.reader(0, .log(.info, "x")), at: now) == [.log(.info, "reader a:0: x")])
+    let report = Samples.report(.problem(reason: "empty"))
+    #expect(state.handle(.tag(0, report, id: "a", time: 1), at: now).count == 1)
+    for _ in 0..<1000 { _ = state.handle(.reader(0, .log(.error, "x")), at: now) }
+    #expect(
+      state.handle(.reader(0, .state(.failed(reason: "y"))), at: now) == [.log(.warning, "reader a:0 has failed: y")])
   }
 
   @Test func whatIsSaidWhileNoReaderIsFoundIsHeardAndBounded() {
