@@ -54,6 +54,8 @@ extension DaemonService {
   private func explained(_ reported: ReaderState, of id: Int, by obstacle: ReaderObstacle?) -> ReaderState {
     if case .ready = reported { return reported }
     perform(roster.handle(.failed(id, obstacle)))
+    // libnfc does not tell a USB reader that is not there from one that cannot be opened; udev does.
+    if case .failed = reported, state.readers[id]?.isAway == true { return .absent(reason: "it is not plugged in") }
     return obstacle.map { .failed(reason: $0.reason) } ?? reported
   }
 

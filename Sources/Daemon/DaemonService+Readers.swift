@@ -41,7 +41,11 @@ extension DaemonService {
       case .stop(let id): stopProcess(id)
       case .look(let id): units[id]?.process.assumeIsolated { $0.lookForDevice() }
       case .move(let id, let seat): handle(.readerMoved(id, seat: seat))
-      case .away(let id, let isAway): handle(.readerAway(id, isAway))
+      case .away(let id, let isAway): setAway(id, isAway)
+      case .restart(let id, let device): restartProcess(id, device: device)
+      case .refuse(let id, let reason):
+        handle(.reader(id, .scanning(false)))
+        handle(.reader(id, .state(.failed(reason: reason))))
       case .log(let level, let text): log(level, text)
       }
     }
@@ -55,27 +59,52 @@ extension DaemonService {
         environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]),
       on: loop)
     let task = Task { [weak self] in
-      for await event in process.events { await self?.receive(event, from: id) }
+      for await event in process.events { await self?.receive(event, from: id, process) }
     }
     units[id] = ReaderUnit(process: process, task: task)
-    process.assumeIsolated { $0.start() }
+    let isToScan = state.readers[id]?.isToScan == true
+    process.assumeIsolated {
+      $0.start()
+      $0.setScanning(isToScan)
+    }
+  }
+
+  private func restartProcess(_ id: Int, device: String) {
+    stopProcess(id)
+    startProcess(id, device: device)
+    handle(.reader(id, .scanning(false)))
+    guard state.readers[id]?.isReady == true else { return }
+    handle(.reader(id, .state(.absent(reason: "another device takes its place"))))
+  }
+
+  private func setAway(_ id: Int, _ isAway: Bool) {
+    handle(.readerAway(id, isAway))
+    guard let reported = units[id]?.reported, state.readers[id]?.isReady == false else { return }
+    handle(.reader(id, .state(explained(reported, of: id))))
   }
 
   /// What it still says counts no more. The daemon's end waits for it.
   private func stopProcess(_ id: Int) {
     guard let unit = units.removeValue(forKey: id) else { return }
     unit.task.cancel()
-    leaving[id] = unit
+    leaving[ObjectIdentifier(unit.process)] = unit
     Task { [weak self] in
-      await unit.process.stop()
-      await self?.left(id)
+      await self?.end(unit.process)
+      await self?.left(unit.process)
     }
   }
 
-  private func left(_ id: Int) { leaving[id] = nil }
+  private func left(_ process: ReaderProcess) { leaving[ObjectIdentifier(process)] = nil }
 
-  private func receive(_ event: ReaderProcessEvent, from id: Int) {
-    guard units[id] != nil else { return }
+  /// Ends a process for good, as far as that can be done.
+  func end(_ process: ReaderProcess) async {
+    guard await !process.stop() else { return }
+    log(.warning, "a reader process was killed and does not end: a driver in the kernel hangs; unplug the reader")
+  }
+
+  private func receive(_ event: ReaderProcessEvent, from id: Int, _ process: ReaderProcess) {
+    // Not one that is about to leave.
+    guard units[id]?.process === process else { return }
     switch event {
     case .tag(let report): handle(.tag(id, report, id: Tap.makeID(), time: microsecondsSince1970()))
     case .state(let reported):

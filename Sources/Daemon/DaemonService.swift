@@ -42,7 +42,7 @@ actor DaemonService {
   var inhibitorWatches: [UInt64: DescriptorWatch] = [:]
   var units: [Int: ReaderUnit] = [:]
   /// Those whose device is away and whose processes are about to end.
-  var leaving: [Int: ReaderUnit] = [:]
+  var leaving: [ObjectIdentifier: ReaderUnit] = [:]
   var roster = ReaderRoster(configured: [], hasUdev: false)
   var readerProgram = ""
   var deviceMonitor: DeviceMonitor?
@@ -70,7 +70,9 @@ actor DaemonService {
     (endings, endingContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     let stored = masterSwitch.load()
     if let problem = stored.problem { log(.warning, problem) }
-    state = DaemonState(policy: .init(configuration), isEnabled: stored.isEnabled)
+    var policy = DaemonState.Policy(configuration)
+    policy.logThreshold = log.threshold
+    state = DaemonState(policy: policy, isEnabled: stored.isEnabled)
   }
 
   // MARK: Life
@@ -113,7 +115,7 @@ actor DaemonService {
     for watch in inhibitorWatches.values { watch.cancel() }
     await deviceMonitor?.stop()
     await withTaskGroup(of: Void.self) { group in
-      for unit in Array(units.values) + leaving.values { group.addTask { await unit.process.stop() } }
+      for unit in Array(units.values) + leaving.values { group.addTask { await self.end(unit.process) } }
     }
     await logins?.stop()
     await connection?.close()

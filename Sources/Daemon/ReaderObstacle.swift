@@ -4,7 +4,8 @@ import DeviceEvents
 enum ReaderObstacle: Hashable, Sendable {
   /// A driver of the kernel has it.
   case kernelDriver(String)
-  /// Another program has it; pcscd, where that runs.
+  /// Another program has it: probably pcscd, where that can be reached. Its socket is there with socket activation whether
+  /// or not it runs, and the kernel does not say whose a claim is.
   case program(isPCSCD: Bool)
   /// Its node may not be opened.
   case permission(node: String)
@@ -16,7 +17,7 @@ enum ReaderObstacle: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - device: the reader.
-  ///   - pcscdRuns: whether the PC/SC daemon runs.
+  ///   - pcscdRuns: whether the PC/SC daemon runs, or would if somebody asked for it.
   ///   - mayOpen: whether its node may be opened, as far as permissions go.
   init?(_ device: Device, pcscdRuns: Bool, mayOpen: Bool) {
     guard let usb = device.usb else { return nil }
@@ -46,7 +47,7 @@ enum ReaderObstacle: Hashable, Sendable {
     case .kernelDriver(let driver):
       "it is taken by the kernel module \(driver): modprobe -r \(driver), and blacklist it in /etc/modprobe.d"
     case .program(isPCSCD: true):
-      "it is taken by pcscd: systemctl disable --now pcscd.socket pcscd.service, or keep pcscd from this reader"
+      "it is taken by another program, probably pcscd: systemctl disable --now pcscd.socket pcscd.service, or keep pcscd from this reader"
     case .program(isPCSCD: false): "it is taken by another program: end that"
     case .permission(let node):
       "no permission for \(node): a udev rule must give it to the group plugdev, as libnfc's does when it is plugged in, and "

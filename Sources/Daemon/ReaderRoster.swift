@@ -24,8 +24,12 @@ struct ReaderRoster: Sendable {
     case show(Int, device: String, seat: String)
     /// Start a process for it; without a device it takes the first that libnfc finds.
     case start(Int, device: String?)
-    /// It is away: end its process.
+    /// End its process.
     case stop(Int)
+    /// End its process and start one for another device that it is from now on.
+    case restart(Int, device: String)
+    /// It cannot be used, and has no process.
+    case refuse(Int, reason: String)
     /// Show it to clients no more.
     case hide(Int)
     /// Something about its device is new: its process should look.
@@ -49,6 +53,10 @@ struct ReaderRoster: Sendable {
     let seeks: Bool
     /// Whether udev tells when its device comes or goes.
     var isFollowed: Bool
+    /// What its process was started with; nil where it has none, or one that seeks.
+    var target: String?
+    /// Whether another reader is the device that it means, so that it has no process.
+    var isRefused = false
     /// What keeps it from being opened.
     var obstacle: ReaderObstacle?
   }
@@ -86,7 +94,10 @@ struct ReaderRoster: Sendable {
 
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
-    case .start: return configured.flatMap { add($0) }
+    case .start:
+      // `pn53x_usb` takes what nobody names.
+      return configured.filter { !isLoose($0) }.flatMap { add($0) }
+        + configured.filter { isLoose($0) }.flatMap { add($0) }
     case .device(.present(let present)):
       let paths = Set(present.map(\.path))
       let gone = devices.keys.filter { !paths.contains($0) }.sorted()
@@ -109,7 +120,51 @@ struct ReaderRoster: Sendable {
 
   /// A reader that stays whether or not its device is there.
   private mutating func add(_ name: String) -> [Action] {
-    add(name, devices.values.sorted { $0.path < $1.path }.first { !isHeld($0) && means(name, $0) }, stays: true)
+    let meant = devices.values.sorted { $0.path < $1.path }.filter { means(name, $0) }
+    let free = meant.first { !isHeld($0) }
+    let holder = free == nil ? meant.first.flatMap { reader(at: $0.path) } : nil
+    guard let holder = holder ?? reader(behind: name), readers.count < Self.most else {
+      return add(name, free, stays: true)
+    }
+    let id = next
+    next += 1
+    readers[id] = Reader(
+      device: name, seat: readers[holder]?.seat ?? DaemonState.defaultSeat, stays: true, seeks: false,
+      isFollowed: hasUdev && ReaderAddress(name).isUdevs)
+    return [.show(id, device: name, seat: readers[id]?.seat ?? DaemonState.defaultSeat), refuse(id, for: holder)]
+  }
+
+  /// Two processes at one device would take it from each other for ever.
+  private mutating func refuse(_ id: Int, for holder: Int) -> Action {
+    readers[id]?.isRefused = true
+    readers[id]?.target = nil
+    let other = readers[holder]?.device ?? "another reader"
+    return .refuse(id, reason: "its device is \(other) already: name each device once in Devices")
+  }
+
+  /// The reader whose file is the one that a connection string means.
+  private func reader(behind name: String) -> Int? {
+    guard case .file(let path) = ReaderAddress(name) else { return nil }
+    let file = resolve(path) ?? path
+    return readers.sorted { $0.key < $1.key }.first { _, reader in
+      guard !reader.isRefused, let device = reader.device, case .file(let other) = ReaderAddress(device) else {
+        return false
+      }
+      return (resolve(other) ?? other) == file
+    }?.key
+  }
+
+  /// Whether a name may mean one of several devices.
+  private func isLoose(_ name: String) -> Bool {
+    guard case .usb(let parts) = ReaderAddress(name) else { return false }
+    return parts.count < 3
+  }
+
+  /// What a process is started with to open a device and no other. libnfc takes the first in its own order where a name
+  /// means several, and the seat has to be the one of the device that is opened.
+  private func narrowed(_ name: String, to device: Device?) -> String {
+    guard let device, isLoose(name) else { return name }
+    return USBReaderModel.connectionString(of: device) ?? name
   }
 
   private mutating func add(_ name: String?, _ device: Device?, stays: Bool) -> [Action] {
@@ -119,14 +174,16 @@ struct ReaderRoster: Sendable {
     }
     let id = next
     next += 1
+    let target = name.map { narrowed($0, to: device) }
     let reader = Reader(
       device: name, seat: device?.seat ?? DaemonState.defaultSeat, path: device?.path, stays: stays, seeks: name == nil,
-      isFollowed: hasUdev && (device != nil || name.map { ReaderAddress($0).isUdevs } == true))
+      isFollowed: hasUdev && (device != nil || name.map { ReaderAddress($0).isUdevs } == true),
+      target: target)
     readers[id] = reader
-    guard let name else { return [.start(id, device: nil)] }
+    guard let name, let target else { return [.start(id, device: nil)] }
     // The process is there before anybody can want it to scan.
     let isAway = reader.isFollowed && device == nil
-    return [.start(id, device: name), .show(id, device: name, seat: reader.seat)] + (isAway ? [.away(id, true)] : [])
+    return [.start(id, device: target), .show(id, device: name, seat: reader.seat)] + (isAway ? [.away(id, true)] : [])
   }
 
   private mutating func list(_ found: [String]) -> [Action] {
@@ -164,17 +221,28 @@ struct ReaderRoster: Sendable {
 
   /// Gives a device to a reader that waits for it, or makes it one.
   private mutating func attach(_ device: Device) -> [Action] {
-    let waiting = readers.sorted { $0.key < $1.key }.first { _, reader in
+    let waiting = readers.sorted { $0.key < $1.key }.filter { _, reader in
       reader.path == nil && reader.stays && reader.device.map { means($0, device) } == true
     }
-    guard let id = waiting?.key else {
+    let exact = waiting.filter { $0.value.device.map { !isLoose($0) } == true }
+    guard let (id, reader) = exact.first ?? waiting.first, let name = reader.device else {
       guard configured.isEmpty, let name = USBReaderModel.connectionString(of: device) else { return [] }
       return add(name, device, stays: false)
     }
-    let wasAway = readers[id]?.isFollowed == true
+    let target = narrowed(name, to: device)
     readers[id]?.path = device.path
     readers[id]?.isFollowed = true
-    return move(id, to: device) + (wasAway ? [.away(id, false)] : []) + [.look(id)]
+    readers[id]?.isRefused = false
+    readers[id]?.target = target
+    var actions: [Action] = []
+    for (other, reader) in exact where other != id && !reader.isRefused {
+      actions += [.stop(other), refuse(other, for: id)]
+    }
+    actions += move(id, to: device)
+    let isOpenedAnew = reader.isRefused || reader.target != target
+    if isOpenedAnew { actions.append(reader.isRefused ? .start(id, device: target) : .restart(id, device: target)) }
+    if reader.isFollowed { actions.append(.away(id, false)) }
+    return isOpenedAnew ? actions : actions + [.look(id)]
   }
 
   private mutating func move(_ id: Int, to device: Device) -> [Action] {
@@ -189,8 +257,7 @@ struct ReaderRoster: Sendable {
     guard let id = reader(at: path), let reader = readers[id] else { return [] }
     guard reader.stays else {
       readers[id] = nil
-      isFull = false
-      return [.stop(id), .hide(id)]
+      return [.stop(id), .hide(id)] + takeLeftOut()
     }
     readers[id]?.path = nil
     readers[id]?.obstacle = nil
@@ -198,7 +265,20 @@ struct ReaderRoster: Sendable {
     let other = devices.values.sorted { $0.path < $1.path }.first { device in
       !isHeld(device) && reader.device.map { means($0, device) } == true
     }
-    return other.map { attach($0) } ?? [.away(id, true), .look(id)]
+    let actions = other.map { attach($0) } ?? []
+    return readers[id]?.path == nil ? [.away(id, true), .look(id)] + actions : actions
+  }
+
+  /// Makes readers of devices for which there was no room.
+  private mutating func takeLeftOut() -> [Action] {
+    guard isFull else { return [] }
+    var actions: [Action] = []
+    for device in devices.values.sorted(by: { $0.path < $1.path }) where !isHeld(device) {
+      guard readers.count < Self.most else { return actions }
+      actions += attach(device)
+    }
+    isFull = readers.count >= Self.most
+    return actions
   }
 
   private func isHeld(_ device: Device) -> Bool { reader(at: device.path) != nil }

@@ -90,7 +90,14 @@ import Testing
     let actions = devices.flatMap { roster.handle(.device(.added($0))) }
     #expect(roster.readers.count == ReaderRoster.most)
     #expect(actions.count { if case .log = $0 { true } else { false } } == 1)
-    #expect(roster.handle(.device(.removed(path: "/sys/devices/3"))) == [.stop(2), .hide(2)])
+    // Whoever was left out takes the place that becomes free, one at a time and without another word.
+    #expect(
+      roster.handle(.device(.removed(path: "/sys/devices/3"))) == [
+        .stop(2), .hide(2), .start(16, device: "acr122_usb:001:017"),
+        .show(16, device: "acr122_usb:001:017", seat: "seat0"),
+      ])
+    for number in 18...40 { _ = roster.handle(.device(.removed(path: "/sys/devices/\(number)"))) }
+    #expect(roster.handle(.device(.removed(path: "/sys/devices/4"))) == [.stop(3), .hide(3)])
     #expect(roster.handle(.device(.added(Samples.acr122("/sys/devices/99", number: 99)))).count == 2)
   }
 
@@ -138,13 +145,75 @@ import Testing
   @Test func aDriversNameMeansOneReaderOfItsAndThenTheNext() {
     var roster = ReaderRoster(configured: ["acr122_usb"], hasUdev: true)
     let (first, second) = (Samples.acr122(), Samples.acr122("/sys/devices/b", number: 7))
-    _ = roster.handle(.device(.present([first, second])))
-    _ = roster.handle(.start)
+    _ = roster.handle(.device(.present([second, first])))
+    // Its process opens the one whose seat it has, whichever libnfc would take first.
+    #expect(
+      roster.handle(.start) == [
+        .start(0, device: "acr122_usb:001:004"), .show(0, device: "acr122_usb", seat: "seat0"),
+      ])
     #expect(roster.reader(at: first.path) == 0)
-    #expect(roster.handle(.device(.removed(path: first.path))) == [.away(0, false), .look(0)])
+    #expect(
+      roster.handle(.device(.removed(path: first.path))) == [
+        .restart(0, device: "acr122_usb:001:007"), .away(0, false),
+      ])
     #expect(roster.reader(at: second.path) == 0)
     #expect(roster.handle(.device(.removed(path: second.path))) == [.away(0, true), .look(0)])
+    #expect(roster.handle(.device(.added(second))) == [.away(0, false), .look(0)])
     #expect(roster.readers.count == 1)
+  }
+
+  @Test func aDriversNameWaitsForAReaderAndThenMeansThatOne() {
+    var roster = ReaderRoster(configured: ["acr122_usb"], hasUdev: true)
+    #expect(roster.handle(.start).first == .start(0, device: "acr122_usb"))
+    #expect(
+      roster.handle(.device(.added(Samples.acr122(seat: "seat1")))) == [
+        .move(0, seat: "seat1"), .restart(0, device: "acr122_usb:001:004"), .away(0, false),
+      ])
+  }
+
+  // MARK: Two names of one device
+
+  private static let byID = "pn532_uart:/dev/serial/by-id/usb-x"
+
+  private static func refusal(_ id: Int, _ other: String) -> ReaderRoster.Action {
+    .refuse(id, reason: "its device is \(other) already: name each device once in Devices")
+  }
+
+  @Test(arguments: [true, false]) func aSecondNameOfAFileIsRefused(hasUdev: Bool) {
+    let names = ["pn532_uart:/dev/ttyUSB0", Self.byID]
+    var roster = ReaderRoster(configured: names, hasUdev: hasUdev) {
+      $0 == "/dev/serial/by-id/usb-x" ? "/dev/ttyUSB0" : $0
+    }
+    if hasUdev { _ = roster.handle(.device(.present([Self.tty]))) }
+    let seat = hasUdev ? "seat1" : "seat0"
+    #expect(
+      roster.handle(.start) == [
+        .start(0, device: names[0]), .show(0, device: names[0], seat: seat),
+        .show(1, device: names[1], seat: seat), Self.refusal(1, names[0]),
+      ])
+  }
+
+  @Test func aSecondNameIsRefusedWhenItsDeviceComes() {
+    let names = ["pn532_uart:/dev/ttyUSB0", Self.byID]
+    var roster = ReaderRoster(configured: names, hasUdev: true) { _ in nil }
+    #expect(roster.handle(.start).contains(.start(1, device: names[1])))
+    let actions = roster.handle(.device(.added(Self.tty)))
+    #expect(actions.prefix(2) == [.stop(1), Self.refusal(1, names[0])])
+    #expect(actions.last == .look(0))
+    #expect(roster.handle(.device(.removed(path: Self.tty.path))) == [.away(0, true), .look(0)])
+    #expect(roster.handle(.device(.added(Self.tty))) == [.away(0, false), .look(0)])
+  }
+
+  @Test func aDriversNameTakesWhatNobodyNamesOrWaits() {
+    var roster = ReaderRoster(configured: ["acr122_usb", "acr122_usb:001:004"], hasUdev: true)
+    _ = roster.handle(.device(.present([Samples.acr122()])))
+    #expect(
+      roster.handle(.start) == [
+        .start(0, device: "acr122_usb:001:004"), .show(0, device: "acr122_usb:001:004", seat: "seat0"),
+        .show(1, device: "acr122_usb", seat: "seat0"), Self.refusal(1, "acr122_usb:001:004"),
+      ])
+    let actions = roster.handle(.device(.added(Samples.acr122("/sys/devices/b", number: 7))))
+    #expect(actions.first == .start(1, device: "acr122_usb:001:007"))
   }
 
   // MARK: What libnfc names
