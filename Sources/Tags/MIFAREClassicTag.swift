@@ -7,17 +7,19 @@ struct MIFAREClassicTag: NDEFTag {
   /// Select acknowledge, which says how many sectors there are.
   let sak: UInt8
 
-  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+  func readBytes(
+    over channel: inout some TagChannel
+  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
     do throws(MIFAREClassicAccess.Stop) {
       try access.open(&channel)
       let block = try access.block(&channel)
       try access.require(block.messageAddresses, &channel)
-      return .written(access.memory.known(at: block.messageAddresses))
+      return .success(access.memory.known(at: block.messageAddresses))
     } catch {
       switch error {
       case .channel(let error): throw error
-      case .problem(let problem): return .problem(problem)
+      case .problem(let problem): return .failure(problem)
       }
     }
   }

@@ -1,7 +1,8 @@
 /// What can be done with the NDEF message of one kind of tag; one conformance each.
 protocol NDEFTag {
-  /// Reads the message in as few exchanges as the specification allows. Nothing is written.
-  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent
+  /// Reads what is written as the message, whatever it is, in as few exchanges as the specification allows. Nothing is
+  /// written.
+  func readBytes(over channel: inout some TagChannel) throws(TagChannelError) -> Result<[UInt8], TagProblem>
 
   /// Finds out whether the tag is formatted, whether it can be written, and how much goes on it. Nothing is written.
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus
@@ -11,6 +12,16 @@ protocol NDEFTag {
 
   /// Makes the tag read-only for ever.
   func lock(over channel: inout some TagChannel) throws(TagWriteError)
+}
+
+extension NDEFTag {
+  /// Reads the message.
+  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+    switch try readBytes(over: &channel) {
+    case .success(let bytes): .written(bytes)
+    case .failure(let problem): .problem(problem)
+    }
+  }
 }
 
 extension TagActivation {
@@ -53,16 +64,25 @@ extension TagActivation {
     let tag = try writable
     try tag.write(message, over: &channel)
     guard isVerifying else { return }
-    let content = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.read(over: &channel) }
-    guard content == .written(message) else { throw .notAsWritten }
+    let bytes = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.readBytes(over: &channel) }
+    guard bytes == .success(message) else { throw .notAsWritten }
   }
 
-  /// Makes the tag read-only. **This is permanent**: nobody can ever write it again.
+  /// Makes the tag read-only. **This is permanent**: nothing takes it back.
+  ///
+  /// Types 1 and 2, MIFARE Classic and FeliCa Lite enforce it themselves. On FeliCa Standard and on Type 4 it is a flag that
+  /// says so: readers that keep to the specification do not write such a card, and only some cards of Type 4 refuse it.
+  ///
+  /// A tag that holds something damaged is refused, so that what was written by half does not stay so for ever. One that
+  /// holds nothing is locked.
   ///
   /// - Parameter channel: the way to the tag.
   /// - Throws: `TagWriteError`.
   public func lockNDEF(over channel: inout some TagChannel) throws(TagWriteError) {
-    try writable.lock(over: &channel)
+    let tag = try writable
+    let content = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.read(over: &channel) }
+    if case .problem(let problem) = content, problem.code != .empty { throw .refused(problem) }
+    try tag.lock(over: &channel)
   }
 
   private var writable: any NDEFTag {

@@ -8,17 +8,19 @@ struct Type1Tag: NDEFTag {
 
   init(_ tag: JewelActivation) { uid = tag.uid }
 
-  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+  func readBytes(
+    over channel: inout some TagChannel
+  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
     var access = Type1Access(uid: uid)
     do throws(Type1Access.Stop) {
       try access.open(&channel)
       let block = try access.block(&channel)
       try access.require(block.messageAddresses, &channel)
-      return .written(access.memory.known(at: block.messageAddresses))
+      return .success(access.memory.known(at: block.messageAddresses))
     } catch {
       switch error {
       case .channel(let error): throw error
-      case .problem(let problem): return .problem(problem)
+      case .problem(let problem): return .failure(problem)
       }
     }
   }

@@ -6,7 +6,9 @@ struct Type2Tag: NDEFTag {
   /// The first byte of the UID, by which some tags are known.
   let manufacturer: UInt8?
 
-  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+  func readBytes(
+    over channel: inout some TagChannel
+  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
     var access = Type2Access(manufacturer: manufacturer)
     let content = try Self.content(&access, &channel)
     try access.close(&channel)
@@ -15,16 +17,16 @@ struct Type2Tag: NDEFTag {
 
   private static func content(
     _ access: inout Type2Access, _ channel: inout some TagChannel
-  ) throws(TagChannelError) -> TagContent {
+  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
     do throws(Type2Access.Stop) {
       try access.open(from: 3, &channel)
       let block = try access.block(&channel)
       try access.require(block.messageAddresses, &channel)
-      return .written(access.memory.known(at: block.messageAddresses))
+      return .success(access.memory.known(at: block.messageAddresses))
     } catch {
       switch error {
       case .channel(let error): throw error
-      case .problem(let problem): return .problem(problem)
+      case .problem(let problem): return .failure(problem)
       }
     }
   }

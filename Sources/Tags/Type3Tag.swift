@@ -20,12 +20,14 @@ struct Type3Tag: NDEFTag {
 
   init(_ activation: FeliCaActivation) { self.activation = activation }
 
-  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+  func readBytes(
+    over channel: inout some TagChannel
+  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
     do throws(Stop) {
-      return .written(try message(over: &channel))
+      return .success(try message(over: &channel))
     } catch {
       switch error {
-      case .problem(let problem): return .problem(problem)
+      case .problem(let problem): return .failure(problem)
       case .channel(let error): throw error
       }
     }
@@ -131,11 +133,12 @@ struct Type3Attributes {
     guard bytes[1] > 0 else { throw .problem(.damaged, "the attribute information block lets no block be read") }
   }
 
-  /// Blocks that one Check reads: Nbr, and no more than 15, whose answer fills a frame.
-  var mostRead: Int { min(Int(bytes[1]), 15) }
+  /// Blocks that one Check reads: Nbr, and no more than 14, whose answer with its 12 other bytes goes through every reader.
+  var mostRead: Int { min(Int(bytes[1]), (ExchangeLimit.answer - 12) / 16) }
 
-  /// Blocks that one Update writes: Nbw, and no more than 12, which with block numbers of two bytes fill a frame.
-  var mostWritten: Int { min(Int(bytes[2]), 12) }
+  /// Blocks that one Update writes: Nbw, and no more than 12, which with block numbers of two bytes and 13 other bytes go
+  /// through every reader.
+  var mostWritten: Int { min(Int(bytes[2]), (ExchangeLimit.command - 13) / (16 + 3)) }
 
   /// Blocks for the message, behind this one: Nmaxb.
   var blockCount: Int { bytes[3...4].bigEndian }

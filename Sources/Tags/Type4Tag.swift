@@ -6,12 +6,14 @@ import NDEF
 /// Five APDUs for a message that fits into one answer: SELECT the NDEF application, SELECT and READ the capability
 /// container, SELECT the NDEF file, and READ its length and the message at once.
 struct Type4Tag: NDEFTag {
-  func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
+  func readBytes(
+    over channel: inout some TagChannel
+  ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
     do throws(Stop) {
-      return .written(try message(over: &channel))
+      return .success(try message(over: &channel))
     } catch {
       switch error {
-      case .problem(let problem): return .problem(problem)
+      case .problem(let problem): return .failure(problem)
       case .channel(let error): throw error
       }
     }
@@ -20,6 +22,7 @@ struct Type4Tag: NDEFTag {
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     do throws(Stop) {
       let file = try openContainer(&channel)
+      guard file.isReadable else { return NDEFStatus(notSupported: Self.notReadable) }
       return NDEFStatus(capacity: file.capacity, isWritable: file.isWritable)
     } catch {
       switch error {
@@ -31,7 +34,7 @@ struct Type4Tag: NDEFTag {
 
   private func message(over channel: inout some TagChannel) throws(Stop) -> [UInt8] {
     let file = try openContainer(&channel)
-    guard file.isReadable else { throw .problem(.unsupported, "the card does not let everybody read it") }
+    guard file.isReadable else { throw .problem(Self.notReadable) }
     guard try channel.select(file.identifier) else { throw .problem(.damaged, "the NDEF file is not there") }
     // Cards that refuse to be read behind the end of the message exist; they are asked for the length alone.
     var bytes = try channel.read(0, min(file.mostRead, file.size))
@@ -71,6 +74,7 @@ extension Type4Tag {
     static func problem(_ code: TagProblem.Code, _ detail: String) -> Stop { .problem(TagProblem(code, detail)) }
   }
 
+  private static let notReadable = TagProblem(.unsupported, "the card does not let everybody read it")
   private static let application: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
   /// Mapping version 1.0 has a name of its own.
   private static let formerApplication: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
@@ -94,7 +98,8 @@ extension Type4Tag {
       throw .problem(.unsupported, "it is formatted for mapping version \(container[2] >> 4) of Type 4")
     }
     let size = min(container[0...1].bigEndian, Self.mostOfContainer)
-    let mostRead = min(container[3...4].bigEndian, 256)
+    // MLe, and no more than goes through every reader with the status word.
+    let mostRead = min(container[3...4].bigEndian, ExchangeLimit.answer - 2)
     guard size >= 15, mostRead >= 15 else { throw .problem(.damaged, "the capability container contradicts itself") }
     // Control TLV blocks. The one that is looked for is the first in all containers that have 15 bytes.
     var offset = 7
@@ -135,9 +140,9 @@ struct Type4File {
   let size: Int
   /// Bytes of the length field: 2, or 4 in mapping 3.0's extended form.
   let lengthSize: Int
-  /// The most that one READ BINARY gives, 15 to 256.
+  /// The most that one READ BINARY gives, 15 to 246.
   let mostRead: Int
-  /// The most bytes in the data field of one UPDATE BINARY, 0 to 255.
+  /// The most bytes in the data field of one UPDATE BINARY, 0 to 245.
   let mostWritten: Int
   let isReadable: Bool
   let isWritable: Bool
@@ -161,7 +166,7 @@ struct Type4File {
     size = value[2..<2 + lengthSize].bigEndian
     guard size > lengthSize else { throw .problem(.damaged, "the NDEF file has no room for a message") }
     self.mostRead = mostRead
-    mostWritten = min(container[5...6].bigEndian, 255)
+    mostWritten = min(container[5...6].bigEndian, ExchangeLimit.command - 5)
     isReadable = value[2 + lengthSize] == 0x00
     isWritable = value[3 + lengthSize] == 0x00
     hasFarOffsets = container[2] >> 4 == 3

@@ -180,7 +180,7 @@ import Testing
     #expect(report.exchanges > 1)
   }
 
-  @Test(arguments: [(Type1Model.topaz96, 4), (.topaz512, 6)])
+  @Test(arguments: [(Type1Model.topaz96, 5), (.topaz512, 7)])
   func whileLocking(model: Type1Model, exchanges: Int) async throws {
     let message = ndefMessage(ofSize: 40)
     let report = try await TearWalk(.jewel) { try .type1(model, message: message) }.locking(message)

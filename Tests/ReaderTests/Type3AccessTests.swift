@@ -118,7 +118,7 @@ import Testing
   }
 
   /// A FeliCa Lite is told to refuse, too.
-  @Test(arguments: [(Type3Options.Model.liteS, 4), (.standard, 2), (.standardWithSeveralSystems, 3), (.phone, 2)])
+  @Test(arguments: [(Type3Options.Model.liteS, 7), (.standard, 4), (.standardWithSeveralSystems, 6), (.phone, 4)])
   func tornWhileLocked(model: Type3Options.Model, exchanges: Int) async throws {
     let message = ndefMessage(ofSize: 50)
     let report = try await TearWalk(.felica424) {

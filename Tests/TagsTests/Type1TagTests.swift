@@ -125,7 +125,7 @@ struct Type1Memory: TagChannel {
     // Dynamic memory without a lock control TLV.
     memory = Type1Memory([0x03, 0], header: topaz512, size: 512)
     #expect(throws: TagWriteError.self) { try tag.lockNDEF(over: &memory) }
-    #expect(memory.commands == [[0, 0, 0]])
+    #expect(memory.commands == [[0, 0, 0], [0, 0, 0]])
   }
 
   @Test func aTagThatAnswersSomethingElseIsNotWritten() throws {

@@ -111,7 +111,7 @@ private struct StrictCard: TagChannel {
     var card = StrictCard(
       Self.extendedControl(33_504), version: 0x30, mostRead: mostRead, file: file(bytes, 33_504, lengthSize: 4))
     #expect(try TagActivation.type4A.readNDEF(over: &card) == .message(bytes))
-    let atOnce = min(mostRead, 256)
+    let atOnce = min(mostRead, 246)
     let near = (0x8000 + atOnce - 1) / atOnce
     let far = 33_504 - near * atOnce
     let room = DataObject.room(in: atOnce)
