@@ -42,15 +42,12 @@ extension MIFAREClassicTag {
     let others = starts.filter { start in
       start != lengthStart && memory.known(at: start..<start + size) != contents(from: start)
     }
-    let whole = contents(from: lengthStart)
-    if block.length > 0, !others.isEmpty {
-      var empty = whole
-      empty[block.lengthAddress % size] = 0
-      try access.write(empty, at: lengthStart, &channel)
-    }
+    let writes = NDEFBlock.lengthWrites(
+      from: (lengthStart..<lengthStart + size).map { memory[$0] ?? 0 }, to: contents(from: lengthStart),
+      length: block.lengthAddress % size, othersChange: !others.isEmpty)
+    for bytes in writes.before { try access.write(bytes, at: lengthStart, &channel) }
     for start in others { try access.write(contents(from: start), at: start, &channel) }
-    guard access.memory.known(at: lengthStart..<lengthStart + size) != whole else { return }
-    try access.write(whole, at: lengthStart, &channel)
+    for bytes in writes.after { try access.write(bytes, at: lengthStart, &channel) }
   }
 
   /// Writes the trailer of each sector with NDEF, and of those of the directory, anew: with access bits that let nobody write

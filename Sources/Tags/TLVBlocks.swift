@@ -182,4 +182,28 @@ struct NDEFBlock {
       : [0xFF, UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
     return zip(addresses.dropFirst(), length + message + [0xFE]).map { ($0, $1) }
   }
+
+  /// The writes of the page or block that the length lies in, before and after those of the others: as long as a byte of the
+  /// message changes the length is zero, and it changes alone. So a tag that is torn away within a write, and has taken a part
+  /// of it, has no message that is half old and half new.
+  ///
+  /// - Parameters:
+  ///   - old: what is there.
+  ///   - new: what is to be there, as many bytes.
+  ///   - length: where in it the length begins.
+  ///   - othersChange: whether other pages are written.
+  /// - Returns: what to write, one after the other.
+  static func lengthWrites(
+    from old: [UInt8], to new: [UInt8], length: Int, othersChange: Bool
+  ) -> (before: [[UInt8]], after: [[UInt8]]) {
+    guard othersChange || old != new else { return ([], []) }
+    let (oldEmpty, newEmpty) = (emptied(old, length), emptied(new, length))
+    var after = newEmpty == oldEmpty ? [] : [newEmpty]
+    if new != newEmpty { after.append(new) }
+    return (old == oldEmpty ? [] : [oldEmpty], after)
+  }
+
+  private static func emptied(_ bytes: [UInt8], _ length: Int) -> [UInt8] {
+    bytes.enumerated().map { $0.offset == length ? 0 : $0.element }
+  }
 }

@@ -40,20 +40,16 @@ struct Type1WritePlan {
         others += changes.map { .byte(new[$0] ?? 0, address: $0, erasing: true) }
       }
     }
-    let isToBeEmptied = block.length > 0 && !others.isEmpty
 
     guard isLengthAlone else {
-      let old = Type1Access.addresses(of: lengthBlock).map { memory[$0] ?? 0 }
-      if isToBeEmptied {
-        let empty = Type1Access.addresses(of: lengthBlock).map { $0 == lengthAddress ? 0 : memory[$0] ?? 0 }
-        steps.append(.block(empty, number: lengthBlock))
-      }
-      steps += others
-      if isToBeEmptied || old != contents(of: lengthBlock) {
-        steps.append(.block(contents(of: lengthBlock), number: lengthBlock))
-      }
+      let writes = NDEFBlock.lengthWrites(
+        from: Type1Access.addresses(of: lengthBlock).map { memory[$0] ?? 0 }, to: contents(of: lengthBlock),
+        length: lengthAddress % Type1Access.blockSize, othersChange: !others.isEmpty)
+      steps = writes.before.map { .block($0, number: lengthBlock) } + others
+      steps += writes.after.map { .block($0, number: lengthBlock) }
       return
     }
+    let isToBeEmptied = memory[lengthAddress] ?? 0 != 0 && !others.isEmpty
     if isToBeEmptied { steps.append(.byte(0, address: lengthAddress, erasing: true)) }
     steps += others
     let old = isToBeEmptied ? 0 : memory[lengthAddress] ?? 0

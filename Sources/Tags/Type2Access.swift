@@ -17,7 +17,8 @@ struct Type2Access {
   private(set) var memory = TagMemory(size: most)
   /// The addresses of the data area.
   private(set) var area = firstByte..<firstByte
-  private let manufacturer: UInt8?
+  /// The first byte of the UID.
+  let manufacturer: UInt8?
   private var sector = 0
   private var fastRead: Type2ReadPlan.FastRead?
 
@@ -75,13 +76,24 @@ struct Type2Access {
 
   /// READ: four pages.
   mutating func read(_ page: Int, _ channel: inout some TagChannel) throws(Stop) {
-    try select(sector: page >> 8, &channel)
-    let answer = try exchange([0x30, UInt8(page & 0xFF)], &channel)
+    // What was not heard is asked again; a tag that is there and refuses twice protects the page.
+    var answer = try askForPages(from: page, &channel)
+    if answer == nil { answer = try askForPages(from: page, &channel) }
+    guard let answer else {
+      throw .problem(TagProblem(.unsupported, "the tag does not let everybody read it"))
+    }
     guard answer.count >= 16 else {
       throw .problem(TagProblem(.damaged, "the tag answered READ with less than 16 bytes"))
     }
     // What lies behind the last page of a sector is not what has the next numbers.
     memory.learn(answer.prefix(min(16, (0x100 - page & 0xFF) * Self.pageSize)), at: page * Self.pageSize)
+  }
+
+  private mutating func askForPages(
+    from page: Int, _ channel: inout some TagChannel
+  ) throws(Stop) -> [UInt8]? {
+    try select(sector: page >> 8, &channel)
+    return try ask([0x30, UInt8(page & 0xFF)], &channel)
   }
 
   /// FAST_READ, of which a refusal says that the tag does not know it.

@@ -41,6 +41,25 @@ struct Type2Locks: Equatable {
     }
   }
 
+  /// For the pages from 16 on of Ultralight C and NTAG203, four a bit. Bits 0 and 4 of the first byte freeze the others, and
+  /// the second byte is about the counter, the authentication and the key (MF0ICU2 data sheet, section 7.5.3).
+  static let ultralightC = Type2Locks(page: 0x28, 0xEE)
+
+  /// What the lock control TLV says with which an NTAG203 leaves the factory.
+  static let ntag203Control = Type2Locks(page: 0x28, 0xFF, 0xFF)
+
+  /// Where NXP's tags that do not tell their version have the dynamic lock bytes, by the size in the capability container.
+  ///
+  /// - Returns: nil for sizes of tags that have them elsewhere than behind the data area, and of which the version should have
+  ///   been had.
+  static func ofSilentNXP(size: UInt8, behind area: Range<Int>) -> Type2Locks? {
+    switch size {
+    case 0x10: standard(behind: area)
+    case 0x12: ultralightC
+    default: nil
+    }
+  }
+
   /// Where lock control TLVs say that they are; those that point outside of any tag's memory do not count.
   ///
   /// - Returns: nil where there is none.

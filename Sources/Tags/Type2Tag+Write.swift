@@ -33,7 +33,7 @@ extension Type2Tag {
       var room = survey.room(false)
       if survey.isWritable, survey.reachesHigherPages(survey.block.addresses.prefix(room)) {
         let locks = try Self.dynamicLocks(&survey, &channel)
-        room = survey.room(locks.isAnySet(in: survey.access.memory))
+        room = survey.room(locks?.isAnySet(in: survey.access.memory) ?? false)
       }
       let isWritable = survey.isWritable && room >= 2
       status = NDEFStatus(
@@ -57,7 +57,7 @@ extension Type2Tag {
       let bytes = survey.block.bytes(holding: message)
       if survey.reachesHigherPages(bytes.map(\.address)), message.count <= NDEFBlock.capacity(bytes: room) {
         let locks = try Self.dynamicLocks(&survey, &channel)
-        room = survey.room(locks.isAnySet(in: survey.access.memory))
+        room = survey.room(locks?.isAnySet(in: survey.access.memory) ?? false)
       }
       guard room >= 2 else { return .readOnly }
       let capacity = NDEFBlock.capacity(bytes: room)
@@ -85,20 +85,20 @@ extension Type2Tag {
     let others = pages.filter { page in
       page != lengthPage && memory.known(at: addresses(of: page)) != contents(of: page)
     }
-    if survey.block.length > 0, !others.isEmpty {
-      let empty = addresses(of: lengthPage).map { $0 == lengthAddress ? 0 : memory[$0] ?? 0 }
-      try survey.access.write(empty, to: lengthPage, &channel)
-    }
+    let writes = NDEFBlock.lengthWrites(
+      from: addresses(of: lengthPage).map { memory[$0] ?? 0 }, to: contents(of: lengthPage),
+      length: lengthAddress % Type2Access.pageSize, othersChange: !others.isEmpty)
+    for bytes in writes.before { try survey.access.write(bytes, to: lengthPage, &channel) }
     for page in others { try survey.access.write(contents(of: page), to: page, &channel) }
-    if survey.access.memory.known(at: addresses(of: lengthPage)) != contents(of: lengthPage) {
-      try survey.access.write(contents(of: lengthPage), to: lengthPage, &channel)
-    }
+    for bytes in writes.after { try survey.access.write(bytes, to: lengthPage, &channel) }
   }
 
   /// First the capability container says that nobody may write (section 6.2), then the lock bits make it so.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     try surveying(&channel) { (survey, channel) throws(Type2Access.Stop) in
-      let dynamic = try Self.dynamicLocks(&survey, &channel)
+      guard let dynamic = try Self.dynamicLocks(&survey, &channel) else {
+        return .cannotLock("the tag does not say where the lock bits of its pages from 16 on are")
+      }
       var container = survey.access.container
       let areAllSet = [Type2Locks.static, dynamic].allSatisfy { $0.areAllSet(in: survey.access.memory) }
       if container[3] & 0x0F == 0x0F, areAllSet { return .readOnly }
@@ -118,6 +118,8 @@ extension Type2Tag {
     }
   }
 
+  /// Sets lock bits, and reads them: a tag confirms also those that it has frozen and does not set.
+  ///
   /// - Returns: false where the tag is there and refuses.
   private static func set(
     _ locks: Type2Locks, _ survey: inout Survey, _ channel: inout some TagChannel
@@ -126,8 +128,9 @@ extension Type2Tag {
       let contents = locks.locked(page, survey.access.memory)
       guard contents != survey.access.memory.known(at: addresses(of: page)) else { continue }
       guard try survey.access.isAccepted(contents, page, &channel) else { return false }
+      try survey.access.read(page, &channel)
     }
-    return true
+    return locks.areAllSet(in: survey.access.memory)
   }
 
   private static func addresses(of page: Int) -> Range<Int> {
@@ -143,20 +146,37 @@ extension Type2Tag {
     return Survey(access: access, block: block)
   }
 
-  /// Finds the dynamic lock bytes and reads them: where a lock control TLV says, else where the tag's version has them, else
-  /// where the specification does. A tag of 48 bytes has none.
+  /// Finds the dynamic lock bytes and reads them. A tag of 48 bytes has none.
+  ///
+  /// - Returns: nil where they are not known: no bytes of the message may be taken for them.
   private static func dynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(Type2Access.Stop) -> Type2Locks {
-    let area = survey.access.area
-    guard area.count > 48 else { return .standard(behind: 0..<0) }
-    var locks = Type2Locks.ofControls(survey.block.lockControls)
-    if locks == nil { locks = try survey.access.version(&channel).flatMap(Type2Locks.ofVersion) }
-    let found = locks ?? .standard(behind: area)
+  ) throws(Type2Access.Stop) -> Type2Locks? {
+    guard survey.access.area.count > 48 else { return .standard(behind: 0..<0) }
+    guard let found = try findDynamicLocks(&survey, &channel) else { return nil }
     for page in found.pages where survey.access.memory[page * Type2Access.pageSize] == nil {
       try survey.access.read(page, &channel)
     }
     return found
+  }
+
+  /// Where a lock control TLV says, else where the tag's version has them, else where the specification does, if that can be
+  /// so: an NXP tag that knows GET_VERSION may just not have heard it.
+  private static func findDynamicLocks(
+    _ survey: inout Survey, _ channel: inout some TagChannel
+  ) throws(Type2Access.Stop) -> Type2Locks? {
+    let isNXP = survey.access.manufacturer == 0x04
+    let area = survey.access.area
+    let size = survey.access.container[2]
+    if let locks = Type2Locks.ofControls(survey.block.lockControls) {
+      // An NTAG203 leaves the factory with a TLV that counts the bits of its counter, too.
+      return isNXP && size == 0x12 && locks == .ntag203Control ? .ultralightC : locks
+    }
+    var version = try survey.access.version(&channel)
+    if version == nil, isNXP { version = try survey.access.version(&channel) }
+    if let locks = version.flatMap(Type2Locks.ofVersion) { return locks }
+    guard isNXP else { return .standard(behind: area) }
+    return version == nil ? .ofSilentNXP(size: size, behind: area) : nil
   }
 
   /// Does something with a tag that was surveyed, and leaves the tag as it was found. The body returns a reason not to write,

@@ -60,6 +60,25 @@ import Testing
     #expect(findings.isEmpty)
   }
 
+  /// A tag confirms lock bits that a block-locking bit has frozen, and does not set them.
+  @Test(arguments: [(.ultralight, 10, 0x02), (.ntag213, 162, 0x01)] as [(Type2Model, Int, UInt8)])
+  func frozenLockBitsAreNoticed(model: Type2Model, address: Int, bits: UInt8) async throws {
+    let refusals = try await withOpenReader { reader in
+      let id = reader.place(try .type2(model, message: ndefMessage(ofSize: 30), uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
+      var image = reader.memory(of: id) ?? []
+      _ = reader.remove(id)
+      image[address] |= bits
+      _ = reader.place(try .type2(model, memory: image))
+      var channel = try reader.select(.typeA)
+      let tag = channel.tag
+      return Self.refusal(of: { try tag.lockNDEF(over: &channel) })
+    }
+    guard case .cannotLock = refusals else {
+      Issue.record("\(String(describing: refusals))")
+      return
+    }
+  }
+
   private static func refusal(of body: () throws -> Void) -> TagWriteError? {
     do {
       try body()

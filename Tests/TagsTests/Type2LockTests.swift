@@ -1,0 +1,114 @@
+import Testing
+
+@testable import Tags
+
+/// A Type 2 tag that can be written, and does not always hear GET_VERSION.
+private struct WritableTag: TagChannel {
+  var memory: [UInt8]
+  /// How often it does not hear it.
+  var deafness: Int
+  let version: [UInt8]?
+  /// Pages that it refuses to give.
+  var secretPages: ClosedRange<Int>?
+  private(set) var writes: [[UInt8]] = []
+
+  init(size: UInt8, message: [UInt8], version: [UInt8]?, deafness: Int = 0) {
+    self.version = version
+    self.deafness = deafness
+    memory =
+      [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0, 0xE1, 0x10, size, 0, 0x03, UInt8(message.count)] + message + [0xFE]
+    memory += [UInt8](repeating: 0, count: 231 * 4 - memory.count)
+  }
+
+  mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+    switch command.first {
+    case 0x30 where secretPages?.contains(Int(command[1])) != true:
+      return (0..<16).map { memory[(Int(command[1]) * 4 + $0) % memory.count] }
+    case 0x60:
+      deafness -= 1
+      if deafness < 0, let version { return version }
+      throw TagChannelError(.noAnswer, "not heard")
+    case 0xA2:
+      writes.append(command)
+      memory.replaceSubrange(Int(command[1]) * 4..<Int(command[1]) * 4 + 4, with: command[2...])
+      return [0x0A]
+    default: throw TagChannelError(.noAnswer, "refused")
+    }
+  }
+
+  mutating func reselect() throws(TagChannelError) {}
+}
+
+@Suite struct Type2LockTests {
+  private static let ntag215: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
+  private let message: [UInt8] = [0xD5, 0, 60] + [UInt8](repeating: 0xFF, count: 60)
+
+  @Test func aVersionThatWasNotHeardIsAskedForAgain() throws {
+    var tag = WritableTag(size: 0x3E, message: message, version: Self.ntag215, deafness: 1)
+    try TagActivation.type2.lockNDEF(over: &tag)
+    #expect(tag.writes.map { $0[1] } == [3, 0x82, 2])
+  }
+
+  @Test(arguments: [0x3E, 0x6D, 0xEA] as [UInt8]) func whereTheLocksAreUnknownNothingIsWritten(size: UInt8) throws {
+    var tag = WritableTag(size: size, message: message, version: nil)
+    #expect(throws: TagWriteError.cannotLock("the tag does not say where the lock bits of its pages from 16 on are")) {
+      try TagActivation.type2.lockNDEF(over: &tag)
+    }
+    #expect(tag.writes.isEmpty)
+  }
+
+  /// The bytes behind the data area are the message's here: they say nothing of locks.
+  @Test func userBytesAreNoLockBits() throws {
+    var tag = WritableTag(size: 0x3E, message: message, version: nil)
+    tag.memory.replaceSubrange(0x80 * 4..<0x82 * 4, with: [UInt8](repeating: 0xFF, count: 8))
+    let status = try TagActivation.type2.queryNDEF(over: &tag)
+    #expect(status.access == .readWrite)
+    #expect(status.capacity == 492)
+    try TagActivation.type2.writeNDEF(message, over: &tag)
+  }
+
+  @Test func anUltralightCKeepsItsCounterAndKey() throws {
+    var tag = WritableTag(size: 0x12, message: message, version: nil)
+    try TagActivation.type2.lockNDEF(over: &tag)
+    #expect(tag.writes.filter { $0[1] == 0x28 } == [[0xA2, 0x28, 0xEE, 0, 0, 0]])
+  }
+
+  @Test func whatIsDamagedIsNotLocked() throws {
+    var tag = WritableTag(size: 0x06, message: [0xD5, 0, 60, 1], version: nil)
+    #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &tag) }
+    #expect(tag.writes.isEmpty)
+    tag = WritableTag(size: 0x06, message: [], version: nil)
+    try TagActivation.type2.lockNDEF(over: &tag)
+    #expect(tag.writes.count == 2)
+  }
+
+  @Test func aProtectedPageIsNamed() throws {
+    var tag = WritableTag(size: 0x12, message: message, version: nil)
+    tag.secretPages = 7...40
+    #expect(
+      try TagActivation.type2.readNDEF(over: &tag) == .unsupported("the tag does not let everybody read it"))
+  }
+
+  /// The length is zero while a byte of the message changes, also one in its own page, and it changes alone.
+  @Test func theLengthChangesAlone() throws {
+    var tag = WritableTag(size: 0x06, message: [0xD0, 0, 0], version: nil)
+    try TagActivation.type2.writeNDEF([0xD5, 0, 0], over: &tag)
+    #expect(
+      tag.writes == [[0xA2, 4, 0x03, 0, 0xD0, 0], [0xA2, 4, 0x03, 0, 0xD5, 0], [0xA2, 4, 0x03, 3, 0xD5, 0]])
+  }
+
+  @Test func damagedMessagesAreNotTakenForEachOther() throws {
+    struct Stubborn: TagChannel {
+      var tag: WritableTag
+      mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+        // It says so, and does not hold what it was given.
+        command[0] == 0xA2 && command[1] == 5 ? [0x0A] : try tag.exchange(command)
+      }
+      mutating func reselect() throws(TagChannelError) {}
+    }
+    var tag = Stubborn(tag: WritableTag(size: 0x06, message: [0xD5, 0, 60, 1, 2], version: nil))
+    #expect(throws: TagWriteError.notAsWritten) {
+      try TagActivation.type2.writeNDEF([0xD5, 0, 60, 1, 3], isVerifying: true, over: &tag)
+    }
+  }
+}
