@@ -41,7 +41,9 @@ struct MIFAREClassicAccess {
     guard try authenticate(first, .directory, &channel) else {
       throw .problem(TagProblem(.notNDEF, "there is no application directory that everybody may read"))
     }
-    let named = try directory(of: first, blocks: 1...2, from: 1, &channel)
+    guard let named = try directory(of: first, blocks: 1...2, from: 1, &channel) else {
+      throw .problem(TagProblem(.notNDEF, "the checksum of the application directory is wrong"))
+    }
     sectors = Self.run(named.filter { $0.number < sectorCount })
     mayGoOn = sectorCount > 16 && (sectors.isEmpty || sectors.last?.number == 15)
     if sectors.isEmpty { try extend(&channel) }
@@ -59,7 +61,8 @@ struct MIFAREClassicAccess {
     mayGoOn = false
     let second = MIFAREApplicationDirectory.secondSector
     guard try authenticate(second, .directory, &channel) else { return false }
-    let named = try directory(of: second, blocks: 64...66, from: 17, &channel)
+    // A damaged second part names no sectors; those of the first are as good as ever.
+    guard let named = try directory(of: second, blocks: 64...66, from: 17, &channel) else { return false }
     // Between the sectors 15 and 17 lies that of the directory.
     guard sectors.isEmpty || named.first?.number == 17 else { return false }
     let more = Self.run(named)
@@ -164,15 +167,13 @@ struct MIFAREClassicAccess {
     }
   }
 
+  /// - Returns: the sectors of NDEF; nil where the checksum is wrong.
   private mutating func directory(
     of sector: MIFAREClassicSector, blocks: ClosedRange<Int>, from first: Int, _ channel: inout some TagChannel
-  ) throws(Stop) -> [MIFAREClassicSector] {
+  ) throws(Stop) -> [MIFAREClassicSector]? {
     var bytes: [UInt8] = []
     for block in blocks { bytes += try read(block, &channel) }
-    guard let sectors = MIFAREApplicationDirectory.ndefSectors(bytes, from: first) else {
-      throw .problem(TagProblem(.notNDEF, "the checksum of the application directory is wrong"))
-    }
-    return sectors
+    return MIFAREApplicationDirectory.ndefSectors(bytes, from: first)
   }
 
   private mutating func fetch(_ address: Int, _ channel: inout some TagChannel) throws(Stop) {
@@ -181,17 +182,35 @@ struct MIFAREClassicAccess {
     memory.learn(try read(block, &channel), at: address - address % Self.blockSize)
   }
 
-  private func read(_ block: Int, _ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
-    let answer: [UInt8]
-    do throws(TagChannelError) {
-      answer = try channel.exchange([0x30, UInt8(truncatingIfNeeded: block)])
-    } catch {
-      throw .channel(error)
+  /// READ: of the sector that is open.
+  private mutating func read(_ block: Int, _ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+    // What was not heard is asked again; a tag that is there and refuses twice protects the block.
+    let open = authenticated
+    var answer = try ask(forBlock: block, &channel)
+    if answer == nil, let open, try authenticate(open.sector, open.key, &channel) {
+      answer = try ask(forBlock: block, &channel)
+    }
+    guard let answer else {
+      throw .problem(TagProblem(.unsupported, "the tag does not let everybody read it"))
     }
     guard answer.count >= Self.blockSize else {
       throw .problem(TagProblem(.damaged, "the tag answered READ with less than 16 bytes"))
     }
     return Array(answer.prefix(Self.blockSize))
+  }
+
+  /// - Returns: nil where the tag is there and does not answer; no sector is open then.
+  private mutating func ask(
+    forBlock block: Int, _ channel: inout some TagChannel
+  ) throws(Stop) -> [UInt8]? {
+    do throws(TagChannelError) {
+      return try channel.exchange([0x30, UInt8(truncatingIfNeeded: block)])
+    } catch {
+      guard error.code == .noAnswer else { throw .channel(error) }
+    }
+    authenticated = nil
+    try reselect(&channel)
+    return nil
   }
 
   private func write(_ bytes: [UInt8], toBlock block: Int, _ channel: inout some TagChannel) throws(Stop) {

@@ -48,6 +48,27 @@ extension TagActivation {
     #expect(content == .notNDEF("the checksum of the application directory is wrong"))
   }
 
+  /// A 4K whose second directory is damaged, and whose first names the sectors up to 15.
+  @Test func aDamagedSecondDirectoryNamesNoSectors() throws {
+    let rest: [UInt8] = [0x00] + (0..<15).flatMap { _ in [0x03, 0xE1] as [UInt8] }
+    let first = [MIFAREApplicationDirectory.checksum(rest)] + rest
+    let openSecond: [UInt8] = [0x60, 64] + openDirectory[2...]
+    let open = [UInt8](repeating: 0, count: 6) + [0x7F, 0x07, 0x88, 0x40] + [UInt8](repeating: 0, count: 6)
+    var script: [(command: [UInt8], answer: [UInt8])] = [
+      (openDirectory, []), ([0x30, 1], Array(first[0..<16])), ([0x30, 2], Array(first[16..<32])), (openSecond, []),
+    ]
+    script += (64...66).map { ([0x30, $0], [UInt8](repeating: 1, count: 16)) }
+    script += [(openNDEF(4), []), ([0x30, 4], [0x03, 0] + [UInt8](repeating: 0, count: 14)), ([0x30, 7], open)]
+    for sector in 2...15 as ClosedRange<UInt8> {
+      script += [(openNDEF(sector * 4), []), ([0x30, sector * 4 + 3], open)]
+    }
+    var channel = ScriptedChannel(script)
+    let tag = TagActivation.typeA(TypeAActivation(atqa: [0, 2], sak: 0x18, uid: [9, 8, 7, 1, 2, 3, 4]))
+    let status = try tag.queryNDEF(over: &channel)
+    #expect(status.access == .readWrite)
+    #expect(status.capacity == 716)
+  }
+
   @Test func accessBits() throws {
     func trailer(_ bits: [UInt8], _ generalPurpose: UInt8) -> MIFAREClassicTrailer? {
       MIFAREClassicTrailer([UInt8](repeating: 0, count: 6) + bits + [generalPurpose] + [UInt8](repeating: 0, count: 6))
