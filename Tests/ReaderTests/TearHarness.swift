@@ -119,7 +119,9 @@ struct TearWalk: Sendable {
           }
           guard placement.isTorn else { break }
           report.exchanges = number
+          if number == Self.most { report.findings.append("it goes on after \(number) exchanges") }
         }
+        if report.exchanges == 0 { report.findings.append("nothing was torn") }
       }
       return report
     }
