@@ -22,6 +22,7 @@ public func fuzzTag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     require(status.capacity >= 0 && (status.access != .notSupported || status.capacity == 0), "a capacity makes sense")
   }
   channel.rewind()
+  channel.mayBeWritten = true
   try? tag.writeNDEF([UInt8](repeating: 0x5A, count: Int(input[1]) * 8), isVerifying: count % 2 == 0, over: &channel)
   channel.rewind()
   try? tag.lockNDEF(over: &channel)
@@ -60,6 +61,9 @@ private struct Kind: Sendable {
       activation: .felica(
         FeliCaActivation(idm: idm, pmm: [0, 0xF1, 0, 0, 0, 1, 0x43, 0], systemCode: [0x88, 0xB4], bitRate: 212)),
       mostExchanges: 70_000, form: felica),
+    Kind(
+      activation: .typeA(TypeAActivation(atqa: [0, 2], sak: 0x18, uid: [1, 2, 3, 4])), mostExchanges: 10_000,
+      form: classic),
   ]
 
   private static let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
@@ -98,8 +102,27 @@ private struct Kind: Sendable {
     }
   }
 
+  /// A directory that gives every sector to NDEF, with its checksum, and anything in all other blocks.
   @Sendable private static func classic(_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])? {
-    command.first == 0x30 ? ([], 16, []) : ([], 0, [])
+    guard command.count == 2, command[0] == 0x30 else { return ([], 0, []) }
+    let application: [UInt8] = [0x03, 0xE1]
+    switch command[1] {
+    case 1: return ([0x0F, 0x00] + Array(repeating: application, count: 7).joined(), 0, [])
+    case 64: return ([0x9E, 0x00] + Array(repeating: application, count: 7).joined(), 0, [])
+    case 2, 65, 66: return (Array(Array(repeating: application, count: 8).joined()), 0, [])
+    default: return ([], 16, [])
+    }
+  }
+
+  /// Whether a command changes a tag of any kind.
+  func isWrite(_ command: [UInt8]) -> Bool {
+    switch activation {
+    case .typeA(let tag) where tag.sak == 0x00: command.count == 6 && command[0] == 0xA2
+    case .typeA(let tag) where tag.sak != 0x20: command[0] == 0xA0
+    case .typeA, .typeB: command.count > 1 && [0xD6, 0xD7].contains(command[1])
+    case .felica: command[0] == 0x08
+    case .jewel: [0x53, 0x1A, 0x54, 0x1B].contains(command[0])
+    }
   }
 }
 
@@ -107,6 +130,8 @@ private struct Kind: Sendable {
 private struct HostileTag: TagChannel {
   let kind: Kind
   let script: [UInt8]
+  /// Whether a command that writes may come now.
+  var mayBeWritten = false
   private var place = 0
   private var exchanges = 0
 
@@ -117,6 +142,7 @@ private struct HostileTag: TagChannel {
 
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     count()
+    require(mayBeWritten || !kind.isWrite(command), "nothing is written to find something out")
     switch next() {
     case 0xFF: throw TagChannelError(.noAnswer, "script")
     case 0xFE: throw TagChannelError(.transmission, "script")
