@@ -30,6 +30,8 @@ struct PlacementTracker {
     fileprivate(set) var misses = 0
     /// Whether it has been without power since it was found last.
     fileprivate var hasLostPower = false
+    /// Whether it did not answer when it was asked, and has not been found since.
+    fileprivate var hasFailedCheck = false
     /// What it holds, where that may be needed to know it again.
     fileprivate var content: TagReport.Content?
 
@@ -82,6 +84,11 @@ struct PlacementTracker {
       Avoided(uid: uid, looks: Dictionary(uniqueKeysWithValues: technologies.map { ($0, Self.missesUntilAway) })))
   }
 
+  /// The selected tag did not answer.
+  mutating func checkFailed(_ tag: TagActivation) {
+    for index in resting.indices where resting[index].tag.isSameTag(as: tag) { resting[index].hasFailedCheck = true }
+  }
+
   /// The field was off: whoever makes up identifiers may have made up a new one.
   mutating func fieldWentOff() {
     for index in resting.indices { resting[index].hasLostPower = true }
@@ -96,6 +103,7 @@ struct PlacementTracker {
         seen.insert(index)
         resting[index].misses = 0
         resting[index].hasLostPower = false
+        resting[index].hasFailedCheck = false
       } else {
         strangers.append(tag)
       }
@@ -119,7 +127,11 @@ struct PlacementTracker {
       }
     }
     let missed = resting.indices.filter { !seen.contains($0) && resting[$0].tag.modulation == modulation }
-    for index in missed { resting[index].misses += 1 }
+    for index in missed {
+      // Who did not answer, and has another tag in its place, need not be looked for again.
+      let isReplaced = resting[index].hasFailedCheck && !strangers.isEmpty
+      resting[index].misses += isReplaced ? Self.missesUntilAway : 1
+    }
     let gone = resting.filter { $0.misses >= Self.missesUntilAway }
     resting.removeAll { $0.misses >= Self.missesUntilAway }
     outcomes = gone.compactMap { $0.number.map { .left($0) } } + outcomes

@@ -27,6 +27,7 @@ extension Poller {
       guard let tag = selected else { return }
       if try isPresent(tag, device) { return }
       presence.checkFailed()
+      tracker.checkFailed(tag)
       try letGo(device)
     case .look(let modulations, let isAnew):
       try look(for: modulations, isAnew: isAnew, device)
@@ -35,18 +36,11 @@ extension Poller {
   }
 
   private func look(for modulations: [Modulation], isAnew: Bool, _ device: Device) throws(Interruption) {
-    try letGo(device)
-    if isAnew {
-      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
-      try pause(PresencePlan.confirmationInterval)
-    }
-    var outcomes: [PlacementTracker.Outcome] = []
-    for modulation in modulations {
-      let tags = try list(modulation, device)
-      outcomes += tracker.looked(for: modulation, found: tags)
-      // The chip forgets what it has found when it looks for something else; a tag that listens would miss that look.
-      if modulation != modulations.last { try letGo(device) }
-      try asking { () throws(ReaderLinkError) in try daemon.beat() }
+    var outcomes = try list(modulations, isAnew: isAnew, device)
+    // A newcomer in the place of another tag: whether that one is away is known before time is spent on reading.
+    let missed = Set(tracker.resting.filter { $0.misses > 0 }.map(\.tag.modulation))
+    if !missed.isEmpty, outcomes.contains(where: { if case .arrived = $0 { true } else { false } }) {
+      outcomes = try list(modulations.filter(missed.contains), isAnew: true, device) + outcomes
     }
     try handle(outcomes)
     // Looking for a second tag has sent the first one to sleep.
@@ -54,6 +48,25 @@ extension Poller {
       return
     }
     try selectAgain(resting.tag, device)
+  }
+
+  /// Looks for several technologies, with the field off before where `isAnew`.
+  private func list(
+    _ modulations: [Modulation], isAnew: Bool, _ device: Device
+  ) throws(Interruption) -> [PlacementTracker.Outcome] {
+    try letGo(device)
+    if isAnew {
+      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      try pause(PollPlan.resetTime)
+    }
+    var outcomes: [PlacementTracker.Outcome] = []
+    for modulation in modulations {
+      // The chip forgets what it has found when it looks for something else; a tag that listens would miss that look.
+      try letGo(device)
+      outcomes += tracker.looked(for: modulation, found: try list(modulation, device))
+      try asking { () throws(ReaderLinkError) in try daemon.beat() }
+    }
+    return outcomes
   }
 
   /// Looks for one technology. A tag that is found alone is selected then, unless a second one was looked for.

@@ -29,6 +29,7 @@ struct PresencePlan {
   private let modulations: [Modulation]
   private let shortest: Duration
   private var hasPaused = true
+  private var hasChecked = true
   private var newcomersDue: Instant?
 
   /// - Parameters:
@@ -43,6 +44,7 @@ struct PresencePlan {
   mutating func begin() {
     newcomersDue = nil
     hasPaused = true
+    hasChecked = true
   }
 
   /// The check has failed: whether the tag is away is looked at without delay.
@@ -65,12 +67,19 @@ struct PresencePlan {
     hasPaused = false
     let own = modulations.filter { modulation in resting.contains { $0.tag.modulation == modulation } }
     if missed { return .look(own, isAnew: true) }
+    let isSelected = resting.count == 1 && selected.map { resting[0].tag.isSameTag(as: $0) } ?? false
     if newcomersDue.map({ now >= $0 }) ?? true {
+      // Whether a newcomer lies beside the tag or in its place is known where that was there just now.
+      if isSelected && !hasChecked {
+        (hasChecked, hasPaused) = (true, true)
+        return .check
+      }
+      hasChecked = false
       newcomersDue = now + Self.newcomerInterval
       // What rests comes last, so that it is selected afterwards.
       return .look(modulations.filter { !own.contains($0) } + own, isAnew: false)
     }
-    if resting.count == 1, let selected, resting[0].tag.isSameTag(as: selected) { return .check }
+    if isSelected { return .check }
     return .look(own, isAnew: false)
   }
 }

@@ -42,6 +42,20 @@ import Testing
     }
   }
 
+  @Test func aTagThatDoesNotAnswerAndHasAnotherInItsPlaceIsAwayAtOnce() {
+    var tracker = PlacementTracker()
+    _ = tracker.looked(for: .typeA, found: [tag])
+    tracker.checkFailed(tag)
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [])
+    // One that was sent to sleep may hide behind a newcomer.
+    #expect(tracker.looked(for: .typeA, found: [other]) == [.arrived(2, other)])
+    #expect(tracker.looked(for: .typeA, found: [tag, other]) == [])
+    _ = tracker.looked(for: .typeA, found: [tag])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.left(2)])
+    tracker.checkFailed(tag)
+    #expect(tracker.looked(for: .typeA, found: [other]) == [.left(1), .arrived(3, other)])
+  }
+
   @Test func aLookForAnotherTechnologySaysNothingOfATag() {
     var tracker = PlacementTracker()
     _ = tracker.looked(for: .typeA, found: [tag])

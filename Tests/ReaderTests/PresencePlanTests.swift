@@ -29,6 +29,7 @@ import Testing
     }
     let later = now + PresencePlan.newcomerInterval
     #expect(plan.next(resting, selected: tag, at: later) == .pause(.milliseconds(120)))
+    #expect(plan.next(resting, selected: tag, at: later) == .check)
     #expect(plan.next(resting, selected: tag, at: later) == .look([.typeB, .jewel, .typeA], isAnew: false))
   }
 
