@@ -58,8 +58,8 @@ public enum DaemonProgram {
           log(.info, "SIGHUP: the configuration is read at the start only")
           continue
         }
-        // Readers have 2.5 s to end, and 2 s more once they are killed. Whatever else does not end is not waited for.
-        loop.schedule(after: .seconds(5)) { _exit(0) }
+        // Whatever does not end by itself is not waited for: a reader process ends with this one.
+        loop.schedule(after: .milliseconds(900)) { _exit(0) }
         await service.end(.requested)
       }
     }

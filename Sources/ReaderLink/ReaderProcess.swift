@@ -95,7 +95,7 @@ public actor ReaderProcess {
   /// started again is started now.
   public func lookForDevice() { handle(.lookForDevice) }
 
-  /// Ends the process for good: asks it to, kills it where it does not within 2.5 s, and waits until it is reaped, but no
+  /// Ends the process for good: asks it to, kills it where it does not within 700 ms, and waits until it is reaped, but no
   /// longer than 2 s more.
   ///
   /// - Returns: whether it has ended; not where the kernel holds it, inside of a driver that hangs.

@@ -65,9 +65,9 @@ struct ReaderSupervision {
   static let changeWindow = Duration.seconds(60)
   /// How long a process may live after it has closed its link.
   static let hangUpAllowance = Duration.milliseconds(500)
-  /// How long a process may take to shut down: to come back from an exchange (700 ms at most), and to switch the field off
-  /// and close the device, which are commands of 350 ms each, and as much again on a machine that is busy.
-  static let shutDownAllowance = Duration.milliseconds(2500)
+  /// How long a process may take to shut down. An exchange that fails and the close after it may take longer; but the daemon
+  /// ends within a second.
+  static let shutDownAllowance = Duration.milliseconds(700)
   /// How long a killed process is waited for in the end. One that is inside of a driver that hangs dies only when that
   /// returns, which may be never.
   static let killAllowance = Duration.seconds(2)

@@ -278,8 +278,7 @@ private struct Rig {
     var rig = Rig()
     _ = rig(.start)
     #expect(rig(.stop) == [.send(.shutDown)])
-    // An exchange that is under way, and the closing of the device, are over by then.
-    #expect(rig.advance(.milliseconds(2499)) == [])
+    #expect(rig.advance(.milliseconds(699)) == [])
     #expect(rig.advance(.milliseconds(1)) == [.kill])
     #expect(rig(.exited("killed by signal 9 (Killed)")) == [.finish])
     #expect(rig(.start) == [])
