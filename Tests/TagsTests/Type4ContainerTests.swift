@@ -137,6 +137,15 @@ private struct StrictCard: TagChannel {
     #expect(card.commands.count == 5)
   }
 
+  @Test func aCardThatNobodyMayReadIsNotSupported() throws {
+    var control = Self.control(100)
+    control[6] = 0xFF
+    var card = StrictCard(control, file: [0, 0])
+    let status = try TagActivation.type4A.queryNDEF(over: &card)
+    #expect(status.access == .notSupported)
+    #expect(status.problem?.description == "unsupported: the card does not let everybody read it")
+  }
+
   @Test func mapping2EndsAt32KiB() throws {
     var card = StrictCard(Self.control(0xFFFE), file: [0, 0])
     #expect(try TagActivation.type4A.queryNDEF(over: &card).capacity == 0x8000 - 2)
