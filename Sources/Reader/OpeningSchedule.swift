@@ -24,6 +24,9 @@ struct OpeningSchedule {
 
   init(isTold: Bool) { self.isTold = isTold }
 
+  /// Whether it was tried often enough in a row to take it for gone.
+  var hasFailedForLong: Bool { failures >= Self.pauses.count }
+
   func step(wantsScanning: Bool, at now: Instant) -> Step {
     guard let next else { return .open }
     if isTold && !wantsScanning && failures >= Self.pauses.count { return .sleep }

@@ -19,6 +19,14 @@ struct PlacementTracker {
     case unwanted(TagActivation)
     /// A tag that was to be left alone is away.
     case forgotten(uid: [UInt8])
+
+    /// Whether a tag has to be read for it.
+    var isToBeRead: Bool {
+      switch self {
+      case .arrived, .uncertain: true
+      case .left, .avoided, .unwanted, .forgotten: false
+      }
+    }
   }
 
   /// A tag that counts as there.

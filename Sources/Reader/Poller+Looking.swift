@@ -40,7 +40,12 @@ extension Poller {
     // A newcomer in the place of another tag: whether that one is away is known before time is spent on reading.
     let missed = Set(tracker.resting.filter { $0.misses > 0 }.map(\.tag.modulation))
     if !missed.isEmpty, outcomes.contains(where: { if case .arrived = $0 { true } else { false } }) {
-      outcomes = try list(modulations.filter(missed.contains), isAnew: true, device) + outcomes
+      do throws(Interruption) {
+        outcomes = try list(modulations.filter(missed.contains), isAnew: true, device) + outcomes
+      } catch {
+        try giveUp(outcomes)
+        throw error
+      }
     }
     try handle(outcomes)
     // Looking for a second tag has sent the first one to sleep.
@@ -60,13 +65,25 @@ extension Poller {
       try pause(PollPlan.resetTime)
     }
     var outcomes: [PlacementTracker.Outcome] = []
-    for modulation in modulations {
-      // The chip forgets what it has found when it looks for something else; a tag that listens would miss that look.
-      try letGo(device)
-      outcomes += tracker.looked(for: modulation, found: try list(modulation, device))
-      try asking { () throws(ReaderLinkError) in try daemon.beat() }
+    do throws(Interruption) {
+      for modulation in modulations {
+        // The chip forgets what it has found when it looks for something else; a tag that listens would miss that look.
+        try letGo(device)
+        outcomes += tracker.looked(for: modulation, found: try list(modulation, device))
+        try asking { () throws(ReaderLinkError) in try daemon.beat() }
+      }
+    } catch {
+      if case .deviceLost = error { try giveUp(outcomes) }
+      throw error
     }
     return outcomes
+  }
+
+  /// Says what is known before the device failed. Who has come and was not read is new when it is found again.
+  private func giveUp(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
+    for outcome in outcomes {
+      if case .arrived(let number, _) = outcome { tracker.unread(number) } else { try say(outcome) }
+    }
   }
 
   /// Looks for one technology. A tag that is found alone is selected then, unless a second one was looked for.
@@ -107,24 +124,41 @@ extension Poller {
     return answer.isThere
   }
 
+  /// Says what has come of looks, then reads who has come.
   func handle(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
-    for outcome in outcomes {
-      switch outcome {
-      case .arrived(let number, let tag):
-        try examine(tag, number)
-      case .uncertain(let number, let resting, let tag):
-        try compare(tag, number, with: resting)
-      case .left(let number):
-        try report(.removed(placement: number))
-      case .avoided(let uid):
-        try report(.log(.notice, "a tag that was there when the process ended is left alone until it is taken away"))
-        try report(.log(.debug, "the tag \(Self.hexadecimal(uid)) is left alone"))
-      case .unwanted(let tag):
-        try report(
-          .log(.debug, "the tag \(Self.hexadecimal(tag.identifier)) is left alone: \(tag.type) is not configured"))
-      case .forgotten(let uid):
-        try report(.forgotten(uid: uid))
+    var newcomers = outcomes.filter(\.isToBeRead)[...]
+    for outcome in outcomes where !outcome.isToBeRead { try say(outcome) }
+    while let newcomer = newcomers.popFirst() {
+      do throws(Interruption) {
+        try read(newcomer)
+      } catch {
+        try giveUp(Array(newcomers))
+        throw error
       }
+    }
+  }
+
+  private func read(_ newcomer: PlacementTracker.Outcome) throws(Interruption) {
+    switch newcomer {
+    case .arrived(let number, let tag): try examine(tag, number)
+    case .uncertain(let number, let resting, let tag): try compare(tag, number, with: resting)
+    case .left, .avoided, .unwanted, .forgotten: break
+    }
+  }
+
+  private func say(_ outcome: PlacementTracker.Outcome) throws(Interruption) {
+    switch outcome {
+    case .arrived, .uncertain: break
+    case .left(let number):
+      try report(.removed(placement: number))
+    case .avoided(let uid):
+      try report(.log(.notice, "a tag that was there when the process ended is left alone until it is taken away"))
+      try report(.log(.debug, "the tag \(Self.hexadecimal(uid)) is left alone"))
+    case .unwanted(let tag):
+      try report(
+        .log(.debug, "the tag \(Self.hexadecimal(tag.identifier)) is left alone: \(tag.type) is not configured"))
+    case .forgotten(let uid):
+      try report(.forgotten(uid: uid))
     }
   }
 

@@ -107,7 +107,9 @@ final class Poller {
     }
     schedule.failed(at: .now)
     try report(.state(state))
-    try handle(tracker.readerLeft())
+    // A device that answers late took no tag along; one that is away did.
+    if case .absent = state { return try handle(tracker.readerLeft()) }
+    if schedule.hasFailedForLong { try handle(tracker.readerLeft()) }
   }
 
   private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<Device, Device.Failure> {
@@ -116,6 +118,8 @@ final class Poller {
 
   private func lose(_ failure: Device.Failure) throws(ReaderLinkError) {
     counters.chipCommands += device?.commands ?? 0
+    // Closing waits for a chip that is silent.
+    try daemon.promise(Self.openingAllowance)
     device = nil
     selected = nil
     mayListen = false

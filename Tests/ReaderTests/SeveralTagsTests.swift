@@ -50,6 +50,24 @@ import Testing
     await rig.stop()
   }
 
+  /// Whatever the device was doing with one of them when it failed.
+  @Test(arguments: 1...24) func aDeviceThatFailsCostsNoneOfSeveralNewcomers(command: Int) async throws {
+    let rig = try await ReaderRig.scanning()
+    await rig.simulator.place(try .type2(.ntag213, message: try uri("https://example.com/1")))
+    _ = try await rig.message()
+    let messages = [try uri("https://example.com/2"), try uri("https://example.com/3")]
+    await rig.simulator.place(try .type2(.ntag213, message: messages[0]))
+    await rig.simulator.place(try .type3(message: messages[1]))
+    await rig.simulator.add(.corruptChecksum(command: command))
+    let found = try await self.messages(2, rig)
+    #expect(Set(found.keys) == Set(messages))
+    // Those that rest are not announced again.
+    try await rig.commands(40)
+    let tags = rig.seen.count { if case .tag = $0 { true } else { false } }
+    #expect(tags == 3)
+    await rig.stop()
+  }
+
   @Test func aPhoneWithARandomUIDIsOnePlacementWhateverTheFieldDoes() async throws {
     let rig = try await ReaderRig.scanning()
     let message = try uri("https://example.com")
