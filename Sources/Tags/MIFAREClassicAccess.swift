@@ -2,11 +2,6 @@
 ///
 /// Their data blocks, one behind the other without the trailers, are one memory with addresses from 0.
 struct MIFAREClassicAccess {
-  enum Stop: Error {
-    case channel(TagChannelError)
-    case problem(TagProblem)
-  }
-
   private static let blockSize = MIFAREClassicSector.blockSize
   /// Sectors 1 to 15, 17 to 31 and 32 to 39.
   private static let largestMemory = (30 * 3 + 8 * 15) * blockSize
@@ -36,7 +31,7 @@ struct MIFAREClassicAccess {
   }
 
   /// Reads the first part of the directory, and where that names no sector the second.
-  mutating func open(_ channel: inout some TagChannel) throws(Stop) {
+  mutating func open(_ channel: inout some TagChannel) throws(TagStop) {
     let first = MIFAREClassicSector(number: 0)
     guard try authenticate(first, .directory, &channel) else {
       throw .problem(TagProblem(.notNDEF, "there is no application directory that everybody may read"))
@@ -56,7 +51,7 @@ struct MIFAREClassicAccess {
   ///
   /// - Returns: whether there are more of them now.
   @discardableResult
-  mutating func extend(_ channel: inout some TagChannel) throws(Stop) -> Bool {
+  mutating func extend(_ channel: inout some TagChannel) throws(TagStop) -> Bool {
     guard mayGoOn else { return false }
     mayGoOn = false
     let second = MIFAREApplicationDirectory.secondSector
@@ -71,7 +66,7 @@ struct MIFAREClassicAccess {
   }
 
   /// Looks for the NDEF TLV.
-  mutating func block(_ channel: inout some TagChannel) throws(Stop) -> NDEFBlock {
+  mutating func block(_ channel: inout some TagChannel) throws(TagStop) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area) {
       case .needs(let address): try fetch(address, &channel)
@@ -84,7 +79,7 @@ struct MIFAREClassicAccess {
   }
 
   /// A block that goes beyond what is known of the area needs the rest of the open sector, which would have to be opened again.
-  private mutating func finishSector(_ channel: inout some TagChannel) throws(Stop) {
+  private mutating func finishSector(_ channel: inout some TagChannel) throws(TagStop) {
     var start = 0
     for sector in sectors {
       if sector == authenticated?.sector { return try require(start..<start + sector.dataSize, &channel) }
@@ -93,7 +88,7 @@ struct MIFAREClassicAccess {
   }
 
   /// Fetches what is not known yet of these addresses.
-  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(Stop) {
+  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagStop) {
     for address in addresses where memory[address] == nil { try fetch(address, &channel) }
   }
 
@@ -108,7 +103,7 @@ struct MIFAREClassicAccess {
   }
 
   /// Writes a block of the data area.
-  mutating func write(_ contents: [UInt8], at address: Int, _ channel: inout some TagChannel) throws(Stop) {
+  mutating func write(_ contents: [UInt8], at address: Int, _ channel: inout some TagChannel) throws(TagStop) {
     guard let (sector, block) = place(of: address) else { return }
     try requireKey(sector, .ndef, &channel)
     try write(contents, toBlock: block, &channel)
@@ -118,7 +113,7 @@ struct MIFAREClassicAccess {
   /// A sector's trailer, opened with a key A that everybody knows.
   mutating func trailer(
     of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
-  ) throws(Stop) -> MIFAREClassicTrailer {
+  ) throws(TagStop) -> MIFAREClassicTrailer {
     try requireKey(sector, key, &channel)
     guard let trailer = MIFAREClassicTrailer(try read(sector.trailerBlock, &channel)) else {
       throw .problem(TagProblem(.damaged, "the access bits of sector \(sector.number) contradict each other"))
@@ -129,7 +124,7 @@ struct MIFAREClassicAccess {
   /// Writes a sector's trailer with a key that the tag is known to have.
   mutating func writeTrailer(
     _ bytes: [UInt8], of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
-  ) throws(Stop) {
+  ) throws(TagStop) {
     try requireKey(sector, key, &channel)
     try write(bytes, toBlock: sector.trailerBlock, &channel)
   }
@@ -139,7 +134,7 @@ struct MIFAREClassicAccess {
   /// - Returns: false where the tag is there and has another key.
   mutating func authenticate(
     _ sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
-  ) throws(Stop) -> Bool {
+  ) throws(TagStop) -> Bool {
     if let authenticated, authenticated == (sector, key) { return true }
     authenticated = nil
     let block = UInt8(truncatingIfNeeded: sector.firstBlock)
@@ -155,13 +150,13 @@ struct MIFAREClassicAccess {
     return true
   }
 
-  private func reselect(_ channel: inout some TagChannel) throws(Stop) {
+  private func reselect(_ channel: inout some TagChannel) throws(TagStop) {
     do throws(TagChannelError) { try channel.reselect() } catch { throw .channel(error) }
   }
 
   private mutating func requireKey(
     _ sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
-  ) throws(Stop) {
+  ) throws(TagStop) {
     guard try authenticate(sector, key, &channel) else {
       throw .problem(TagProblem(.damaged, "sector \(sector.number) does not open with the key that it should have"))
     }
@@ -170,20 +165,20 @@ struct MIFAREClassicAccess {
   /// - Returns: the sectors of NDEF; nil where the checksum is wrong.
   private mutating func directory(
     of sector: MIFAREClassicSector, blocks: ClosedRange<Int>, from first: Int, _ channel: inout some TagChannel
-  ) throws(Stop) -> [MIFAREClassicSector]? {
+  ) throws(TagStop) -> [MIFAREClassicSector]? {
     var bytes: [UInt8] = []
     for block in blocks { bytes += try read(block, &channel) }
     return MIFAREApplicationDirectory.ndefSectors(bytes, from: first)
   }
 
-  private mutating func fetch(_ address: Int, _ channel: inout some TagChannel) throws(Stop) {
+  private mutating func fetch(_ address: Int, _ channel: inout some TagChannel) throws(TagStop) {
     guard let (sector, block) = place(of: address) else { return }
     try requireKey(sector, .ndef, &channel)
     memory.learn(try read(block, &channel), at: address - address % Self.blockSize)
   }
 
   /// READ: of the sector that is open.
-  private mutating func read(_ block: Int, _ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+  private mutating func read(_ block: Int, _ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
     // What was not heard is asked again; a tag that is there and refuses twice protects the block.
     let open = authenticated
     var answer = try ask(forBlock: block, &channel)
@@ -202,7 +197,7 @@ struct MIFAREClassicAccess {
   /// - Returns: nil where the tag is there and does not answer; no sector is open then.
   private mutating func ask(
     forBlock block: Int, _ channel: inout some TagChannel
-  ) throws(Stop) -> [UInt8]? {
+  ) throws(TagStop) -> [UInt8]? {
     do throws(TagChannelError) {
       return try channel.exchange([0x30, UInt8(truncatingIfNeeded: block)])
     } catch {
@@ -213,7 +208,7 @@ struct MIFAREClassicAccess {
     return nil
   }
 
-  private func write(_ bytes: [UInt8], toBlock block: Int, _ channel: inout some TagChannel) throws(Stop) {
+  private func write(_ bytes: [UInt8], toBlock block: Int, _ channel: inout some TagChannel) throws(TagStop) {
     do throws(TagChannelError) {
       _ = try channel.exchange([0xA0, UInt8(truncatingIfNeeded: block)] + bytes)
     } catch {

@@ -2,7 +2,7 @@ extension MIFAREClassicTag {
   /// First the length becomes zero, then come the blocks behind it, last its own: until that is written the tag is empty.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
-    try Self.stopping { () throws(MIFAREClassicAccess.Stop) in
+    let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
       try access.open(&channel)
       var block = try access.block(&channel)
       guard let (first, _) = access.place(of: block.lengthAddress) else { return .tooLong(capacity: 0) }
@@ -20,6 +20,7 @@ extension MIFAREClassicTag {
       try Self.put(bytes, block, &access, &channel)
       return nil
     }
+    if let reason { throw reason }
   }
 
   private static func sectors(of addresses: [Int], _ access: MIFAREClassicAccess) -> [MIFAREClassicSector] {
@@ -29,7 +30,7 @@ extension MIFAREClassicTag {
   private static func put(
     _ bytes: [(address: Int, byte: UInt8)], _ block: NDEFBlock, _ access: inout MIFAREClassicAccess,
     _ channel: inout some TagChannel
-  ) throws(MIFAREClassicAccess.Stop) {
+  ) throws(TagStop) {
     let size = MIFAREClassicSector.blockSize
     let new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
     let lengthStart = block.lengthAddress - block.lengthAddress % size
@@ -54,7 +55,7 @@ extension MIFAREClassicTag {
   /// again. What is needed for all of them is found out, and every key proved, before the first is written.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
-    try Self.stopping { () throws(MIFAREClassicAccess.Stop) in
+    let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
       try access.open(&channel)
       try access.extend(&channel)
       _ = try access.block(&channel)
@@ -71,6 +72,7 @@ extension MIFAREClassicTag {
       for step in steps { try access.writeTrailer(step.trailer, of: step.sector, step.key, &channel) }
       return nil
     }
+    if let reason { throw reason }
   }
 
   /// A trailer to be written.
@@ -92,7 +94,7 @@ extension MIFAREClassicTag {
   private static func lockStep(
     _ sector: MIFAREClassicSector, _ keysB: inout [MIFAREClassicKey], _ access: inout MIFAREClassicAccess,
     _ channel: inout some TagChannel
-  ) throws(MIFAREClassicAccess.Stop) -> LockPlan {
+  ) throws(TagStop) -> LockPlan {
     let isNDEF = access.sectors.contains(sector)
     // It has opened the sector: it is the sector's key A.
     let keyA: MIFAREClassicKey = isNDEF ? .ndef : .directory
@@ -113,21 +115,5 @@ extension MIFAREClassicTag {
       return .impossible("key B of sector \(sector.number), which locking needs, is a secret")
     case nil: return .impossible("the access bits of sector \(sector.number) cannot be changed any more")
     }
-  }
-
-  /// Does something that ends with a reason not to write, or none.
-  private static func stopping(
-    _ body: () throws(MIFAREClassicAccess.Stop) -> TagWriteError?
-  ) throws(TagWriteError) {
-    let reason: TagWriteError?
-    do throws(MIFAREClassicAccess.Stop) {
-      reason = try body()
-    } catch {
-      switch error {
-      case .channel(let error): reason = .channel(error)
-      case .problem(let problem): reason = .refused(problem)
-      }
-    }
-    if let reason { throw reason }
   }
 }

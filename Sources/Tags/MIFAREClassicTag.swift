@@ -11,22 +11,17 @@ struct MIFAREClassicTag: NDEFTag {
     over channel: inout some TagChannel
   ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
-    do throws(MIFAREClassicAccess.Stop) {
+    return try Result { () throws(TagStop) in
       try access.open(&channel)
       let block = try access.block(&channel)
       try access.require(block.messageAddresses, &channel)
-      return .success(access.memory.known(at: block.messageAddresses))
-    } catch {
-      switch error {
-      case .channel(let error): throw error
-      case .problem(let problem): return .failure(problem)
-      }
+      return access.memory.known(at: block.messageAddresses)
     }
   }
 
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
-    do throws(MIFAREClassicAccess.Stop) {
+    return try NDEFStatus { () throws(TagStop) in
       try access.open(&channel)
       try access.extend(&channel)
       let block = try access.block(&channel)
@@ -35,11 +30,6 @@ struct MIFAREClassicTag: NDEFTag {
         isWritable = try access.trailer(of: sector, .ndef, &channel).letsEverybodyWrite
       }
       return NDEFStatus(capacity: NDEFBlock.capacity(bytes: block.addresses.count), isWritable: isWritable)
-    } catch {
-      switch error {
-      case .channel(let error): throw error
-      case .problem(let problem): return NDEFStatus(notSupported: problem)
-      }
     }
   }
 }

@@ -4,12 +4,6 @@
 /// RSEG would give 16 of them at once. No PN53x gets that through: its firmware knows the first segment alone, and what it
 /// lets through its registers is half as long.
 struct Type1Access {
-  /// What ends the access early.
-  enum Stop: Error {
-    case channel(TagChannelError)
-    case problem(TagProblem)
-  }
-
   static let blockSize = 8
   /// Commands for single bytes reach what RALL gives.
   static let staticBlocks = 15
@@ -34,7 +28,7 @@ struct Type1Access {
   var access: UInt8 { memory[11] ?? 0xFF }
 
   /// RALL, and the check that the tag is formatted for NDEF.
-  mutating func open(_ channel: inout some TagChannel) throws(Stop) {
+  mutating func open(_ channel: inout some TagChannel) throws(TagStop) {
     let answer = try exchange([0x00, 0x00, 0x00], &channel)
     guard answer.count >= 2 + Self.staticSize else {
       throw .problem(TagProblem(.damaged, "the tag answered RALL with less than \(2 + Self.staticSize) bytes"))
@@ -61,7 +55,7 @@ struct Type1Access {
   static func addresses(of block: Int) -> Range<Int> { block * blockSize..<(block + 1) * blockSize }
 
   /// Finds the NDEF TLV.
-  mutating func block(_ channel: inout some TagChannel) throws(Stop) -> NDEFBlock {
+  mutating func block(_ channel: inout some TagChannel) throws(TagStop) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area, reserved: Self.reserved) {
       case .needs(let address): try require([address], &channel)
@@ -72,12 +66,12 @@ struct Type1Access {
   }
 
   /// Fetches what is not known yet.
-  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(Stop) {
+  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagStop) {
     for address in addresses where memory[address] == nil { try read(block: address / Self.blockSize, &channel) }
   }
 
   /// READ8.
-  private mutating func read(block: Int, _ channel: inout some TagChannel) throws(Stop) {
+  private mutating func read(block: Int, _ channel: inout some TagChannel) throws(TagStop) {
     guard isDynamic, let number = UInt8(exactly: block) else {
       throw .problem(TagProblem(.damaged, "the tag has no block \(block)"))
     }
@@ -93,7 +87,7 @@ struct Type1Access {
   /// - Returns: whether the tag says that it holds the byte now.
   mutating func write(
     _ byte: UInt8, to address: Int, erasing: Bool, _ channel: inout some TagChannel
-  ) throws(Stop) -> Bool {
+  ) throws(TagStop) -> Bool {
     guard (0..<Self.staticSize).contains(address) else { return false }
     let operand = UInt8(truncatingIfNeeded: address)
     let answer = try exchange([erasing ? 0x53 : 0x1A, operand, byte], &channel)
@@ -105,7 +99,7 @@ struct Type1Access {
   /// - Returns: whether the tag says that it holds the bytes now.
   mutating func write(
     _ bytes: [UInt8], toBlock block: Int, erasing: Bool, _ channel: inout some TagChannel
-  ) throws(Stop) -> Bool {
+  ) throws(TagStop) -> Bool {
     guard isDynamic, bytes.count == Self.blockSize, let number = UInt8(exactly: block) else { return false }
     let answer = try exchange([erasing ? 0x54 : 0x1B, number] + bytes, &channel)
     return confirm(bytes, answer, number, block * Self.blockSize, erasing)
@@ -120,7 +114,7 @@ struct Type1Access {
     return zip(answer[1...], bytes).allSatisfy { erasing ? $0 == $1 : $0 & $1 == $1 }
   }
 
-  private func exchange(_ command: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+  private func exchange(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
     do throws(TagChannelError) {
       return try channel.exchange(command + uid)
     } catch {

@@ -5,7 +5,7 @@ struct Type1Survey {
   var access: Type1Access
   let block: NDEFBlock
 
-  init(_ uid: [UInt8], _ channel: inout some TagChannel) throws(Type1Access.Stop) {
+  init(_ uid: [UInt8], _ channel: inout some TagChannel) throws(TagStop) {
     var access = Type1Access(uid: uid)
     try access.open(&channel)
     block = try access.block(&channel)
@@ -30,7 +30,7 @@ struct Type1Survey {
   /// them locks is not looked at: where one is set, none of dynamic memory counts.
   mutating func room(
     for addresses: some Sequence<Int>, _ channel: inout some TagChannel
-  ) throws(Type1Access.Stop) -> Int {
+  ) throws(TagStop) -> Int {
     var isDynamicMemoryLocked = false
     if addresses.contains(where: { $0 >= Type1Access.staticSize }) {
       let locks = dynamicLocks
@@ -54,7 +54,7 @@ struct Type1Survey {
   /// Every lock bit of the data area; nil where the tag does not say where those of its dynamic memory are.
   mutating func locks(
     _ channel: inout some TagChannel
-  ) throws(Type1Access.Stop) -> [(address: Int, mask: UInt8)]? {
+  ) throws(TagStop) -> [(address: Int, mask: UInt8)]? {
     let dynamic = dynamicLocks
     if access.area.upperBound > 128, dynamic.isEmpty { return nil }
     try access.require(dynamic.map(\.address), &channel)

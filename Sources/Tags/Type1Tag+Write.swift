@@ -5,7 +5,7 @@ extension Type1Tag {
   /// then is no NDEF tag any more, and nothing tells it from a blank one, where an empty one can be written again; and both
   /// cost the same.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
-    try Self.stopping { () throws(Type1Access.Stop) in
+    let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
       var survey = try Type1Survey(uid, &channel)
       guard survey.isWritable else { return .readOnly }
       let most = NDEFBlock.capacity(bytes: survey.block.addresses.count)
@@ -20,11 +20,12 @@ extension Type1Tag {
       guard message.count <= capacity else { return .tooLong(capacity: capacity) }
       return try Self.put(bytes.prefix(room - 1), &survey, &channel) ? nil : .notAsWritten
     }
+    if let reason { throw reason }
   }
 
   private static func put(
     _ bytes: ArraySlice<(address: Int, byte: UInt8)>, _ survey: inout Type1Survey, _ channel: inout some TagChannel
-  ) throws(Type1Access.Stop) -> Bool {
+  ) throws(TagStop) -> Bool {
     let block = survey.block
     try survey.access.require(Type1WritePlan.kept(bytes.map(\.address), over: block), &channel)
     let plan = Type1WritePlan(bytes, over: block, survey.access.memory, isDynamic: survey.access.isDynamic)
@@ -43,7 +44,7 @@ extension Type1Tag {
   /// First the capability container says that nobody may write, as the specification has it (section 6.4.4); then the lock
   /// bits make it so, those of its own block among the last.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
-    try Self.stopping { () throws(Type1Access.Stop) in
+    let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
       var survey = try Type1Survey(uid, &channel)
       guard let locks = try survey.locks(&channel) else {
         return .cannotLock("the tag does not say where the lock bits of its dynamic memory are")
@@ -59,17 +60,18 @@ extension Type1Tag {
       }
       return nil
     }
+    if let reason { throw reason }
   }
 
   /// - Returns: false where the tag is there and refuses.
   private static func set(
     _ locks: [(address: Int, mask: UInt8)], _ access: inout Type1Access, _ channel: inout some TagChannel
-  ) throws(Type1Access.Stop) -> Bool {
+  ) throws(TagStop) -> Bool {
     for block in Set(locks.map { $0.address / Type1Access.blockSize }).sorted(by: >) {
       let inBlock = locks.filter { $0.address / Type1Access.blockSize == block }
       let isAccepted: Bool
       if block < Type1Access.staticBlocks {
-        isAccepted = try ask(&access, &channel) { (access, channel) throws(Type1Access.Stop) in
+        isAccepted = try ask(&access, &channel) { (access, channel) throws(TagStop) in
           for lock in inBlock.reversed() {
             guard try access.write(lock.mask, to: lock.address, erasing: false, &channel) else { return false }
           }
@@ -79,7 +81,7 @@ extension Type1Tag {
         let bits = Type1Access.addresses(of: block).map { address in
           inBlock.reduce(0 as UInt8) { $1.address == address ? $0 | $1.mask : $0 }
         }
-        isAccepted = try ask(&access, &channel) { (access, channel) throws(Type1Access.Stop) in
+        isAccepted = try ask(&access, &channel) { (access, channel) throws(TagStop) in
           try access.write(bits, toBlock: block, erasing: false, &channel)
         }
       }
@@ -91,9 +93,9 @@ extension Type1Tag {
   /// Does what the tag may refuse, which it does without a word.
   private static func ask<Channel: TagChannel>(
     _ access: inout Type1Access, _ channel: inout Channel,
-    _ body: (inout Type1Access, inout Channel) throws(Type1Access.Stop) -> Bool
-  ) throws(Type1Access.Stop) -> Bool {
-    do throws(Type1Access.Stop) {
+    _ body: (inout Type1Access, inout Channel) throws(TagStop) -> Bool
+  ) throws(TagStop) -> Bool {
+    do throws(TagStop) {
       return try body(&access, &channel)
     } catch {
       guard case .channel(let reason) = error, reason.code == .noAnswer else { throw error }
@@ -104,19 +106,5 @@ extension Type1Tag {
       throw .channel(error)
     }
     return false
-  }
-
-  /// Does something that ends with a reason not to write, or none.
-  private static func stopping(_ body: () throws(Type1Access.Stop) -> TagWriteError?) throws(TagWriteError) {
-    let reason: TagWriteError?
-    do throws(Type1Access.Stop) {
-      reason = try body()
-    } catch {
-      switch error {
-      case .channel(let error): reason = .channel(error)
-      case .problem(let problem): reason = .refused(problem)
-      }
-    }
-    if let reason { throw reason }
   }
 }

@@ -12,31 +12,21 @@ struct Type1Tag: NDEFTag {
     over channel: inout some TagChannel
   ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
     var access = Type1Access(uid: uid)
-    do throws(Type1Access.Stop) {
+    return try Result { () throws(TagStop) in
       try access.open(&channel)
       let block = try access.block(&channel)
       try access.require(block.messageAddresses, &channel)
-      return .success(access.memory.known(at: block.messageAddresses))
-    } catch {
-      switch error {
-      case .channel(let error): throw error
-      case .problem(let problem): return .failure(problem)
-      }
+      return access.memory.known(at: block.messageAddresses)
     }
   }
 
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
-    do throws(Type1Access.Stop) {
+    return try NDEFStatus { () throws(TagStop) in
       var survey = try Type1Survey(uid, &channel)
       let room = survey.isWritable ? try survey.room(for: survey.block.addresses, &channel) : 0
       let isWritable = survey.isWritable && room >= 2
       return NDEFStatus(
         capacity: NDEFBlock.capacity(bytes: isWritable ? room : survey.block.addresses.count), isWritable: isWritable)
-    } catch {
-      switch error {
-      case .channel(let error): throw error
-      case .problem(let problem): return NDEFStatus(notSupported: problem)
-      }
     }
   }
 }

@@ -1,12 +1,6 @@
 /// The memory of a selected Type 2 tag (Type 2 Tag Operation Specification 1.1, section 5): pages of 4 bytes, in sectors of 256
 /// pages. What was fetched once is kept.
 struct Type2Access {
-  /// What ends the access early.
-  enum Stop: Error {
-    case channel(TagChannelError)
-    case problem(TagProblem)
-  }
-
   static let pageSize = 4
   private static let acknowledgement: [UInt8] = [0x0A]
   /// The first byte behind the capability container.
@@ -30,7 +24,7 @@ struct Type2Access {
 
   /// Reads the first pages, and checks that the tag is formatted for NDEF. Page 3 is the capability container, page 2 holds the
   /// static lock bytes.
-  mutating func open(from page: Int, _ channel: inout some TagChannel) throws(Stop) {
+  mutating func open(from page: Int, _ channel: inout some TagChannel) throws(TagStop) {
     try read(page, &channel)
     let container = container
     guard container[0] == 0xE1 else {
@@ -46,7 +40,7 @@ struct Type2Access {
   }
 
   /// Finds the NDEF TLV.
-  mutating func block(_ channel: inout some TagChannel) throws(Stop) -> NDEFBlock {
+  mutating func block(_ channel: inout some TagChannel) throws(TagStop) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area) {
       case .needs(let address): try require([address], &channel)
@@ -57,7 +51,7 @@ struct Type2Access {
   }
 
   /// Fetches what is not known yet.
-  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(Stop) {
+  mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagStop) {
     var missing: [Int] = []
     for address in addresses where memory[address] == nil && missing.last != address / Self.pageSize {
       missing.append(address / Self.pageSize)
@@ -75,7 +69,7 @@ struct Type2Access {
   }
 
   /// READ: four pages.
-  mutating func read(_ page: Int, _ channel: inout some TagChannel) throws(Stop) {
+  mutating func read(_ page: Int, _ channel: inout some TagChannel) throws(TagStop) {
     // What was not heard is asked again; a tag that is there and refuses twice protects the page.
     var answer = try askForPages(from: page, &channel)
     if answer == nil { answer = try askForPages(from: page, &channel) }
@@ -91,13 +85,13 @@ struct Type2Access {
 
   private mutating func askForPages(
     from page: Int, _ channel: inout some TagChannel
-  ) throws(Stop) -> [UInt8]? {
+  ) throws(TagStop) -> [UInt8]? {
     try select(sector: page >> 8, &channel)
     return try ask([0x30, UInt8(page & 0xFF)], &channel)
   }
 
   /// FAST_READ, of which a refusal says that the tag does not know it.
-  private mutating func read(_ pages: ClosedRange<Int>, _ channel: inout some TagChannel) throws(Stop) {
+  private mutating func read(_ pages: ClosedRange<Int>, _ channel: inout some TagChannel) throws(TagStop) {
     try select(sector: pages.lowerBound >> 8, &channel)
     let command = [0x3A, UInt8(pages.lowerBound & 0xFF), UInt8(pages.upperBound & 0xFF)]
     let answer = try ask(command, &channel)
@@ -112,10 +106,10 @@ struct Type2Access {
   /// GET_VERSION.
   ///
   /// - Returns: nil where the tag does not know it.
-  mutating func version(_ channel: inout some TagChannel) throws(Stop) -> [UInt8]? { try ask([0x60], &channel) }
+  mutating func version(_ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? { try ask([0x60], &channel) }
 
   /// WRITE: one page.
-  mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(Stop) {
+  mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(TagStop) {
     try select(sector: page >> 8, &channel)
     guard try exchange([0xA2, UInt8(page & 0xFF)] + data, &channel) == Self.acknowledgement else {
       throw .channel(TagChannelError(.noAnswer, "the tag does not confirm that it was written"))
@@ -128,7 +122,7 @@ struct Type2Access {
   /// - Returns: whether it did not.
   mutating func isAccepted(
     _ data: [UInt8], _ page: Int, _ channel: inout some TagChannel
-  ) throws(Stop) -> Bool {
+  ) throws(TagStop) -> Bool {
     try select(sector: page >> 8, &channel)
     guard try ask([0xA2, UInt8(page & 0xFF)] + data, &channel) == Self.acknowledgement else { return false }
     memory.learn(data, at: page * Self.pageSize)
@@ -136,7 +130,7 @@ struct Type2Access {
   }
 
   /// SECTOR SELECT, two packets, of which silence confirms the second.
-  mutating func select(sector wanted: Int, _ channel: inout some TagChannel) throws(Stop) {
+  mutating func select(sector wanted: Int, _ channel: inout some TagChannel) throws(TagStop) {
     guard wanted != sector else { return }
     guard (0...0xFE).contains(wanted), try ask([0xC2, 0xFF], &channel) == Self.acknowledgement else {
       throw .problem(TagProblem(.unsupported, "the NDEF message goes beyond the first sector of the tag"))
@@ -153,7 +147,7 @@ struct Type2Access {
 
   /// Leaves the tag as it was found.
   mutating func close(_ channel: inout some TagChannel) throws(TagChannelError) {
-    do throws(Stop) {
+    do throws(TagStop) {
       try select(sector: 0, &channel)
     } catch {
       if case .channel(let error) = error { throw error }
@@ -161,8 +155,8 @@ struct Type2Access {
   }
 
   /// A command that not every tag knows. One that refuses it is selected anew.
-  private mutating func ask(_ command: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> [UInt8]? {
-    do throws(Stop) {
+  private mutating func ask(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? {
+    do throws(TagStop) {
       return try exchange(command, &channel)
     } catch {
       guard case .channel(let reason) = error, reason.code == .noAnswer else { throw error }
@@ -172,7 +166,7 @@ struct Type2Access {
   }
 
   /// Selects the tag anew, after which it is in sector 0.
-  mutating func reselect(_ channel: inout some TagChannel) throws(Stop) {
+  mutating func reselect(_ channel: inout some TagChannel) throws(TagStop) {
     do throws(TagChannelError) {
       try channel.reselect()
     } catch {
@@ -181,7 +175,7 @@ struct Type2Access {
     sector = 0
   }
 
-  private func exchange(_ command: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+  private func exchange(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
     do throws(TagChannelError) {
       return try channel.exchange(command)
     } catch {

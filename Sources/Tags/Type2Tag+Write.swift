@@ -27,7 +27,7 @@ extension Type2Tag {
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     let status: NDEFStatus
     var access = Type2Access(manufacturer: manufacturer)
-    do throws(Type2Access.Stop) {
+    do throws(TagStop) {
       var survey = try Self.survey(&access, &channel)
       defer { access = survey.access }
       var room = survey.room(false)
@@ -51,7 +51,7 @@ extension Type2Tag {
   /// First the length becomes zero, then come the pages behind it, last its own page: until that is written the tag is
   /// empty.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
-    try surveying(&channel) { (survey, channel) throws(Type2Access.Stop) in
+    try surveying(&channel) { (survey, channel) throws(TagStop) in
       guard survey.isWritable else { return .readOnly }
       var room = survey.room(false)
       let bytes = survey.block.bytes(holding: message)
@@ -69,7 +69,7 @@ extension Type2Tag {
 
   private static func put(
     _ bytes: ArraySlice<(address: Int, byte: UInt8)>, _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(Type2Access.Stop) {
+  ) throws(TagStop) {
     let new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
     let free = Set(survey.block.addresses)
     let pages = Set(new.keys.map { $0 / Type2Access.pageSize }).sorted()
@@ -95,7 +95,7 @@ extension Type2Tag {
 
   /// First the capability container says that nobody may write (section 6.2), then the lock bits make it so.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
-    try surveying(&channel) { (survey, channel) throws(Type2Access.Stop) in
+    try surveying(&channel) { (survey, channel) throws(TagStop) in
       guard let dynamic = try Self.dynamicLocks(&survey, &channel) else {
         return .cannotLock("the tag does not say where the lock bits of its pages from 16 on are")
       }
@@ -123,7 +123,7 @@ extension Type2Tag {
   /// - Returns: false where the tag is there and refuses.
   private static func set(
     _ locks: Type2Locks, _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(Type2Access.Stop) -> Bool {
+  ) throws(TagStop) -> Bool {
     for page in locks.pages {
       let contents = locks.locked(page, survey.access.memory)
       guard contents != survey.access.memory.known(at: addresses(of: page)) else { continue }
@@ -140,7 +140,7 @@ extension Type2Tag {
   /// Static lock bytes, capability container and the way to the NDEF TLV.
   private static func survey(
     _ access: inout Type2Access, _ channel: inout some TagChannel
-  ) throws(Type2Access.Stop) -> Survey {
+  ) throws(TagStop) -> Survey {
     try access.open(from: 2, &channel)
     let block = try access.block(&channel)
     return Survey(access: access, block: block)
@@ -151,7 +151,7 @@ extension Type2Tag {
   /// - Returns: nil where they are not known: no bytes of the message may be taken for them.
   private static func dynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(Type2Access.Stop) -> Type2Locks? {
+  ) throws(TagStop) -> Type2Locks? {
     guard survey.access.area.count > 48 else { return .standard(behind: 0..<0) }
     guard let found = try findDynamicLocks(&survey, &channel) else { return nil }
     for page in found.pages where survey.access.memory[page * Type2Access.pageSize] == nil {
@@ -164,7 +164,7 @@ extension Type2Tag {
   /// so: an NXP tag that knows GET_VERSION may just not have heard it.
   private static func findDynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
-  ) throws(Type2Access.Stop) -> Type2Locks? {
+  ) throws(TagStop) -> Type2Locks? {
     let isNXP = survey.access.manufacturer == 0x04
     let area = survey.access.area
     let size = survey.access.container[2]
@@ -182,11 +182,11 @@ extension Type2Tag {
   /// Does something with a tag that was surveyed, and leaves the tag as it was found. The body returns a reason not to write,
   /// or none.
   private func surveying<Channel: TagChannel>(
-    _ channel: inout Channel, _ body: (inout Survey, inout Channel) throws(Type2Access.Stop) -> TagWriteError?
+    _ channel: inout Channel, _ body: (inout Survey, inout Channel) throws(TagStop) -> TagWriteError?
   ) throws(TagWriteError) {
     var access = Type2Access(manufacturer: manufacturer)
     let reason: TagWriteError?
-    do throws(Type2Access.Stop) {
+    do throws(TagStop) {
       var survey = try Self.survey(&access, &channel)
       defer { access = survey.access }
       reason = try body(&survey, &channel)

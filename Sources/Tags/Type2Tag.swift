@@ -18,16 +18,11 @@ struct Type2Tag: NDEFTag {
   private static func content(
     _ access: inout Type2Access, _ channel: inout some TagChannel
   ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
-    do throws(Type2Access.Stop) {
+    return try Result { () throws(TagStop) in
       try access.open(from: 3, &channel)
       let block = try access.block(&channel)
       try access.require(block.messageAddresses, &channel)
-      return .success(access.memory.known(at: block.messageAddresses))
-    } catch {
-      switch error {
-      case .channel(let error): throw error
-      case .problem(let problem): return .failure(problem)
-      }
+      return access.memory.known(at: block.messageAddresses)
     }
   }
 }

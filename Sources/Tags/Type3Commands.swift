@@ -6,8 +6,8 @@ extension TagChannel {
   ///   - blocks: the numbers of 1 to 15 blocks.
   ///   - idm: the identifier of the system.
   /// - Returns: 16 bytes a block; nil where the tag refuses.
-  /// - Throws: `Stop` where the exchange fails.
-  mutating func check(_ blocks: some Collection<Int>, _ idm: [UInt8]) throws(Type3Tag.Stop) -> [UInt8]? {
+  /// - Throws: `TagStop` where the exchange fails.
+  mutating func check(_ blocks: some Collection<Int>, _ idm: [UInt8]) throws(TagStop) -> [UInt8]? {
     let answer = try send(0x06, idm, service: [0x0B, 0x00], blocks)
     guard answer.count > 2, answer[0] == 0x00, answer[1] == 0x00 else { return nil }
     let data = answer.dropFirst(3)
@@ -21,8 +21,8 @@ extension TagChannel {
   ///   - first: the number of the first block.
   ///   - data: 16 bytes a block, 1 to 12 of them.
   ///   - idm: the identifier of the system.
-  /// - Throws: `Stop`, a problem where the tag refuses.
-  mutating func update(from first: Int, _ data: [UInt8], _ idm: [UInt8]) throws(Type3Tag.Stop) {
+  /// - Throws: `TagStop`, a problem where the tag refuses.
+  mutating func update(from first: Int, _ data: [UInt8], _ idm: [UInt8]) throws(TagStop) {
     let answer = try send(0x08, idm, service: [0x09, 0x00], first..<first + data.count / 16, data)
     // 71 says that it is done, and that the memory was written more often than it is made for.
     guard answer.count >= 2, answer[0] == 0x00 && answer[1] == 0x00 || answer[1] == 0x71 else {
@@ -33,7 +33,7 @@ extension TagChannel {
   /// - Returns: what follows the identifier in the answer.
   private mutating func send(
     _ command: UInt8, _ idm: [UInt8], service: [UInt8], _ blocks: some Collection<Int>, _ data: [UInt8] = []
-  ) throws(Type3Tag.Stop) -> [UInt8] {
+  ) throws(TagStop) -> [UInt8] {
     let list = blocks.flatMap { block -> [UInt8] in
       // Of three bytes from block 256 on, the lower byte of the number first.
       block < 0x100 ? [0x80, UInt8(truncatingIfNeeded: block)] : [0x00] + block.bytes(2).reversed()

@@ -18,7 +18,7 @@ extension Type3Tag {
 
   /// Finds the NDEF system and reads its attribute information block; a FeliCa Lite says in the same answer what may be
   /// written.
-  func openWithConfiguration(_ channel: inout some TagChannel) throws(Stop) -> Opened {
+  func openWithConfiguration(_ channel: inout some TagChannel) throws(TagStop) -> Opened {
     guard FeliCaLiteConfiguration.belongs(to: activation) else {
       let (idm, attributes) = try open(&channel)
       return Opened(idm: idm, attributes: attributes, configuration: nil)
@@ -34,11 +34,11 @@ extension Type3Tag {
   }
 
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
-    let tag = try stopping { () throws(Stop) in try openWithConfiguration(&channel) }
+    let tag = try TagWriteError.stopping { () throws(TagStop) in try openWithConfiguration(&channel) }
     let attributes = tag.attributes
     guard tag.isWritable else { throw .readOnly }
     guard message.count <= attributes.capacity else { throw .tooLong(capacity: attributes.capacity) }
-    try stopping { () throws(Stop) in
+    try TagWriteError.stopping { () throws(TagStop) in
       // The length is zero meanwhile, too, for readers that do not look at WriteF.
       try channel.update(from: 0, attributes.changed(length: 0, isBeingWritten: true), tag.idm)
       let padded = message + [UInt8](repeating: 0, count: (16 - message.count % 16) % 16)
@@ -56,11 +56,11 @@ extension Type3Tag {
   /// A FeliCa Lite or Lite-S is then told to refuse, too: the blocks of the message are read-only for ever in its memory
   /// configuration. The services of a FeliCa Standard were laid out by its issuer, and nobody else can make them read-only.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
-    let tag = try stopping { () throws(Stop) in try openWithConfiguration(&channel) }
+    let tag = try TagWriteError.stopping { () throws(TagStop) in try openWithConfiguration(&channel) }
     // Where it was torn away between the two, the second is still to do.
     let configuration = tag.configuration?.locking(tag.blocks)
     guard tag.isWritable || (configuration != nil && !tag.attributes.isWritable) else { throw .readOnly }
-    try stopping { () throws(Stop) in
+    try TagWriteError.stopping { () throws(TagStop) in
       // A message that was half written would be so for ever.
       try tag.attributes.checkIsWhole()
       if tag.attributes.isWritable {
@@ -71,14 +71,4 @@ extension Type3Tag {
     }
   }
 
-  private func stopping<Result>(_ body: () throws(Stop) -> Result) throws(TagWriteError) -> Result {
-    do throws(Stop) {
-      return try body()
-    } catch {
-      switch error {
-      case .problem(let problem): throw .refused(problem)
-      case .channel(let error): throw .channel(error)
-      }
-    }
-  }
 }

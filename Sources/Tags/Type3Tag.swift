@@ -6,14 +6,6 @@ import NDEF
 /// block, and the message begins in block 1. So a message takes two commands and more: the attribute information block, and
 /// as many blocks at once as that allows. A card of several systems is polled for the one of NDEF first.
 struct Type3Tag: NDEFTag {
-  /// What ends an operation early.
-  enum Stop: Error {
-    case problem(TagProblem)
-    case channel(TagChannelError)
-
-    static func problem(_ code: TagProblem.Code, _ detail: String) -> Stop { .problem(TagProblem(code, detail)) }
-  }
-
   private static let ndefSystem: [UInt8] = [0x12, 0xFC]
 
   let activation: FeliCaActivation
@@ -23,29 +15,17 @@ struct Type3Tag: NDEFTag {
   func readBytes(
     over channel: inout some TagChannel
   ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
-    do throws(Stop) {
-      return .success(try message(over: &channel))
-    } catch {
-      switch error {
-      case .problem(let problem): return .failure(problem)
-      case .channel(let error): throw error
-      }
-    }
+    try Result { () throws(TagStop) in try message(over: &channel) }
   }
 
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
-    do throws(Stop) {
+    return try NDEFStatus { () throws(TagStop) in
       let tag = try openWithConfiguration(&channel)
       return NDEFStatus(capacity: tag.attributes.capacity, isWritable: tag.isWritable)
-    } catch {
-      switch error {
-      case .problem(let problem): return NDEFStatus(notSupported: problem)
-      case .channel(let error): throw error
-      }
     }
   }
 
-  private func message(over channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+  private func message(over channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
     let (idm, attributes) = try open(&channel)
     try attributes.checkIsWhole()
     let end = 1 + (attributes.length + 15) / 16
@@ -65,13 +45,13 @@ struct Type3Tag: NDEFTag {
   /// Finds the NDEF system and reads its attribute information block.
   ///
   /// - Returns: the identifier by which that system is spoken to, and the block.
-  func open(_ channel: inout some TagChannel) throws(Stop) -> (idm: [UInt8], attributes: Type3Attributes) {
+  func open(_ channel: inout some TagChannel) throws(TagStop) -> (idm: [UInt8], attributes: Type3Attributes) {
     let idm = try ndefIdentifier(&channel)
     return (idm, try attributes(idm, &channel))
   }
 
   /// Reads the attribute information block alone.
-  func attributes(_ idm: [UInt8], _ channel: inout some TagChannel) throws(Stop) -> Type3Attributes {
+  func attributes(_ idm: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> Type3Attributes {
     guard let block = try channel.check(0..<1, idm) else {
       throw .problem(.notNDEF, "the card does not let everybody read its NDEF system")
     }
@@ -79,7 +59,7 @@ struct Type3Tag: NDEFTag {
   }
 
   /// The identifier of the NDEF system, which costs a poll unless that system was the first to answer.
-  func ndefIdentifier(_ channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+  func ndefIdentifier(_ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
     if activation.systemCode == Self.ndefSystem { return activation.idm }
     let silence: TagChannelError
     do throws(TagChannelError) {
@@ -118,8 +98,8 @@ struct Type3Attributes {
   private let bytes: [UInt8]
 
   /// - Parameter bytes: 16 bytes.
-  /// - Throws: `Stop`, a problem where they are no such block.
-  init(_ bytes: [UInt8]) throws(Type3Tag.Stop) {
+  /// - Throws: `TagStop`, a problem where they are no such block.
+  init(_ bytes: [UInt8]) throws(TagStop) {
     self.bytes = bytes
     guard bytes.contains(where: { $0 != 0 }) else {
       throw .problem(.notNDEF, "the attribute information block is blank")
@@ -153,7 +133,7 @@ struct Type3Attributes {
   var isWritable: Bool { bytes[10] == 0x01 && mostWritten > 0 }
 
   /// - Throws: where WriteF says that somebody was writing, or the length is too large.
-  func checkIsWhole() throws(Type3Tag.Stop) {
+  func checkIsWhole() throws(TagStop) {
     guard bytes[9] == 0x00 else {
       throw .problem(.damaged, "the tag was taken away while it was written")
     }

@@ -4,26 +4,26 @@
 /// lengths, which would save APDUs, but no time: a PN53x passes at most 262 bytes on at once, so that each 256 bytes are a
 /// command of the chip either way, and cards that promise extended lengths and do not keep to it exist.
 extension TagChannel {
-  mutating func select(application: [UInt8]) throws(Type4Tag.Stop) -> Bool {
+  mutating func select(application: [UInt8]) throws(TagStop) -> Bool {
     let length = UInt8(truncatingIfNeeded: application.count)
     return try send([0x00, 0xA4, 0x04, 0x00, length] + application + [0x00]).isSuccess
   }
 
   /// SELECT by file identifier, first or only occurrence, without an answer.
-  mutating func select(_ file: [UInt8]) throws(Type4Tag.Stop) -> Bool {
+  mutating func select(_ file: [UInt8]) throws(TagStop) -> Bool {
     try send([0x00, 0xA4, 0x00, 0x0C, 0x02] + file).isSuccess
   }
 
   /// READ BINARY of at most 256 bytes from an offset of at most 7FFF.
   ///
   /// - Returns: as many as were asked for, or fewer; empty where the card refuses.
-  mutating func read(_ offset: Int, _ count: Int) throws(Type4Tag.Stop) -> [UInt8] {
+  mutating func read(_ offset: Int, _ count: Int) throws(TagStop) -> [UInt8] {
     let answer = try send([0x00, 0xB0] + offset.bytes(2) + [UInt8(truncatingIfNeeded: count)])
     return Array(answer.contents.prefix(count))
   }
 
   /// READ BINARY of at most 253 bytes from any offset, which is a data object of the command as the answer is one.
-  mutating func readObject(_ offset: Int, _ count: Int) throws(Type4Tag.Stop) -> [UInt8] {
+  mutating func readObject(_ offset: Int, _ count: Int) throws(TagStop) -> [UInt8] {
     let expected = UInt8(truncatingIfNeeded: count + (count < 0x80 ? 2 : 3))
     let answer = try send([0x00, 0xB1, 0x00, 0x00, 0x05] + DataObject.offset(offset) + [expected])
     return DataObject.contents(answer.contents).map { Array($0.prefix(count)) } ?? []
@@ -32,7 +32,7 @@ extension TagChannel {
   /// UPDATE BINARY.
   ///
   /// - Returns: the status word.
-  mutating func update(_ offset: Int, _ data: [UInt8]) throws(Type4Tag.Stop) -> Int {
+  mutating func update(_ offset: Int, _ data: [UInt8]) throws(TagStop) -> Int {
     if offset > Type4File.farthestOffset {
       let objects = DataObject.offset(offset) + DataObject.data(data)
       return try send([0x00, 0xD7, 0x00, 0x00, UInt8(truncatingIfNeeded: objects.count)] + objects).status
@@ -40,7 +40,7 @@ extension TagChannel {
     return try send([0x00, 0xD6] + offset.bytes(2) + [UInt8(truncatingIfNeeded: data.count)] + data).status
   }
 
-  private mutating func send(_ command: [UInt8]) throws(Type4Tag.Stop) -> AnswerAPDU {
+  private mutating func send(_ command: [UInt8]) throws(TagStop) -> AnswerAPDU {
     do throws(TagChannelError) {
       return AnswerAPDU(try exchange(command))
     } catch {

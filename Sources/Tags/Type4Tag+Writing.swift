@@ -1,7 +1,7 @@
 /// Writing: the length becomes zero, then comes the message, then its length.
 extension Type4Tag {
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
-    let file = try stopping { () throws(Stop) in try openContainer(&channel) }
+    let file = try TagWriteError.stopping { () throws(TagStop) in try openContainer(&channel) }
     guard file.isWritable else { throw .readOnly }
     guard message.count <= file.capacity else { throw .tooLong(capacity: file.capacity) }
     let far = DataObject.roomBehindOffset(in: file.mostWritten)
@@ -9,7 +9,7 @@ extension Type4Tag {
     guard file.mostWritten >= file.lengthSize,
       far >= 1 || message.count + file.lengthSize <= Type4File.farthestOffset + 1
     else { throw .refused(TagProblem(.unsupported, "the card takes too few bytes at once")) }
-    try stopping { () throws(Stop) in
+    try TagWriteError.stopping { () throws(TagStop) in
       guard try channel.select(file.identifier) else { throw .problem(.damaged, "the NDEF file is not there") }
       try update(0, 0.bytes(file.lengthSize), &channel)
       var offset = 0
@@ -28,35 +28,24 @@ extension Type4Tag {
   /// Forbids writing in the capability container, where the card lets anybody do that (section 5.5). A card that enforces it
   /// refuses to be written from then on; there is no way back.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
-    let file = try stopping { () throws(Stop) in try openContainer(&channel) }
+    let file = try TagWriteError.stopping { () throws(TagStop) in try openContainer(&channel) }
     guard file.isWritable else { throw .readOnly }
-    let status = try stopping { () throws(Stop) in try channel.update(file.writeAccessOffset, [0xFF]) }
+    let status = try TagWriteError.stopping { () throws(TagStop) in try channel.update(file.writeAccessOffset, [0xFF]) }
     guard status == 0x9000 else {
       throw .cannotLock(
         "the card lets only its owner make it read-only, with keys that are not known here (it answered \(hex(status)))"
       )
     }
-    let access = try stopping { () throws(Stop) in try channel.read(file.writeAccessOffset, 1) }
+    let access = try TagWriteError.stopping { () throws(TagStop) in try channel.read(file.writeAccessOffset, 1) }
     guard access == [0xFF] else {
       throw .cannotLock("the card accepted to be made read-only, and is not")
     }
   }
 
-  private func update(_ offset: Int, _ data: [UInt8], _ channel: inout some TagChannel) throws(Stop) {
+  private func update(_ offset: Int, _ data: [UInt8], _ channel: inout some TagChannel) throws(TagStop) {
     let status = try channel.update(offset, data)
     guard status == 0x9000 else {
       throw .problem(.unsupported, "the card refuses to be written (it answered \(hex(status)))")
-    }
-  }
-
-  private func stopping<Result>(_ body: () throws(Stop) -> Result) throws(TagWriteError) -> Result {
-    do throws(Stop) {
-      return try body()
-    } catch {
-      switch error {
-      case .problem(let problem): throw .refused(problem)
-      case .channel(let error): throw .channel(error)
-      }
     }
   }
 

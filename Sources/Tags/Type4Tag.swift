@@ -9,30 +9,18 @@ struct Type4Tag: NDEFTag {
   func readBytes(
     over channel: inout some TagChannel
   ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
-    do throws(Stop) {
-      return .success(try message(over: &channel))
-    } catch {
-      switch error {
-      case .problem(let problem): return .failure(problem)
-      case .channel(let error): throw error
-      }
-    }
+    try Result { () throws(TagStop) in try message(over: &channel) }
   }
 
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
-    do throws(Stop) {
+    return try NDEFStatus { () throws(TagStop) in
       let file = try openContainer(&channel)
       guard file.isReadable else { return NDEFStatus(notSupported: Self.notReadable) }
       return NDEFStatus(capacity: file.capacity, isWritable: file.isWritable)
-    } catch {
-      switch error {
-      case .problem(let problem): return NDEFStatus(notSupported: problem)
-      case .channel(let error): throw error
-      }
     }
   }
 
-  private func message(over channel: inout some TagChannel) throws(Stop) -> [UInt8] {
+  private func message(over channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
     let file = try openContainer(&channel)
     guard file.isReadable else { throw .problem(Self.notReadable) }
     guard try channel.select(file.identifier) else { throw .problem(.damaged, "the NDEF file is not there") }
@@ -66,14 +54,6 @@ struct Type4Tag: NDEFTag {
 }
 
 extension Type4Tag {
-  /// What ends an operation early.
-  enum Stop: Error {
-    case problem(TagProblem)
-    case channel(TagChannelError)
-
-    static func problem(_ code: TagProblem.Code, _ detail: String) -> Stop { .problem(TagProblem(code, detail)) }
-  }
-
   private static let notReadable = TagProblem(.unsupported, "the card does not let everybody read it")
   private static let application: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
   /// Mapping version 1.0 has a name of its own.
@@ -84,7 +64,7 @@ extension Type4Tag {
 
   /// Selects the NDEF application and its capability container, and reads of it what describes the NDEF file. The container
   /// stays selected.
-  func openContainer(_ channel: inout some TagChannel) throws(Stop) -> Type4File {
+  func openContainer(_ channel: inout some TagChannel) throws(TagStop) -> Type4File {
     guard try channel.select(application: Self.application) else {
       guard try channel.select(application: Self.formerApplication) else {
         throw .problem(.notNDEF, "there is no NDEF application on the card")
@@ -120,7 +100,7 @@ extension Type4Tag {
   /// Reads more of the container where it is needed.
   private func extend(
     _ container: inout [UInt8], to end: Int, _ size: Int, _ mostRead: Int, _ channel: inout some TagChannel
-  ) throws(Stop) {
+  ) throws(TagStop) {
     guard end <= size else { throw .problem(.damaged, "the capability container does not name the NDEF file") }
     while container.count < end {
       let piece = try channel.read(container.count, min(mostRead, size - container.count))
@@ -155,8 +135,8 @@ struct Type4File {
   ///   - container: at least as far as `control` goes.
   ///   - control: where the TLV is, of type 04 with 8 bytes or of type 06 with 10.
   ///   - mostRead: MLe as far as it is used.
-  /// - Throws: `Stop`, a problem where the TLV names no file that could be read.
-  init(_ container: [UInt8], control: Range<Int>, mostRead: Int) throws(Type4Tag.Stop) {
+  /// - Throws: `TagStop`, a problem where the TLV names no file that could be read.
+  init(_ container: [UInt8], control: Range<Int>, mostRead: Int) throws(TagStop) {
     let value = Array(container[control].dropFirst(2))
     lengthSize = container[control.lowerBound] == 0x06 ? 4 : 2
     identifier = Array(value[0...1])
