@@ -158,7 +158,7 @@ let package = Package(
     tests("Tags", ["NDEF"]),
     tests("TagrouteClient", ["Bus", "EventLoop", "TestSupport"]),
     tests("Rig", []),
-    tests("UniversalLinks", []),
+    tests("UniversalLinks", ["TestSupport"]),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [

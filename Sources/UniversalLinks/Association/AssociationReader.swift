@@ -1,0 +1,160 @@
+extension AppSiteAssociation {
+  /// The longest file that is read, in bytes: what Apple reads.
+  public static let maximumSize = 128 * 1024
+  /// The most that all patterns of a file may come to, variables counted at each use.
+  static let maximumCost = 1 << 18
+  /// The most remarks that are kept.
+  static let maximumRemarks = 20
+
+  /// Reads a file.
+  ///
+  /// A mistake anywhere refuses all of it: a rule that is left out could be the exclusion that matters. Parts of the file
+  /// other than `applinks` only have to be JSON.
+  ///
+  /// - Parameter json: the file, UTF-8.
+  /// - Throws: `AssociationError`, which names line, column and place.
+  public init(json: [UInt8]) throws(AssociationError) {
+    guard json.count <= Self.maximumSize else {
+      throw AssociationError("the file has more than \(Self.maximumSize) bytes")
+    }
+    let root = AssociationNode(value: try Self.value(of: json), location: "", bytes: json)
+    guard let applinks = try root.members().first(where: { $0.name == "applinks" })?.node else {
+      throw root.error("there is no \"applinks\"")
+    }
+    var reader = AssociationReader()
+    details = try reader.details(of: applinks)
+    remarks = reader.remarks
+  }
+
+  private static func value(of json: [UInt8]) throws(AssociationError) -> JSONValue {
+    do throws(JSONError) {
+      return try JSONReader.value(of: json)
+    } catch {
+      throw AssociationError("it is not JSON: \(error.message)", position: .init(offset: error.offset, in: json))
+    }
+  }
+}
+
+/// Turns the file's texts into patterns, and says where one is wrong.
+private struct AssociationReader {
+  private(set) var remarks: [AssociationError] = []
+  private var variables = SubstitutionVariables()
+  private var cost = 0
+
+  private typealias Members = [String: AssociationNode]
+
+  mutating func details(of applinks: AssociationNode) throws(AssociationError) -> [AppSiteAssociation.Detail] {
+    let members = try members(of: applinks, known: ["apps", "defaults", "details", "substitutionVariables"])
+    for (name, node) in try members["substitutionVariables"]?.members() ?? [] {
+      let values = try node.texts()
+      try node.located { () throws(AssociationError) in try variables.define(name, as: values) }
+    }
+    let defaults = try settings(of: members["defaults"])
+    guard let list = members["details"] else { throw applinks.error("there is no \"details\"") }
+    var details: [AppSiteAssociation.Detail] = []
+    for node in try list.elements() { details.append(try detail(node, defaults)) }
+    return details
+  }
+
+  private mutating func detail(
+    _ node: AssociationNode, _ defaults: Members
+  ) throws(AssociationError) -> AppSiteAssociation.Detail {
+    let members = try members(of: node, known: ["appID", "appIDs", "components", "defaults", "paths"])
+    var appIDs: [String] = []
+    if let list = members["appIDs"] {
+      appIDs = try list.texts()
+    } else if let appID = members["appID"] {
+      appIDs = [try appID.text()]
+    }
+    guard !appIDs.isEmpty else { throw node.error("there is neither appIDs nor appID") }
+    let defaults = try settings(of: members["defaults"]).merging(defaults) { near, _ in near }
+    var rules: [LinkRule] = []
+    if let components = members["components"] {
+      for node in try components.elements() { rules.append(try counted(rule(node, defaults), at: node)) }
+    } else if let paths = members["paths"] {
+      for node in try paths.elements() { rules.append(try counted(rule(path: node), at: node)) }
+    } else {
+      throw node.error("there are neither components nor paths")
+    }
+    return AppSiteAssociation.Detail(appIDs: appIDs, rules: rules)
+  }
+
+  private mutating func counted(_ rule: LinkRule, at node: AssociationNode) throws(AssociationError) -> LinkRule {
+    cost += rule.cost
+    guard cost <= AppSiteAssociation.maximumCost else {
+      throw node.error("the patterns up to here are more than can be tried on each link")
+    }
+    return rule
+  }
+
+  /// The nearest setting counts, and defaults may hold whatever a component may (Apple, "applinks.Defaults").
+  private mutating func rule(_ node: AssociationNode, _ defaults: Members) throws(AssociationError) -> LinkRule {
+    let settings = try settings(of: node).merging(defaults) { near, _ in near }
+    let comparison = LinkPattern.Comparison(
+      isCaseSensitive: try settings["caseSensitive"]?.boolean() ?? true,
+      isPercentEncoded: try settings["percentEncoded"]?.boolean() ?? true)
+    return LinkRule(
+      location: node.location, isExclusion: try settings["exclude"]?.boolean() ?? false, comparison: comparison,
+      path: try pattern(settings["/"], comparison), query: try query(settings["?"], comparison),
+      fragment: try pattern(settings["#"], comparison))
+  }
+
+  private func pattern(
+    _ node: AssociationNode?, _ comparison: LinkPattern.Comparison
+  ) throws(AssociationError) -> LinkPattern? {
+    guard let node else { return nil }
+    let text = try node.text()
+    return try node.located { () throws(AssociationError) in
+      try LinkPattern(text, comparison: comparison, variables: variables)
+    }
+  }
+
+  private func query(
+    _ node: AssociationNode?, _ comparison: LinkPattern.Comparison
+  ) throws(AssociationError) -> LinkRule.Query? {
+    guard let node else { return nil }
+    switch node.value.content {
+    case .text: return try pattern(node, comparison).map(LinkRule.Query.whole)
+    case .object:
+      var items: [LinkRule.Item] = []
+      for (name, item) in try node.members() {
+        guard let pattern = try pattern(item, comparison) else { continue }
+        items.append(LinkRule.Item(name: name, pattern: pattern))
+      }
+      return .items(items)
+    default: throw node.error("it is neither a text nor an object")
+    }
+  }
+
+  /// The form before `components`: path patterns alone, without variables; `NOT ` in front keeps links out.
+  private func rule(path node: AssociationNode) throws(AssociationError) -> LinkRule {
+    let text = try node.text()
+    let isExclusion = text.hasPrefix("NOT ")
+    let path = try node.located { () throws(AssociationError) in
+      try LinkPattern(String(isExclusion ? text.dropFirst(4) : text[...]), variables: nil)
+    }
+    return LinkRule(
+      location: node.location, isExclusion: isExclusion, comparison: path.comparison, path: path, query: nil,
+      fragment: nil)
+  }
+
+  private mutating func settings(of node: AssociationNode?) throws(AssociationError) -> Members {
+    guard let node else { return [:] }
+    return try members(
+      of: node, known: ["/", "?", "#", "exclude", "caseSensitive", "percentEncoded", "comment"])
+  }
+
+  /// The members that mean something. What is left out is remarked on: a name that is misspelt changes what a rule says, and
+  /// nobody would see it.
+  private mutating func members(of node: AssociationNode, known: Set<String>) throws(AssociationError) -> Members {
+    var members: Members = [:]
+    for (name, member) in try node.members() {
+      if known.contains(name) {
+        members[name] = member
+      } else if remarks.count < AppSiteAssociation.maximumRemarks {
+        remarks.append(member.error("a member of this name means nothing here"))
+      }
+    }
+    return members
+  }
+}

@@ -1,0 +1,155 @@
+/// A pattern of the apple-app-site-association form, for a path, a query, a query item or a fragment.
+///
+/// `*` stands for zero or more characters, `?` for exactly one, `$(name)` for a substitution variable; there is no escape.
+/// A pattern covers the whole text. (Apple, "Supporting associated domains"; WWDC20-10098 for substitution variables.)
+///
+/// Matching takes time in proportion to the pattern's expanded length times the text's length, whatever both hold.
+public struct LinkPattern: Sendable, Hashable {
+  /// How a pattern and a text are compared.
+  public struct Comparison: Sendable, Hashable {
+    /// Whether `A` and `a` differ.
+    public var isCaseSensitive: Bool
+    /// Whether texts are compared as they stand in a URI. Otherwise both sides are percent-decoded as UTF-8 first.
+    public var isPercentEncoded: Bool
+
+    /// - Parameters:
+    ///   - isCaseSensitive: whether `A` and `a` differ.
+    ///   - isPercentEncoded: whether texts are compared as they stand in a URI.
+    public init(isCaseSensitive: Bool = true, isPercentEncoded: Bool = true) {
+      self.isCaseSensitive = isCaseSensitive
+      self.isPercentEncoded = isPercentEncoded
+    }
+  }
+
+  enum Atom: Sendable, Hashable {
+    case scalar(Unicode.Scalar)
+    case anyOne
+    case anyMany
+    case oneOf(CharacterKind)
+    case code(CodeList)
+    case alternatives([[Atom]])
+
+    /// What it adds to the time that matching takes.
+    var cost: Int {
+      guard case .alternatives(let alternatives) = self else { return 1 }
+      return alternatives.reduce(1) { $0 + $1.reduce(1) { $0 + $1.cost } }
+    }
+  }
+
+  /// The most atoms of a pattern, those of its variables counted at each use.
+  static let maximumCost = 16_384
+
+  let atoms: [Atom]
+  let comparison: Comparison
+  /// Atoms, those of variables counted at each use.
+  let cost: Int
+
+  /// Reads a pattern.
+  ///
+  /// - Parameters:
+  ///   - text: the pattern.
+  ///   - comparison: how texts are compared with it.
+  ///   - variables: what `$(name)` may name; with nil `$` is a character like any other.
+  /// - Throws: `AssociationError` where a variable is unknown or the pattern is too long.
+  public init(
+    _ text: String, comparison: Comparison = Comparison(), variables: SubstitutionVariables? = SubstitutionVariables()
+  ) throws(AssociationError) {
+    let atoms = try Self.atoms(of: text, variables)
+    cost = atoms.reduce(0) { $0 + $1.cost }
+    self.comparison = comparison
+    self.atoms = Self.prepared(atoms, comparison)
+  }
+
+  /// Whether the pattern covers the whole of `text`.
+  ///
+  /// - Parameter text: as it stands in a URI.
+  /// - Returns: false where any of it is left over.
+  public func matches(_ text: String) -> Bool {
+    var steps = 0
+    return LinkPatternSubject(text, comparison).isCovered(by: self, steps: &steps)
+  }
+
+  // MARK: Reading
+
+  private static func atoms(
+    of text: String, _ variables: SubstitutionVariables?
+  ) throws(AssociationError) -> [Atom] {
+    var atoms: [Atom] = []
+    var cost = 0
+    func append(_ atom: Atom) throws(AssociationError) {
+      cost += atom.cost
+      guard cost <= maximumCost else {
+        throw AssociationError("the pattern has more than \(maximumCost) characters, those of its variables counted")
+      }
+      atoms.append(atom)
+    }
+    var rest = text.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      guard let variables, scalar == "$", rest.first == "(" else {
+        try append(wildcard(scalar))
+        continue
+      }
+      guard let end = rest.firstIndex(of: ")") else {
+        throw AssociationError("a substitution variable is not closed with a parenthesis")
+      }
+      let name = String(rest[..<end].dropFirst())
+      rest = rest[end...].dropFirst()
+      guard let atom = variables.atom(named: name) else {
+        throw AssociationError("there is no substitution variable \(AssociationError.quoted(name))")
+      }
+      try append(atom)
+    }
+    return atoms
+  }
+
+  /// Variables' values hold wildcards, but no other variable.
+  static func wildcard(_ scalar: Unicode.Scalar) -> Atom {
+    switch scalar {
+    case "*": .anyMany
+    case "?": .anyOne
+    default: .scalar(scalar)
+    }
+  }
+
+  /// In the form in which a `LinkPatternSubject` is.
+  private static func prepared(_ atoms: [Atom], _ comparison: Comparison) -> [Atom] {
+    var result: [Atom] = []
+    var literal = String.UnicodeScalarView()
+    func flush() {
+      result += comparison.prepared(String(literal)).map(Atom.scalar)
+      literal = String.UnicodeScalarView()
+    }
+    for atom in atoms {
+      switch atom {
+      case .scalar(let scalar): literal.append(scalar)
+      case .alternatives(let alternatives):
+        flush()
+        result.append(.alternatives(alternatives.map { prepared($0, comparison) }))
+      case .anyMany:
+        flush()
+        // Two in a row say what one says.
+        if result.last != .anyMany { result.append(atom) }
+      default:
+        flush()
+        result.append(atom)
+      }
+    }
+    flush()
+    return result
+  }
+}
+
+extension LinkPattern.Comparison {
+  /// The form in which two texts are compared.
+  func prepared(_ text: String) -> [Unicode.Scalar] {
+    let form = isPercentEncoded ? PercentEncoding.normalized(text) : PercentEncoding.decoded(text)
+    guard !isCaseSensitive else { return Array(form.unicodeScalars) }
+    return form.unicodeScalars.map(Self.folded)
+  }
+
+  /// Case folding that keeps the number of characters: `?` stays one character.
+  static func folded(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    let lower = scalar.properties.lowercaseMapping.unicodeScalars
+    return lower.count == 1 ? lower.first ?? scalar : scalar
+  }
+}

@@ -1,0 +1,90 @@
+/// A text that patterns are tried on. What is found out about it once serves every pattern.
+struct LinkPatternSubject: Sendable {
+  private let scalars: [Unicode.Scalar]
+  private let isCaseSensitive: Bool
+  /// Where the scalars stand that come first in the text.
+  private let places: [Unicode.Scalar: PositionSet]
+  /// Whether a scalar that is not in `places` is not in the text.
+  private let hasAllPlaces: Bool
+
+  /// As many sets as a set has positions in a word, so that making them takes no more than the text is long.
+  private static let mostPlaces = UInt64.bitWidth
+
+  init(_ text: String, _ comparison: LinkPattern.Comparison) {
+    scalars = comparison.prepared(text)
+    isCaseSensitive = comparison.isCaseSensitive
+    var places: [Unicode.Scalar: PositionSet] = [:]
+    var hasAllPlaces = true
+    for (position, scalar) in scalars.enumerated() {
+      if places[scalar] != nil || places.count < Self.mostPlaces {
+        places[scalar, default: PositionSet(count: scalars.count + 1)].insert(position)
+      } else {
+        hasAllPlaces = false
+      }
+    }
+    self.places = places
+    self.hasAllPlaces = hasAllPlaces
+  }
+
+  /// Whether the pattern, which compares as this subject does, covers all of it.
+  ///
+  /// `steps` goes up by the words of sets and the characters that were looked at, which is at most in proportion to the
+  /// pattern's cost times the text's length.
+  func isCovered(by pattern: LinkPattern, steps: inout Int) -> Bool {
+    var positions = PositionSet(count: scalars.count + 1)
+    positions.insert(0)
+    run(pattern.atoms, &positions, &steps)
+    return positions.contains(scalars.count)
+  }
+
+  /// Takes `positions` from where the atoms may begin to where they may end.
+  private func run(_ atoms: [LinkPattern.Atom], _ positions: inout PositionSet, _ steps: inout Int) {
+    for atom in atoms {
+      steps += 2 * positions.wordCount
+      guard !positions.isEmpty else { return }
+      switch atom {
+      case .anyMany: positions.fillUp()
+      case .anyOne: positions.advance()
+      case .scalar(let scalar): positions.advance(where: places(of: scalar, &steps))
+      case .oneOf(let kind):
+        positions.advance(where: places(&steps) { kind.contains($0, isCaseSensitive: isCaseSensitive) })
+      case .code(let list): positions = ends(of: list, from: positions, &steps)
+      case .alternatives(let alternatives):
+        var union = PositionSet(count: positions.count)
+        for alternative in alternatives {
+          var ends = positions
+          run(alternative, &ends, &steps)
+          union.formUnion(ends)
+          steps += 2 * positions.wordCount
+        }
+        positions = union
+      }
+    }
+  }
+
+  private func places(of scalar: Unicode.Scalar, _ steps: inout Int) -> PositionSet {
+    if let known = places[scalar] { return known }
+    if hasAllPlaces { return PositionSet(count: scalars.count + 1) }
+    return places(&steps) { $0 == scalar }
+  }
+
+  private func places(_ steps: inout Int, where isPlace: (Unicode.Scalar) -> Bool) -> PositionSet {
+    var places = PositionSet(count: scalars.count + 1)
+    for (position, scalar) in scalars.enumerated() where isPlace(scalar) { places.insert(position) }
+    steps += scalars.count
+    return places
+  }
+
+  private func ends(of list: CodeList, from positions: PositionSet, _ steps: inout Int) -> PositionSet {
+    var ends = PositionSet(count: positions.count)
+    positions.forEach { start in
+      for length in list.lengths where start + length <= scalars.count {
+        steps += length
+        if list.contains(scalars[start..<start + length], isCaseSensitive: isCaseSensitive) {
+          ends.insert(start + length)
+        }
+      }
+    }
+    return ends
+  }
+}

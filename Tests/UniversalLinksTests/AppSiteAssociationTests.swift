@@ -1,0 +1,229 @@
+import TestSupport
+import Testing
+import UniversalLinks
+
+@Suite struct AppSiteAssociationTests {
+  func association(_ applinks: String) throws(AssociationError) -> AppSiteAssociation {
+    try AppSiteAssociation(json: Array(#"{"applinks": \#(applinks)}"#.utf8))
+  }
+
+  /// One application, `org.example.Menu`, with these components.
+  func components(_ components: String, rest: String = "") throws(AssociationError) -> AppSiteAssociation {
+    try association(#"{"details": [{"appIDs": ["org.example.Menu"], "components": [\#(components)]}]\#(rest)}"#)
+  }
+
+  func isIn(_ link: String, _ association: AppSiteAssociation) throws -> Bool {
+    let uri = try URI("https://example.com" + link)
+    if case .matched = association.verdict(on: uri, for: { $0 == "org.example.Menu" }) { return true }
+    return false
+  }
+
+  @Test(
+    "Apple, Supporting associated domains: the example",
+    arguments: [
+      ("/buy/shoes", true), ("/buy/shoes#no_universal_links", false), ("/help/website/search", false),
+      ("/help/?articleNumber=1234", true), ("/help/?articleNumber=12345", false), ("/help/", false), ("/", false),
+      ("/buy/shoes#other", true), ("/help/x?a=b&articleNumber=1234", true),
+    ])
+  func documentedExample(link: String, expected: Bool) throws {
+    let association = try components(
+      """
+      {"#": "no_universal_links", "exclude": true, "comment": "whatever path"},
+      {"/": "/buy/*"},
+      {"/": "/help/website/*", "exclude": true},
+      {"/": "/help/*", "?": {"articleNumber": "????"}}
+      """)
+    #expect(try isIn(link, association) == expected)
+  }
+
+  @Test(
+    "what a component does not name may be anything, and all that it names must match",
+    arguments: [
+      (##"{}"##, "/x?y#z", true), (##"{"/": "/a", "?": "b", "#": "c"}"##, "/a?b#c", true),
+      (##"{"/": "/a", "?": "b", "#": "c"}"##, "/a?b#d", false), (##"{"?": "a=1"}"##, "/?a=1", true),
+      (##"{"?": "a=1"}"##, "/?a=1&b=2", false), (##"{"?": {"a": "1"}}"##, "/?b=2&a=1", true),
+      (##"{"?": {"a": "1"}}"##, "/?a=1&a=2", false), (##"{"?": {"a": "?"}}"##, "/?a=1&a=2", true),
+      (##"{"?": {"a": ""}}"##, "/", true), (##"{"?": {"a": ""}}"##, "/?a", true),
+      (##"{"?": {"a": ""}}"##, "/?a=", true),
+      (##"{"?": {"a": "?*"}}"##, "/?a=", false), (##"{"?": {"a": "1", "b": "2"}}"##, "/?a=1", false),
+      (##"{"#": ""}"##, "/", true), (##"{"#": "?*"}"##, "/", false), (##"{"/": "/"}"##, "", true),
+    ])
+  func parts(component: String, link: String, expected: Bool) throws {
+    #expect(try isIn(link, try components(component)) == expected)
+  }
+
+  @Test func theFirstComponentThatMatchesDecides() throws {
+    let first = try components(#"{"/": "/a/*", "exclude": true}, {"/": "/a/b"}"#)
+    #expect(try !isIn("/a/b", first))
+    let second = try components(#"{"/": "/a/b"}, {"/": "/a/*", "exclude": true}"#)
+    #expect(try isIn("/a/b", second))
+    #expect(try !isIn("/a/c", second))
+  }
+
+  @Test func theNearestSettingOfComparisonCounts() throws {
+    let inComponent = try components(
+      #"{"/": "/A", "caseSensitive": true}, {"/": "/B"}"#, rest: #", "defaults": {"caseSensitive": false}"#)
+    #expect(try !isIn("/a", inComponent))
+    #expect(try isIn("/b", inComponent))
+    let inDetail = try association(
+      """
+      {"details": [{"appIDs": ["org.example.Menu"], "defaults": {"caseSensitive": true},
+        "components": [{"/": "/A"}]}], "defaults": {"caseSensitive": false, "percentEncoded": false}}
+      """)
+    #expect(try !isIn("/a", inDetail))
+    #expect(try isIn("/%41", inDetail))
+  }
+
+  @Test func variablesOfTheFile() throws {
+    let association = try components(
+      #"{"/": "/$(lang)_CA/$(food)/", "exclude": true}, {"/": "/$(food)/*"}"#,
+      rest: #", "substitutionVariables": {"food": ["burrito", "pizza"]}"#)
+    #expect(try isIn("/pizza/margherita", association))
+    #expect(try !isIn("/fr_CA/pizza/", association))
+    #expect(try !isIn("/sushi/", association))
+  }
+
+  @Test func pathsOfTheOlderForm() throws {
+    let association = try association(
+      #"{"apps": [], "details": [{"appID": "org.example.Menu", "paths": ["NOT /old/*", "*"]}]}"#)
+    #expect(try !isIn("/old/x", association))
+    #expect(try isIn("/new", association))
+  }
+
+  @Test func pathsDoNotCountBesideComponents() throws {
+    let association = try association(
+      #"{"details": [{"appIDs": ["org.example.Menu"], "components": [{"/": "/a"}], "paths": ["*"]}]}"#)
+    #expect(try !isIn("/b", association))
+  }
+
+  @Test func severalDetailsOfOneApplicationAreOneList() throws {
+    let association = try association(
+      """
+      {"details": [{"appIDs": ["x", "org.example.Menu"], "components": [{"/": "/a", "exclude": true}]},
+        {"appIDs": ["y"], "components": [{}]}, {"appID": "org.example.Menu", "components": [{}]}]}
+      """)
+    #expect(try !isIn("/a", association))
+    #expect(try isIn("/b", association))
+    #expect(association.verdict(on: try URI("https://example.com/"), for: { $0 == "z" }) == .unnamed)
+  }
+
+  @Test func theVerdictNamesTheRule() throws {
+    let association = try components(#"{"/": "/a", "exclude": true}, {"/": "/b"}"#)
+    guard case .excluded(let rule) = association.verdict(on: try URI("https://example.com/a"), for: { _ in true })
+    else {
+      Issue.record("not excluded")
+      return
+    }
+    #expect(rule.location == "applinks.details[0].components[0]")
+  }
+
+  @Test(
+    "an id means an application",
+    arguments: [
+      ("org.example.Menu", true), ("org.example.Menu.desktop", true), ("ABCDE12345.org.example.Menu", true),
+      ("ABCDE1234.org.example.Menu", false), ("ABCDE12345org.example.Menu", false), ("org.example", false),
+      ("ABCDE12345.org.example.Menu.evil", false), ("*", false), ("", false),
+    ])
+  func appIDs(appID: String, expected: Bool) {
+    #expect(AppSiteAssociation.appID(appID, means: "org.example.Menu.desktop") == expected)
+  }
+
+  @Test(
+    "a mistake is named with line, column and place",
+    arguments: [
+      (#"{}"#, #"1:14: applinks: there is no "details""#),
+      (#"{"details": {}}"#, "1:26: applinks.details: it is not a list"),
+      ("{\n \"details\": {}}", "2:13: applinks.details: it is not a list"),
+      (#"{"é": 1, "details": {}}"#, "1:34: applinks.details: it is not a list"),
+      (#"{"details": [{"components": []}]}"#, "1:27: applinks.details[0]: there is neither appIDs nor appID"),
+      (#"{"details": [{"appIDs": ["a"]}]}"#, "1:27: applinks.details[0]: there are neither components nor paths"),
+      (#"{"details": [{"appIDs": [7]}]}"#, "1:39: applinks.details[0].appIDs[0]: it is not a text"),
+      (
+        #"{"details": [{"appIDs": ["a"], "components": [{}, {"/": 7}]}]}"#,
+        #"1:70: applinks.details[0].components[1]."/": it is not a text"#
+      ),
+      (
+        #"{"details": [{"appIDs": ["a"], "components": [{"exclude": "yes"}]}]}"#,
+        "1:72: applinks.details[0].components[0].exclude: it is neither true nor false"
+      ),
+      (
+        #"{"details": [{"appIDs": ["a"], "components": [{"?": {"a": 1}}]}]}"#,
+        #"1:72: applinks.details[0].components[0]."?".a: it is not a text"#
+      ),
+      (
+        #"{"details": [{"appIDs": ["a"], "components": [{"?": null}]}]}"#,
+        #"1:66: applinks.details[0].components[0]."?": it is neither a text nor an object"#
+      ),
+      (
+        #"{"details": [{"appIDs": ["a"], "components": [{"/": "/$(x)"}]}]}"#,
+        #"1:66: applinks.details[0].components[0]."/": there is no substitution variable "x""#
+      ),
+      (
+        #"{"details": [], "substitutionVariables": {"a": ["$(b)"]}}"#,
+        "1:61: applinks.substitutionVariables.a: a variable's value cannot hold another variable"
+      ),
+    ])
+  func mistakes(applinks: String, expected: String) {
+    let error = #expect(throws: AssociationError.self) { try association(applinks) }
+    #expect(error?.description == expected)
+  }
+
+  @Test func whatMeansNothingIsRemarkedOn() throws {
+    let association = try components(
+      #"{"/": "/a", "exlude": true, "comment": "nothing"}"#, rest: #", "default": {"caseSensitive": false}"#)
+    #expect(
+      association.remarks.map(\.description) == [
+        "1:140: applinks.default: a member of this name means nothing here",
+        "1:97: applinks.details[0].components[0].exlude: a member of this name means nothing here",
+      ])
+    let many = (0..<500).map { #""x\#($0)": 1"# }.joined(separator: ", ")
+    #expect(try components("{\(many)}").remarks.count == 20)
+  }
+
+  @Test func defaultsHoldWhateverAComponentMay() throws {
+    let association = try association(
+      """
+      {"details": [{"appIDs": ["org.example.Menu"], "defaults": {"/": "/menu/*"},
+        "components": [{"?": {"draft": "1"}}, {"/": "/", "exclude": false}]}], "defaults": {"exclude": true, "#": "x"}}
+      """)
+    #expect(try !isIn("/menu/1?draft=1#x", association))
+    #expect(try isIn("/#x", association))
+    #expect(try !isIn("/#y", association))
+    #expect(try !isIn("/menu/1", association))
+  }
+
+  @Test func aFileWhosePatternsComeToTooMuchIsRefused() throws {
+    let long = String(repeating: "*a", count: 6_000)
+    #expect(throws: AssociationError.self) {
+      try components(
+        Array(repeating: "{}", count: 10_000).joined(separator: ","), rest: #", "defaults": {"/": "\#(long)"}"#)
+    }
+    #expect(throws: AssociationError.self) {
+      try components(
+        #"{"/": "\#(String(repeating: "$(v)", count: 3_000))"}"#,
+        rest: #", "substitutionVariables": {"v": [\#(Array(repeating: "\"\"", count: 10_000).joined(separator: ","))]}"#
+      )
+    }
+  }
+
+  @Test(arguments: ["", "{", "[]", "null", "{\"applinks\": {\"details\": [}}", String(repeating: "[", count: 100_000)])
+  func whatIsNotJSONIsRefused(text: String) {
+    #expect(throws: AssociationError.self) { try AppSiteAssociation(json: Array(text.utf8)) }
+  }
+
+  @Test func aFileThatIsTooLongIsRefused() {
+    let text = #"{"applinks": {"details": []}}"# + String(repeating: " ", count: AppSiteAssociation.maximumSize)
+    #expect(throws: AssociationError.self) { try AppSiteAssociation(json: Array(text.utf8)) }
+  }
+
+  @Test func anExcludedPathNeverMatches() throws {
+    var random = SeededGenerator(seed: 11)
+    func path() -> String { "/" + String((0..<3).map { _ in "ab/".randomElement(using: &random) ?? "a" }) }
+    for _ in 0..<300 {
+      let excluded = path()
+      let others = (0..<3).map { _ in #"{"/": "\#(path())*"}"# }
+      let all = [#"{"/": "\#(excluded)", "exclude": true}"#] + others + ["{}"]
+      #expect(try !isIn(excluded, try components(all.joined(separator: ", "))))
+    }
+  }
+}
