@@ -9,6 +9,29 @@ public struct Fault: Sendable, Hashable {
     case status(UInt8)
     case delay(Duration)
     case removal(heard: Bool)
+    case disturbance(Disturbance)
+
+    /// Whether it strikes an exchange on the air, not a command of the host's.
+    var isOnAir: Bool {
+      switch self {
+      case .removal, .disturbance: true
+      default: false
+      }
+    }
+  }
+
+  /// What can happen to one exchange on the air while the tag stays where it is.
+  public enum Disturbance: Sendable, Hashable {
+    /// The tag does not hear the frame.
+    case unheard
+    /// The tag hears the frame with bits turned over.
+    case garbledCommand
+    /// The tag hears the frame and does what it says, but its answer is lost.
+    case unanswered
+    /// The tag does what it hears, and its answer arrives with bits turned over.
+    case garbledAnswer
+    /// The answer takes that much longer: where the chip does not wait for it, it is lost.
+    case late(Duration)
   }
 
   let kind: Kind
@@ -78,6 +101,19 @@ public struct Fault: Sendable, Hashable {
   public static func removal(exchange: Int = 1, heard: Bool = false) -> Fault {
     Fault(kind: .removal(heard: heard), number: exchange)
   }
+
+  /// Something happens on the air. The chip says with the status of its answer that it got nothing (01) or something broken (02,
+  /// 13), once it has tried again: where the host has told it to by RFConfiguration (MaxRtyCOM), and to an ISO-DEP card as the
+  /// protocol demands.
+  ///
+  /// - Parameters:
+  ///   - disturbance: what happens.
+  ///   - exchange: the how-manieth from now on, from 1; the chip's own tries count.
+  ///   - times: to how many in a row.
+  /// - Returns: the fault.
+  public static func radio(_ disturbance: Disturbance, exchange: Int = 1, times: Int = 1) -> Fault {
+    Fault(kind: .disturbance(disturbance), number: exchange, times: times)
+  }
 }
 
 /// The faults that are still to come.
@@ -93,22 +129,26 @@ struct FaultPlan {
     var delay: Duration = .zero
   }
 
+  /// What is wrong with one exchange on the air.
+  enum RadioEffect: Equatable {
+    case removal(heard: Bool)
+    case disturbance(Fault.Disturbance)
+  }
+
   private var faults: [Fault] = []
+  /// How often one has struck since they were cleared.
+  private(set) var strikes = 0
 
   mutating func add(_ fault: Fault) { faults.append(fault) }
 
-  mutating func clear() { faults = [] }
+  mutating func clear() { self = FaultPlan() }
 
   /// - Parameter hasStatus: whether the command's answer has a status byte.
   /// - Returns: what goes wrong with it.
   mutating func nextCommand(hasStatus: Bool) -> Effects {
     var effects = Effects()
     let struck = strike { fault in
-      switch fault.kind {
-      case .removal: false
-      case .status: hasStatus
-      default: true
-      }
+      if case .status = fault.kind { hasStatus } else { !fault.kind.isOnAir }
     }
     for fault in struck {
       switch fault.kind {
@@ -119,17 +159,19 @@ struct FaultPlan {
       case .staleAnswer: effects.isStale = true
       case .status(let status): effects.status = status
       case .delay(let delay): effects.delay += delay
-      case .removal: break
+      case .removal, .disturbance: break
       }
     }
     return effects
   }
 
-  /// - Returns: nil where the tags stay; else whether they still hear the frame.
-  mutating func nextExchange() -> Bool? {
-    let struck = strike { if case .removal = $0.kind { true } else { false } }
-    guard case .removal(let heard)? = struck.first?.kind else { return nil }
-    return heard
+  /// - Returns: nil where all goes well.
+  mutating func nextExchange() -> RadioEffect? {
+    switch strike(where: \.kind.isOnAir).first?.kind {
+    case .removal(let heard): .removal(heard: heard)
+    case .disturbance(let disturbance): .disturbance(disturbance)
+    default: nil
+    }
   }
 
   /// Counts one event for every fault that `counts` picks, and takes those whose turn it is.
@@ -156,6 +198,7 @@ struct FaultPlan {
       remaining.append(fault)
     }
     faults = remaining
+    strikes += struck.count
     return struck
   }
 }

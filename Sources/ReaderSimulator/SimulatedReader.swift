@@ -137,6 +137,9 @@ public actor SimulatedReader {
   /// Whatever was to go wrong does not; a chip that hangs already still does.
   public func clearFaults() { chip.radio.faults.clear() }
 
+  /// How often a fault has struck since they were cleared.
+  public var strikes: Int { chip.radio.faults.strikes }
+
   /// What has been done so far.
   public var counters: Counters { chip.counters(at: clock.now) }
 

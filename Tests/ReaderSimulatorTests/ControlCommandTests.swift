@@ -31,6 +31,7 @@ import Testing
       ("fault delay 40 3", .fault(.delay(.milliseconds(40), command: 3))),
       ("fault unplug 2", .fault(.unplug(command: 2))),
       ("fault removal 2 heard", .fault(.removal(exchange: 2, heard: true))),
+      ("fault radio garbled-answer 2", .fault(.radio(.garbledAnswer, exchange: 2))),
       ("fault checksum", .fault(.corruptChecksum())),
     ] as [(String, ControlCommand)])
   func others(line: String, command: ControlCommand) throws {
@@ -45,7 +46,7 @@ import Testing
       "tap --uid 01 x:",
       "tap --uid 88010203 x:", "tap --model ntag999 x:", "tap --memory f --type 4", "tap --memory f --uid 01020304",
       "tap --bogus x:", "remove x", "remove -1", "fault", "fault bogus", "fault status", "fault status xyz",
-      "fault stall 0",
+      "fault stall 0", "fault radio", "fault radio 3", "fault radio unheard 0",
       "fault delay", "fault delay -1", "fault silence 99999999999999999999", "counters bogus",
     ])
   func mistakesSayWhatAndWhy(line: String) {

@@ -12,6 +12,9 @@ struct BlockProtocol {
   private static let maximumAnswer = 65_538
   /// A tag that asks for more time again and again is given up.
   private static let maximumExtensions = 100
+  /// How often an answer that does not come, or comes broken, is asked for again. The manual does not say; the standard leaves
+  /// the number open.
+  private static let maximumRetries = 2
 
   /// - Parameter ats: the answer to select as the tag sent it, its length byte first.
   init(ats: [UInt8]) {
@@ -70,15 +73,36 @@ struct BlockProtocol {
 
   /// Whether the tag still answers: R(NAK) makes it say so, whatever it last said.
   mutating func isPresent(over radio: inout RadioInterface) -> Bool {
-    (try? exchange([0xB2 | blockNumber], over: &radio)) != nil
+    (try? transmit([0xB2 | blockNumber], over: &radio)) != nil
   }
 
   /// S(DESELECT), which halts the tag.
   mutating func deselect(over radio: inout RadioInterface) {
-    _ = try? exchange([0xC2], over: &radio, for: .activation)
+    _ = try? transmit([0xC2], over: &radio, for: .activation)
   }
 
-  private func exchange(
+  /// Sends a block and waits for the answer (section 7.5.4). Where none comes, or a broken one, R(NAK) asks for it, and for the
+  /// next block of a chain R(ACK) once more; a tag that has not heard the block at all says so by R(ACK) with the number of the
+  /// one before.
+  private func exchange(_ block: [UInt8], over radio: inout RadioInterface) throws(PN532Failure) -> [UInt8] {
+    var next = block
+    var (failures, repetitions) = (0, 0)
+    while true {
+      do throws(PN532Failure) {
+        let answer = try transmit(next, over: &radio)
+        let isUnheard = block[0] & 0xC0 == 0x00 && answer[0] & 0xF6 == 0xA2 && answer[0] & 1 != blockNumber
+        guard isUnheard, repetitions < Self.maximumRetries else { return answer }
+        repetitions += 1
+        next = block
+      } catch {
+        guard failures < Self.maximumRetries else { throw error }
+        failures += 1
+        next = block[0] & 0xF6 == 0xA2 ? block : [0xB2 | blockNumber]
+      }
+    }
+  }
+
+  private func transmit(
     _ block: [UInt8], over radio: inout RadioInterface, for purpose: RadioInterface.Purpose = .exchange
   ) throws(PN532Failure) -> [UInt8] {
     switch radio.transceive(.standard(block, modulation), for: purpose) {

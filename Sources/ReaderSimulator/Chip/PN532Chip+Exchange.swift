@@ -43,7 +43,7 @@ extension PN532Chip {
     let frame =
       registers.appendsCRC && lastBits == 0
       ? RadioFrame.standard(data, modulation) : RadioFrame(modulation: modulation, bytes: data, lastBits: lastBits)
-    switch radio.transceive(frame, for: .exchange) {
+    switch radio.transceiveRepeatedly(frame) {
     case .silence: throw PN532Failure(PN532Status.timeout)
     case .collision: throw PN532Failure(PN532Status.bitCollision)
     case .frame(let answer):
@@ -91,7 +91,7 @@ extension PN532Chip {
   }
 
   private mutating func read(_ command: [UInt8]) throws(PN532Failure) -> [UInt8] {
-    switch radio.transceive(.standard(command, registers.modulation), for: .exchange) {
+    switch radio.transceiveRepeatedly(.standard(command, registers.modulation)) {
     case .silence: throw PN532Failure(PN532Status.timeout)
     case .collision: throw PN532Failure(PN532Status.bitCollision)
     case .frame(let answer):
@@ -102,7 +102,7 @@ extension PN532Chip {
   }
 
   private mutating func write(_ command: [UInt8]) throws(PN532Failure) {
-    switch radio.transceive(.standard(command), for: .exchange) {
+    switch radio.transceiveRepeatedly(.standard(command)) {
     case .silence: throw PN532Failure(PN532Status.timeout)
     case .collision: throw PN532Failure(PN532Status.bitCollision)
     case .frame(let answer):

@@ -47,7 +47,7 @@ extension PN532Chip {
   }
 
   private mutating func transceiveJewel(_ command: [UInt8]) throws(PN532Failure) -> [UInt8] {
-    switch radio.transceive(.standard(command, .jewel), for: .exchange) {
+    switch radio.transceiveRepeatedly(.standard(command, .jewel)) {
     case .silence: throw PN532Failure(PN532Status.timeout)
     case .collision: throw PN532Failure(PN532Status.bitCollision)
     case .frame(let answer):

@@ -61,7 +61,8 @@ extension PN532Chip {
     case (0x01, 1): radio.switchField(on: values[0] & 0x01 != 0)
     case (0x02, 3): radio.timeoutCode = values[2]
     case (0x05, 3): retries = (values[0], values[1], values[2])
-    case (0x04, 1), (0x0A, 11), (0x0B, 8), (0x0C, 3), (0x0D, 9): break
+    case (0x04, 1): radio.retries = values[0]
+    case (0x0A, 11), (0x0B, 8), (0x0C, 3), (0x0D, 9): break
     default: return .refuse
     }
     return .answer([])

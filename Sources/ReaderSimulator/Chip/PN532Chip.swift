@@ -268,6 +268,7 @@ extension PN532Chip {
   mutating func reset(at now: Duration) {
     radio.switchField(on: false)
     radio.timeoutCode = 0x0A
+    radio.retries = 0
     registers = PN532Registers()
     byteFrames = ByteFrames()
     retries = (atr: 0xFF, psl: 0x01, passiveActivation: 0xFF)

@@ -13,6 +13,8 @@ struct RadioInterface {
   var timing: TimingModel
   /// RFConfiguration's fRetryTimeout; 0A is 51.2 ms.
   var timeoutCode: UInt8 = 0x0A
+  /// RFConfiguration's MaxRtyCOM: how often the firmware repeats a frame that nothing answers, ISO-DEP aside.
+  var retries: UInt8 = 0
   private(set) var activationFrames = 0
   private(set) var exchanges = 0
   /// What the command that runs has spent on the air so far.
@@ -69,11 +71,37 @@ struct RadioInterface {
     return answer
   }
 
+  /// As `transceive` for an exchange, as often as the host has asked for.
+  mutating func transceiveRepeatedly(_ frame: RadioFrame) -> RadioField.Answer {
+    for _ in 0..<retries {
+      let answer = transceive(frame, for: .exchange)
+      if answer != .silence { return answer }
+    }
+    return transceive(frame, for: .exchange)
+  }
+
   private mutating func transceiveWithFaults(_ frame: RadioFrame) -> RadioField.Answer {
-    guard let heard = faults.nextExchange() else { return putOnAir(frame) }
-    if heard { _ = putOnAir(frame) }
-    for id in field.tags { takenAway[id] = field.remove(id) }
-    return .silence
+    switch faults.nextExchange() {
+    case nil: return putOnAir(frame)
+    case .removal(let heard):
+      if heard { _ = putOnAir(frame) }
+      for id in field.tags { takenAway[id] = field.remove(id) }
+      return .silence
+    case .disturbance(.unheard): return .silence
+    case .disturbance(.garbledCommand): return putOnAir(frame.garbled)
+    case .disturbance(.unanswered):
+      _ = putOnAir(frame)
+      return .silence
+    case .disturbance(.garbledAnswer):
+      guard case .frame(let answer) = putOnAir(frame) else { return .silence }
+      return .frame(answer.garbled)
+    case .disturbance(.late(let delay)):
+      let answer = putOnAir(frame)
+      // What the chip waits in truth, also where the model takes no time.
+      guard delay < TimingModel.realistic.timeout(code: timeoutCode) else { return .silence }
+      elapsed += delay
+      return answer
+    }
   }
 
   private mutating func putOnAir(_ frame: RadioFrame) -> RadioField.Answer {

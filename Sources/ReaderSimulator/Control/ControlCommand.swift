@@ -52,7 +52,7 @@ enum ControlCommand: Equatable {
   static let summary = """
     tap URI [--type \(Kind.allCases.map(\.rawValue).joined(separator: "|"))] [--model NAME] [--uid HEX|random] [--add]; tap --ndef FILE …; tap --type 2 --memory FILE; \
     tap --type payment|transit; remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | stale [N] | status HEX [N] | delay MS [N] | \
-    removal [N] [heard] | none; unplug; plug; counters [reset]; commands; quit
+    removal [N] [heard] | radio unheard|garbled-command|unanswered|garbled-answer [N] | none; unplug; plug; counters [reset]; commands; quit
     """
 
   /// - Throws: `SimulatorError` that says what is wrong, and why.
@@ -158,8 +158,20 @@ enum ControlCommand: Equatable {
     case "removal":
       let number = try count(&words)
       return .fault(.removal(exchange: number, heard: words.popFirst() == "heard"))
+    case "radio": return .fault(try radio(&words))
     default: throw SimulatorError("fault: \(name?.prefix(40) ?? "nothing") is not one; try help")
     }
+  }
+
+  private static func radio(_ words: inout ArraySlice<String>) throws(SimulatorError) -> Fault {
+    let disturbances: [String: Fault.Disturbance] = [
+      "unheard": .unheard, "garbled-command": .garbledCommand, "unanswered": .unanswered,
+      "garbled-answer": .garbledAnswer,
+    ]
+    guard let disturbance = words.popFirst().flatMap({ disturbances[$0] }) else {
+      throw SimulatorError("fault radio: what happens is missing; try help")
+    }
+    return .radio(disturbance, exchange: try count(&words))
   }
 
   /// The how-manieth, 1 where nothing is said.

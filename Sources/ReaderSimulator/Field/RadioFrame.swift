@@ -39,6 +39,13 @@ struct RadioFrame: Hashable, Sendable {
   /// An acknowledgement of MIFARE and Type 2 tags: four bits.
   static func acknowledgement(_ code: UInt8) -> RadioFrame { RadioFrame(bytes: [code & 0x0F], lastBits: 4) }
 
+  /// With two bits of a byte turned over: no checksum takes that for right, and neither is it another acknowledgement.
+  var garbled: RadioFrame {
+    var frame = self
+    if let middle = bytes.indices.dropFirst(bytes.count / 2).first { frame.bytes[middle] ^= 0x03 }
+    return frame
+  }
+
   /// What is left when a valid checksum is taken off, nil where it is not valid.
   var checkedData: [UInt8]? {
     guard lastBits == 0, bytes.count > 2 else { return nil }

@@ -1,0 +1,74 @@
+import Testing
+
+@testable import ReaderSimulator
+
+/// What a chip makes of what goes wrong on the air.
+@Suite struct RadioFaultTests {
+  private static let write: [UInt8] = [0x40, 0x01, 0xA2, 0x08, 9, 9, 9, 9]
+  private static let read: [UInt8] = [0x40, 0x01, 0x30, 0x08]
+
+  /// Reads, and then writes, with a fault at the second exchange.
+  @Test(
+    arguments: [
+      (.unheard, 0x01, false), (.garbledCommand, 0x13, false), (.unanswered, 0x01, true), (.garbledAnswer, 0x13, true),
+      (.late(.milliseconds(60)), 0x01, true), (.late(.milliseconds(40)), 0x00, true),
+    ] as [(Fault.Disturbance, UInt8, Bool)])
+  func aWriteIsDoneOrNot(disturbance: Fault.Disturbance, status: UInt8, isDone: Bool) throws {
+    let driver = ChipDriver()
+    _ = driver.place(try type2())
+    _ = driver.send(select)
+    driver.chip.radio.faults.add(.radio(disturbance, exchange: 2))
+    #expect(driver.answer(Self.read)?.count == 17)
+    #expect(driver.answer(Self.write) == [status])
+    #expect(driver.chip.radio.faults.strikes == 1)
+    let memory = try #require(driver.chip.radio.field.memory(of: TagID(number: 1)))
+    #expect(memory[32..<36] == (isDone ? [9, 9, 9, 9] : [0, 0, 0, 0]))
+  }
+
+  @Test func aBrokenAnswerHasAWrongChecksum() throws {
+    let driver = ChipDriver()
+    _ = driver.place(try type2())
+    _ = driver.send(select)
+    driver.chip.radio.faults.add(.radio(.garbledAnswer))
+    #expect(driver.answer(Self.read) == [0x02])
+    #expect(driver.answer(Self.read)?.count == 17)
+  }
+
+  /// RFConfiguration, item 4.
+  @Test(arguments: [(1, 2), (2, 2), (0, 1), (1, 1)] as [(UInt8, Int)])
+  func theFirmwareTriesAgainAsItIsTold(retries: UInt8, times: Int) throws {
+    let driver = ChipDriver()
+    _ = driver.place(try type2())
+    _ = driver.send(select)
+    #expect(driver.answer([0x32, 0x04, retries]) == [])
+    driver.chip.radio.faults.add(.radio(.unheard, times: times))
+    #expect(driver.answer(Self.read)?.first == (Int(retries) < times ? 0x01 : 0x00))
+  }
+
+  /// SELECT of the NDEF application and of a file of it; the latter's UPDATE takes two blocks, its READ answers in two.
+  @Test(arguments: [Fault.Disturbance.unheard, .garbledCommand, .unanswered, .garbledAnswer], 1...6)
+  func anISODEPCardIsAskedAgain(disturbance: Fault.Disturbance, exchange: Int) throws {
+    var options = Type4Options()
+    options.maximumRead = 100
+    options.maximumWrite = 100
+    for times in 1...3 {
+      let driver = ChipDriver()
+      _ = driver.place(try .type4(message: [0xD0, 0x00, 0x00], uid: .fixed(uid7), options: options))
+      _ = driver.send(select)
+      driver.chip.radio.faults.add(.radio(disturbance, exchange: exchange, times: times))
+      let data = (0..<80).map { UInt8($0) }
+      let answers = [
+        [0x00, 0xA4, 0x04, 0x00, 0x07, 0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01, 0x00],
+        [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x04], [0x00, 0xD6, 0x00, 0x02, 80] + data, [0x00, 0xB0, 0x00, 0x02, 80],
+      ].map { driver.answer([0x40, 0x01] + $0) }
+      #expect(driver.chip.radio.faults.strikes > 0)
+      if times <= 2 {
+        let done: [UInt8] = [0x00, 0x90, 0x00]
+        #expect(answers == [done, done, done, [0x00] + data + [0x90, 0x00]])
+      } else {
+        // Nothing is done twice, or taken for something else.
+        #expect(answers.contains { $0?.first != 0x00 })
+      }
+    }
+  }
+}
