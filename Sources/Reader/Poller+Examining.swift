@@ -58,9 +58,11 @@ extension Poller {
     let end = SuspendingClock.now + Self.readingAllowance
     if selected != tag { try selectAgain(tag, device) }
     guard selected?.isSamePlacement(as: tag) == true else { return nil }
+    var before: Reading?
     for attempt in 1...Self.attempts {
       guard let reading = try read(tag, until: end, device) else { return nil }
-      if !reading.isDoubtful || attempt == Self.attempts { return reading.content }
+      if !reading.isDoubtful(after: before) || attempt == Self.attempts { return reading.content }
+      before = reading
       let again = try asking(device) { (device) throws(Device.Failure) in
         try device.release()
         return try device.select(tag.modulation)
@@ -94,7 +96,7 @@ extension Poller {
     } catch {
       if let failure = channel.channel.failure { throw .deviceLost(failure) }
       if error.code == .aborted { return nil }
-      if error.code == .tooSlow { return Reading(problem: "unsupported: \(error.reason)", isDoubtful: false) }
+      if error.code == .tooSlow { return Reading(problem: "unsupported: \(error.reason)", doubt: .none) }
       return Reading(problem: "damaged: while it was read, \(error.reason)")
     }
   }

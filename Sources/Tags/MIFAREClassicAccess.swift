@@ -34,7 +34,7 @@ struct MIFAREClassicAccess {
   mutating func open(_ channel: inout some TagChannel) throws(TagStop) {
     let first = MIFAREClassicSector(number: 0)
     guard try authenticate(first, .directory, &channel) else {
-      throw .problem(TagProblem(.notNDEF, "there is no application directory that everybody may read"))
+      throw .silence(.notNDEF, "there is no application directory that everybody may read")
     }
     guard let named = try directory(of: first, blocks: 1...2, from: 1, &channel) else {
       throw .problem(TagProblem(.notNDEF, "the checksum of the application directory is wrong"))
@@ -186,7 +186,7 @@ struct MIFAREClassicAccess {
       answer = try ask(forBlock: block, &channel)
     }
     guard let answer else {
-      throw .problem(TagProblem(.unsupported, "the tag does not let everybody read it"))
+      throw .silence(.unsupported, "the tag does not let everybody read it")
     }
     guard answer.count >= Self.blockSize else {
       throw .problem(TagProblem(.damaged, "the tag answered READ with less than 16 bytes"))

@@ -28,11 +28,15 @@ public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// What kind of problem it is.
   public let code: Code
+  /// Whether that is concluded from the tag's silence at a command, which is how tags refuse one, and what a frame that was lost
+  /// on the air looks like, too: only if it is so again, it can be believed.
+  public let isConcludedFromSilence: Bool
   private let detail: String
 
-  init(_ code: Code, _ detail: String) {
+  init(_ code: Code, _ detail: String, isConcludedFromSilence: Bool = false) {
     self.code = code
     self.detail = detail
+    self.isConcludedFromSilence = isConcludedFromSilence
   }
 
   /// The kind and the reason: "damaged: the NDEF message is longer than the file that holds it".

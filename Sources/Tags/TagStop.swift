@@ -6,6 +6,11 @@ enum TagStop: Error {
   case channel(TagChannelError)
 
   static func problem(_ code: TagProblem.Code, _ detail: String) -> TagStop { .problem(TagProblem(code, detail)) }
+
+  /// A state of the tag that is concluded from its silence.
+  static func silence(_ code: TagProblem.Code, _ detail: String) -> TagStop {
+    .problem(TagProblem(code, detail, isConcludedFromSilence: true))
+  }
 }
 
 extension Result where Failure == TagProblem {

@@ -61,7 +61,7 @@ struct Type2Access {
       let fastRead = self.fastRead ?? Type2ReadPlan.fastRead(manufacturer: manufacturer, memory)
       switch Type2ReadPlan.next(missing: missing, lastPage: lastPage, fastRead: fastRead) {
       case .read(let page): try read(page, &channel)
-      case .fastRead(let pages): try read(pages, &channel)
+      case .fastRead(let pages): try read(pages, isKnown: fastRead == .certain, &channel)
       case nil: return
       }
       missing.removeAll { memory[$0 * Self.pageSize] != nil }
@@ -74,7 +74,7 @@ struct Type2Access {
     var answer = try askForPages(from: page, &channel)
     if answer == nil { answer = try askForPages(from: page, &channel) }
     guard let answer else {
-      throw .problem(TagProblem(.unsupported, "the tag does not let everybody read it"))
+      throw .silence(.unsupported, "the tag does not let everybody read it")
     }
     guard answer.count >= 16 else {
       throw .problem(TagProblem(.damaged, "the tag answered READ with less than 16 bytes"))
@@ -90,17 +90,26 @@ struct Type2Access {
     return try ask([0x30, UInt8(page & 0xFF)], &channel)
   }
 
-  /// FAST_READ, of which a refusal says that the tag does not know it.
-  private mutating func read(_ pages: ClosedRange<Int>, _ channel: inout some TagChannel) throws(TagStop) {
-    try select(sector: pages.lowerBound >> 8, &channel)
-    let command = [0x3A, UInt8(pages.lowerBound & 0xFF), UInt8(pages.upperBound & 0xFF)]
-    let answer = try ask(command, &channel)
+  /// FAST_READ, of which a refusal says that the tag does not know it. One that is known to know it has not heard it, and is
+  /// asked again.
+  private mutating func read(
+    _ pages: ClosedRange<Int>, isKnown: Bool, _ channel: inout some TagChannel
+  ) throws(TagStop) {
+    var answer = try askForAll(pages, &channel)
+    if isKnown, answer == nil { answer = try askForAll(pages, &channel) }
     guard let answer, answer.count == pages.count * Self.pageSize else {
       fastRead = .absent
       return
     }
     fastRead = .certain
     memory.learn(answer, at: pages.lowerBound * Self.pageSize)
+  }
+
+  private mutating func askForAll(
+    _ pages: ClosedRange<Int>, _ channel: inout some TagChannel
+  ) throws(TagStop) -> [UInt8]? {
+    try select(sector: pages.lowerBound >> 8, &channel)
+    return try ask([0x3A, UInt8(pages.lowerBound & 0xFF), UInt8(pages.upperBound & 0xFF)], &channel)
   }
 
   /// GET_VERSION.
@@ -131,9 +140,12 @@ struct Type2Access {
 
   /// SECTOR SELECT, two packets, of which silence confirms the second.
   mutating func select(sector wanted: Int, _ channel: inout some TagChannel) throws(TagStop) {
+    var answer: [UInt8]?
+    // What was not heard is asked again; it leads to sector 0 by itself.
+    for _ in 0..<2 where wanted != sector && answer == nil { answer = try ask([0xC2, 0xFF], &channel) }
     guard wanted != sector else { return }
-    guard (0...0xFE).contains(wanted), try ask([0xC2, 0xFF], &channel) == Self.acknowledgement else {
-      throw .problem(TagProblem(.unsupported, "the NDEF message goes beyond the first sector of the tag"))
+    guard (0...0xFE).contains(wanted), answer == Self.acknowledgement else {
+      throw .silence(.unsupported, "the NDEF message goes beyond the first sector of the tag")
     }
     do throws(TagChannelError) {
       _ = try channel.exchange([UInt8(wanted), 0, 0, 0])

@@ -79,7 +79,7 @@ struct Type3Tag: NDEFTag {
     } catch {
       throw .channel(error.code == .noAnswer ? silence : error)
     }
-    throw .problem(.notNDEF, "the FeliCa card has no NDEF system; it is one for trains, shops or doors")
+    throw .silence(.notNDEF, "the FeliCa card has no NDEF system; it is one for trains, shops or doors")
   }
 
   /// - Returns: the identifier of the system that answers.

@@ -24,6 +24,20 @@ import Testing
     await rig.stop()
   }
 
+  /// At the first exchange with these tags silence is how a card without NDEF answers, too.
+  @Test(arguments: [false, true]) func aFrameLostOnTheAirCostsNoTap(isFeliCa: Bool) async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    try await rig.isAsleep()
+    let bytes = try uri("https://example.com")
+    await rig.simulator.place(try isFeliCa ? .type3(message: bytes) : .mifareClassic(.classic1K, message: bytes))
+    await rig.simulator.add(.radio(.unheard))
+    await rig.process.setScanning(true)
+    #expect(try await rig.message().message == bytes)
+    #expect(await rig.simulator.strikes == 1)
+    await rig.stop()
+  }
+
   @Test func aTagThatCannotBeReadBecauseTheReaderFailsIsReported() async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()

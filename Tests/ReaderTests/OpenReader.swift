@@ -36,6 +36,9 @@ struct OpenReader: ~Copyable {
 
   func add(_ fault: Fault) { onSimulator { await $0.add(fault) } }
 
+  /// How often a fault has struck since they were cleared.
+  var strikes: Int { onSimulator { await $0.strikes } }
+
   func clearFaults() { onSimulator { await $0.clearFaults() } }
 
   /// What the chip has done since the last time.

@@ -85,8 +85,8 @@ private struct WritableTag: TagChannel {
   @Test func aProtectedPageIsNamed() throws {
     var tag = WritableTag(size: 0x12, message: message, version: nil)
     tag.secretPages = 7...40
-    #expect(
-      try TagActivation.type2.readNDEF(over: &tag) == .unsupported("the tag does not let everybody read it"))
+    let problem = TagProblem(.unsupported, "the tag does not let everybody read it", isConcludedFromSilence: true)
+    #expect(try TagActivation.type2.readNDEF(over: &tag) == .problem(problem))
   }
 
   /// The length is zero while a byte of the message changes, also one in its own page, and it changes alone.
