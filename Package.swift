@@ -58,6 +58,7 @@ let package = Package(
     // C libraries. Each has one importer; Packaging/check-module-graph holds us to it.
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
+    .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
@@ -73,7 +74,7 @@ let package = Package(
     module("Routing", ["NDEF", "UniversalLinks"], pure: true),
     module("ScanGate", pure: true),
     module("Tags", ["NDEF"], pure: true),
-    module("UniversalLinks", pure: true),
+    module("UniversalLinks", ["CIDN2"], pure: true),
 
     // Processes and buses of one's own, for the demo, the benchmark and the tests.
     module("Rig", ["CShims", "EventLoop"]),

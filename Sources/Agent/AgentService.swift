@@ -47,8 +47,7 @@ actor AgentService {
     handlers = HandlerRegistry(schemes: schemes, on: session.loop)
     launcher = Launcher(connection: session, on: session.loop)
     notifications = NotificationClient(on: session)
-    routing = RoutingPolicy(
-      schemes: schemes, smartPosters: configuration.smartPosters, hostToASCII: HostConversion.toASCII)
+    routing = RoutingPolicy(schemes: schemes, smartPosters: configuration.smartPosters)
     timeout = NotificationTimeout(configuration.notificationTimeout)
     languages = LanguagePreference.languages(in: ProcessEnvironment.current)
     self.now = now

@@ -100,7 +100,7 @@ struct TapOffer: Sendable, Hashable {
   ) -> DisplayText {
     guard let record = message.records.first(where: { $0.isWellKnown(SmartPosterRecord.type) }),
       let poster = try? SmartPosterRecord(record),
-      let posterURI = try? URI(poster.uri, hostToASCII: policy.hostToASCII), posterURI == uri,
+      let posterURI = try? URI(poster.uri), posterURI == uri,
       let title = poster.title(inPreferred: languages)
     else { return DisplayText("") }
     return DisplayText(title.text, limit: 60)

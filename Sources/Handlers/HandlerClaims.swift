@@ -54,7 +54,7 @@ struct HandlerClaims {
 
   private mutating func claim(_ domain: String, _ keyFile: KeyFile, _ key: String, _ group: String) {
     do {
-      domains.append(try DomainPattern(domain, hostToASCII: HostConversion.toASCII))
+      domains.append(try DomainPattern(domain))
     } catch {
       problems.append(
         keyFile.problem(key, in: group, "\(shortened(domain)) is not a domain or *. and a domain: \(error)"))

@@ -18,7 +18,7 @@ extension Registry {
 
   func route(for text: String, policy: RoutingPolicy, steps: [Route.Step]) -> Route {
     do {
-      let uri = try URI(text, hostToASCII: policy.hostToASCII)
+      let uri = try URI(text)
       return route(for: uri, policy: policy, steps: steps + [Route.Step("uri", "it is well-formed")])
     } catch {
       return .refused(error.message, steps: steps + [Route.Step("uri", error.message)])

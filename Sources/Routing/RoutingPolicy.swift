@@ -1,5 +1,3 @@
-public import UniversalLinks
-
 /// What the user's configuration says about links.
 public struct RoutingPolicy: Sendable {
   /// The schemes whose default application is offered where no handler claims the link.
@@ -9,19 +7,14 @@ public struct RoutingPolicy: Sendable {
   public var schemes: Set<String>
   /// Whether the URI of a Smart Poster counts where a message has no URI record at its top level.
   public var smartPosters: Bool
-  /// The IDNA conversion for hosts with non-ASCII characters.
-  public var hostToASCII: Host.ToASCII
 
   /// - Parameters:
   ///   - schemes: the schemes whose default application is offered, lower-case.
   ///   - smartPosters: whether the URI of a Smart Poster counts.
-  ///   - hostToASCII: the IDNA conversion; by default hosts with non-ASCII characters are refused.
   public init(
-    schemes: Set<String> = RoutingPolicy.defaultSchemes, smartPosters: Bool = true,
-    hostToASCII: @escaping Host.ToASCII = { _ in nil }
+    schemes: Set<String> = RoutingPolicy.defaultSchemes, smartPosters: Bool = true
   ) {
     self.schemes = schemes
     self.smartPosters = smartPosters
-    self.hostToASCII = hostToASCII
   }
 }

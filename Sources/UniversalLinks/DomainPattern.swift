@@ -10,13 +10,11 @@ public struct DomainPattern: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// Reads a pattern.
   ///
-  /// - Parameters:
-  ///   - text: a domain name, or `*.` and a domain name of at least two labels.
-  ///   - hostToASCII: the IDNA conversion for domains with non-ASCII characters; by default these are refused.
+  /// - Parameter text: a domain name, or `*.` and a domain name of at least two labels.
   /// - Throws: `URIError` with the code `badHost`.
-  public init(_ text: String, hostToASCII: Host.ToASCII = { _ in nil }) throws(URIError) {
+  public init(_ text: String) throws(URIError) {
     isWildcard = text.hasPrefix("*.")
-    let host = try Host(name: isWildcard ? String(text.dropFirst(2)) : text, toASCII: hostToASCII)
+    let host = try Host(name: isWildcard ? String(text.dropFirst(2)) : text)
     guard host.kind == .domain else { throw URIError(.badHost, "an address is not a domain") }
     guard !isWildcard || host.text.utf8.contains(UInt8(ascii: ".")) else {
       throw URIError(.badHost, "a wildcard over a top-level domain is not allowed")

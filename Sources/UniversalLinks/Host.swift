@@ -6,7 +6,7 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
     case domain
     /// An IPv4 address as four decimal numbers.
     case ipv4
-    /// An IPv6 address, without its brackets.
+    /// An IPv6 address in the spelling of RFC 5952, without its brackets.
     case ipv6
     /// Whatever a scheme other than http and https puts there, as it was written.
     case opaque
@@ -20,23 +20,14 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
   /// The host as it stands in a URI, an IPv6 address in brackets.
   public var description: String { kind == .ipv6 ? "[\(text)]" : text }
 
-  /// Converts a domain name with non-ASCII characters to its IDNA form, or answers nil where it has none.
-  public typealias ToASCII = @Sendable (String) -> String?
-
   /// A domain name or an IPv4 address as http and https have it.
   ///
-  /// Stricter than RFC 3986 section 3.2.2, which allows percent-encoding and any sub-delimiter: labels are letters,
-  /// digits and inner hyphens (RFC 1123 section 2.1) of at most 63 bytes, the whole has at most 253 (RFC 1035). A single dot
+  /// What is not ASCII becomes it (UTS #46, IDNA 2008). Stricter than RFC 3986 section 3.2.2, which allows percent-encoding
+  /// and any sub-delimiter: labels are letters, digits and inner hyphens (RFC 1123 section 2.1) of at most 63 bytes, the whole has at most 253 (RFC 1035). A single dot
   /// at the end names the same host and is dropped. What ends in a number must be an address of four decimal numbers,
   /// for browsers read `127.1` and `0x7f000001` as addresses too (WHATWG URL, "ends in a number").
-  init(name text: String, toASCII: ToASCII) throws(URIError) {
-    var ascii = text
-    if !text.utf8.allSatisfy({ $0 < 0x80 }) {
-      guard let converted = toASCII(text) else {
-        throw URIError(.badHost, "the host has characters that do not form an internationalised domain name")
-      }
-      ascii = converted
-    }
+  init(name text: String) throws(URIError) {
+    let ascii = text.utf8.allSatisfy { $0 < 0x80 } ? text : try InternationalDomainName.ascii(text)
     var bytes = ascii.utf8.map(CharacterClasses.lowercased)
     if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
     guard !bytes.isEmpty else { throw URIError(.badHost, "the host is empty") }
@@ -55,7 +46,9 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
     }
     self.text = String(decoding: bytes, as: UTF8.self)
     if let last = labels.last, Host.isNumber(last) {
-      guard Host.isIPv4(labels) else { throw URIError(.badHost, "the host ends in a number and is no IPv4 address") }
+      guard Host.octets(labels) != nil else {
+        throw URIError(.badHost, "the host ends in a number and is no IPv4 address")
+      }
       kind = .ipv4
     } else {
       kind = .domain
@@ -64,9 +57,9 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
 
   /// An IPv6 address without its brackets; a zone has no meaning on a tag and is refused.
   init(ipv6 text: String) throws(URIError) {
-    guard Host.isIPv6(text) else { throw URIError(.badHost, "the host is not an IPv6 address") }
+    guard let address = IPv6Address(text) else { throw URIError(.badHost, "the host is not an IPv6 address") }
     kind = .ipv6
-    self.text = text.lowercased()
+    self.text = address.description
   }
 
   init(opaque text: String) {
@@ -79,44 +72,15 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
     return label.starts(with: "0x".utf8) && label.dropFirst(2).allSatisfy(CharacterClasses.isHexDigit)
   }
 
-  private static func isIPv4(_ labels: [ArraySlice<UInt8>]) -> Bool {
-    labels.count == 4 && labels.allSatisfy(isDecimalOctet)
+  /// The four bytes of an IPv4 address, each written in decimal without leading zeros.
+  static func octets(_ labels: [ArraySlice<UInt8>]) -> [UInt8]? {
+    let octets = labels.compactMap(octet)
+    return octets.count == 4 && labels.count == 4 ? octets : nil
   }
 
-  private static func isDecimalOctet(_ label: ArraySlice<UInt8>) -> Bool {
-    guard (1...3).contains(label.count), label.allSatisfy(CharacterClasses.isDigit) else { return false }
-    if label.count > 1, label.first == UInt8(ascii: "0") { return false }
-    return label.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } <= 255
-  }
-
-  /// RFC 4291 section 2.2: eight groups of up to four digits, one run of zero groups as `::`, the last two as an IPv4 address.
-  private static func isIPv6(_ text: String) -> Bool {
-    guard (2...45).contains(text.utf8.count) else { return false }
-    guard let compression = text.utf8.indices.first(where: { text.utf8[$0...].starts(with: "::".utf8) }) else {
-      return groups(in: text.utf8[...], mayEndInIPv4: true) == 8
-    }
-    let before = text.utf8[..<compression]
-    let after = text.utf8[compression...].dropFirst(2)
-    guard let head = before.isEmpty ? 0 : groups(in: before, mayEndInIPv4: false),
-      let tail = after.isEmpty ? 0 : groups(in: after, mayEndInIPv4: true)
-    else { return false }
-    return head + tail <= 7
-  }
-
-  private static func groups(in text: Substring.UTF8View, mayEndInIPv4: Bool) -> Int? {
-    let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-    var count = 0
-    for (index, part) in parts.enumerated() {
-      if (1...4).contains(part.count), part.allSatisfy(CharacterClasses.isHexDigit) {
-        count += 1
-      } else if mayEndInIPv4, index == parts.count - 1,
-        isIPv4(Array(part).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false))
-      {
-        count += 2
-      } else {
-        return nil
-      }
-    }
-    return count
+  private static func octet(_ label: ArraySlice<UInt8>) -> UInt8? {
+    guard (1...3).contains(label.count), label.allSatisfy(CharacterClasses.isDigit) else { return nil }
+    if label.count > 1, label.first == UInt8(ascii: "0") { return nil }
+    return UInt8(String(decoding: label, as: UTF8.self))
   }
 }

@@ -55,14 +55,12 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses `text`.
   ///
-  /// - Parameters:
-  ///   - text: the URI as a tag holds it. Nothing is trimmed.
-  ///   - hostToASCII: the IDNA conversion for hosts with non-ASCII characters; by default such hosts are refused.
+  /// - Parameter text: the URI as a tag holds it. Nothing is trimmed.
   /// - Throws: `URIError`, which names what is wrong.
-  public init(_ text: String, hostToASCII: Host.ToASCII = { _ in nil }) throws(URIError) {
+  public init(_ text: String) throws(URIError) {
     var parser = try URIParser(text)
     scheme = try parser.scheme()
-    let authority = try parser.authority(isWeb: scheme == "http" || scheme == "https", hostToASCII: hostToASCII)
+    let authority = try parser.authority(isWeb: scheme == "http" || scheme == "https")
     host = authority?.host
     port = authority?.port
     path = try parser.path()

@@ -29,7 +29,7 @@ struct URIParser {
     return scheme
   }
 
-  mutating func authority(isWeb: Bool, hostToASCII: Host.ToASCII) throws(URIError) -> (host: Host, port: UInt16?)? {
+  mutating func authority(isWeb: Bool) throws(URIError) -> (host: Host, port: UInt16?)? {
     guard rest.starts(with: "//".utf8) else {
       if isWeb { throw URIError(.badHost, "a web link needs // and a host after its scheme") }
       return nil
@@ -52,7 +52,7 @@ struct URIParser {
     let colon = authority.firstIndex(of: ":") ?? authority.endIndex
     let name = authority[..<colon]
     let port = try port(authority[colon...])
-    if isWeb { return (try Host(name: String(name), toASCII: hostToASCII), port) }
+    if isWeb { return (try Host(name: String(name)), port) }
     for scalar in name.unicodeScalars {
       guard scalar.isASCII, let byte = scalar.utf8.first,
         CharacterClasses.isUnreserved(byte) || CharacterClasses.isSubDelimiter(byte)

@@ -111,13 +111,6 @@ import UniversalLinks
     #expect(registry.route(for: "mailto:a@example.com", policy: policy).kind == .default)
   }
 
-  @Test("converts hosts as the policy says")
-  func conversion() {
-    let policy = RoutingPolicy(hostToASCII: { _ in "menu.example.com" })
-    #expect(registry.route(for: "https://menü.example.com/", policy: policy).kind == .universalLink)
-    #expect(registry.route(for: "https://menü.example.com/").kind == .refused)
-  }
-
   @Test("an empty registry refuses nothing that is well-formed")
   func empty() {
     #expect(Registry().route(for: "https://example.com/").kind == .none)

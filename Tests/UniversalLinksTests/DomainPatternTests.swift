@@ -27,7 +27,7 @@ import UniversalLinks
 
   @Test("converts internationalised domains")
   func conversion() throws {
-    let pattern = try DomainPattern("*.bücher.example") { _ in "xn--bcher-kva.example" }
+    let pattern = try DomainPattern("*.bücher.example")
     #expect(pattern.description == "*.xn--bcher-kva.example")
   }
 
@@ -35,7 +35,7 @@ import UniversalLinks
     "refuses what is not a domain",
     arguments: [
       "", "*", "*.", "*.com", "*.*.example.com", "www.*.com", "*example.com", "https://example.com", "example.com/x",
-      "example.com:443", "user@example.com", "192.0.2.1", "[::1]", "a b", "bücher.example", "example..com",
+      "example.com:443", "user@example.com", "192.0.2.1", "[::1]", "a b", "i❤.example", "example..com",
     ])
   func refused(text: String) {
     #expect(throws: URIError.self) { try DomainPattern(text) }
