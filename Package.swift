@@ -60,6 +60,7 @@ let package = Package(
     .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
+    .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
     .target(name: "CShims"),
@@ -74,7 +75,7 @@ let package = Package(
     module("Routing", ["NDEF", "UniversalLinks"], pure: true),
     module("ScanGate", pure: true),
     module("Tags", ["NDEF"], pure: true),
-    module("UniversalLinks", ["CIDN2"], pure: true),
+    module("UniversalLinks", ["CIDN2", "CPSL"], pure: true),
 
     // Processes and buses of one's own, for the demo, the benchmark and the tests.
     module("Rig", ["CShims", "EventLoop"]),
@@ -159,7 +160,7 @@ let package = Package(
     tests("Tags", ["NDEF"]),
     tests("TagrouteClient", ["Bus", "EventLoop", "TestSupport"]),
     tests("Rig", []),
-    tests("UniversalLinks", ["TestSupport"]),
+    tests("UniversalLinks", ["Rig", "TestSupport"]),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [

@@ -10,14 +10,19 @@ public struct DomainPattern: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// Reads a pattern.
   ///
-  /// - Parameter text: a domain name, or `*.` and a domain name of at least two labels.
+  /// A wildcard over a public suffix (`*.com`, `*.co.uk`, `*.github.io`) is refused: it would cover the domains of strangers.
+  ///
+  /// - Parameters:
+  ///   - text: a domain name, or `*.` and one.
+  ///   - suffixes: which domains are public suffixes.
   /// - Throws: `URIError` with the code `badHost`.
-  public init(_ text: String) throws(URIError) {
+  public init(_ text: String, suffixes: PublicSuffixList = .system) throws(URIError) {
     isWildcard = text.hasPrefix("*.")
     let host = try Host(name: isWildcard ? String(text.dropFirst(2)) : text)
     guard host.kind == .domain else { throw URIError(.badHost, "an address is not a domain") }
-    guard !isWildcard || host.text.utf8.contains(UInt8(ascii: ".")) else {
-      throw URIError(.badHost, "a wildcard over a top-level domain is not allowed")
+    guard !isWildcard || !suffixes.isPublicSuffix(host.text) else {
+      throw URIError(
+        .badHost, "a wildcard would cover the domains of strangers: everybody can register below \(host.text)")
     }
     domain = host.text
   }
