@@ -2,27 +2,40 @@ extension URI {
   /// The link as a person is shown it: where it leads, in characters that cannot mislead.
   ///
   /// Host and path for http and https (desktops turn a text with a scheme into a link of their own), what follows the
-  /// scheme for mailto, sms and tel, the whole for the rest; `?…` stands for a query. Percent-encoded letters are
-  /// decoded, all that is invisible, changes the direction of writing or has a meaning in URIs stays encoded.
+  /// scheme for mailto, sms and tel, the whole for the rest; `?…` stands for a query. The host is as `Host/display` has it. In
+  /// the path of a web link, percent-encoded letters are decoded; what is invisible, is written from right to left or has a
+  /// meaning in URIs stays encoded.
   ///
-  /// - Parameter limit: the most characters to return, at least 16. Where the text is longer its middle becomes `…`; the
-  ///   end of the host, where its owner's name stands, is kept as long as anything is.
+  /// - Parameters:
+  ///   - limit: the most characters to return, at least 16. Where the text is longer its middle becomes `…`. The part of
+  ///     the host that has an owner is never cut, not even where it alone is longer.
+  ///   - suffixes: which domains are public suffixes, and so which part that is.
   /// - Returns: one line of plain text, neither escaped nor marked up.
-  public func display(limit: Int = 80) -> String {
+  public func display(limit: Int = 80, suffixes: PublicSuffixList = .system) -> String {
     let limit = max(limit, 16)
-    var origin = ["http", "https", "mailto", "sms", "tel"].contains(scheme) ? "" : scheme + ":"
-    if let host {
-      origin += (isWeb ? "" : "//") + host.description
-      if let port { origin += ":\(port)" }
-    }
-    if origin.count > limit { return "…" + origin.suffix(limit - 1) }
-    var tail = isWeb && path == "/" && query == nil ? "" : URI.readable(path)
+    let origin = displayedOrigin(suffixes)
+    guard origin.text.count <= limit else { return "…" + origin.text.suffix(max(limit - 1, origin.kept)) }
+    var tail = isWeb && path == "/" && query == nil ? "" : isWeb ? URI.readable(path) : path
     if query != nil { tail += "?…" }
-    let room = limit - origin.count
-    guard tail.count > room else { return origin + tail }
-    guard room >= 3 else { return origin + String(repeating: "…", count: min(room, 1)) }
+    let room = limit - origin.text.count
+    guard tail.count > room else { return origin.text + tail }
+    guard room >= 3 else { return origin.text + String(repeating: "…", count: min(room, 1)) }
     let end = (room - 1) / 2
-    return origin + tail.prefix(room - 1 - end) + "…" + tail.suffix(end)
+    return origin.text + tail.prefix(room - 1 - end) + "…" + tail.suffix(end)
+  }
+
+  /// What stands before the path, and how many characters of its end say whose the host is.
+  private func displayedOrigin(_ suffixes: PublicSuffixList) -> (text: String, kept: Int) {
+    let text = ["http", "https", "mailto", "sms", "tel"].contains(scheme) ? "" : scheme + ":"
+    guard let host else { return (text, 0) }
+    let shown = isWeb ? host.display : "//" + host.description
+    let port = port.map { ":\($0)" } ?? ""
+    var kept = shown.count
+    if isWeb, let registrable = suffixes.registrableDomain(of: host.text) {
+      let labels = registrable.split(separator: ".").count
+      kept = shown.split(separator: ".").suffix(labels).joined(separator: ".").count
+    }
+    return (text + shown + port, host.kind == .opaque ? 0 : kept + port.count)
   }
 
   /// Decodes percent-encoded UTF-8 where the character is a visible non-ASCII one.
@@ -61,8 +74,14 @@ extension URI {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber, .letterNumber,
       .otherNumber:
-      !scalar.properties.isDefaultIgnorableCodePoint
+      !scalar.properties.isDefaultIgnorableCodePoint && !isRightToLeft(scalar)
     default: false
     }
+  }
+
+  /// Where Unicode has the scripts that are written from right to left (UAX #9 section 3.1, DerivedBidiClass).
+  private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
+    [0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF]
+      .contains { $0.contains(scalar.value) }
   }
 }

@@ -1,5 +1,6 @@
 import Testing
-import UniversalLinks
+
+@testable import UniversalLinks
 
 @Suite struct URIDisplayTests {
   @Test(
@@ -11,7 +12,7 @@ import UniversalLinks
       ("https://menu.example.com/table?id=7#top", "menu.example.com/table?…"),
       ("https://menu.example.com/?id=7", "menu.example.com/?…"),
       ("https://menu.example.com:8443/x", "menu.example.com:8443/x"),
-      ("https://xn--bcher-kva.example/", "xn--bcher-kva.example"),
+      ("https://xn--bcher-kva.example/", "bücher.example"),
       ("https://example.com.evil.example/", "example.com.evil.example"),
       ("https://[::1]/x", "[::1]/x"),
       ("tel:+49301234", "+49301234"),
@@ -20,6 +21,7 @@ import UniversalLinks
       ("app://Host/path", "app://Host/path"),
       ("https://example.com/日本", "example.com/日本"),
       ("https://example.com/caf%C3%A9", "example.com/café"),
+      ("mailto:b%C3%A4r@example.com", "b%C3%A4r@example.com"),
     ])
   func shown(text: String, expected: String) throws {
     #expect(try URI(text).display() == expected)
@@ -31,6 +33,7 @@ import UniversalLinks
       "%E2%80%AE", "%E2%81%A6", "%E2%80%8B", "%EF%BB%BF", "%C2%A0", "%C2%AD", "%CC%81", "%F3%A0%80%81", "%E2%88%95",
       "%2F",
       "%00", "%0A", "%1B", "%25", "%3F", "%C2%85", "%FF", "%C0%AF", "%ED%A0%80", "%E4%BD", "%EE%80%80", "%E3%85%A4",
+      "%D7%90", "%D8%A7", "%DB%B1",
     ])
   func encoded(piece: String) throws {
     #expect(try URI("https://example.com/a\(piece)b").display() == "example.com/a\(piece)b")
@@ -55,11 +58,82 @@ import UniversalLinks
     #expect(shown.hasSuffix(".evil.example"))
   }
 
-  @Test("is never longer than asked for", arguments: 16...60)
+  @Test("is never longer than asked for, or than the part of the host that has an owner", arguments: 16...60)
   func bounded(limit: Int) throws {
     for path in ["", "/", "/a", "/" + String(repeating: "ab/", count: 40)] {
-      for host in ["a.example", "quite-a-long-name.of-a-host.example"] {
-        #expect(try URI("https://\(host)\(path)?q").display(limit: limit).count <= limit)
+      for host in [
+        "a.example", "quite-a-long-name.of-a-host.example", "www.quite-a-long-name.co.uk", "[2001:db8::1:2:3:4]:80",
+      ] {
+        let shown = try URI("https://\(host)\(path)?q").display(limit: limit)
+        #expect(shown.count <= max(limit, 24), "\(shown)")
+        #expect(
+          ["a.example", "of-a-host.example", "quite-a-long-name.co.uk", "[2001:db8::1:2:3:4]:80"].contains {
+            shown.contains($0)
+          })
+      }
+    }
+  }
+
+  @Test(
+    "internationalised hosts are shown as they are written where that cannot mislead",
+    arguments: [
+      ("bücher.example", "bücher.example"), ("straße.example", "straße.example"), ("пример.example", "пример.example"),
+      ("παράδειγμα.example", "παράδειγμα.example"), ("日本語.jp", "日本語.jp"), ("スーパーabc.jp", nil), ("スーパー.jp", "スーパー.jp"),
+      ("東京tower.jp", "東京tower.jp"), ("ひらがなカタカナ漢字.jp", "ひらがなカタカナ漢字.jp"), ("한국어.kr", "한국어.kr"),
+      ("例え7-1.jp", "例え7-1.jp"), ("हिन्दी.example", "हिन्दी.example"), ("ไทย.example", "ไทย.example"),
+      ("məktəb.example", "məktəb.example"), ("việtnam.example", "việtnam.example"),
+      // Mixed scripts.
+      ("\u{0435}xample.com", nil), ("p\u{0430}ypal.com", nil), ("πaypal.com", nil), ("日ひ한.jp", nil),
+      ("ไทยa.example", nil),
+      // One script that looks like another.
+      ("аррӏе.com", nil), ("сосо.com", nil), ("ορο.example", nil), ("օո.example", nil), ("хорсе-1.com", nil),
+      // Letters that look like punctuation.
+      ("comノlogin.example", nil), ("ノノ.example", nil), ("丶丶.example", nil), ("com一7.example", nil),
+      // From right to left.
+      ("אבג.example", nil), ("مثال.example", nil),
+      // Letters that are not in everyday use, digits of other scripts, marks on marks.
+      ("ɑpple.com", nil), ("goog\u{1E37}e.com", nil), ("l·l.example", nil), ("ıpple.com", nil),
+      ("a\u{0332}b.example", nil),
+      ("\u{0967}हि.example", nil), ("ᏸᎤ.example", nil), ("ก\u{E48}\u{E48}.example", nil),
+      // One label that misleads is enough.
+      ("bücher.\u{0435}xample.com", nil),
+    ] as [(String, String?)])
+  func internationalised(host: String, expected: String?) throws {
+    let uri = try URI("https://\(host)/")
+    #expect(uri.display() == expected ?? uri.host?.text)
+  }
+
+  @Test(
+    "what is no label of IDNA stays as it is",
+    arguments: ["xn--ls8h.la", "xn--a.example", "xn--99999.example", "xn--.example"])
+  func notInternationalised(host: String) throws {
+    guard let uri = try? URI("https://\(host)/") else { return }
+    #expect(uri.display() == host)
+  }
+
+  @Test("every letter that is shown is of the script that it is taken for, and of one only")
+  func scripts() {
+    let names: [(DisplayScript, Regex<Substring>)] = [
+      (.latin, /\p{scx=Latin}/), (.greek, /\p{scx=Greek}/), (.cyrillic, /\p{scx=Cyrillic}/),
+      (.armenian, /\p{scx=Armenian}/),
+      (.georgian, /\p{scx=Georgian}/), (.devanagari, /\p{scx=Devanagari}/), (.bengali, /\p{scx=Bengali}/),
+      (.gurmukhi, /\p{scx=Gurmukhi}/), (.gujarati, /\p{scx=Gujarati}/), (.oriya, /\p{scx=Oriya}/),
+      (.tamil, /\p{scx=Tamil}/),
+      (.telugu, /\p{scx=Telugu}/), (.kannada, /\p{scx=Kannada}/), (.malayalam, /\p{scx=Malayalam}/),
+      (.sinhala, /\p{scx=Sinhala}/), (.thai, /\p{scx=Thai}/), (.lao, /\p{scx=Lao}/), (.tibetan, /\p{scx=Tibetan}/),
+      (.myanmar, /\p{scx=Myanmar}/), (.khmer, /\p{scx=Khmer}/), (.ethiopic, /\p{scx=Ethiopic}/),
+      (.hangul, /\p{scx=Hangul}/),
+      (.hiragana, /\p{scx=Hiragana}/), (.katakana, /\p{scx=Katakana}/), (.bopomofo, /\p{scx=Bopomofo}/),
+      (.han, /\p{scx=Han}/),
+    ]
+    #expect(names.count == DisplayScript.allCases.count)
+    for (script, name) in names {
+      let name = name.matchingSemantics(.unicodeScalar)
+      for value in script.ranges.joined() {
+        guard let scalar = Unicode.Scalar(value), let found = DisplayScript(scalar) else { continue }
+        #expect(found == script, "U+\(String(value, radix: 16))")
+        if value > 0x4E20 && value % 97 != 0 { continue }
+        #expect(String(scalar).wholeMatch(of: name) != nil, "U+\(String(value, radix: 16)) as \(script)")
       }
     }
   }
