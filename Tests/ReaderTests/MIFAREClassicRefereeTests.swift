@@ -1,4 +1,3 @@
-import EventLoop
 import ReaderSimulator
 import Rig
 import Tags
@@ -12,32 +11,14 @@ import Testing
   /// Where sector 15 belongs to NDEF they take 16, the directory's, for one too, and fail.
   private static let sectors = Array(1...14)
 
-  /// Runs one of libfreefare's tools on a reader of its own with that tag, and takes the tag's memory back.
-  private func run(_ tool: String, _ arguments: [String], on tag: SimulatedTag) async throws -> [UInt8] {
-    let reader = try await SimulatedReader.start()
-    let id = await reader.place(tag)
-    var environment = ProcessEnvironment.current
-    environment["LIBNFC_AUTO_SCAN"] = "false"
-    environment["LIBNFC_DEVICE"] = await reader.connectionString
-    let result = try await ChildProcess.run("/usr/bin/\(tool)", arguments, environment: environment)
-    try #require(result.status == .exited(0), "\(result.log)")
-    let memory = await reader.memory(of: id)
-    await reader.stop()
-    return try #require(memory)
-  }
-
   @Test(arguments: [MIFAREClassicModel.classic1K, .classic4K], [20, 46, 254, 255, 660])
   func theyReadWhatWeWrote(model: MIFAREClassicModel, size: Int) async throws {
     let message = ndefMessage(ofSize: size)
-    let memory = try await withOpenReader { reader in
-      let id = reader.place(try .mifareClassic(model, message: [], uid: .fixed(Self.uid), sectors: Self.sectors))
-      var channel = try reader.select(.typeA)
-      try channel.tag.writeNDEF(message, over: &channel)
-      return reader.memory(of: id) ?? []
-    }
+    let empty = try SimulatedTag.mifareClassic(model, message: [], uid: .fixed(Self.uid), sectors: Self.sectors)
+    let tag = try await Referee.written(message, to: empty, .typeA).tag
     let directory = try TemporaryDirectory()
     let file = directory.file("message")
-    _ = try await run("mifare-classic-read-ndef", ["-y", "-o", file], on: .mifareClassic(model, memory: memory))
+    _ = try await Referee.run("mifare-classic-read-ndef", ["-y", "-o", file], on: tag)
     #expect(try readFile(file) == message)
   }
 
@@ -54,7 +35,7 @@ import Testing
       ? try .mifareClassicBlank(model, uid: .fixed(Self.uid))
       : try .mifareClassic(
         model, message: ndefMessage(ofSize: 90), uid: .fixed(Self.uid), keyB: keyB, sectors: Self.sectors)
-    let memory = try await run("mifare-classic-write-ndef", ["-y", "-i", file], on: tag)
+    let memory = try await Referee.run("mifare-classic-write-ndef", ["-y", "-i", file], on: tag).memory
     try await withOpenReader { reader in
       let id = reader.place(try .mifareClassic(model, memory: memory))
       var channel = try reader.select(.typeA)
@@ -66,5 +47,19 @@ import Testing
       #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
       _ = reader.remove(id)
     }
+  }
+
+  /// What we wrote is theirs to take away, and what they write then is ours to read.
+  @Test(arguments: [MIFAREClassicModel.classic1K, .classic4K])
+  func theyFormatWhatWeWrote(model: MIFAREClassicModel) async throws {
+    let directory = try TemporaryDirectory()
+    let empty = try SimulatedTag.mifareClassic(model, message: [], uid: .fixed(Self.uid), sectors: Self.sectors)
+    let tag = try await Referee.written(ndefMessage(ofSize: 90), to: empty, .typeA).tag
+    let formatted = try await Referee.run("mifare-classic-format", ["-y"], on: tag).tag
+    #expect(problem(of: try await Referee.content(of: formatted, .typeA))?.hasPrefix("not NDEF: ") == true)
+    let message = ndefMessage(ofSize: 60)
+    let file = try directory.write(message, to: "message")
+    let again = try await Referee.run("mifare-classic-write-ndef", ["-y", "-i", file], on: formatted).tag
+    #expect(try await Referee.content(of: again, .typeA) == .message(message))
   }
 }

@@ -1,0 +1,40 @@
+import ReaderSimulator
+import Rig
+import Tags
+import Testing
+
+@testable import Reader
+
+/// Debian's nfc-mfultralight reads what we wrote, and we read what it wrote.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct Type2RefereeTests {
+  /// The models that it knows.
+  @Test(
+    arguments: [
+      (.ultralight, 40), (.ultralightEV1, 30), (.ultralightEV1Large, 100), (.ntag210, 30), (.ntag212, 100),
+      (.ntag213, 100), (.ntag215, 300), (.ntag216, 700),
+    ] as [(Type2Model, Int)])
+  func itDumpsWhatWeWrote(model: Type2Model, size: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let message = ndefMessage(ofSize: size)
+    let (tag, memory) = try await Referee.written(message, to: try .type2(model, message: []), .typeA)
+    _ = try await Referee.run("nfc-mfultralight", ["r", directory.file("dump.mfd")], on: tag)
+    let dump = try readFile(directory.file("dump.mfd"))
+    let length = size < 0xFF ? [UInt8(size)] : [0xFF, UInt8(size >> 8), UInt8(size & 0xFF)]
+    // It stands where the tag has it, and once.
+    let place = try #require(memory.firstRange(of: [0x03] + length + message))
+    #expect(dump.ranges(of: [0x03] + length + message) == [place])
+  }
+
+  @Test(arguments: [3, 12, 46]) func weReadWhatItWrote(size: Int) async throws {
+    let directory = try TemporaryDirectory()
+    let message = ndefMessage(ofSize: size)
+    let image = try await withOpenReader { reader in
+      reader.memory(of: reader.place(try .type2(.ultralight, message: message))) ?? []
+    }
+    let file = try directory.write(image, to: "image.mfd")
+    let blank = try SimulatedTag.type2(.ultralight, message: ndefMessage(ofSize: 30, filledWith: 0x42))
+    // It asks whether OTP bytes, lock bytes and the UID are to be written, too.
+    let (output, tag, _) = try await Referee.run("nfc-mfultralight", ["w", file], on: blank, input: "n\\nn\\nn\\n")
+    #expect(try await Referee.content(of: tag, .typeA) == .message(message), "\(output)")
+  }
+}
