@@ -52,15 +52,20 @@ private struct AssociationReader {
     let defaults = try settings(of: members["defaults"])
     guard let list = members["details"] else { throw applinks.error("there is no \"details\"") }
     var details: [AppSiteAssociation.Detail] = []
-    for node in try list.elements() { details.append(try detail(node, defaults)) }
+    if case .object = list.value.content {
+      // The form of 2015, which files still have: by application.
+      for (appID, node) in try list.members() { details.append(try detail(node, defaults, appID: appID)) }
+    } else {
+      for node in try list.elements() { details.append(try detail(node, defaults)) }
+    }
     return details
   }
 
   private mutating func detail(
-    _ node: AssociationNode, _ defaults: Members
+    _ node: AssociationNode, _ defaults: Members, appID: String? = nil
   ) throws(AssociationError) -> AppSiteAssociation.Detail {
     let members = try members(of: node, known: ["appID", "appIDs", "components", "defaults", "paths"])
-    var appIDs: [String] = []
+    var appIDs = appID.map { [$0] } ?? []
     if let list = members["appIDs"] {
       appIDs = try list.texts()
     } else if let appID = members["appID"] {

@@ -1,0 +1,121 @@
+import TestSupport
+import Testing
+import UniversalLinks
+
+/// What holds for every file and every link.
+@Suite struct LinkPropertyTests {
+  private static let application = "org.example.Menu"
+
+  /// A component, as JSON, of few characters, so that they meet often.
+  private func component(_ random: inout SeededGenerator, exclude: Bool = false) -> String {
+    func pattern() -> String {
+      (0..<Int.random(in: 0...4, using: &random)).map { _ in
+        ["a", "b", "/", "*", "?", "$(lower)"].randomElement(using: &random) ?? ""
+      }
+      .joined()
+    }
+    var members = [#""/": "/\#(pattern())""#]
+    if Bool.random(using: &random) { members.append(##""#": "\##(pattern())""##) }
+    if Bool.random(using: &random) { members.append(#""?": {"a": "\#(pattern())"}"#) }
+    if Bool.random(using: &random) { members.append(#""caseSensitive": false"#) }
+    if exclude { members.append(#""exclude": true"#) }
+    return "{" + members.shuffled(using: &random).joined(separator: ", ") + "}"
+  }
+
+  private func link(_ random: inout SeededGenerator) throws -> URI {
+    func text(_ most: Int) -> String {
+      (0..<Int.random(in: 0...most, using: &random)).map { _ in
+        ["a", "b", "A", "/"].randomElement(using: &random) ?? ""
+      }.joined()
+    }
+    return try URI("https://example.com/\(text(4))?a=\(text(2))#\(text(2))")
+  }
+
+  private func isMatched(_ uri: URI, _ components: [String]) throws -> Bool {
+    let json =
+      #"{"applinks": {"details": [{"appIDs": ["\#(Self.application)"], "components": [\#(components.joined(separator: ","))]}]}}"#
+    let association = try AppSiteAssociation(json: Array(json.utf8))
+    if case .matched = association.verdict(on: uri, for: { $0 == Self.application }) { return true }
+    return false
+  }
+
+  @Test("a link that an exclusion covers never matches, whatever comes after it")
+  func excluded() throws {
+    var random = SeededGenerator(seed: 5)
+    var covered = 0
+    for _ in 0..<1_500 {
+      let exclusion = component(&random)
+      let uri = try link(&random)
+      // Without `exclude`, the same component says whether it covers the link.
+      guard try isMatched(uri, [exclusion]) else { continue }
+      covered += 1
+      let excluding = exclusion.dropLast() + #", "exclude": true}"#
+      let others = (0..<3).map { _ in component(&random) } + ["{}"]
+      #expect(try !isMatched(uri, [String(excluding)] + others), "\(uri) by \(exclusion)")
+    }
+    #expect(covered > 50)
+  }
+
+  @Test("exclusions alone match nothing, and one more never makes a link match")
+  func exclusionsOnlyTakeAway() throws {
+    var random = SeededGenerator(seed: 6)
+    for _ in 0..<150 {
+      let exclusions = (0..<3).map { _ in component(&random, exclude: true) }
+      let rules = (0..<3).map { _ in component(&random) }
+      let uri = try link(&random)
+      #expect(try !isMatched(uri, exclusions))
+      for place in 0...rules.count {
+        var more = rules
+        more.insert(exclusions[0], at: place)
+        #expect(try !isMatched(uri, more) || isMatched(uri, rules), "\(uri) by \(more)")
+      }
+    }
+  }
+
+  @Test("what is said to other applications changes nothing, wherever it stands")
+  func otherApplications() throws {
+    var random = SeededGenerator(seed: 7)
+    for _ in 0..<100 {
+      let uri = try link(&random)
+      func detail(_ id: String) -> String {
+        let components = (0..<3).map { _ in component(&random, exclude: Bool.random(using: &random)) }
+        return #"{"appIDs": ["\#(id)"], "components": [\#(components.joined(separator: ","))]}"#
+      }
+      func verdict(_ details: [String]) throws -> Bool {
+        let json = #"{"applinks": {"details": [\#(details.joined(separator: ","))]}}"#
+        if case .matched = try AppSiteAssociation(json: Array(json.utf8)).verdict(
+          on: uri, for: { $0 == Self.application })
+        {
+          return true
+        }
+        return false
+      }
+      let own = [detail(Self.application), detail(Self.application)]
+      let alone = try verdict(own)
+      for place in 0...2 {
+        var details = own
+        details.insert(detail("org.example.Other"), at: place)
+        #expect(try verdict(details) == alone)
+      }
+    }
+  }
+
+  @Test("the order in which patterns are added to a table does not matter")
+  func orderOfPatterns() throws {
+    var random = SeededGenerator(seed: 8)
+    let names = [
+      "*.example.com", "example.com", "a.example.com", "*.a.example.com", "*.b.example.com", "b.example.com",
+    ]
+    let patterns = try names.map { try DomainPattern($0) }
+    let hosts = [
+      "example.com", "a.example.com", "x.a.example.com", "b.example.com", "x.y.b.example.com", "c.example.com",
+    ]
+    func answers(_ order: [Int]) -> [[String]] {
+      var table = DomainTable<Int>()
+      for index in order { table.insert(index, for: patterns[index]) }
+      return hosts.map { table.matches(for: $0).map { "\($0.pattern) \($0.values)" } }
+    }
+    let expected = answers(Array(patterns.indices))
+    for _ in 0..<100 { #expect(answers(patterns.indices.shuffled(using: &random)) == expected) }
+  }
+}
