@@ -1,0 +1,94 @@
+// Modules: UniversalLinks
+// Libraries: libidn2 libpsl
+
+@testable import UniversalLinks
+
+/// An association file and, after a NUL, what follows the host of a link. The file is read or refused at a place within it, and
+/// what is JSON prints to what reads the same. Matching takes no more steps than the patterns' cost times the link's length.
+@c(LLVMFuzzerTestOneInput)
+public func fuzzAssociation(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let parts = UnsafeBufferPointer(start: start, count: count).split(
+    separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+  let file = parts.first.map(Array.init) ?? []
+  checkJSON(file)
+  let association: AppSiteAssociation
+  do {
+    association = try AppSiteAssociation(json: file)
+  } catch {
+    check(error, in: file)
+    return 0
+  }
+  for remark in association.remarks { check(remark, in: file) }
+  let rest = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : "/"
+  guard let uri = try? URI("https://example.com" + rest) else { return 0 }
+  let cost = association.details.flatMap(\.rules).reduce(0) { $0 + $1.cost }
+  require(cost <= AppSiteAssociation.maximumCost, "the patterns of a file are bounded")
+  var steps = 0
+  let verdict = association.verdict(on: uri, steps: &steps) { _ in true }
+  require(steps <= 6 * (cost + 1) * (uri.string.utf8.count + 1), "\(steps) steps for \(cost) and \(uri)")
+  check(verdict, on: uri, association)
+  return 0
+}
+
+private func checkJSON(_ bytes: [UInt8]) {
+  let value: JSONValue
+  do {
+    value = try JSONReader.value(of: bytes)
+  } catch {
+    require((0...bytes.count).contains(error.offset), "an error lies within the file: \(error)")
+    return
+  }
+  let printed = text(of: value)
+  let again = (try? JSONReader.value(of: Array(printed.utf8))).map(text)
+  require(again == printed, "JSON is the same when read again: \(printed)")
+}
+
+private func check(_ error: AssociationError, in file: [UInt8]) {
+  require(error.description.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "an error can be printed: \(error)")
+  guard let position = error.position else { return }
+  let lines = file.split(separator: 0x0A, omittingEmptySubsequences: false)
+  require((1...max(lines.count, 1)).contains(position.line), "an error lies within the file: \(error)")
+  require(
+    (1...(lines.isEmpty ? 1 : lines[position.line - 1].count + 1)).contains(position.column), "and its line: \(error)")
+}
+
+/// The first rule that covers a link decides, and it is one of the file's.
+private func check(_ verdict: AppSiteAssociation.Verdict, on uri: URI, _ association: AppSiteAssociation) {
+  let rules = association.details.flatMap(\.rules)
+  let first = rules.first { rule in
+    var steps = 0
+    return rule.covers(LinkParts(uri, rule.comparison), steps: &steps)
+  }
+  switch verdict {
+  case .matched(let rule): require(rule == first && !rule.isExclusion, "the first rule lets \(uri) in")
+  case .excluded(let rule): require(rule == first && rule.isExclusion, "the first rule keeps \(uri) out")
+  case .unmatched: require(first == nil, "no rule covers \(uri)")
+  case .unnamed: require(association.details.isEmpty, "the file names nobody")
+  }
+}
+
+private func text(of value: JSONValue) -> String {
+  switch value.content {
+  case .null: "null"
+  case .boolean(let value): "\(value)"
+  case .number: "0"
+  case .text(let text): quoted(text)
+  case .list(let elements): "[" + elements.map(text).joined(separator: ",") + "]"
+  case .object(let members):
+    "{" + members.map { quoted($0.name) + ":" + text(of: $0.value) }.joined(separator: ",") + "}"
+  }
+}
+
+private func quoted(_ text: String) -> String {
+  var result = "\""
+  for unit in text.utf16 {
+    let hex = String(unit, radix: 16)
+    result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+  }
+  return result + "\""
+}
+
+/// Ends the process, which is what the fuzzer looks for.
+private func require(_ condition: Bool, _ what: @autoclosure () -> String) {
+  if !condition { fatalError("does not hold: " + what()) }
+}
