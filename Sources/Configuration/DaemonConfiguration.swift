@@ -29,8 +29,8 @@ public struct DaemonConfiguration: KeyFileConfiguration {
 
   /// libnfc connection strings of the readers; empty for those that libnfc finds by itself.
   public var devices: [String] = []
-  /// From the beginning of one look for a tag to that of the next.
-  public var pollInterval: Duration = .milliseconds(50)
+  /// From the field's coming on, to look for tags, to the next time.
+  public var pollInterval: Duration = .milliseconds(130)
   /// The same where nothing has happened for five minutes.
   public var idlePollInterval: Duration = .milliseconds(250)
   /// The kinds of tags that are read.

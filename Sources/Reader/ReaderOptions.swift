@@ -22,7 +22,7 @@ struct ReaderOptions: Equatable {
 
   var mode: Mode
   var device: String?
-  var pollInterval = Duration.milliseconds(50)
+  var pollInterval = Duration.milliseconds(130)
   var idlePollInterval = Duration.milliseconds(250)
   var technologies = Technologies.all
 

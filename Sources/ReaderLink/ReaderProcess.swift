@@ -30,7 +30,7 @@ public actor ReaderProcess {
     ///   - technologies: the kinds of tags that are read; nil is all.
     ///   - environment: all of the process's environment, as `NAME=value`.
     public init(
-      program: String, device: String?, pollInterval: Duration = .milliseconds(50),
+      program: String, device: String?, pollInterval: Duration = .milliseconds(130),
       idlePollInterval: Duration = .milliseconds(250), technologies: [String]? = nil, environment: [String] = []
     ) {
       self.program = program

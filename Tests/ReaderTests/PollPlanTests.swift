@@ -10,10 +10,11 @@ private struct Walk {
   private(set) var looks: [(modulation: Modulation, begin: SuspendingClock.Instant)] = []
   private(set) var fieldTime = Duration.zero
   private var fieldCameOn: SuspendingClock.Instant?
-  private(set) var pauses: [Duration] = []
+  /// How often the field was switched off.
+  private(set) var windows = 0
 
   init(
-    _ modulations: Set<Modulation> = Set(Modulation.allCases), interval: Duration = .milliseconds(50),
+    _ modulations: Set<Modulation> = Set(Modulation.allCases), interval: Duration = .milliseconds(130),
     idleInterval: Duration = .milliseconds(250)
   ) {
     plan = PollPlan(modulations, interval: interval, idleInterval: idleInterval)
@@ -47,19 +48,29 @@ private struct Walk {
       now += .microseconds(2300) * slowness
       if let fieldCameOn { fieldTime += fieldCameOn.duration(to: now) }
       fieldCameOn = nil
+      windows += 1
     case .pause(let duration):
       if fieldCameOn == nil {
-        pauses.append(duration)
         #expect(duration >= PollPlan.resetTime, "a tag could keep its power")
       }
       now += duration
     }
   }
 
-  /// The time between two looks for the same technology, the longest.
-  func longestGap(_ modulation: Modulation) -> Duration {
+  /// The times between two looks for the same technology.
+  func gaps(_ modulation: Modulation) -> [Duration] {
     let begins = looks.filter { $0.modulation == modulation }.map(\.begin)
-    return zip(begins, begins.dropFirst()).map { $0.duration(to: $1) }.max() ?? .zero
+    return zip(begins, begins.dropFirst()).map { $0.duration(to: $1) }
+  }
+
+  func longestGap(_ modulation: Modulation) -> Duration { gaps(modulation).max() ?? .zero }
+
+  /// What half of all moments at least are at most away from the next look.
+  func medianWait(_ modulation: Modulation) -> Duration {
+    let gaps = gaps(modulation)
+    let moments = (0..<1000).map(Duration.milliseconds)
+    let whole = gaps.reduce(.zero, +)
+    return moments.first { wait in gaps.reduce(.zero) { $0 + min($1, wait) } * 2 >= whole } ?? .seconds(1)
   }
 }
 
@@ -67,15 +78,16 @@ private struct Walk {
   @Test func typeAIsFoundInTimeWhenItIsPlacedAtAnyMoment() {
     var walk = Walk()
     walk.run(for: .seconds(20))
-    // Activation takes 26 ms with the field's coming on: the gap's middle and its end, and that.
-    #expect(walk.longestGap(.typeA) / 2 + .milliseconds(26) <= .milliseconds(60))
+    // Activation takes 26 ms with the field's coming on.
+    #expect(walk.medianWait(.typeA) + .milliseconds(26) <= .milliseconds(60))
     #expect(walk.longestGap(.typeA) + .milliseconds(26) <= .milliseconds(150))
   }
 
   @Test(arguments: Modulation.allCases) func everyTechnologyHasItsTurn(modulation: Modulation) {
     var walk = Walk()
     walk.run(for: .seconds(20))
-    #expect(walk.longestGap(modulation) + .milliseconds(26) <= .milliseconds(350))
+    // A FeliCa tag that comes with the field already on may miss a look for want of 20 ms.
+    #expect(walk.longestGap(modulation) + .milliseconds(20 + 26) <= .milliseconds(350))
     var alone = Walk([modulation])
     alone.run(for: .seconds(20))
     #expect(alone.longestGap(modulation) + .milliseconds(26) <= .milliseconds(150))
@@ -90,29 +102,39 @@ private struct Walk {
     }
   }
 
-  @Test func aCycleBeginsWithTypeA() {
+  @Test func windowsBeginAndEndWithTypeAAndShareTheOthers() {
     var walk = Walk()
-    walk.run(for: .seconds(5))
-    #expect(walk.looks.first?.modulation == .typeA)
-    #expect(walk.looks.count { $0.modulation == .typeA } > 3 * walk.looks.count { $0.modulation == .typeB })
+    walk.run(for: .milliseconds(5 + 2 * 130))
+    let window: [[Modulation]] = [[.typeA, .typeB, .jewel, .typeA], [.typeA, .felica212, .felica424, .typeA]]
+    #expect(walk.looks.map(\.modulation).starts(with: window.joined()))
+  }
+
+  @Test func waitingTakesFewCommands() {
+    var walk = Walk()
+    walk.run(for: .seconds(20))
+    // With one each window that switches the field off.
+    #expect(walk.looks.count + walk.windows <= 39 * 20)
   }
 
   @Test func theFirstStepsTakeTheFieldFromTagsThatWereLeftWithIt() {
-    var plan = PollPlan([.typeA], interval: .milliseconds(50), idleInterval: .milliseconds(250))
+    var plan = PollPlan([.typeA], interval: .milliseconds(130), idleInterval: .milliseconds(250))
     let now = SuspendingClock.now
     plan.begin(at: now)
     #expect(plan.next(at: now) == .fieldOff)
     #expect(plan.next(at: now) == .pause(.milliseconds(5)))
     #expect(plan.next(at: now) == .look(.typeA))
-    #expect(plan.next(at: now) == .fieldOff)
+    #expect(plan.next(at: now) == .pause(.milliseconds(130) / 4))
+    #expect(plan.next(at: now + .milliseconds(33)) == .look(.typeA))
+    #expect(plan.next(at: now + .milliseconds(40)) == .fieldOff)
+    #expect(plan.next(at: now + .milliseconds(42)) == .pause(.milliseconds(88)))
   }
 
   @Test func whereNothingHappensForMinutesCyclesComeRarelyAndATagEndsThat() {
     var walk = Walk()
     walk.run(for: .seconds(299))
-    let busy = walk.pauses.count
+    let busy = walk.looks.count + walk.windows
     walk.run(for: .seconds(301))
-    #expect(walk.pauses.count - busy < busy / 3)
+    #expect(walk.looks.count + walk.windows - busy < busy * 2 / 3)
     // What takes longer to be noticed now is noticed whatever it is.
     let idle = walk.looks.filter { $0.modulation == .felica424 }.map(\.begin).suffix(100)
     #expect(zip(idle, idle.dropFirst()).allSatisfy { $0.duration(to: $1) <= .milliseconds(350) })
@@ -120,10 +142,10 @@ private struct Walk {
     walk.plan.begin(at: walk.now)
     walk.run(for: .seconds(2))
     let looks = walk.looks.filter { $0.begin >= begin && $0.modulation == .typeA }
-    #expect(looks.count > 30)
+    #expect(looks.count > 28)
   }
 
-  @Test func aLongIntervalIsHeldAndEachCycleHasEverything() {
+  @Test func aLongIntervalIsHeldAndEachWindowHasEverything() {
     var walk = Walk(interval: .seconds(2))
     walk.run(for: .seconds(21))
     for modulation in Modulation.allCases { #expect(walk.looks.count { $0.modulation == modulation } == 11) }
