@@ -10,6 +10,8 @@ extension Poller {
     case .look(let modulation):
       let tags = try list(modulation, device)
       try handle(tracker.looked(for: modulation, found: tags))
+      // Reading has taken time with the field on, which is no part of a look, and a tag may be gone again already.
+      if !tags.isEmpty { plan.begin(at: .now) }
       if !tracker.resting.isEmpty { presence.begin() }
     case .fieldOff:
       try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
