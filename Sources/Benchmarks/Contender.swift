@@ -18,6 +18,8 @@ protocol Contender: AnyObject {
 protocol ReadingContender: Contender {
   /// Waits until it has said what a tag holds that was put there after the last time.
   func outcome() async throws -> Outcome
+  /// Waits until it has noticed that the tag is away.
+  func removal() async throws
 }
 
 /// What a program makes of a tag.
@@ -97,6 +99,17 @@ final class TagrouteContender: ReadingContender {
     throw RigError("tagroute-reader says no more")
   }
 
+  func removal() async throws {
+    while let event = await events.next(isolation: #isolation) {
+      switch event {
+      case .removed: return
+      case .crashed(let crash): throw RigError("tagroute-reader: \(crash.reason)")
+      default: break
+      }
+    }
+    throw RigError("tagroute-reader says no more")
+  }
+
   func processorTime() async throws -> Duration {
     guard let identifier = await process.processID else { throw RigError("tagroute-reader does not run") }
     return try ProcessorTime.of(identifier)
@@ -142,6 +155,12 @@ final class NfcpyContender: ReadingContender {
     }
     seen = await process.log().count
     return Nfcpy.outcome(line) ?? .failure(line)
+  }
+
+  func removal() async throws {
+    guard let process else { throw RigError("nfcpy does not run") }
+    _ = try await process.line(after: seen) { $0 == "gone" }
+    seen = await process.log().count
   }
 
   func processorTime() throws -> Duration {

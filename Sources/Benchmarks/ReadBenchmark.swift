@@ -40,7 +40,7 @@ struct ReadBenchmark {
         let isRight = outcome == .message(message)
         table.add(row(kind, size, program.name, isRight ? cost : nil, "\(outcome)"))
         await reader.remove(tag)
-        try await Task.sleep(for: .milliseconds(600))
+        if isFound { try await contender.removal() }
       }
     }
     await contender.stop()

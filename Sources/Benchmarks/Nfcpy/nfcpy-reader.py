@@ -7,6 +7,7 @@ usage: nfcpy-reader.py PATH [--interval SECONDS] [--full-speed] [--write HEX]
     no-message KIND     a tag in which nfcpy sees no NDEF message; KIND is nfcpy's name for it
     written             --write: the tag's message was replaced by that
     error TEXT          the tag could not be read or written
+    gone                the tag of the line before is away
 
 nfcpy finds serial devices by a pattern of names, and a pseudo-terminal is none of them, so it is given the transport. On
 Linux it goes to 921,600 baud as soon as it can; here it stays at 115,200, as libnfc does, without --full-speed.
@@ -53,6 +54,11 @@ def on_connect(tag, new_message):
     return True
 
 
+def on_release(_tag):
+    say("gone")
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("path")
@@ -61,7 +67,7 @@ def main():
     parser.add_argument("--write", type=bytes.fromhex)
     options = parser.parse_args()
     frontend = open_device(options.path, options.full_speed)
-    reading = {"on-connect": lambda tag: on_connect(tag, options.write)}
+    reading = {"on-connect": lambda tag: on_connect(tag, options.write), "on-release": on_release}
     if options.interval is not None:
         reading["interval"] = options.interval
     say("ready")
