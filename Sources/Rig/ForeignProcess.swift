@@ -31,6 +31,12 @@ public struct ForeignProcess: Sendable {
     return String(cString: path)
   }
 
+  /// The arguments that it was started with, the program's name first; none where it is gone.
+  public var commandLine: [String] {
+    let bytes = (try? readFile("/proc/\(identifier)/cmdline")) ?? []
+    return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+  }
+
   /// Whether it is gone, and reaped.
   public var isGone: Bool { kill(identifier, 0) != 0 && errno == ESRCH }
 
