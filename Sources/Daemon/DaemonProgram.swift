@@ -58,8 +58,7 @@ public enum DaemonProgram {
           log(.info, "SIGHUP: the configuration is read at the start only")
           continue
         }
-        // Whatever does not end by itself is not waited for: a reader process ends with this one.
-        loop.schedule(after: .milliseconds(900)) { _exit(0) }
+        exit(onceReadersHaveEnded: service, loop)
         await service.end(.requested)
       }
     }
@@ -77,6 +76,18 @@ public enum DaemonProgram {
     guard case .failed(let error) = ending else { return 0 }
     log(.error, error.description)
     return error.exitCode
+  }
+
+  /// Ends the process in a second where it does not end by itself: what a bus does not answer is not waited for. Readers are, so
+  /// that no field stays on, and that takes no longer than `ReaderTiming.stop` and `ReaderTiming.kill`.
+  private static func exit(onceReadersHaveEnded service: DaemonService, _ loop: EventLoop) {
+    loop.schedule(after: .milliseconds(900)) {
+      if service.assumeIsolated({ $0.hasReaderProcesses }) {
+        exit(onceReadersHaveEnded: service, loop)
+      } else {
+        _exit(0)
+      }
+    }
   }
 
   private static func complain(_ text: String) {

@@ -75,6 +75,9 @@ actor DaemonService {
     state = DaemonState(policy: policy, isEnabled: stored.isEnabled)
   }
 
+  /// Whether there are reader processes still.
+  var hasReaderProcesses: Bool { !(units.isEmpty && leaving.isEmpty) }
+
   // MARK: Life
 
   /// Exports the interfaces, takes the name, follows logind and starts the readers.
@@ -117,6 +120,8 @@ actor DaemonService {
     await withTaskGroup(of: Void.self) { group in
       for unit in Array(units.values) + leaving.values { group.addTask { await self.end(unit.process) } }
     }
+    units = [:]
+    leaving = [:]
     await logins?.stop()
     await connection?.close()
   }

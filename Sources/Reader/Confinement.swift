@@ -1,11 +1,11 @@
 import CShims
 import Glibc
+import ReaderLink
 
 /// What a reader process gives up before it touches a device: a tag or a reader that takes it over should find little.
 enum Confinement {
   static func apply() {
-    // With the daemon gone nobody would hear it; it notices the end of its link too, but not where libnfc is wedged.
-    _ = tagroute_set_parent_death_signal(SIGKILL)
+    endInTime()
     _ = tagroute_set_no_new_privileges()
     _ = tagroute_set_not_dumpable()
     limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), 0)
@@ -13,6 +13,18 @@ enum Confinement {
     umask(0o077)
     scrubEnvironment()
     guardStandardDescriptors()
+  }
+
+  /// Ends no process with its field on, and every one in the end.
+  ///
+  /// The daemon says over the link that it is time to end, and its end is that of the link. systemd tells all of a service's
+  /// processes at once by SIGTERM, and the kernel says so of the daemon's death: then this process has so long to notice, and is
+  /// ended by its alarm where it is wedged inside libnfc.
+  private static func endInTime() {
+    for number in [SIGTERM, SIGINT, SIGHUP] {
+      signal(number) { _ in _ = alarm(ReaderTiming.secondsAfterSignal) }
+    }
+    _ = tagroute_set_parent_death_signal(SIGTERM)
   }
 
   private static func limit(_ resource: __rlimit_resource_t, _ value: rlim_t) {

@@ -3,13 +3,11 @@ import ReaderLink
 
 /// What the daemon wants, and how it is told what there is.
 final class DaemonConnection {
-  private static let beatInterval = Duration.milliseconds(400)
-  /// What a heartbeat promises: longer than any command to the chip takes.
-  private static let promise = Duration.milliseconds(1000)
-
   private var link: DaemonLink
   private var lastBeat: SuspendingClock.Instant?
   private var state: ReaderState?
+  /// How long what this thread does may take.
+  var timing: ReaderTiming
 
   private(set) var wantsScanning = false
   private(set) var isShuttingDown = false
@@ -18,7 +16,10 @@ final class DaemonConnection {
   /// UIDs that the daemon wants left alone, until somebody takes them.
   private var avoided: [[UInt8]] = []
 
-  init(_ link: consuming DaemonLink) { self.link = link }
+  init(_ link: consuming DaemonLink, _ timing: ReaderTiming) {
+    self.link = link
+    self.timing = timing
+  }
 
   func report(_ message: ReaderMessage) throws(ReaderLinkError) {
     if case .state(let state) = message {
@@ -28,19 +29,16 @@ final class DaemonConnection {
     try link.send(message)
   }
 
-  /// A sleep that beats before and after it cover without a word of its own.
-  private static let shortSleep = Duration.milliseconds(200)
-
   /// Says that this thread lives, as often as that is needed.
   func beat() throws(ReaderLinkError) {
-    if let lastBeat, .now - lastBeat < Self.beatInterval { return }
-    try promise(Self.promise)
+    if let lastBeat, .now - lastBeat < ReaderTiming.beatInterval { return }
+    try promise(timing.promise)
   }
 
   /// Says that this thread will be heard of again within `duration`, whatever happens.
   func promise(_ duration: Duration) throws(ReaderLinkError) {
     // A long promise is taken back by the next beat: until then nobody could tell that this thread is stuck.
-    lastBeat = duration > Self.promise ? nil : .now
+    lastBeat = duration > timing.promise ? nil : .now
     try link.send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
   }
 
@@ -77,7 +75,7 @@ final class DaemonConnection {
   /// Sleeps between two things that are done, having said for how long where that is not soon over; less where the daemon
   /// says something.
   func pause(_ duration: Duration) throws(ReaderLinkError) {
-    if duration > Self.shortSleep { try promise(duration + Self.promise) } else { try beat() }
+    if duration > ReaderTiming.shortSleep { try promise(duration + timing.promise) } else { try beat() }
     try sleep(duration)
     try beat()
   }

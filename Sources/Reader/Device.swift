@@ -1,5 +1,6 @@
 import CNFC
 import Glibc
+import ReaderLink
 import Tags
 
 /// An open libnfc device and the chip behind it, used on one thread.
@@ -27,11 +28,15 @@ final class Device {
   let connectionString: String
   /// Commands sent since the device was opened.
   private(set) var commands: UInt64 = 0
+  /// What is done before each command: it may take a while.
+  var beforeCommand: () -> Void = {}
   private let handle: OpaquePointer
   /// How often the field was switched off.
   private(set) var timesOff = 0
   /// Since when the field is on; nil where it is off.
   private var fieldOnSince: SuspendingClock.Instant?
+  /// Whether the field is on, or may be.
+  var isFieldOn: Bool { fieldOnSince != nil }
 
   /// What a FeliCa tag may need from the field's coming on until it listens (NFC Forum Digital Protocol, guard time of NFC-F).
   /// For the other technologies the chip waits long enough by itself.
@@ -205,7 +210,7 @@ final class Device {
 
   // The first byte of the answer is its status, which libnfc has looked at.
   private func transmit(_ command: [UInt8]) throws(Failure) -> Answer {
-    let answer = try send(command, timeout: 700)
+    let answer = try send(command, within: ReaderTiming.longestWait)
     guard case .bytes(let bytes) = answer else { return answer }
     return .bytes(Array(bytes.dropFirst()))
   }
@@ -233,9 +238,11 @@ final class Device {
     timesOff += 1
   }
 
-  // `timeout`: milliseconds until a silent chip counts as gone.
-  private func send(_ command: [UInt8], timeout: Int32 = 400) throws(Failure) -> Answer {
+  // `time`: how long libnfc waits for the chip, at each step that its driver makes.
+  private func send(_ command: [UInt8], within time: Duration = ReaderTiming.shortWait) throws(Failure) -> Answer {
+    beforeCommand()
     commands += 1
+    let timeout = Int32(time / .milliseconds(1))
     var answer = [UInt8](repeating: 0, count: 1024)
     let count = pn53x_transceive(handle, command, command.count, &answer, answer.count, timeout)
     switch count {

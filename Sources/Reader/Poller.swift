@@ -6,9 +6,6 @@ import Tags
 ///
 /// Here is what becomes of the device; looking for tags, watching those that rest and reading them have files of their own.
 final class Poller {
-  /// The most that opening a device takes: libnfc gives a silent chip 1.4 s.
-  private static let openingAllowance = Duration.seconds(5)
-
   let options: ReaderOptions
   let daemon: DaemonConnection
   private let context: OpaquePointer
@@ -20,6 +17,8 @@ final class Poller {
   var counters = ReaderCounters()
 
   private(set) var device: Device?
+  /// The device that failed with its field on, until one is open again: opening switches the field off.
+  private var leftOn: String?
   private var openedAt = SuspendingClock.now
   private var isScanning = false
   /// The field is off, and the daemon knows.
@@ -33,7 +32,7 @@ final class Poller {
 
   init(options: ReaderOptions, link: consuming DaemonLink, context: OpaquePointer) {
     self.options = options
-    daemon = DaemonConnection(link)
+    daemon = DaemonConnection(link, ReaderTiming(device: options.device))
     self.context = context
     // Without a name the device cannot be told from others that are plugged in.
     schedule = OpeningSchedule(isTold: options.device != nil)
@@ -48,7 +47,7 @@ final class Poller {
   ///
   /// - Throws: `ReaderLinkError` where the daemon is gone.
   func run() throws(ReaderLinkError) {
-    defer { device = nil }
+    defer { finish() }
     // What the daemon has said before we started comes first: which tags to leave alone, above all.
     try daemon.sleep(.zero)
     while !daemon.isShuttingDown {
@@ -68,7 +67,25 @@ final class Poller {
         }
       }
     }
-    if let device { try? device.switchFieldOff() }
+  }
+
+  /// Leaves no field on. A chip that is only slow has not done what it was told last, or not yet; whoever opens it makes it begin
+  /// anew.
+  private func finish() {
+    if let device {
+      do throws(Device.Failure) {
+        try device.switchFieldOff()
+      } catch {
+        leftOn = device.connectionString
+      }
+      try? daemon.promise(daemon.timing.closing)
+      self.device = nil
+    }
+    guard let leftOn, case .success = DeviceSearch(configured: leftOn).candidate(context) else { return }
+    try? daemon.promise(daemon.timing.opening)
+    device = try? Device.open(leftOn, context)
+    try? daemon.promise(daemon.timing.closing)
+    device = nil
   }
 
   // MARK: The device
@@ -78,8 +95,7 @@ final class Poller {
     case .open: try open()
     case .wait(let duration):
       try asking { () throws(ReaderLinkError) in
-        try daemon.promise(duration + Self.openingAllowance)
-        try daemon.sleep(duration)
+        try daemon.pause(min(duration, ReaderTiming.longestPause))
       }
     case .sleep:
       try asking { () throws(ReaderLinkError) in
@@ -90,7 +106,8 @@ final class Poller {
   }
 
   private func open() throws(Interruption) {
-    try asking { () throws(ReaderLinkError) in try daemon.promise(Self.openingAllowance) }
+    daemon.timing = ReaderTiming(device: options.device)
+    try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.opening) }
     let state: ReaderState
     switch DeviceSearch(configured: options.device).candidate(context) {
     case .failure(let obstacle): state = obstacle.state
@@ -99,6 +116,9 @@ final class Poller {
       case .failure(let failure): state = .failed(reason: failure.reason)
       case .success(let device):
         self.device = device
+        leftOn = nil
+        daemon.timing = ReaderTiming(device: connectionString)
+        device.beforeCommand = { [daemon] in try? daemon.beat() }
         openedAt = .now
         timesOff = -1
         isAtRest = false
@@ -119,7 +139,8 @@ final class Poller {
   private func lose(_ failure: Device.Failure) throws(ReaderLinkError) {
     counters.chipCommands += device?.commands ?? 0
     // Closing waits for a chip that is silent.
-    try daemon.promise(Self.openingAllowance)
+    try daemon.promise(daemon.timing.closing)
+    if let device, device.isFieldOn { leftOn = device.connectionString }
     device = nil
     selected = nil
     mayListen = false

@@ -59,7 +59,7 @@ public actor ReaderProcess {
   private nonisolated let loop: EventLoop
   private let configuration: Configuration
   private let continuation: AsyncStream<ReaderProcessEvent>.Continuation
-  private var supervision = ReaderSupervision()
+  private var supervision: ReaderSupervision
   private var link: ReaderLinkEnd?
   /// How many processes there have been: tells the present one from those before it.
   private var spawns: UInt64 = 0
@@ -68,6 +68,7 @@ public actor ReaderProcess {
   private var isFlooding = false
   private var timer: LoopTimer?
   private var timerIsSetFor: SuspendingClock.Instant?
+  private var waiters: [(condition: Condition, continuation: CheckedContinuation<Void, Never>)] = []
   private var stopWaiters: [CheckedContinuation<Bool, Never>] = []
   /// Set when it is stopped for good: whether the last process is reaped.
   private var isReaped: Bool?
@@ -79,6 +80,7 @@ public actor ReaderProcess {
   ///   - loop: the loop that owns this actor.
   public init(_ configuration: Configuration, on loop: EventLoop) {
     self.configuration = configuration
+    supervision = ReaderSupervision(ReaderTiming(device: configuration.device))
     self.loop = loop
     (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(2 * Self.mostUnread))
   }
@@ -95,8 +97,8 @@ public actor ReaderProcess {
   /// started again is started now.
   public func lookForDevice() { handle(.lookForDevice) }
 
-  /// Ends the process for good: asks it to, kills it where it does not within 700 ms, and waits until it is reaped, but no
-  /// longer than 2 s more.
+  /// Ends the process for good: asks it to switch its field off and end, kills it where it is not heard of in time or does not
+  /// end within `ReaderTiming.stop`, and waits until it is reaped, but no longer than `ReaderTiming.kill` more.
   ///
   /// - Returns: whether it has ended; not where the kernel holds it, inside of a driver that hangs.
   @discardableResult public func stop() async -> Bool {
@@ -109,6 +111,28 @@ public actor ReaderProcess {
     let actions = supervision.handle(event, at: .now)
     for action in actions { perform(action) }
     schedule()
+    resumeWaiters()
+  }
+
+  // MARK: Waiting
+
+  /// What somebody waits for.
+  typealias Condition = @Sendable (isolated ReaderProcess) -> Bool
+
+  /// Returns as soon as `condition` holds, or when the process is stopped for good; it is looked at anew after everything that
+  /// happens.
+  ///
+  /// - Parameter condition: what to wait for.
+  func wait(until condition: @escaping Condition) async {
+    guard !condition(self), isReaped == nil else { return }
+    await withCheckedContinuation { waiters.append((condition, $0)) }
+  }
+
+  private func resumeWaiters() {
+    guard !waiters.isEmpty else { return }
+    let due = waiters.filter { $0.condition(self) || isReaped != nil }
+    waiters.removeAll { $0.condition(self) || isReaped != nil }
+    for waiter in due { waiter.continuation.resume() }
   }
 
   private func perform(_ action: ReaderSupervision.Action) {
@@ -177,6 +201,7 @@ public actor ReaderProcess {
     switch event {
     case .started(let child):
       processID = child
+      resumeWaiters()
       if killIsDue { kill(child, SIGKILL) }
     case .failed(let error):
       closeLink()

@@ -44,55 +44,28 @@ struct ReaderSupervision {
     /// Killed, and the reason is known; it is not yet reaped.
     case ending(String)
     case waiting(until: Instant)
-    /// Told to shut down, or killed on the way to that.
-    case stopping(isKilled: Bool)
+    /// Told to shut down. It has until then, as long as it goes on saying that it lives.
+    case stopping(until: Instant)
+    /// Killed on the way to its end.
+    case stoppingKilled
     case stopped
   }
 
-  /// How long a process may take from its start to its first word.
-  static let startAllowance = Duration.seconds(5)
-  /// How long a process may take to answer a command.
-  static let answerAllowance = Duration.seconds(1)
-  /// What is added to the time that a process names for its next word.
-  static let grace = Duration.milliseconds(400)
-  /// The longest time for its next word that a process is allowed to name.
-  static let longestPromise = Duration.seconds(15)
-  /// How long a process with a device may look for tags, or not, against what it was told. No exchange takes as long.
-  static let obedienceAllowance = Duration.seconds(3)
   /// How often a process may report another state in `changeWindow` than it was told to have: each is a signal on the bus.
   /// A device that fails whenever it is opened makes half as many.
   static let mostChanges = 200
   static let changeWindow = Duration.seconds(60)
   /// How long a process may live after it has closed its link.
   static let hangUpAllowance = Duration.milliseconds(500)
-  /// How long a process may take to shut down. An exchange that fails and the close after it may take longer; but the daemon
-  /// ends within a second.
-  static let shutDownAllowance = Duration.milliseconds(700)
-  /// How long a killed process is waited for in the end. One that is inside of a driver that hangs dies only when that
-  /// returns, which may be never.
-  static let killAllowance = Duration.seconds(2)
-  /// A process that lived this long starts the count of failures anew.
-  static let goodConduct = Duration.seconds(30)
-  /// The pause before each restart; the last one repeats.
-  static let pauses: [Duration] = [
-    .zero, .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(10), .seconds(30),
-  ]
-  /// Tags to be avoided that are remembered.
-  static let mostAvoided = 8
-
+  private let timing: ReaderTiming
   private var phase = Phase.idle
   private var wantsScanning = false
   private var reportsScanning = false
-  private var startedAt: Instant?
-  private var failures = 0
-  /// Whether what was plugged in or unplugged may end the pause before the next start.
-  private var mayHurry = true
-  /// Placement numbers count from 1 in each process; this makes them unique over all of them.
-  private var generation: UInt64 = 0
-  private var examining: Placement?
-  private var resting: [Placement] = []
-  private var avoided: [[UInt8]] = []
+  private var restarts = RestartSchedule()
+  private var placements = PlacementLedger()
   private var reader: ReaderState?
+  /// Whether the present process has said anything. It does before it opens a device.
+  private var hasSpoken = false
   private var changes = 0
   private var changeWindowEnd: Instant?
 
@@ -100,6 +73,9 @@ struct ReaderSupervision {
   private var lifeDeadline: Instant?
   /// When the process has to have done what it was told: a sign of life is no answer.
   private var obedienceDeadline: Instant?
+
+  /// - Parameter timing: how long the process may take for what it does.
+  init(_ timing: ReaderTiming) { self.timing = timing }
 
   /// When `tick` is due. Nil: nothing is due.
   var deadline: Instant? {
@@ -118,7 +94,7 @@ struct ReaderSupervision {
     if !isDisobedient {
       obedienceDeadline = nil
     } else if obedienceDeadline == nil {
-      obedienceDeadline = now + Self.obedienceAllowance
+      obedienceDeadline = now + timing.obedience
     }
     return actions
   }
@@ -142,8 +118,11 @@ struct ReaderSupervision {
     case .stop:
       return stop(at: now)
     case .received(let message):
-      guard case .running = phase else { return [] }
-      return receive(message, at: now)
+      switch phase {
+      case .running: return receive(message, at: now)
+      case .stopping(let end): return receive(message, stoppingUntil: end, at: now)
+      case .idle, .ending, .waiting, .stoppingKilled, .stopped: return []
+      }
     case .violated(let what):
       return kill("it sent \(what)")
     case .hungUp:
@@ -163,14 +142,15 @@ struct ReaderSupervision {
 
   private mutating func spawn(at now: Instant) -> [Action] {
     phase = .running
-    startedAt = now
-    lifeDeadline = now + Self.startAllowance
-    generation += 1
+    hasSpoken = false
+    restarts.started(at: now)
+    placements.begin()
+    lifeDeadline = now + ReaderTiming.start
     obedienceDeadline = nil
     changes = 0
     changeWindowEnd = nil
     var actions = [Action.spawn]
-    actions += avoided.map { .send(.avoid(uid: $0)) }
+    actions += placements.avoided.map { .send(.avoid(uid: $0)) }
     if wantsScanning { actions.append(.send(.scan(true))) }
     return actions
   }
@@ -191,34 +171,34 @@ struct ReaderSupervision {
       expectAnswer(at: now)
       return [.send(.lookForDevice)]
     case .waiting:
-      // A device that comes and goes as fast as its process dies would have one started without end.
-      guard mayHurry else { return [] }
-      mayHurry = false
-      return spawn(at: now)
-    case .idle, .ending, .stopping, .stopped: return []
+      return restarts.hurry() ? spawn(at: now) : []
+    case .idle, .ending, .stopping, .stoppingKilled, .stopped: return []
     }
   }
 
   /// A process that is busy has said until when; one that sleeps has to answer now.
   private mutating func expectAnswer(at now: Instant) {
-    lifeDeadline = max(lifeDeadline ?? now, now + Self.answerAllowance)
+    lifeDeadline = max(lifeDeadline ?? now, now + ReaderTiming.answer)
   }
 
   private mutating func stop(at now: Instant) -> [Action] {
     switch phase {
     case .running:
-      phase = .stopping(isKilled: false)
-      lifeDeadline = now + Self.shutDownAllowance
+      let end = now + ReaderTiming.stop
+      phase = .stopping(until: end)
+      if !hasSpoken { lifeDeadline = nil }
+      expectAnswer(at: now)
+      lifeDeadline = lifeDeadline.map { min($0, end) }
       return [.send(.shutDown)]
     case .ending:
-      phase = .stopping(isKilled: true)
-      lifeDeadline = now + Self.killAllowance
+      phase = .stoppingKilled
+      lifeDeadline = now + ReaderTiming.kill
       return []
     case .idle, .waiting:
       phase = .stopped
       lifeDeadline = nil
       return [.finish]
-    case .stopping, .stopped:
+    case .stopping, .stoppingKilled, .stopped:
       return []
     }
   }
@@ -249,13 +229,13 @@ struct ReaderSupervision {
         wantsScanning ? "it was told to look for tags and did not begin" : "it was told to look for no tags and went on"
       )
     case .waiting:
-      mayHurry = true
+      restarts.paused()
       return spawn(at: now)
-    case .stopping(isKilled: false):
-      phase = .stopping(isKilled: true)
-      lifeDeadline = now + Self.killAllowance
+    case .stopping:
+      phase = .stoppingKilled
+      lifeDeadline = now + ReaderTiming.kill
       return [.kill]
-    case .stopping(isKilled: true):
+    case .stoppingKilled:
       phase = .stopped
       lifeDeadline = nil
       return fieldIsOff() + [.abandon]
@@ -266,51 +246,35 @@ struct ReaderSupervision {
   }
 
   private mutating func ended(_ reason: String, at now: Instant) -> [Action] {
-    var actions = resting.map { Action.report(.removed(placement: $0.number)) }
-    actions += fieldIsOff()
     switch phase {
     case .idle, .waiting, .stopped:
       return []
-    case .stopping:
+    case .stopping, .stoppingKilled:
       phase = .stopped
       lifeDeadline = nil
-      return actions + [.finish]
+      return placements.end().removed.map { .report(.removed(placement: $0)) } + fieldIsOff() + [.finish]
     case .running, .ending:
-      if let startedAt, now - startedAt >= Self.goodConduct {
-        failures = 0
-        mayHurry = true
-      }
+      break
     }
-    for placement in resting + (examining.map { [$0] } ?? []) { avoid(placement.uid) }
-    let pause = Self.pauses[min(failures, Self.pauses.count - 1)]
-    failures += 1
-    let crash = ReaderCrash(reason: reason, suspect: examining, restart: pause)
-    examining = nil
-    resting = []
+    let left = placements.end()
+    let pause = restarts.ended(at: now)
     reader = nil
-    actions.append(.report(.crashed(crash)))
+    var actions = left.removed.map { Action.report(.removed(placement: $0)) } + fieldIsOff()
+    actions.append(.report(.crashed(ReaderCrash(reason: reason, suspect: left.suspect, restart: pause))))
     actions.append(.report(Self.failed(reason)))
     guard pause > .zero else { return actions + spawn(at: now) }
     phase = .waiting(until: now + pause)
     lifeDeadline = now + pause
     return actions
   }
-
-  private mutating func avoid(_ uid: [UInt8]) {
-    guard !uid.isEmpty, !avoided.contains(uid) else { return }
-    avoided.append(uid)
-    if avoided.count > Self.mostAvoided { avoided.removeFirst() }
-  }
 }
 
 extension ReaderSupervision {
   private mutating func receive(_ message: ReaderMessage, at now: Instant) -> [Action] {
+    hasSpoken = true
     switch message {
-    case .heartbeat(within: 0):
-      lifeDeadline = nil
-      return []
     case .heartbeat(let milliseconds):
-      lifeDeadline = now + min(.milliseconds(Int64(milliseconds)), Self.longestPromise) + Self.grace
+      lifeDeadline = milliseconds == 0 ? nil : Self.deadline(of: milliseconds, at: now)
       return []
     case .state(let state):
       guard state != reader else { return [] }
@@ -322,26 +286,12 @@ extension ReaderSupervision {
       guard on == wantsScanning || mayChange(at: now) else { return kill("it changed its state without end") }
       reportsScanning = on
       return [.report(.scanning(on))]
-    case .examining(let placement):
-      guard let placement = unique(placement) else { return kill("it sent a placement out of range") }
-      examining = placement
-      return []
-    case .tag(let report):
-      guard let placement = unique(report.placement) else { return kill("it sent a placement out of range") }
-      guard examining?.number == placement.number else { return kill("it reported a tag that it had not named") }
-      examining = nil
-      resting.append(placement)
-      guard resting.count <= Self.mostAvoided else { return kill("it reported tags without end") }
-      return [.report(.tag(TagReport(placement: placement, content: report.content)))]
-    case .removed(let number):
-      guard let number = unique(number) else { return kill("it sent a placement out of range") }
-      if examining?.number == number { examining = nil }
-      guard let index = resting.firstIndex(where: { $0.number == number }) else { return [] }
-      resting.remove(at: index)
-      return [.report(.removed(placement: number))]
-    case .forgotten(let uid):
-      avoided.removeAll { $0 == uid }
-      return []
+    case .examining, .tag, .removed, .forgotten:
+      do throws(ReaderLinkError) {
+        return try placements.handle(message).map { [.report($0)] } ?? []
+      } catch {
+        return kill("it \(error)")
+      }
     case .counters(let counters):
       return [.report(.counters(counters))]
     case .log(let level, let text):
@@ -358,11 +308,15 @@ extension ReaderSupervision {
     return changes <= Self.mostChanges
   }
 
-  private func unique(_ number: UInt64) -> UInt64? {
-    number <= UInt64(UInt32.max) ? generation << 32 | number : nil
+  /// What it says while it ends counts no more, but that it lives does.
+  private mutating func receive(_ message: ReaderMessage, stoppingUntil end: Instant, at now: Instant) -> [Action] {
+    if case .heartbeat(let milliseconds) = message, milliseconds > 0 {
+      lifeDeadline = min(Self.deadline(of: milliseconds, at: now), end)
+    }
+    return []
   }
 
-  private func unique(_ placement: Placement) -> Placement? {
-    unique(placement.number).map { Placement(number: $0, technology: placement.technology, uid: placement.uid) }
+  private static func deadline(of milliseconds: UInt32, at now: Instant) -> Instant {
+    now + min(.milliseconds(Int64(milliseconds)), ReaderTiming.longestPromise) + ReaderTiming.grace
   }
 }

@@ -20,8 +20,9 @@ import Testing
     case withoutBuses
   }
 
-  /// A second, and as much again for a machine that is busy with other tests.
-  private static let limit = Duration.seconds(2)
+  /// A second, and as much again for a machine that is busy with other tests. A reader that does not listen may be in the
+  /// middle of an exchange: it has the 2.4 s for which it was to be waited for.
+  private static func limit(_ state: State) -> Duration { state == .readerHangs ? .seconds(5) : .seconds(2) }
 
   @Test(arguments: State.allCases) func sigtermEndsBothAndAllOfThem(state: State) async throws {
     let desktop = try await Desktop(starter: "sigtermEndsBothAndAllOfThem_\(state)")
@@ -29,7 +30,7 @@ import Testing
     let (daemon, agent) = (try await desktop.daemon, try await desktop.agent)
     for process in [agent, daemon] {
       process.signal(SIGTERM)
-      #expect(try await process.exit(within: Self.limit) == .exited(0))
+      #expect(try await process.exit(within: Self.limit(state)) == .exited(0))
     }
     #expect(readers.map(\.isGone) == readers.map { _ in true })
     await desktop.stop()

@@ -27,6 +27,12 @@ import Testing
     return process
   }
 
+  /// The process's id, as soon as there is one.
+  func child(of process: ReaderProcess) async throws -> Int32 {
+    await process.wait { $0.processID != nil }
+    return try #require(await process.processID)
+  }
+
   func crashes(_ count: Int, of process: ReaderProcess) async throws -> [ReaderCrash] {
     var crashes: [ReaderCrash] = []
     for await event in process.events {
@@ -59,13 +65,9 @@ import Testing
 
   @Test func aProcessThatSaysMoreThanIsReadIsEnded() async throws {
     let process = try await start("printf '\(flood)' >&3; exec sleep 1000")
-    var first: Int32?
-    while first == nil {
-      try Task.checkCancellation()
-      first = await process.processID
-    }
+    let first = try await child(of: process)
     // Nobody reads the events until it has been ended.
-    while await process.processID == first { try await Task.sleep(for: .milliseconds(5)) }
+    await process.wait { $0.processID != first }
     let crash = try #require(try await crashes(1, of: process).first)
     #expect(crash.reason == "it sent more than anybody can take in")
     await process.stop()
@@ -83,21 +85,17 @@ import Testing
       fi
       printf '\\0\\0\\0\\7\\1\\1\\0\\0\\0\\1x\\0\\0\\0\\6\\1\\12\\0\\0\\0\\0' >&3; exec sleep 1000
       """, on: loop)
-    var first: Int32?
-    while first == nil {
-      try Task.checkCancellation()
-      first = await process.processID
-    }
-    let child = try #require(first)
+    let child = try await child(of: process)
     let go = directory.file("go")
     // The loop learns at once what the first one said and that it ended.
     loop.execute {
       _ = close(creat(go, 0o600))
       var information = siginfo_t()
       while waitid(P_PID, id_t(child), &information, Int32(WEXITED | WNOWAIT)) != 0 && errno == EINTR {}
+      // No wait for anything: it makes it likely that both are there when the loop looks next.
       usleep(50_000)
     }
-    while await process.processID == child { try await Task.sleep(for: .milliseconds(5)) }
+    await process.wait { $0.processID != child }
     var crashes: [String] = []
     for await event in process.events {
       if case .crashed(let crash) = event { crashes.append(crash.reason) }
@@ -151,13 +149,8 @@ import Testing
 
   @Test func aProcessThatIgnoresEverythingIsStoppedAllTheSame() async throws {
     let process = try await start("trap '' TERM INT HUP; printf '\\0\\0\\0\\6\\1\\12\\0\\0\\0\\0' >&3; exec sleep 1000")
-    var child: Int32?
-    while child == nil {
-      try Task.checkCancellation()
-      child = await process.processID
-    }
+    let identifier = try await child(of: process)
     await process.stop()
-    let identifier = try #require(child)
     #expect(kill(identifier, 0) == -1 && errno == ESRCH)
     #expect(await process.processID == nil)
   }

@@ -5,7 +5,7 @@ import Testing
 
 /// A supervision and a clock that is moved by hand.
 private struct Rig {
-  var supervision = ReaderSupervision()
+  var supervision = ReaderSupervision(ReaderTiming(device: "pn532_uart:/dev/x"))
   var now = SuspendingClock.now
 
   mutating func callAsFunction(_ event: ReaderSupervision.Event) -> [ReaderSupervision.Action] {
@@ -54,7 +54,7 @@ private struct Rig {
     var rig = Rig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: .max)))
-    #expect(rig.advance(.milliseconds(15_400)).contains(.kill))
+    #expect(rig.advance(ReaderTiming.longestPromise + ReaderTiming.grace).contains(.kill))
   }
 
   @Test func aCommandMustBeAnswered() {
@@ -105,13 +105,13 @@ private struct Rig {
     _ = rig(.scan(true))
     _ = rig(.received(.scanning(true)))
     _ = rig(.scan(false))
-    for _ in 1...5 {
+    for _ in 1...6 {
       _ = rig(.received(.heartbeat(within: 1000)))
       _ = rig(.received(.scanning(true)))
       #expect(rig.advance(.milliseconds(500)) == [])
     }
     _ = rig(.received(.heartbeat(within: 1000)))
-    #expect(rig.advance(.milliseconds(500)).contains(.kill))
+    #expect(rig.advance(.milliseconds(400)).contains(.kill))
     let reason = "it was told to look for no tags and went on"
     let crash = ReaderCrash(reason: reason, suspect: nil, restart: .zero)
     #expect(rig(.exited("killed by signal 9 (Killed)")).contains(.report(.crashed(crash))))
@@ -124,7 +124,7 @@ private struct Rig {
     _ = rig(.received(.scanning(true)))
     _ = rig(.scan(false))
     _ = rig(.received(.heartbeat(within: 0)))
-    #expect(rig.remaining == .seconds(3))
+    #expect(rig.remaining == ReaderTiming(device: "pn532_uart:/dev/x").obedience)
     _ = rig(.received(.scanning(false)))
     #expect(rig.supervision.deadline == nil)
   }
@@ -137,7 +137,7 @@ private struct Rig {
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.advance(.seconds(60)) == [])
     _ = rig(.received(.state(.ready(name: "x", device: "y"))))
-    #expect(rig.advance(.seconds(3)).contains(.kill))
+    #expect(rig.advance(ReaderTiming(device: "pn532_uart:/dev/x").obedience).contains(.kill))
   }
 
   @Test func aProcessThatChangesItsStateWithoutEndIsEnded() {
@@ -278,11 +278,40 @@ private struct Rig {
     var rig = Rig()
     _ = rig(.start)
     #expect(rig(.stop) == [.send(.shutDown)])
-    #expect(rig.advance(.milliseconds(699)) == [])
+    #expect(rig.advance(.milliseconds(999)) == [])
     #expect(rig.advance(.milliseconds(1)) == [.kill])
     #expect(rig(.exited("killed by signal 9 (Killed)")) == [.finish])
     #expect(rig(.start) == [])
     #expect(rig.advance(.seconds(60)) == [])
+  }
+
+  /// Killed in the middle of an exchange, it would leave the field on.
+  @Test func aProcessThatIsBusyIsNotKilledBeforeItsTime() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 2000)))
+    _ = rig(.stop)
+    #expect(rig.advance(.milliseconds(2399)) == [])
+    // It closes its device now, and says so.
+    #expect(rig(.received(.heartbeat(within: 2000))) == [])
+    #expect(rig(.received(.scanning(false))) == [])
+    #expect(rig.advance(.milliseconds(2399)) == [])
+    #expect(rig(.exited("exited with code 0")) == [.finish])
+  }
+
+  @Test func aProcessThatIsBusyWithoutEndIsKilledAllTheSame() {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 2000)))
+    _ = rig(.stop)
+    for _ in 1..<15 {
+      #expect(rig.advance(.seconds(1)) == [])
+      _ = rig(.received(.heartbeat(within: .max)))
+      // It will not sleep.
+      _ = rig(.received(.heartbeat(within: 0)))
+    }
+    #expect(rig.advance(.seconds(1)) == [.kill])
+    #expect(rig.advance(ReaderTiming.kill) == [.abandon])
   }
 
   @Test func aProcessThatDoesNotDieIsKnownToBeOfNoUseAtOnce() {
@@ -311,7 +340,7 @@ private struct Rig {
         _ = rig(.scan(true))
         _ = rig(.received(.scanning(true)))
         _ = rig(.stop)
-        #expect(rig.advance(ReaderSupervision.shutDownAllowance) == [.kill])
+        #expect(rig.advance(ReaderTiming.start) == [.kill])
       }
       #expect(rig.advance(.milliseconds(1999)) == [])
       #expect(rig.advance(.milliseconds(1)) == (wasKilledBefore ? [] : [.report(.scanning(false))]) + [.abandon])

@@ -51,7 +51,7 @@ import Testing
     for _ in 1...3 {
       await rig.simulator.add(.unplug(command: look + 2))
       try await rig.simulator.plug()
-      while await rig.simulator.isPluggedIn { try await Task.sleep(for: .milliseconds(5)) }
+      await rig.simulator.wait { !$0.isPluggedIn }
     }
     let report = try await rig.tag()
     guard case .problem(let reason) = report.content else { throw RigError("no problem, but \(report)") }

@@ -1,9 +1,10 @@
 import EventLoop
 import NDEF
-import ReaderLink
 import ReaderSimulator
 import Rig
 import Testing
+
+@testable import ReaderLink
 
 /// The real reader process on a simulated reader, and what it says.
 final class ReaderRig {
@@ -17,7 +18,7 @@ final class ReaderRig {
   init(
     isPluggedIn: Bool = true, pollInterval: Duration = .milliseconds(20), fault: Fault? = nil,
     technologies: [String]? = nil, timing: TimingModel = .immediate,
-    environment: [String] = []
+    environment: [String] = [], loop: EventLoop = EventLoop(label: "daemon")
   ) async throws {
     directory = try TemporaryDirectory()
     simulator = try await SimulatedReader.start(timing: timing, link: directory.file("reader"))
@@ -26,14 +27,14 @@ final class ReaderRig {
     let configuration = ReaderProcess.Configuration(
       program: try BuiltProducts.program("tagroute-reader"), device: await simulator.connectionString,
       pollInterval: pollInterval, technologies: technologies, environment: environment)
-    process = ReaderProcess(configuration, on: EventLoop(label: "daemon"))
+    process = ReaderProcess(configuration, on: loop)
     events = process.events.makeAsyncIterator()
     await process.start()
   }
 
   /// A rig whose reader is looking for tags.
-  static func scanning() async throws -> ReaderRig {
-    let rig = try await ReaderRig()
+  static func scanning(loop: EventLoop = EventLoop(label: "daemon")) async throws -> ReaderRig {
+    let rig = try await ReaderRig(loop: loop)
     await rig.process.setScanning(true)
     try await rig.expect(.scanning(true))
     return rig
@@ -88,13 +89,13 @@ final class ReaderRig {
 
   /// Waits until the process sleeps until it is told something.
   func isAsleep() async throws {
-    while await !process.isAsleep { try await Task.sleep(for: .milliseconds(5)) }
+    await process.wait { $0.isAsleep }
   }
 
   /// Waits until the chip has been told so many further commands: so long has the process gone on with its work.
   func commands(_ count: Int) async throws {
     let goal = await simulator.counters.commands + count
-    while await simulator.counters.commands < goal { try await Task.sleep(for: .milliseconds(10)) }
+    await simulator.wait { $0.counters.commands >= goal }
   }
 }
 

@@ -60,7 +60,7 @@ import Testing
     await rig.simulator.add(.removal(exchange: exchange))
     await rig.simulator.place(try .type2(.ntag213, message: bytes))
     // It is away when nothing is on the reader any more.
-    while await !rig.simulator.tags.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    await rig.simulator.wait { $0.tags.isEmpty }
     await rig.simulator.place(try .type2(.ntag213, message: bytes))
     #expect(try await rig.message().message == bytes)
     await rig.stop()

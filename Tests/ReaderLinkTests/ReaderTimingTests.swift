@@ -1,0 +1,34 @@
+import ReaderLink
+import Testing
+
+@Suite struct ReaderTimingTests {
+  static let devices: [String?] = [
+    "pn532_uart:/dev/ttyUSB0", "pn53x_usb:001:004", "pn53x_usb", "acr122_usb:001:004", "acr122_usb",
+    "arygon:/dev/ttyS0", nil,
+  ]
+
+  /// Whoever is told less than what libnfc takes ends a reader that works.
+  @Test(arguments: devices) func aPromiseCoversWhatADriverMayTakeAndIsBounded(device: String?) {
+    let timing = ReaderTiming(device: device)
+    #expect(timing.promise >= ReaderTiming.beatInterval + ReaderTiming.shortSleep + timing.command)
+    #expect(timing.command >= ReaderTiming.longestWait * 2)
+    // What the daemon does not believe is of no use.
+    #expect(timing.promise + ReaderTiming.longestPause <= ReaderTiming.longestPromise)
+    #expect(timing.opening <= ReaderTiming.longestPromise)
+    #expect(timing.obedience > timing.command)
+    #expect(timing.command + timing.closing < ReaderTiming.stop)
+  }
+
+  @Test func theDriverDecides() {
+    let acr122 = ReaderTiming(device: "acr122_usb:001:004")
+    // Two seconds for an answer in two parts, and two to cancel what failed.
+    #expect(acr122.command >= .seconds(4) + ReaderTiming.longestWait * 2)
+    #expect(ReaderTiming(device: nil) == acr122)
+    #expect(ReaderTiming(device: "acr122s:/dev/ttyS0") == ReaderTiming(device: "pn532_uart:/dev/ttyS0"))
+    #expect(ReaderTiming(device: "pn532_uart:/dev/ttyS0").promise == .seconds(2))
+  }
+
+  @Test func theSignalsAlarmComesAfterAGoodEnd() {
+    #expect(Duration.seconds(ReaderTiming.secondsAfterSignal) > ReaderTiming.stop)
+  }
+}
