@@ -14,6 +14,11 @@ struct OpeningSchedule {
   }
 
   static let pauses: [Duration] = [0, 100, 200, 400, 800, 1500].map { .milliseconds($0) }
+  /// For a reader whose port libnfc resets each time: it comes back slowly, some never do (libnfc#614), and nobody should make the
+  /// kernel reset a port without end.
+  static let pausesAfterReset: [Duration] = [0, 1, 2, 5, 10, 30].map { .seconds($0) }
+  /// However often somebody says that something was plugged in, no port is reset more often.
+  static let resetInterval = Duration.seconds(1)
   /// A device that worked this long is opened again at once; one that did not waits.
   static let provenAfter = Duration.seconds(3)
 
@@ -21,8 +26,13 @@ struct OpeningSchedule {
   let isTold: Bool
   private var failures = 0
   private var next: Instant?
+  /// When a port was reset last.
+  private var lastReset: Instant?
 
   init(isTold: Bool) { self.isTold = isTold }
+
+  /// Whether libnfc resets the port of a device when it opens it (USBDEVFS_RESET; acr122_usb_open in libnfc 1.8.0).
+  static func resetsPort(of device: String) -> Bool { device.prefix { $0 != ":" } == "acr122_usb" }
 
   /// Whether it was tried often enough in a row to take it for gone.
   var hasFailedForLong: Bool { failures >= Self.pauses.count }
@@ -34,20 +44,32 @@ struct OpeningSchedule {
   }
 
   /// It could not be opened.
-  mutating func failed(at now: Instant) {
-    next = now + Self.pauses[min(failures, Self.pauses.count - 1)]
+  ///
+  /// - Parameters:
+  ///   - device: what libnfc tried to open; nil where there was nothing to open.
+  ///   - now: the time.
+  mutating func failed(_ device: String?, at now: Instant) {
+    let isReset = device.map(Self.resetsPort) == true
+    lastReset = isReset ? now : nil
+    let pauses = isReset ? Self.pausesAfterReset : Self.pauses
+    next = now + pauses[min(failures, pauses.count - 1)]
     failures += 1
   }
 
   /// It was open and failed.
-  mutating func lost(openedAt opened: Instant, at now: Instant) {
+  mutating func lost(_ device: String?, openedAt opened: Instant, at now: Instant) {
     if opened.duration(to: now) >= Self.provenAfter { failures = 0 }
-    failed(at: now)
+    failed(device, at: now)
+  }
+
+  /// What a person can do where trying again has not helped: only its power makes a reader begin anew that resetting its port does not.
+  func advice(on device: String) -> String {
+    hasFailedForLong && Self.resetsPort(of: device) ? "; if it is free, unplug it and plug it in again" : ""
   }
 
   /// Something was plugged in, or tags are wanted now that were not.
   mutating func hurry() {
     failures = 0
-    next = nil
+    next = lastReset.map { $0 + Self.resetInterval }
   }
 }

@@ -110,10 +110,14 @@ final class Poller {
     try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.opening) }
     let state: ReaderState
     switch DeviceSearch(configured: options.device).candidate(context) {
-    case .failure(let obstacle): state = obstacle.state
+    case .failure(let obstacle):
+      schedule.failed(nil, at: .now)
+      state = obstacle.state
     case .success(let connectionString):
       switch Self.open(connectionString, context) {
-      case .failure(let failure): state = .failed(reason: failure.reason)
+      case .failure(let failure):
+        schedule.failed(connectionString, at: .now)
+        state = .failed(reason: failure.reason + schedule.advice(on: connectionString))
       case .success(let device):
         self.device = device
         leftOn = nil
@@ -125,7 +129,6 @@ final class Poller {
         return try report(.state(.ready(name: device.name, device: device.connectionString)))
       }
     }
-    schedule.failed(at: .now)
     try report(.state(state))
     // A device that answers late took no tag along; one that is away did.
     if case .absent = state { return try handle(tracker.readerLeft()) }
@@ -140,7 +143,8 @@ final class Poller {
     counters.chipCommands += device?.commands ?? 0
     // Closing waits for a chip that is silent.
     try daemon.promise(daemon.timing.closing)
-    if let device, device.isFieldOn { leftOn = device.connectionString }
+    let connectionString = device?.connectionString
+    if device?.isFieldOn == true { leftOn = connectionString }
     device = nil
     selected = nil
     mayListen = false
@@ -148,7 +152,7 @@ final class Poller {
     if isScanning { try daemon.report(.scanning(false)) }
     isScanning = false
     try daemon.report(.state(.failed(reason: failure.reason)))
-    schedule.lost(openedAt: openedAt, at: .now)
+    schedule.lost(connectionString, openedAt: openedAt, at: .now)
   }
 
   /// Switches the field off and sleeps. `isToAnswer`: the daemon wants to know whether the device is there.

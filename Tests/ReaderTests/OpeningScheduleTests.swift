@@ -10,7 +10,7 @@ import Testing
     #expect(schedule.step(wantsScanning: true, at: now) == .open)
     var pauses: [Duration] = []
     for _ in 0..<20 {
-      schedule.failed(at: now)
+      schedule.failed("pn532_uart:/dev/x", at: now)
       switch schedule.step(wantsScanning: true, at: now) {
       case .open: pauses.append(.zero)
       case .wait(let pause):
@@ -29,27 +29,78 @@ import Testing
     var schedule = OpeningSchedule(isTold: true)
     for _ in OpeningSchedule.pauses {
       #expect(schedule.step(wantsScanning: false, at: now + .seconds(9)) == .open)
-      schedule.failed(at: now)
+      schedule.failed("pn532_uart:/dev/x", at: now)
     }
     #expect(schedule.step(wantsScanning: false, at: now + .seconds(9)) == .sleep)
     #expect(schedule.step(wantsScanning: true, at: now + .seconds(9)) == .open)
     schedule.hurry()
     #expect(schedule.step(wantsScanning: false, at: now) == .open)
-    schedule.failed(at: now)
+    schedule.failed("pn532_uart:/dev/x", at: now)
     #expect(schedule.step(wantsScanning: false, at: now) == .open)
   }
 
   @Test func looksForEverWhereNobodyWouldTell() {
     var schedule = OpeningSchedule(isTold: false)
-    for _ in 0..<20 { schedule.failed(at: now) }
+    for _ in 0..<20 { schedule.failed("pn532_uart:/dev/x", at: now) }
     #expect(schedule.step(wantsScanning: false, at: now) == .wait(.milliseconds(1500)))
   }
 
   @Test(arguments: [(Duration.seconds(3), OpeningSchedule.Step.open), (.seconds(2), .wait(.milliseconds(1500)))])
   func aDeviceThatWorkedIsOpenedAgainAtOnce(_ life: Duration, _ step: OpeningSchedule.Step) {
     var schedule = OpeningSchedule(isTold: true)
-    for _ in 0..<20 { schedule.failed(at: now) }
-    schedule.lost(openedAt: now, at: now + life)
+    for _ in 0..<20 { schedule.failed("pn532_uart:/dev/x", at: now) }
+    schedule.lost("pn532_uart:/dev/x", openedAt: now, at: now + life)
     #expect(schedule.step(wantsScanning: true, at: now + life) == step)
+  }
+
+  // MARK: Readers whose port is reset
+
+  @Test func aPortIsResetEverMoreRarelyAndNotWithoutEnd() {
+    var schedule = OpeningSchedule(isTold: true)
+    var pauses: [Duration] = []
+    for _ in 0..<8 {
+      schedule.failed("acr122_usb:001:004", at: now)
+      if case .wait(let pause) = schedule.step(wantsScanning: true, at: now) { pauses.append(pause) }
+    }
+    #expect(pauses == [1, 2, 5, 10, 30, 30, 30].map { .seconds($0) })
+    // Where nobody wants tags it is left alone.
+    #expect(schedule.step(wantsScanning: false, at: now) == .sleep)
+  }
+
+  @Test func noEventResetsAPortMoreThanOnceASecond() {
+    var schedule = OpeningSchedule(isTold: true)
+    for _ in 0..<10 {
+      schedule.failed("acr122_usb:001:004", at: now)
+      schedule.hurry()
+      #expect(schedule.step(wantsScanning: true, at: now) == .wait(OpeningSchedule.resetInterval))
+      #expect(schedule.step(wantsScanning: true, at: now + OpeningSchedule.resetInterval) == .open)
+    }
+    // Nothing was there to be reset, and now it is plugged in.
+    schedule.failed(nil, at: now)
+    schedule.hurry()
+    #expect(schedule.step(wantsScanning: true, at: now) == .open)
+  }
+
+  @Test(arguments: [
+    "pn532_uart:/dev/ttyUSB0", "pn53x_usb:001:004", "acr122s:/dev/ttyS0", "acr122_pcsc:x", "pn532_uart:/dev/acr122_usb",
+    "",
+  ])
+  func noOtherReaderIsTakenForOne(device: String) {
+    #expect(!OpeningSchedule.resetsPort(of: device))
+    var schedule = OpeningSchedule(isTold: true)
+    for _ in 0..<20 { schedule.failed(device, at: now) }
+    #expect(schedule.step(wantsScanning: true, at: now) == .wait(.milliseconds(1500)))
+    #expect(schedule.advice(on: device) == "")
+  }
+
+  @Test func aReaderThatNoResetBringsBackIsToBeUnplugged() {
+    var schedule = OpeningSchedule(isTold: true)
+    for _ in OpeningSchedule.pausesAfterReset {
+      #expect(schedule.advice(on: "acr122_usb:001:004") == "")
+      schedule.failed("acr122_usb:001:004", at: now)
+    }
+    #expect(schedule.advice(on: "acr122_usb:001:004").contains("unplug it"))
+    schedule.hurry()
+    #expect(schedule.advice(on: "acr122_usb:001:004") == "")
   }
 }
