@@ -143,7 +143,7 @@ import Testing
     }
     #expect(try text("environment").split(separator: "\n") == ["A=b"])
     #expect(try text("signals").hasSuffix("0000000000000000\n"))
-    let arguments = "--link 3 --poll-interval 50 --idle-poll-interval 250 --device pn532_uart:/dev/null\n"
+    let arguments = "--link 3 --poll-interval 130 --idle-poll-interval 250 --device pn532_uart:/dev/null\n"
     #expect(try text("arguments") == arguments)
   }
 
