@@ -6,26 +6,26 @@ protocol ChipFraming {
   ///
   /// - Parameters:
   ///   - command: as `TagChannel` says.
-  ///   - device: the chip.
+  ///   - chip: the chip.
   /// - Returns: the answer as `TagChannel` says.
-  /// - Throws: `Device.Failure` where the chip does not answer.
-  func exchange(_ command: [UInt8], with device: Device) throws(Device.Failure) -> Device.Answer
+  /// - Throws: `ChipFailure` where the chip does not answer.
+  func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer
 }
 
 /// The firmware knows the protocol and does all of it: ISO-DEP.
 struct FirmwareFraming: ChipFraming {
-  func exchange(_ command: [UInt8], with device: Device) throws(Device.Failure) -> Device.Answer {
-    try device.exchange(command)
+  func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer {
+    try chip.exchange(command)
   }
 }
 
 /// The firmware passes FeliCa frames on as they are, but for the checksum: their length byte is the host's.
 struct FeliCaFraming: ChipFraming {
-  func exchange(_ command: [UInt8], with device: Device) throws(Device.Failure) -> Device.Answer {
-    guard command.count < 255 else { return .refused(Device.transmissionError) }
-    let answer = try device.exchange([UInt8(truncatingIfNeeded: command.count + 1)] + command)
+  func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer {
+    guard command.count < 255 else { return .silence }
+    let answer = try chip.exchange([UInt8(truncatingIfNeeded: command.count + 1)] + command)
     guard case .bytes(let bytes) = answer else { return answer }
-    guard let length = bytes.first, Int(length) == bytes.count else { return .refused(Device.transmissionError) }
+    guard let length = bytes.first, Int(length) == bytes.count else { return .silence }
     return .bytes(Array(bytes.dropFirst()))
   }
 }

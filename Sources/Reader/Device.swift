@@ -6,23 +6,9 @@ import Tags
 /// An open libnfc device and the chip behind it, used on one thread.
 ///
 /// Commands go to the chip as they are: what libnfc would make of a target's answer is not asked for.
-final class Device {
-  /// The device cannot be used any more and has to be closed.
-  struct Failure: Error {
-    let reason: String
-  }
-
-  /// What a command to the chip came to, where the chip is alive.
-  enum Answer {
-    case bytes([UInt8])
-    /// The chip says that it did not get through to the tag, with libnfc's number for it.
-    case refused(Int32)
-  }
-
-  /// libnfc's number for "the chip did not get through to the tag".
-  static let transmissionError = Int32(NFC_ERFTRANS)
-  /// libnfc's number for "the tag does not have that key".
-  static let authenticationError = Int32(NFC_EMFCAUTHFAIL)
+final class Device: Chip {
+  typealias Failure = ChipFailure
+  typealias Answer = ChipAnswer
 
   let name: String
   let connectionString: String
@@ -166,30 +152,18 @@ final class Device {
     if missing > .zero { usleep(UInt32(missing / .microseconds(1))) }
   }
 
-  /// Sends a command to the selected tag, in the way that the chip's firmware has for its kind.
   func exchange(_ command: [UInt8]) throws(Failure) -> Answer {
     try transmit([Command.exchange, 0x01] + command)
   }
 
-  /// Sends a frame to the selected tag as it is; the chip adds the CRC and takes it off the answer.
   func communicateThru(_ frame: [UInt8]) throws(Failure) -> Answer {
     try transmit([Command.communicateThru] + frame)
   }
 
-  /// Sets one of the chip's registers (UM0701-02, 7.2.5).
-  func writeRegister(_ address: UInt16, _ value: UInt8) throws(Failure) {
-    try writeRegisters([(address, value)])
-  }
-
-  /// How long the chip waits for a tag's answer to a frame that is sent as it is (RFConfiguration, item 2).
-  /// The code stands for 100 µs times two to the power of one less; the chip starts with 0A, 51.2 ms.
   func setAnswerTimeout(code: UInt8) throws(Failure) {
     _ = try send([Command.configureRF, 0x02, 0x00, 0x0B, code])
   }
 
-  /// Reads registers of the chip in their order (UM0701-02, 7.2.4).
-  ///
-  /// - Returns: as many bytes as there are addresses; none where the chip refuses.
   func readRegisters(_ addresses: [UInt16]) throws(Failure) -> [UInt8] {
     let parameters = addresses.flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)] }
     guard case .bytes(let answer) = try send([Command.readRegister] + parameters), answer.count >= addresses.count
@@ -200,7 +174,6 @@ final class Device {
     return Array(answer.suffix(addresses.count))
   }
 
-  /// Writes registers of the chip in their order (UM0701-02, 7.2.5).
   func writeRegisters(_ writes: [(address: UInt16, value: UInt8)]) throws(Failure) {
     let parameters = writes.flatMap { write in
       [UInt8(truncatingIfNeeded: write.address >> 8), UInt8(truncatingIfNeeded: write.address), write.value]
@@ -249,6 +222,8 @@ final class Device {
     case 0...Int32(answer.count): return .bytes(Array(answer.prefix(Int(count))))
     case NFC_EIO, NFC_ENOTSUCHDEV: throw Failure(reason: "\(connectionString) was unplugged or does not work any more")
     case NFC_ETIMEOUT: throw Failure(reason: "\(connectionString) does not answer any more")
+    case NFC_ERFTRANS: return .silence
+    case NFC_EMFCAUTHFAIL: return .wrongKey
     default: return .refused(count)
     }
   }

@@ -34,7 +34,7 @@ struct TargetChannel: TagChannel {
     }
     switch answer {
     case .bytes(let bytes): return bytes
-    case .refused(Device.transmissionError): throw TagChannelError(.noAnswer, "the tag does not answer")
+    case .silence, .wrongKey: throw TagChannelError(.noAnswer, "the tag does not answer")
     case .refused(let number): throw TagChannelError(.transmission, "libnfc error \(number)")
     }
   }

@@ -34,36 +34,36 @@ struct Type1Framing: ChipFraming {
   /// A tag erases and writes for some 7 ms, and each look takes the line at least one.
   private static let looks = 16
 
-  func exchange(_ command: [UInt8], with device: Device) throws(Device.Failure) -> Device.Answer {
+  func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer {
     switch (command.first, command.count) {
-    case (0x78, _), (0x00, _): return try device.exchange([command[0]])
-    case (0x01, 3...): return Self.prepend(command[1], to: try device.exchange(Array(command[..<2])))
-    case (0x53, 3...), (0x1A, 3...): return Self.prepend(command[1], to: try device.exchange(Array(command[..<3])))
-    case (0x02, _): return try Self.exchangeBlock(command, isWrite: false, device)
-    case (0x54, _), (0x1B, _): return try Self.exchangeBlock(command, isWrite: true, device)
+    case (0x78, _), (0x00, _): return try chip.exchange([command[0]])
+    case (0x01, 3...): return Self.prepend(command[1], to: try chip.exchange(Array(command[..<2])))
+    case (0x53, 3...), (0x1A, 3...): return Self.prepend(command[1], to: try chip.exchange(Array(command[..<3])))
+    case (0x02, _): return try Self.exchangeBlock(command, isWrite: false, chip)
+    case (0x54, _), (0x1B, _): return try Self.exchangeBlock(command, isWrite: true, chip)
     // RSEG: its answer is longer than what the unit can hold.
-    default: return .refused(Device.transmissionError)
+    default: return .silence
     }
   }
 
-  private static func prepend(_ address: UInt8, to answer: Device.Answer) -> Device.Answer {
+  private static func prepend(_ address: UInt8, to answer: ChipAnswer) -> ChipAnswer {
     guard case .bytes(let bytes) = answer else { return answer }
     return .bytes([address] + bytes)
   }
 
   private static func exchangeBlock(
-    _ command: [UInt8], isWrite: Bool, _ device: Device
-  ) throws(Device.Failure) -> Device.Answer {
-    try device.writeRegisters(transmission(of: command + checksum(command)))
+    _ command: [UInt8], isWrite: Bool, _ chip: some Chip
+  ) throws(ChipFailure) -> ChipAnswer {
+    try chip.writeRegisters(transmission(of: command + checksum(command)))
     if isWrite {
-      for _ in 0..<looks where try device.readRegisters([Register.fifoLevel]).first ?? 0 >= levelOfAnswer { break }
+      for _ in 0..<looks where try chip.readRegisters([Register.fifoLevel]).first ?? 0 >= levelOfAnswer { break }
     }
-    try device.writeRegisters([(Register.manualReceive, Value.withParity)])
+    try chip.writeRegisters([(Register.manualReceive, Value.withParity)])
     let addresses = [Register.fifoLevel] + [UInt16](repeating: Register.fifoData, count: levelOfAnswer)
-    let values = try device.readRegisters(addresses)
+    let values = try chip.readRegisters(addresses)
     guard let level = values.first, Int(level) == levelOfAnswer, let answer = withoutParity(values.dropFirst()),
       checksum(answer.dropLast(2)) == Array(answer.suffix(2))
-    else { return .refused(Device.transmissionError) }
+    else { return .silence }
     return .bytes(Array(answer.dropLast(2)))
   }
 

@@ -12,34 +12,34 @@ struct Type2Framing: ChipFraming {
   private static let usualTimeout: UInt8 = 0x0A
   private static let passiveTimeout: UInt8 = 0x05
 
-  func exchange(_ command: [UInt8], with device: Device) throws(Device.Failure) -> Device.Answer {
+  func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer {
     switch (command.first, command.count) {
-    case (Self.read, _): return try device.exchange(command)
+    case (Self.read, _): return try chip.exchange(command)
     case (Self.write, _):
-      guard case .bytes = try device.exchange(command) else { return .refused(Device.transmissionError) }
+      guard case .bytes = try chip.exchange(command) else { return .silence }
       return .bytes([Self.acknowledgement])
-    case (0xC2, _) where command == Self.sectorSelect: return try selectSector(command, device)
-    case (_, 4): return try nameSector(command, device)
-    default: return try device.communicateThru(command)
+    case (0xC2, _) where command == Self.sectorSelect: return try selectSector(command, chip)
+    case (_, 4): return try nameSector(command, chip)
+    default: return try chip.communicateThru(command)
     }
   }
 
   /// The first packet of SECTOR SELECT, which a tag acknowledges with four bits.
-  private func selectSector(_ command: [UInt8], _ device: Device) throws(Device.Failure) -> Device.Answer {
-    try device.writeRegister(Self.receiveMode, 0)
-    let answer = try device.communicateThru(command)
-    try device.writeRegister(Self.receiveMode, Self.withCRC)
-    guard case .bytes([Self.acknowledgement]) = answer else { return .refused(Device.transmissionError) }
+  private func selectSector(_ command: [UInt8], _ chip: some Chip) throws(ChipFailure) -> ChipAnswer {
+    try chip.writeRegisters([(Self.receiveMode, 0)])
+    let answer = try chip.communicateThru(command)
+    try chip.writeRegisters([(Self.receiveMode, Self.withCRC)])
+    guard case .bytes([Self.acknowledgement]) = answer else { return .silence }
     return answer
   }
 
   /// The second packet, which a tag confirms by silence and refuses with four bits.
-  private func nameSector(_ command: [UInt8], _ device: Device) throws(Device.Failure) -> Device.Answer {
-    try device.writeRegister(Self.receiveMode, 0)
-    try device.setAnswerTimeout(code: Self.passiveTimeout)
-    let answer = try device.communicateThru(command)
-    try device.setAnswerTimeout(code: Self.usualTimeout)
-    try device.writeRegister(Self.receiveMode, Self.withCRC)
+  private func nameSector(_ command: [UInt8], _ chip: some Chip) throws(ChipFailure) -> ChipAnswer {
+    try chip.writeRegisters([(Self.receiveMode, 0)])
+    try chip.setAnswerTimeout(code: Self.passiveTimeout)
+    let answer = try chip.communicateThru(command)
+    try chip.setAnswerTimeout(code: Self.usualTimeout)
+    try chip.writeRegisters([(Self.receiveMode, Self.withCRC)])
     return answer
   }
 }
