@@ -16,6 +16,7 @@ public func fuzzTag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
   if case .message(let message)? = try? tag.readNDEF(over: &channel) {
     require((try? NDEFMessage(decoding: message)) != nil, "what is read is a message")
+    require(message.count <= channel.given, "the message is no longer than what the tag has said")
   }
   channel.rewind()
   if let status = try? tag.queryNDEF(over: &channel) {
@@ -33,8 +34,6 @@ public func fuzzTag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// A kind of tag: how it is found, and what a valid answer to a command looks like.
 private struct Kind: Sendable {
   let activation: TagActivation
-  /// No operation may take more exchanges.
-  let mostExchanges: Int
   /// How many bytes of the script a valid answer takes, and what stands before and behind them; nil where silence is the
   /// right answer.
   let form: @Sendable (_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])?
@@ -42,27 +41,25 @@ private struct Kind: Sendable {
   static let all: [Kind] = [
     type2,
     Kind(
-      activation: .typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [1])), mostExchanges: 70_000,
+      activation: .typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [1])),
       form: apdu),
     Kind(
       activation: .typeB(
         TypeBActivation(
-          pupi: [1, 2, 3, 4], applicationData: [0, 0, 0, 0], protocolInfo: [0, 1, 0], attribResponse: [])),
-      mostExchanges: 70_000, form: apdu),
+          pupi: [1, 2, 3, 4], applicationData: [0, 0, 0, 0], protocolInfo: [0, 1, 0], attribResponse: [])), form: apdu),
     Kind(
-      activation: .felica(FeliCaActivation(idm: idm, pmm: idm, systemCode: [0x12, 0xFC], bitRate: 212)),
-      mostExchanges: 70_000, form: felica),
-    Kind(activation: .jewel(JewelActivation(atqa: [0, 0x0C], uid: [1, 2, 3, 4])), mostExchanges: 5_000, form: jewel),
+      activation: .felica(FeliCaActivation(idm: idm, pmm: idm, systemCode: [0x12, 0xFC], bitRate: 212)), form: felica),
+    Kind(activation: .jewel(JewelActivation(atqa: [0, 0x0C], uid: [1, 2, 3, 4])), form: jewel),
     Kind(
-      activation: .typeA(TypeAActivation(atqa: [0, 4], sak: 0x08, uid: [1, 2, 3, 4])), mostExchanges: 5_000,
+      activation: .typeA(TypeAActivation(atqa: [0, 4], sak: 0x08, uid: [1, 2, 3, 4])),
       form: classic),
     // A FeliCa Lite, by its IC code, that is found by another system.
     Kind(
       activation: .felica(
         FeliCaActivation(idm: idm, pmm: [0, 0xF1, 0, 0, 0, 1, 0x43, 0], systemCode: [0x88, 0xB4], bitRate: 212)),
-      mostExchanges: 70_000, form: felica),
+      form: felica),
     Kind(
-      activation: .typeA(TypeAActivation(atqa: [0, 2], sak: 0x18, uid: [1, 2, 3, 4])), mostExchanges: 10_000,
+      activation: .typeA(TypeAActivation(atqa: [0, 2], sak: 0x18, uid: [1, 2, 3, 4])),
       form: classic),
   ]
 
@@ -70,7 +67,7 @@ private struct Kind: Sendable {
   private static let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
 
   private static let type2 = Kind(
-    activation: .typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: uid)), mostExchanges: 1_500
+    activation: .typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: uid))
   ) { command in
     switch (command.first, command.count) {
     case (0x30, 2): command[1] < 4 ? ([0xE1, 0x10], 14, []) : ([], 16, [])
@@ -134,6 +131,8 @@ private struct HostileTag: TagChannel {
   var mayBeWritten = false
   private var place = 0
   private var exchanges = 0
+  /// Bytes of answers in this operation.
+  private(set) var given = 0
 
   init(kind: Kind, script: [UInt8]) {
     self.kind = kind
@@ -143,14 +142,17 @@ private struct HostileTag: TagChannel {
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     count()
     require(mayBeWritten || !kind.isWrite(command), "nothing is written to find something out")
+    let answer: [UInt8]
     switch next() {
     case 0xFF: throw TagChannelError(.noAnswer, "script")
     case 0xFE: throw TagChannelError(.transmission, "script")
-    case 0xFD: return take(Int(next()))
+    case 0xFD: answer = take(Int(next()))
     default:
       guard let form = kind.form(command) else { throw TagChannelError(.noAnswer, "silence") }
-      return form.before + take(form.count) + form.after
+      answer = form.before + take(form.count) + form.after
     }
+    given += answer.count
+    return answer
   }
 
   mutating func reselect() throws(TagChannelError) {
@@ -162,11 +164,13 @@ private struct HostileTag: TagChannel {
   mutating func rewind() {
     place = 0
     exchanges = 0
+    given = 0
   }
 
   private mutating func count() {
     exchanges += 1
-    require(exchanges <= kind.mostExchanges, "an operation ends within \(kind.mostExchanges) exchanges")
+    let most = kind.activation.type.mostExchanges
+    require(exchanges <= most, "an operation ends within \(most) exchanges")
   }
 
   private mutating func next() -> UInt8 {

@@ -33,8 +33,11 @@ extension TagActivation {
   ///   can find out.
   public func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     switch ndefTag {
-    case .success(let tag): try tag.read(over: &channel)
-    case .failure(let problem): .problem(problem)
+    case .success(let tag):
+      var limited = LimitedChannel(channel, type)
+      defer { channel = limited.channel }
+      return try tag.read(over: &limited)
+    case .failure(let problem): return .problem(problem)
     }
   }
 
@@ -45,8 +48,11 @@ extension TagActivation {
   /// - Throws: `TagChannelError` where an exchange fails.
   public func queryNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     switch ndefTag {
-    case .success(let tag): try tag.status(over: &channel)
-    case .failure(let problem): NDEFStatus(notSupported: problem)
+    case .success(let tag):
+      var limited = LimitedChannel(channel, type)
+      defer { channel = limited.channel }
+      return try tag.status(over: &limited)
+    case .failure(let problem): return NDEFStatus(notSupported: problem)
     }
   }
 
@@ -62,9 +68,11 @@ extension TagActivation {
     _ message: [UInt8], isVerifying: Bool = false, over channel: inout some TagChannel
   ) throws(TagWriteError) {
     let tag = try writable
-    try tag.write(message, over: &channel)
+    var limited = LimitedChannel(channel, type)
+    defer { channel = limited.channel }
+    try tag.write(message, over: &limited)
     guard isVerifying else { return }
-    let bytes = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.readBytes(over: &channel) }
+    let bytes = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.readBytes(over: &limited) }
     guard bytes == .success(message) else { throw .notAsWritten }
   }
 
@@ -80,9 +88,11 @@ extension TagActivation {
   /// - Throws: `TagWriteError`.
   public func lockNDEF(over channel: inout some TagChannel) throws(TagWriteError) {
     let tag = try writable
-    let content = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.read(over: &channel) }
+    var limited = LimitedChannel(channel, type)
+    defer { channel = limited.channel }
+    let content = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.read(over: &limited) }
     if case .problem(let problem) = content, problem.code != .empty { throw .refused(problem) }
-    try tag.lock(over: &channel)
+    try tag.lock(over: &limited)
   }
 
   private var writable: any NDEFTag {

@@ -27,15 +27,6 @@ public protocol TagChannel {
   mutating func reselect() throws(TagChannelError)
 }
 
-/// What one exchange carries through every reader, in bytes of a command and of its answer.
-///
-/// A PN53x passes on some 262. An ACR122U wraps the frames of its PN532 in APDUs: a frame to it has at most 254 bytes and one
-/// from it at most 255 (libnfc's driver acr122_usb), of which the chip's own command, status and length bytes take up to seven.
-enum ExchangeLimit {
-  static let command = 250
-  static let answer = 248
-}
-
 /// Why there was no answer from a tag.
 public struct TagChannelError: Error, Sendable, Hashable {
   /// The kinds of failure; a later version may know more.
