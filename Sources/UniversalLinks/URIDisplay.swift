@@ -43,7 +43,7 @@ extension URI {
     var result = String.UnicodeScalarView()
     var bytes = encoded.utf8[...]
     while let byte = bytes.first {
-      if let (scalar, length) = encodedScalar(bytes), isSafe(scalar) {
+      if let (scalar, length) = encodedScalar(bytes), isSafe(scalar, after: result) {
         result.append(scalar)
         bytes = bytes.dropFirst(length * 3)
       } else {
@@ -70,13 +70,26 @@ extension URI {
     return nil
   }
 
-  private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
+  private static func isSafe(_ scalar: Unicode.Scalar, after text: String.UnicodeScalarView) -> Bool {
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber, .letterNumber,
       .otherNumber:
-      !scalar.properties.isDefaultIgnorableCodePoint && !isRightToLeft(scalar)
-    default: false
+      return !scalar.properties.isDefaultIgnorableCodePoint && !isRightToLeft(scalar)
+    case .modifierLetter:
+      return DisplayScript(scalar) != nil
+    case .nonspacingMark, .spacingMark:
+      // On a letter of its script, and no more than three of them, which is what languages need.
+      guard let script = DisplayScript(scalar), let base = text.suffix(3).last(where: { !isMark($0) }) else {
+        return false
+      }
+      return DisplayScript(base) == script
+    default:
+      return false
     }
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    [.nonspacingMark, .spacingMark].contains(scalar.properties.generalCategory)
   }
 
   /// Where Unicode has the scripts that are written from right to left (UAX #9 section 3.1, DerivedBidiClass).

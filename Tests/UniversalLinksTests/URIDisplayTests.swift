@@ -21,6 +21,11 @@ import Testing
       ("app://Host/path", "app://Host/path"),
       ("https://example.com/日本", "example.com/日本"),
       ("https://example.com/caf%C3%A9", "example.com/café"),
+      ("https://example.com/メニュー", "example.com/メニュー"),
+      ("https://example.com/हिन्दी", "example.com/हिन्दी"),
+      ("https://example.com/ที่", "example.com/ที่"),
+      ("https://example.com/a\u{0E35}", "example.com/a%E0%B8%B5"),
+      ("https://example.com/ท\u{E35}\u{E48}\u{E48}\u{E48}", "example.com/ท\u{E35}\u{E48}\u{E48}%E0%B9%88"),
       ("mailto:b%C3%A4r@example.com", "b%C3%A4r@example.com"),
     ])
   func shown(text: String, expected: String) throws {
