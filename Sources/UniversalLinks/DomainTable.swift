@@ -25,10 +25,11 @@ public struct DomainTable<Value: Sendable>: Sendable {
   public func matches(for host: String) -> [(pattern: String, values: [Value])] {
     var result: [(pattern: String, values: [Value])] = []
     if let values = exact[host] { result.append((host, values)) }
-    var rest = host[...]
-    while let dot = rest.firstIndex(of: ".") {
+    var rest = host.utf8[...]
+    while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
       rest = rest[dot...].dropFirst()
-      if let values = wildcard[String(rest)] { result.append(("*." + rest, values)) }
+      let domain = String(Substring(rest))
+      if let values = wildcard[domain] { result.append(("*." + domain, values)) }
     }
     return result
   }

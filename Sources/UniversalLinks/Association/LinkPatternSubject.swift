@@ -31,14 +31,21 @@ struct LinkPatternSubject: Sendable {
   /// `steps` goes up by the words of sets and the characters that were looked at, which is at most in proportion to the
   /// pattern's cost times the text's length.
   func isCovered(by pattern: LinkPattern, steps: inout Int) -> Bool {
+    // Most patterns begin with characters that most links do not have: no sets are needed to see that.
+    var start = 0
+    while start < pattern.atoms.count, case .scalar(let scalar) = pattern.atoms[start] {
+      steps += 1
+      guard start < scalars.count, scalars[start] == scalar else { return false }
+      start += 1
+    }
     var positions = PositionSet(count: scalars.count + 1)
-    positions.insert(0)
-    run(pattern.atoms, &positions, &steps)
+    positions.insert(start)
+    run(pattern.atoms[start...], &positions, &steps)
     return positions.contains(scalars.count)
   }
 
   /// Takes `positions` from where the atoms may begin to where they may end.
-  private func run(_ atoms: [LinkPattern.Atom], _ positions: inout PositionSet, _ steps: inout Int) {
+  private func run(_ atoms: ArraySlice<LinkPattern.Atom>, _ positions: inout PositionSet, _ steps: inout Int) {
     for atom in atoms {
       steps += 2 * positions.wordCount
       guard !positions.isEmpty else { return }
@@ -53,7 +60,7 @@ struct LinkPatternSubject: Sendable {
         var union = PositionSet(count: positions.count)
         for alternative in alternatives {
           var ends = positions
-          run(alternative, &ends, &steps)
+          run(alternative[...], &ends, &steps)
           union.formUnion(ends)
           steps += 2 * positions.wordCount
         }
