@@ -62,12 +62,14 @@ enum DisplayScript: CaseIterable {
     [.latin, .han, .hiragana, .katakana], [.latin, .han, .bopomofo], [.latin, .han, .hangul],
   ]
 
-  /// Letters that look like those of ASCII: a label of nothing else can be taken for another, as `аррӏе` can.
+  /// Letters that look like those of ASCII, by Unicode's confusables.txt (UTS #39) and a few more: a label of nothing else can
+  /// be taken for another, as `аррӏе` can.
   static let looksLikeASCII = Set(
-    ("аАсԁеһіјӏорԛгѕԝхуүѵԍпьъѡҽӕ" + "αγηικνορςστυχω" + "ագզլհյոռսցքօ" + "იყხძჩ").unicodeScalars)
+    ("абсԁеһіјӏорԛгѕԝхуүѵԍпьъѡҽӕ" + "αγηικνορςστυχω" + "ագզլհյոռսցքօ" + "იყხძჩ" + "ഠဝ").unicodeScalars)
 
-  /// Letters that look like slashes, dots and hyphens.
-  static let looksLikePunctuation = Set("ーノソンヽヾゝゞ一丨丶丿乀乁乚〳〵ᅵ".unicodeScalars)
+  /// Letters and marks that look like slashes, dots, hyphens, colons and question marks.
+  static let looksLikePunctuation = Set(
+    ("ーノソンヽヾゝゞ一丨丶丿乀乁乚" + "\u{903}\u{983}\u{A83}\u{B03}\u{C03}\u{C83}\u{D03}\u{D83}\u{1038}\u{17C7}ஃॽ").unicodeScalars)
 }
 
 extension Host {

@@ -91,9 +91,11 @@ import Testing
       ("\u{0435}xample.com", nil), ("p\u{0430}ypal.com", nil), ("πaypal.com", nil), ("日ひ한.jp", nil),
       ("ไทยa.example", nil),
       // One script that looks like another.
-      ("аррӏе.com", nil), ("сосо.com", nil), ("ορο.example", nil), ("օո.example", nil), ("хорсе-1.com", nil),
+      ("аррӏе.com", nil), ("сосо.com", nil), ("ορο.example", nil), ("օո.example", nil), ("ഠഠ.example", nil),
+      ("ббо.example", nil), ("хорсе-1.com", nil),
       // Letters that look like punctuation.
-      ("comノlogin.example", nil), ("ノノ.example", nil), ("丶丶.example", nil), ("com一7.example", nil),
+      ("comノlogin.example", nil), ("ノノ.example", nil), ("丶丶.example", nil), ("दुःख.example", "दुःख.example"),
+      ("कः8443.example", nil), ("com一7.example", nil),
       // From right to left.
       ("אבג.example", nil), ("مثال.example", nil),
       // Letters that are not in everyday use, digits of other scripts, marks on marks.
