@@ -158,6 +158,9 @@ import UniversalLinks
         "1:140: applinks.default: a member of this name means nothing here",
         "1:97: applinks.details[0].components[0].exlude: a member of this name means nothing here",
       ])
+    #expect(
+      try components(#"{"/": "/é"}, {"/": "/é", "percentEncoded": false}, {"?": {"a": "b c"}}"#).remarks.map(\.location)
+        == [#"applinks.details[0].components[0]."/""#, #"applinks.details[0].components[2]."?".a"#])
     let many = (0..<500).map { #""x\#($0)": 1"# }.joined(separator: ", ")
     #expect(try components("{\(many)}").remarks.count == 20)
   }

@@ -24,7 +24,7 @@ public struct AppSiteAssociation: Sendable, Hashable {
 
   /// In the order of the file.
   public let details: [Detail]
-  /// What the file says that means nothing here, with its place: for whoever writes it. At most 20.
+  /// What the file says to no effect, with its place: for whoever writes it. At most 20.
   public let remarks: [AssociationError]
 
   /// Decides about one link.

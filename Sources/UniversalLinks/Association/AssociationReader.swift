@@ -104,17 +104,21 @@ private struct AssociationReader {
       fragment: try pattern(settings["#"], comparison))
   }
 
-  private func pattern(
+  private mutating func pattern(
     _ node: AssociationNode?, _ comparison: LinkPattern.Comparison
   ) throws(AssociationError) -> LinkPattern? {
     guard let node else { return nil }
     let text = try node.text()
-    return try node.located { () throws(AssociationError) in
+    let pattern = try node.located { () throws(AssociationError) in
       try LinkPattern(text, comparison: comparison, variables: variables)
     }
+    if comparison.isPercentEncoded, pattern.hasCharactersThatNoLinkHas {
+      remark("it never matches: links have such characters percent-encoded; see percentEncoded", at: node)
+    }
+    return pattern
   }
 
-  private func query(
+  private mutating func query(
     _ node: AssociationNode?, _ comparison: LinkPattern.Comparison
   ) throws(AssociationError) -> LinkRule.Query? {
     guard let node else { return nil }
@@ -156,10 +160,15 @@ private struct AssociationReader {
     for (name, member) in try node.members() {
       if known.contains(name) {
         members[name] = member
-      } else if remarks.count < AppSiteAssociation.maximumRemarks {
-        remarks.append(member.error("a member of this name means nothing here"))
+      } else {
+        remark("a member of this name means nothing here", at: member)
       }
     }
     return members
+  }
+
+  private mutating func remark(_ message: String, at node: AssociationNode) {
+    guard remarks.count < AppSiteAssociation.maximumRemarks else { return }
+    remarks.append(node.error(message))
   }
 }

@@ -60,6 +60,14 @@ public struct LinkPattern: Sendable, Hashable {
     self.atoms = Self.prepared(atoms, comparison)
   }
 
+  /// Whether it has a character that stands in no URI but percent-encoded, and can cover none.
+  var hasCharactersThatNoLinkHas: Bool {
+    atoms.contains { atom in
+      guard case .scalar(let scalar) = atom else { return false }
+      return !(0x21...0x7E).contains(scalar.value)
+    }
+  }
+
   /// Whether the pattern covers the whole of `text`.
   ///
   /// - Parameter text: as it stands in a URI.
