@@ -28,7 +28,7 @@ extension Registry {
   private func route(for uri: URI, policy: RoutingPolicy, steps: [Route.Step]) -> Route {
     var steps = steps
     if uri.isWeb {
-      if let route = universalLink(for: uri, steps: &steps) { return route }
+      if let route = universalLink(for: uri, policy: policy, steps: &steps) { return route }
     } else if let indices = schemes[uri.scheme] {
       let candidates = applications(indices)
       steps.append(Route.Step("scheme", "\(uri.scheme) is claimed by \(list(candidates))"))
@@ -39,7 +39,7 @@ extension Registry {
     return defaultApplication(for: uri, policy: policy, steps: steps)
   }
 
-  private func universalLink(for uri: URI, steps: inout [Route.Step]) -> Route? {
+  private func universalLink(for uri: URI, policy: RoutingPolicy, steps: inout [Route.Step]) -> Route? {
     guard let host = uri.linkDomain else {
       let what = uri.host?.kind == .domain ? "a port of its own" : "an address"
       steps.append(Route.Step("domain", "the host has \(what), which no handler can claim"))
@@ -56,7 +56,14 @@ extension Registry {
       let losers = list(applications(other.values))
       steps.append(Route.Step("domain", "\(other.pattern) is less exact; its claims do not count: \(losers)"))
     }
-    return .chosen(.universalLink, uri, from: candidates, because: "claims \(first.pattern)", steps: steps)
+    // What is said for a wildcard stands at the domain above, as with Apple and Android.
+    let domain = first.pattern.hasPrefix("*.") ? String(first.pattern.dropFirst(2)) : first.pattern
+    let association = policy.associations[domain]
+    return .chosen(
+      .universalLink, uri, from: candidates, because: "claims \(first.pattern)",
+      voucher: candidates.first.flatMap { handler in
+        association?.vouches(for: handler.desktopID, on: uri) == true ? domain : nil
+      }, steps: steps)
   }
 
   private func defaultApplication(for uri: URI, policy: RoutingPolicy, steps: [Route.Step]) -> Route {
@@ -93,18 +100,21 @@ extension Route {
     Route(kind: .none, uri: uri, handler: nil, candidates: [], trusted: false, reason: reason, steps: steps)
   }
 
-  /// `candidates` has at least one element; the first is taken.
+  /// `candidates` has at least one element; the first is taken. `voucher` is the domain that vouches for it.
   static func chosen(
-    _ kind: Kind, _ uri: URI, from candidates: [Application], because claim: String, steps: [Step]
+    _ kind: Kind, _ uri: URI, from candidates: [Application], because claim: String, voucher: String? = nil,
+    steps: [Step]
   ) -> Route {
     guard let handler = candidates.first else { return .none(uri, "no handler claims the link", steps: steps) }
-    let trusted = handler.origin == .system
+    let trusted = handler.origin == .system || voucher != nil
     var steps = steps
     if candidates.count > 1 {
       steps.append(Step("choice", "\(handler.desktopID) comes first: system handlers before the user's, then by id"))
     }
-    let trust = trusted ? "installed by the system" : "from a directory that the user's programs can write to"
+    let trust =
+      handler.origin == .system ? "installed by the system" : "from a directory that the user's programs can write to"
     steps.append(Step("choice", "\(handler.desktopID) is \(trust)"))
+    if let voucher { steps.append(Step("choice", "\(voucher) itself names \(handler.desktopID) for this link")) }
     return Route(
       kind: kind, uri: uri, handler: handler, candidates: candidates, trusted: trusted,
       reason: "\(handler.desktopID) \(claim)", steps: steps)

@@ -1,0 +1,70 @@
+/// Which applications a domain lets open all of its links, as its assetlinks.json says it.
+///
+/// A list of statements (Google, "Digital Asset Links: Statement list syntax"). Those that count here have the relation
+/// `delegate_permission/common.handle_all_urls` and a target in the namespace `linux_app`, which is this project's own: the
+/// published ones name web sites, and Android packages by the certificate that they are signed with, which a desktop entry
+/// does not have.
+///
+///     [{"relation": ["delegate_permission/common.handle_all_urls"],
+///       "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]
+///
+/// Statements about other targets mean nothing here, nor does `include`, which would have to be fetched from elsewhere.
+public struct AssetLinks: Sendable, Hashable {
+  /// The relation that lets an application open links.
+  public static let relation = "delegate_permission/common.handle_all_urls"
+  /// The namespace of targets that are desktop entries.
+  public static let namespace = "linux_app"
+
+  /// The `desktop_id` of each statement that counts, in the order of the file, with or without `.desktop`.
+  public let desktopIDs: [String]
+
+  /// Reads a file.
+  ///
+  /// - Parameter json: the file, UTF-8, at most `AppSiteAssociation.maximumSize` bytes.
+  /// - Throws: `AssociationError`, which names line, column and place. A mistake anywhere refuses all of it.
+  public init(json: [UInt8]) throws(AssociationError) {
+    let root = try AssociationNode.root(of: json)
+    var found: [String] = []
+    for statement in try root.elements() {
+      let members = try statement.members()
+      guard !members.contains(where: { $0.name == "include" }) else { continue }
+      guard let relation = members.first(where: { $0.name == "relation" })?.node else {
+        throw statement.error("there is no \"relation\"")
+      }
+      guard let target = members.first(where: { $0.name == "target" })?.node else {
+        throw statement.error("there is no \"target\"")
+      }
+      let relations = try relation.texts()
+      let values = try target.members()
+      guard let namespace = values.first(where: { $0.name == "namespace" })?.node else {
+        throw target.error("there is no \"namespace\"")
+      }
+      guard try namespace.text() == Self.namespace, relations.contains(Self.relation) else { continue }
+      guard let desktopID = values.first(where: { $0.name == "desktop_id" })?.node else {
+        throw target.error("there is no \"desktop_id\"")
+      }
+      found.append(try desktopID.text())
+    }
+    desktopIDs = found
+  }
+
+  /// Whether a statement names the application with this desktop file id.
+  public func names(_ desktopID: String) -> Bool {
+    let plain = desktopID.hasSuffix(".desktop") ? String(desktopID.dropLast(8)) : desktopID
+    return desktopIDs.contains { $0 == plain || $0 == plain + ".desktop" }
+  }
+}
+
+extension AssociationNode {
+  /// A file of at most the size that is read.
+  fileprivate static func root(of json: [UInt8]) throws(AssociationError) -> AssociationNode {
+    guard json.count <= AppSiteAssociation.maximumSize else {
+      throw AssociationError("the file has more than \(AppSiteAssociation.maximumSize) bytes")
+    }
+    do throws(JSONError) {
+      return AssociationNode(value: try JSONReader.value(of: json), location: "", bytes: json)
+    } catch {
+      throw AssociationError("it is not JSON: \(error.message)", position: .init(offset: error.offset, in: json))
+    }
+  }
+}
