@@ -56,6 +56,7 @@ let package = Package(
   ],
   targets: [
     // C libraries. Each has one importer; Packaging/check-module-graph holds us to it.
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
     .systemLibrary(name: "CGIO", pkgConfig: "gio-unix-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
@@ -81,6 +82,8 @@ let package = Package(
     module("Rig", ["CShims", "EventLoop"]),
 
     // Borders: hardware, buses, files, the desktop.
+    module("AssociationFetch", ["Associations", "CCurl", "EventLoop", "UniversalLinks"]),
+    module("Associations", ["EventLoop", "Names", "UniversalLinks"]),
     module("Bus", ["CDBus", "EventLoop"]),
     module("Configuration", ["KeyFile", "Names"]),
     module("DeviceEvents", ["CUdev", "EventLoop"]),
@@ -99,7 +102,8 @@ let package = Package(
     module(
       "Agent",
       [
-        "Bus", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile", "NDEF", "Names",
+        "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile",
+        "NDEF", "Names",
         "Notifications",
         "Routing", "UniversalLinks",
       ]),
@@ -107,7 +111,9 @@ let package = Package(
       "Benchmarks",
       ["Bus", "EventLoop", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "TagrouteClient", "TestSupport"],
       exclude: ["Nfcpy/nfcpy-reader.py"]),
-    module("CommandLineTool", ["Bus", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
+    module(
+      "CommandLineTool",
+      ["AssociationFetch", "Associations", "Bus", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
     module(
       "Daemon",
       [
@@ -127,13 +133,15 @@ let package = Package(
     // Tests, each beside what it proves.
     .target(
       name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"],
-      exclude: ["umockdev-testbed.py"], swiftSettings: settings),
+      exclude: ["association-server.py", "umockdev-testbed.py"], swiftSettings: settings),
     tests(
       "Agent",
       [
         "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing", "TestSupport",
         "UniversalLinks", "tagroute-agent",
       ]),
+    tests("AssociationFetch", ["Associations", "EventLoop", "TestSupport", "UniversalLinks"]),
+    tests("Associations", ["Rig", "UniversalLinks"]),
     tests("Bus", ["EventLoop", "TestSupport"]),
     tests("CommandLineTool", ["TestSupport", "tagroute"]),
     tests("Configuration", ["KeyFile", "TestSupport"]),

@@ -44,6 +44,7 @@ actor AgentRun {
       await service.start()
       notifier.ready(status: "Waiting for the daemon")
       Task { await keepHouse(service) }
+      if configuration.verify { Task { await AssociationUpdate(clock: clock, log: log).run() } }
       Task { await watch() }
       Task { await serveDaemon(service) }
       return await followOwnName(session)
@@ -110,6 +111,7 @@ actor AgentRun {
   private func keepHouse(_ service: AgentService) async {
     while true {
       await service.prune()
+      await service.readAssociations()
       try? await Task.sleep(for: .seconds(3600))
     }
   }

@@ -1,3 +1,4 @@
+import Associations
 import Bus
 import Configuration
 import EventLoop
@@ -15,7 +16,8 @@ actor AgentService {
   private let handlers: HandlerRegistry
   private let launcher: Launcher
   private let notifications: NotificationClient
-  private let routing: RoutingPolicy
+  private let associations: AssociationStore?
+  private var routing: RoutingPolicy
   private let timeout: NotificationTimeout
   private let languages: [String]
   private let now: @Sendable () -> Timestamp
@@ -44,6 +46,7 @@ actor AgentService {
     self.session = session
     self.inbox = inbox
     let schemes = Set(configuration.schemes)
+    associations = AssociationStore(environment: ProcessEnvironment.current)
     handlers = HandlerRegistry(schemes: schemes, on: session.loop)
     launcher = Launcher(connection: session, on: session.loop)
     notifications = NotificationClient(on: session)
@@ -68,6 +71,7 @@ actor AgentService {
   func start() async {
     Task { await followHandlers() }
     await handlers.start()
+    await readAssociations()
     Task { await serveNotifications() }
     Task { await followNotifications() }
     await resume()
@@ -323,7 +327,16 @@ actor AgentService {
     if let error = await perform(policy.handle(.dismiss(id)))[id] { throw AgentAnswers.error(error) }
   }
 
-  func reload() async { await handlers.reload() }
+  func reload() async {
+    await handlers.reload()
+    await readAssociations()
+  }
+
+  /// Takes in what domains have said. Taps never wait for a domain: its last answer counts, as long as it does.
+  func readAssociations() async {
+    guard let associations else { return }
+    routing.associations = await associations.associations(at: now().microseconds / 1_000_000)
+  }
 }
 
 extension TapPolicy.Action {

@@ -4,15 +4,35 @@ import TagrouteClient
 
 extension Command {
   static let handlers = Command(
-    name: "handlers", usage: "handlers", summary: "the apps that take tags, and for which links",
+    name: "handlers", usage: "handlers [verify ID]", summary: "the apps that take tags, and for which links",
     details: """
       Prints every app whose desktop entry declares that it takes tags, with the domains and schemes it takes. An entry that
       is wrong is printed with what is wrong with it.
+
+      handlers verify ID asks each domain that the app claims whether it names the app, in
+      https://DOMAIN/.well-known/apple-app-site-association or assetlinks.json. An app that its domain names is trusted with
+      the domain's links without a question. Exit code 0: all of them name it; 1: one does not; 75: one did not answer.
+
+        --server ADDRESS:PORT   ask this server in place of every domain, and keep nothing
+        --authorities FILE      the certificate authorities, PEM, in place of the system's; keep nothing
+        --due                   without ID: ask all domains of all apps whose last answer has expired
       """,
-    words: 0...0
-  ) { _, console throws(Failure) in
+    flags: ["due"], options: ["authorities", "server"], words: 0...2
+  ) { arguments, console throws(Failure) in
+    let isVerification = arguments.words.first == "verify"
+    guard isVerification ? (arguments.words.count == 2) != arguments.has("due") : arguments.words.isEmpty else {
+      throw .usage("say tagroute handlers, tagroute handlers verify ID or tagroute handlers verify --due")
+    }
+    guard isVerification || arguments.options.keys.allSatisfy({ $0 == "json" }) else {
+      throw .usage("--authorities, --due and --server belong to tagroute handlers verify")
+    }
     let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
       try await AgentClient.connect(on: EventLoop(label: "tagroute"))
+    }
+    if isVerification {
+      let verification = try HandlerVerification(agent: agent, arguments, console: console)
+      guard let id = arguments.words.dropFirst().first else { return try await verification.refreshDue() }
+      return try await verification.verify(id)
     }
     let handlers: [HandlerDescription]
     do throws(BusError) {

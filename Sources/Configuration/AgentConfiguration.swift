@@ -16,6 +16,8 @@ public struct AgentConfiguration: KeyFileConfiguration {
   public var schemes = ["http", "https", "mailto", "sms", "tel", "geo"]
   /// Whether a Smart Poster's URI counts where a message has no URI record.
   public var smartPosters = true
+  /// Whether domains are asked in the background what they say of the handlers that claim them.
+  public var verify = false
   /// How long a notification stays up.
   public var notificationTimeout = NotificationTimeout.server
   /// Whether taps are kept beyond what is on the screen.
@@ -47,6 +49,10 @@ public struct AgentConfiguration: KeyFileConfiguration {
     },
     Setting("Links", "SmartPosters") { configuration, file throws(KeyFileError) in
       if let value = try file.boolean("Links", "SmartPosters") { configuration.smartPosters = value }
+    },
+    Setting("Links", "Verify") { configuration, file throws(KeyFileError) in
+      let value = try file.boolean("Links", "Verify", remedy: "write on or off")
+      if let value { configuration.verify = value }
     },
     Setting("Notifications", "Timeout") { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Notifications", "Timeout") else { return }

@@ -111,6 +111,10 @@ public enum Names {
     public static let agentState = "tagroute"
     /// The inbox, below the agent's state directory.
     public static let inboxDatabase = "inbox.sqlite"
+    /// What domains say of handlers, a directory below the agent's state directory.
+    public static let associations = "associations"
+    /// The command line, beside the agent or where programs of users are.
+    public static let commandLineProgram = "tagroute"
   }
 
   /// Kinds of tags, as configuration, bus and log name them.

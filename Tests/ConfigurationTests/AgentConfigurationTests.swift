@@ -15,6 +15,7 @@ import Testing
       [Links]
       Schemes=https;matrix;
       SmartPosters=no
+      Verify=on
       [Notifications]
       Timeout=30
       [Inbox]
@@ -24,6 +25,7 @@ import Testing
       """)
     #expect(configuration.schemes == ["https", "matrix"])
     #expect(!configuration.smartPosters)
+    #expect(configuration.verify)
     #expect(configuration.notificationTimeout == .seconds(30))
     #expect(!configuration.inbox)
     #expect(configuration.retentionDays == 7)

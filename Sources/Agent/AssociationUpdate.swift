@@ -1,0 +1,68 @@
+import CShims
+import EventLoop
+import Glibc
+import Journal
+import Names
+
+/// Has `tagroute handlers verify --due` ask the domains that handlers claim, once an hour.
+///
+/// A process of its own, so that no TLS and no HTTP of strangers is read where the inbox is, and libcurl with the thirty
+/// libraries that it needs is not in memory between two questions.
+struct AssociationUpdate: Sendable {
+  private static let pause = Duration.seconds(3600)
+
+  let clock: any Clock<Duration>
+  let log: Log
+
+  /// Runs as long as the agent does.
+  func run() async {
+    guard let program = Self.program() else {
+      return log(
+        .warning, "\(Names.Files.commandLineProgram) is not beside this program: no domain is asked for its word")
+    }
+    while true {
+      switch await Self.ask(program) {
+      case 0?: break
+      case let code?: log(.notice, "domains were not asked for their word: \(program) ended with \(code)")
+      case nil: log(.warning, "domains were not asked for their word: \(program) could not be started")
+      }
+      do { try await clock.sleep(for: Self.pause) } catch { return }
+    }
+  }
+
+  /// - Returns: its exit code, -1 where a signal ended it; nil where it could not be started.
+  private static func ask(_ program: String) async -> Int32? {
+    await withCheckedContinuation { continuation in
+      do throws(SystemError) {
+        try DedicatedThread.start { continuation.resume(returning: wait(program)) }
+      } catch {
+        continuation.resume(returning: nil)
+      }
+    }
+  }
+
+  private static func wait(_ program: String) -> Int32? {
+    var spawn = ProcessSpawn(
+      program, arguments: [program, "handlers", "verify", "--due"],
+      environment: ProcessEnvironment.current.map { "\($0.key)=\($0.value)" })
+    spawn.output = .null
+    guard let child = try? spawn.start() else { return nil }
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0 { if errno != EINTR { return nil } }
+    return tagroute_exited_normally(status) != 0 ? tagroute_exit_code(status) : -1
+  }
+
+  /// The command line that was installed or built together with this program.
+  private static func program() -> String? {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    guard count > 0 else { return nil }
+    let path = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    guard let slash = path.lastIndex(of: "/") else { return nil }
+    // Installed, this program is in libexec and the other in a directory of programs.
+    let candidates = [String(path[..<slash]), "/usr/bin", "/usr/local/bin"].map {
+      "\($0)/\(Names.Files.commandLineProgram)"
+    }
+    return candidates.first { access($0, X_OK) == 0 }
+  }
+}

@@ -1,0 +1,84 @@
+public import Associations
+public import EventLoop
+
+/// Brings what is known of domains up to date.
+public struct AssociationRefresh: Sendable {
+  /// What came of asking a domain for a document.
+  public struct Finding: Sendable, Hashable {
+    /// The domain.
+    public let domain: String
+    /// The document.
+    public let document: AssociationDocument
+    /// The answer, or why there is none.
+    public let outcome: FetchOutcome
+    /// What is known now.
+    public let record: AssociationRecord
+    /// Why it could not be kept; nil where it was, or was not to be.
+    public let problem: SystemError?
+  }
+
+  /// How many domains are asked at a time: a handler may claim hundreds, and none is in a hurry.
+  static let maximumAtOnce = 4
+
+  private let fetcher: AssociationFetcher
+  private let store: AssociationStore?
+  private let now: @Sendable () -> Int64
+
+  /// - Parameters:
+  ///   - fetcher: how domains are asked.
+  ///   - store: where the answers are kept; nil keeps none.
+  ///   - now: the time, in seconds since 1970.
+  public init(fetcher: AssociationFetcher, store: AssociationStore?, now: @escaping @Sendable () -> Int64) {
+    self.fetcher = fetcher
+    self.store = store
+    self.now = now
+  }
+
+  /// Asks domains for both documents.
+  ///
+  /// - Parameters:
+  ///   - domains: in IDNA form.
+  ///   - onlyDue: whether documents whose last answer has not expired are passed over.
+  /// - Returns: the findings by domain, in the order of `domains`, and there in that of `AssociationDocument.allCases`.
+  public func ask(_ domains: [String], onlyDue: Bool = false) async -> [[Finding]] {
+    await withTaskGroup(of: (Int, [Finding]).self) { group in
+      var findings = [[Finding]](repeating: [], count: domains.count)
+      var rest = domains.indices[...]
+      func begin() {
+        guard let index = rest.popFirst() else { return }
+        group.addTask { (index, await ask(domains[index], onlyDue: onlyDue)) }
+      }
+      for _ in 0..<Self.maximumAtOnce { begin() }
+      while let (index, found) = await group.next() {
+        findings[index] = found
+        begin()
+      }
+      return findings
+    }
+  }
+
+  private func ask(_ domain: String, onlyDue: Bool) async -> [Finding] {
+    var findings: [Finding] = []
+    for document in AssociationDocument.allCases {
+      var record = await store?.record(of: document, at: domain) ?? AssociationRecord()
+      if onlyDue && !record.isDue(at: now()) { continue }
+      let outcome = await fetcher.fetch(document, of: domain)
+      record.take(outcome, at: now())
+      let problem = await keep(record, of: document, at: domain)
+      findings.append(
+        Finding(domain: domain, document: document, outcome: outcome, record: record, problem: problem))
+    }
+    return findings
+  }
+
+  private func keep(
+    _ record: AssociationRecord, of document: AssociationDocument, at domain: String
+  ) async -> SystemError? {
+    do throws(SystemError) {
+      try await store?.keep(record, of: document, at: domain)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}

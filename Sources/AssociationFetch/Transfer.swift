@@ -1,0 +1,193 @@
+import Associations
+import CCurl
+import Glibc
+import UniversalLinks
+
+/// One request. libcurl calls it back on the thread that runs it, and keeps no reference to it afterwards.
+final class Transfer {
+  /// The most that all of an answer's header may come to, in bytes.
+  private static let maximumHeader = 64 * 1024
+  /// Once a process. Safe from any thread, since libcurl 7.84.
+  private static let isUsable = curl_global_init(CLong(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+  private let url: String
+  private let options: AssociationFetcher.Options
+  private var body: [UInt8] = []
+  private var headerCount = 0
+  private var isTooLarge = false
+  private var hasRefusedAddress = false
+  private var hasTriedAddress = false
+
+  init(_ url: String, _ options: AssociationFetcher.Options) {
+    self.url = url
+    self.options = options
+  }
+
+  /// Asks, and waits for the answer.
+  func run() -> FetchOutcome {
+    guard Self.isUsable, let handle = curl_easy_init() else {
+      return .failed(FetchFailure(.connection, "libcurl cannot be used"))
+    }
+    defer { curl_easy_cleanup(handle) }
+    let server = options.server.flatMap { curl_slist_append(nil, "::\($0)") }
+    defer { curl_slist_free_all(server) }
+    if let unknown = configure(handle, server) {
+      return .failed(FetchFailure(.connection, "libcurl does not know its option \(unknown)"))
+    }
+    let result = withExtendedLifetime(self) { curl_easy_perform(handle) }
+    guard result == CURLE_OK else { return .failed(failure(result)) }
+    var status = 0
+    tagroute_curl_response_code(handle, &status)
+    return outcome(status: status, handle)
+  }
+
+  /// - Returns: the option that was refused; nil where all is well. None may be left out: each is a promise.
+  private func configure(_ handle: UnsafeMutableRawPointer, _ server: UnsafeMutablePointer<curl_slist>?) -> String? {
+    let longs: [(CURLoption, Int)] = [
+      (CURLOPT_NOSIGNAL, 1),
+      (CURLOPT_FOLLOWLOCATION, 0),
+      (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+      (CURLOPT_SSL_VERIFYPEER, 1),
+      (CURLOPT_SSL_VERIFYHOST, 2),
+      (CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue)),
+      (CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
+      // One small answer: nothing is won by HTTP/2, and a parser less is in reach of the server.
+      (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1),
+      (CURLOPT_HTTP09_ALLOWED, 0),
+      (CURLOPT_CONNECTTIMEOUT_MS, options.connectLimit.milliseconds),
+      (CURLOPT_TIMEOUT_MS, options.totalLimit.milliseconds),
+      // A resolver that hangs is left behind on its thread: else the limits would not hold.
+      (CURLOPT_QUICK_EXIT, 1),
+    ]
+    for (option, value) in longs where tagroute_curl_set_long(handle, option, value) != CURLE_OK {
+      return "\(option.rawValue)"
+    }
+    var texts: [(CURLoption, String?)] = [
+      (CURLOPT_URL, url), (CURLOPT_PROTOCOLS_STR, "https"), (CURLOPT_PROXY, ""), (CURLOPT_USERAGENT, "Tagroute"),
+    ]
+    if let authorities = options.authorities { texts += [(CURLOPT_CAINFO, authorities), (CURLOPT_CAPATH, nil)] }
+    for (option, value) in texts where tagroute_curl_set_text(handle, option, value) != CURLE_OK {
+      return "\(option.rawValue)"
+    }
+    if let server, tagroute_curl_set_list(handle, CURLOPT_CONNECT_TO, server) != CURLE_OK { return "CONNECT_TO" }
+    return connect(handle) ? nil : "of a callback"
+  }
+
+  /// Has libcurl call back.
+  private func connect(_ handle: UnsafeMutableRawPointer) -> Bool {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    let receivers: [(CURLoption, CURLoption, curl_write_callback)] = [
+      (
+        CURLOPT_WRITEFUNCTION, CURLOPT_WRITEDATA,
+        { bytes, size, count, context in Transfer.of(context)?.take(bytes, size * count) == true ? size * count : 0 }
+      ),
+      (
+        CURLOPT_HEADERFUNCTION, CURLOPT_HEADERDATA,
+        { _, size, count, context in Transfer.of(context)?.takeHeader(size * count) == true ? size * count : 0 }
+      ),
+    ]
+    for (option, data, callback) in receivers {
+      guard tagroute_curl_set_receiver(handle, option, callback) == CURLE_OK,
+        tagroute_curl_set_pointer(handle, data, context) == CURLE_OK
+      else { return false }
+    }
+    let opened = tagroute_curl_set_socket_opener(handle) { context, _, address in
+      guard let transfer = Transfer.of(context), let address else { return CURL_SOCKET_BAD }
+      return transfer.open(address)
+    }
+    return opened == CURLE_OK && tagroute_curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
+  }
+
+  private static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// - Returns: whether there is to be more.
+  private func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Bool {
+    guard let bytes else { return count == 0 }
+    guard count <= AppSiteAssociation.maximumSize - body.count else {
+      isTooLarge = true
+      return false
+    }
+    body += UnsafeRawBufferPointer(start: bytes, count: count)
+    return true
+  }
+
+  private func takeHeader(_ count: Int) -> Bool {
+    headerCount += count
+    isTooLarge = headerCount > Self.maximumHeader
+    return !isTooLarge
+  }
+
+  /// Called with each address that the name has: what is checked here is what is connected to, so that a name which changes
+  /// its address in between wins nothing.
+  private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    guard options.server != nil || options.allowsPrivateAddresses || isGlobal(address) else {
+      hasRefusedAddress = true
+      return CURL_SOCKET_BAD
+    }
+    hasTriedAddress = true
+    let pointee = address.pointee
+    return socket(pointee.family, pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), pointee.protocol)
+  }
+
+  private func isGlobal(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+    guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
+    // libcurl has room for any address there, beyond the structure's end.
+    let bytes = UnsafeRawBufferPointer(
+      start: UnsafeRawPointer(address) + offset, count: Int(min(address.pointee.addrlen, 128)))
+    switch address.pointee.family {
+    case AF_INET where bytes.count >= MemoryLayout<sockaddr_in>.size:
+      return withUnsafeBytes(of: bytes.loadUnaligned(as: sockaddr_in.self).sin_addr) {
+        InternetAddress.isGlobal(Array($0))
+      }
+    case AF_INET6 where bytes.count >= MemoryLayout<sockaddr_in6>.size:
+      return withUnsafeBytes(of: bytes.loadUnaligned(as: sockaddr_in6.self).sin6_addr) {
+        InternetAddress.isGlobal(Array($0))
+      }
+    default: return false
+    }
+  }
+
+  private func outcome(status: Int, _ handle: UnsafeMutableRawPointer) -> FetchOutcome {
+    switch status {
+    case 200:
+      var field: UnsafeMutablePointer<curl_header>?
+      var value: String?
+      if curl_easy_header(handle, "Cache-Control", 0, UInt32(CURLH_HEADER), -1, &field) == CURLHE_OK {
+        value = field?.pointee.value.map { String(cString: $0) }
+      }
+      return .found(body, cacheControl: value)
+    case 404, 410: return .absent
+    case 300..<400:
+      return .failed(FetchFailure(.redirect, "the server redirects (status \(status)), which is not followed"))
+    default: return .failed(FetchFailure(.status, "the server answers with status \(status)"))
+    }
+  }
+
+  private func failure(_ result: CURLcode) -> FetchFailure {
+    // libcurl's own words for each code; what it knows of a single case would repeat what the server sent.
+    let words = String(cString: curl_easy_strerror(result))
+    switch result {
+    case CURLE_WRITE_ERROR where isTooLarge:
+      return FetchFailure(.size, "the answer is larger than \(AppSiteAssociation.maximumSize / 1024) KiB")
+    case _ where hasRefusedAddress && !hasTriedAddress:
+      return FetchFailure(.refused, "its address is a private one, which is not asked")
+    case CURLE_COULDNT_RESOLVE_HOST: return FetchFailure(.name, "the name has no address")
+    case CURLE_COULDNT_CONNECT: return FetchFailure(.connection, "no connection to the server")
+    case CURLE_OPERATION_TIMEDOUT: return FetchFailure(.timeout, "it took too long")
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR:
+      return FetchFailure(.certificate, "the server's certificate is not to be trusted: \(words)")
+    case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER: return FetchFailure(.tls, "no TLS 1.2 with the server: \(words)")
+    default: return FetchFailure(.transfer, "the answer is broken: \(words)")
+    }
+  }
+}
+
+extension Duration {
+  /// At least 1: to libcurl none is no limit.
+  fileprivate var milliseconds: Int {
+    let (seconds, attoseconds) = components
+    return max(1, Int(clamping: min(seconds, 86_400)) * 1000 + Int(attoseconds / 1_000_000_000_000_000))
+  }
+}

@@ -1,0 +1,195 @@
+import AssociationFetch
+import Associations
+import Bus
+import EventLoop
+import Glibc
+import Names
+import TagrouteClient
+
+/// `handlers verify`: which of the domains that a handler claims name it.
+struct HandlerVerification {
+  /// The most domains of a handler that are asked.
+  static let maximumDomains = 100
+
+  let agent: AgentClient
+  let console: Console
+  private let refresh: AssociationRefresh
+  private let isTrial: Bool
+
+  /// - Parameters:
+  ///   - agent: knows the handlers, and is told of new answers.
+  ///   - arguments: may name a server and authorities that stand for the real ones; then nothing is kept.
+  ///   - console: where the findings go.
+  /// - Throws: a failure where answers could not be kept.
+  init(agent: AgentClient, _ arguments: Arguments, console: Console) throws(Failure) {
+    self.agent = agent
+    self.console = console
+    isTrial = arguments.has("server") || arguments.has("authorities")
+    var options = AssociationFetcher.Options()
+    options.server = arguments.options["server"]
+    options.authorities = arguments.options["authorities"]
+    let store = isTrial ? nil : AssociationStore(environment: ProcessEnvironment.current)
+    guard isTrial || store != nil else {
+      throw Failure(
+        message: "cannot keep what domains say: neither XDG_STATE_HOME nor HOME is an absolute path",
+        exitCode: Names.ExitCode.configuration)
+    }
+    refresh = AssociationRefresh(fetcher: AssociationFetcher(options: options), store: store, now: Self.now)
+  }
+
+  /// Asks the domains of one handler, and prints what each says.
+  ///
+  /// - Returns: 0 where all of them name it, 1 where one does not, and 75 where the only obstacle is one that may pass.
+  func verify(_ id: String) async throws(Failure) -> Int32 {
+    let id = id.hasSuffix(".desktop") ? id : id + ".desktop"
+    guard let handler = try await handlers().first(where: { $0.id == id }) else {
+      throw Failure(
+        message: "\(id): there is no such handler; tagroute handlers lists them", exitCode: Names.ExitCode.failure)
+    }
+    if let problem = handler.problem {
+      throw Failure(message: "\(id): it is not used: \(problem)", exitCode: Names.ExitCode.failure)
+    }
+    let domains = Self.domains(of: [handler])
+    guard !domains.isEmpty else {
+      throw Failure(message: "\(id): it claims no domain", exitCode: Names.ExitCode.failure)
+    }
+    guard domains.count <= Self.maximumDomains else {
+      throw Failure(
+        message: "\(id): it claims \(domains.count) domains, and no more than \(Self.maximumDomains) are asked",
+        exitCode: Names.ExitCode.failure)
+    }
+    let findings = await refresh.ask(domains)
+    try await tellAgent(findings)
+    let reports = findings.map { DomainReport($0, handler: id, now: Self.now()) }
+    if console.json {
+      try console.object(VerificationReport(handler: id, kept: !isTrial, domains: reports))
+    } else {
+      for report in reports { report.print(on: console) }
+    }
+    if reports.contains(where: { $0.state == .notNamed }) { return Names.ExitCode.failure }
+    return reports.contains { $0.state == .failed } ? Names.ExitCode.tryAgain : 0
+  }
+
+  /// Asks every domain of every handler whose last answer has expired. What the agent does in the background.
+  func refreshDue() async throws(Failure) -> Int32 {
+    let domains = Self.domains(of: try await handlers().filter { $0.problem == nil })
+    let findings = await refresh.ask(Array(domains.prefix(Self.maximumDomains * 10)), onlyDue: true)
+    try await tellAgent(findings)
+    let asked = findings.joined().count
+    let failed = findings.joined().count { $0.record.failure != nil }
+    if console.json {
+      try console.object(["asked": asked, "failed": failed])
+    } else {
+      console.line("asked for \(asked) documents, \(failed) without an answer")
+    }
+    return 0
+  }
+
+  private func handlers() async throws(Failure) -> [HandlerDescription] {
+    do throws(BusError) {
+      return try await agent.handlers()
+    } catch {
+      throw Failure(error, from: .agent)
+    }
+  }
+
+  /// The agent reads what was kept; a trial has kept nothing.
+  private func tellAgent(_ findings: [[AssociationRefresh.Finding]]) async throws(Failure) {
+    if let problem = findings.joined().compactMap(\.problem).first {
+      throw Failure(message: "what domains say is not kept: \(problem)", exitCode: Names.ExitCode.failure)
+    }
+    guard !isTrial, !findings.joined().isEmpty else { return }
+    do throws(BusError) {
+      try await agent.reload()
+    } catch {
+      throw Failure(error, from: .agent)
+    }
+  }
+
+  /// A wildcard's documents are at the domain above, as with Apple and Android.
+  private static func domains(of handlers: [HandlerDescription]) -> [String] {
+    var seen: Set<String> = []
+    return handlers.flatMap(\.domains).map { $0.hasPrefix("*.") ? String($0.dropFirst(2)) : $0 }
+      .filter { seen.insert($0).inserted }
+  }
+
+  private static func now() -> Int64 { Int64(time(nil)) }
+}
+
+/// What `handlers verify` prints; its keys are what scripts depend on.
+struct VerificationReport: Encodable {
+  let handler: String
+  /// Whether the answers count from here on.
+  let kept: Bool
+  let domains: [DomainReport]
+}
+
+/// What a domain says of a handler.
+struct DomainReport: Encodable {
+  enum State: String, Encodable {
+    case verified
+    case notNamed = "not-named"
+    case failed
+  }
+
+  struct Document: Encodable {
+    enum State: String, Encodable {
+      case named
+      case notNamed = "not-named"
+      case absent
+      case failed
+    }
+
+    let document: String
+    let state: State
+    /// What kind of failure it is, and why; empty where it is none.
+    let code: String
+    let reason: String
+  }
+
+  let domain: String
+  let state: State
+  /// Whether the handler is trusted for this domain, be it by an earlier answer.
+  let trusted: Bool
+  let documents: [Document]
+
+  init(_ findings: [AssociationRefresh.Finding], handler: String, now: Int64) {
+    domain = findings.first?.domain ?? ""
+    documents = findings.map { finding in
+      let failure = finding.record.failure
+      let state: Document.State =
+        switch finding.outcome {
+        case .failed: .failed
+        case .absent: .absent
+        case .found: finding.record.names(handler, in: finding.document, at: now) ? .named : .notNamed
+        }
+      return Document(
+        document: finding.document.rawValue, state: state, code: failure?.code.rawValue ?? "",
+        reason: failure?.message ?? "")
+    }
+    trusted = findings.contains { $0.record.names(handler, in: $0.document, at: now) }
+    state =
+      documents.contains { $0.state == .named }
+      ? .verified : documents.contains { $0.state == .failed } ? .failed : .notNamed
+  }
+
+  func print(on console: Console) {
+    let verdict =
+      switch state {
+      case .verified: "verified"
+      case .notNamed: "not named"
+      case .failed: trusted ? "failed; an earlier answer counts" : "failed"
+      }
+    console.line("\(domain): \(verdict)")
+    for document in documents {
+      let finding =
+        switch document.state {
+        case .named: "names it"
+        case .notNamed: "does not name it"
+        case .absent: "there is none"
+        case .failed: document.reason
+        }
+      console.line("  \(document.document): \(finding)")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/// A TLS server on loopback with certificates of an authority made for it: `association-server.py`.
+///
+/// Made once for all tests of the process, since nothing that one asks changes what another is answered.
+public final class AssociationServer: Sendable {
+  /// Where it listens, `127.0.0.1:port`.
+  public let address: String
+  /// The same with nothing later than TLS 1.1.
+  public let oldAddress: String
+  /// The one authority that its good certificates are from.
+  public let authority: String
+  private let folder: TemporaryDirectory
+  private let process: ChildProcess
+
+  /// The one server of this process; it ends when the process does.
+  public static let shared = Task { try await AssociationServer() }
+
+  private init() async throws {
+    folder = try TemporaryDirectory()
+    authority = folder.file("authority.pem")
+    try await Self.makeCertificates(in: folder)
+    let script = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/association-server.py"
+    process = try ChildProcess("/usr/bin/python3", [script, folder.path], input: true)
+    let ports = try await process.line { $0.hasPrefix("ports ") }.split(separator: " ")
+    address = "127.0.0.1:\(ports[1])"
+    oldAddress = "127.0.0.1:\(ports[2])"
+  }
+
+  /// What it was asked under a name, one line a request: path and fields.
+  ///
+  /// - Parameter label: the name's first label.
+  /// - Returns: the lines.
+  public func requests(_ label: String) async -> [String] {
+    await process.log().filter { $0.hasPrefix("request \(label) ") }
+  }
+
+  private static func makeCertificates(in folder: TemporaryDirectory) async throws {
+    try folder.write("subjectAltName=DNS:*.example.com\n", to: "server.ext")
+    try folder.write("subjectAltName=DNS:*.example.org\n", to: "elsewhere.ext")
+    let commands = [
+      "ecparam -name prime256v1 -genkey -noout -out authority.key",
+      "req -x509 -new -key authority.key -subj /CN=Tagroute.test -days 30 -out authority.pem",
+      "ecparam -name prime256v1 -genkey -noout -out server.key",
+      "req -new -key server.key -subj /CN=server -out server.csr",
+      sign("server", "server", "-days 30"),
+      sign("elsewhere", "elsewhere", "-days 30"),
+      sign("expired", "server", "-days -1"),
+      "req -x509 -new -key server.key -subj /CN=server -addext subjectAltName=DNS:*.example.com -days 30 -out selfsigned.pem",
+    ]
+    let openssl = try BuiltProducts.systemProgram("openssl", package: "openssl")
+    for command in commands {
+      let arguments = command.split(separator: " ").map { word in
+        // Files of the folder by their whole path.
+        [".key", ".pem", ".csr", ".ext"].contains { word.hasSuffix($0) } ? folder.file(String(word)) : String(word)
+      }
+      let run = try await ChildProcess.run(openssl, arguments)
+      guard run.status == .exited(0) else { throw RigError("openssl \(command): \(run.log)") }
+    }
+  }
+
+  private static func sign(_ name: String, _ extensions: String, _ validity: String) -> String {
+    "x509 -req -in server.csr -CA authority.pem -CAkey authority.key -set_serial 7 -extfile \(extensions).ext \(validity)"
+      + " -out \(name).pem"
+  }
+}

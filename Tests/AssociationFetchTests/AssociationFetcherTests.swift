@@ -1,0 +1,164 @@
+import AssociationFetch
+import Associations
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct AssociationFetcherTests {
+  private func fetch(
+    _ label: String, _ document: AssociationDocument = .appSiteAssociation,
+    _ change: (inout AssociationFetcher.Options) -> Void = { _ in }
+  ) async throws -> FetchOutcome {
+    var options = try await AssociationServer.shared.value.options()
+    change(&options)
+    return await AssociationFetcher(options: options).fetch(document, of: "\(label).example.com")
+  }
+
+  private func failure(_ outcome: FetchOutcome) -> FetchFailure.Code? {
+    if case .failed(let failure) = outcome { failure.code } else { nil }
+  }
+
+  @Test("what is there is found, whatever the type of its content", arguments: AssociationDocument.allCases)
+  func found(document: AssociationDocument) async throws {
+    guard case .found(let file, let cacheControl) = try await fetch("good", document) else {
+      Issue.record("not found")
+      return
+    }
+    #expect(String(decoding: file, as: UTF8.self).contains("org.example.Menu"))
+    #expect(cacheControl == "public, max-age=7200")
+  }
+
+  @Test("answers of every framing", arguments: ["old", "chunked", "largest"])
+  func framing(label: String) async throws {
+    guard case .found = try await fetch(label) else {
+      Issue.record("not found")
+      return
+    }
+  }
+
+  @Test("the domain has none", arguments: ["missing", "gone"])
+  func absent(label: String) async throws {
+    #expect(try await fetch(label) == .absent)
+  }
+
+  @Test(
+    "each failure is named",
+    arguments: [
+      ("expired", FetchFailure.Code.certificate), ("elsewhere", .certificate), ("selfsigned", .certificate),
+      ("redirect", .redirect), ("broken", .status), ("forbidden", .status), ("large", .size),
+      ("endless", .size), ("headers", .size), ("informs", .size), ("short", .transfer), ("cut", .malformed),
+      ("ancient", .transfer), ("invalid", .malformed), ("page", .malformed), ("squeezed", .malformed),
+    ])
+  func failures(label: String, code: FetchFailure.Code) async throws {
+    let outcome = try await fetch(label)
+    #expect(failure(outcome) == code, "\(outcome)")
+  }
+
+  @Test("a redirect is not followed")
+  func redirect() async throws {
+    let server = try await AssociationServer.shared.value
+    _ = try await fetch("redirect")
+    #expect(await server.requests("redirect").count >= 1)
+    #expect(await server.requests("target").isEmpty)
+  }
+
+  @Test("TLS of before 2008 is not spoken")
+  func oldTLS() async throws {
+    let server = try await AssociationServer.shared.value
+    let outcome = try await fetch("good") { $0.server = server.oldAddress }
+    #expect(failure(outcome) == .tls, "\(outcome)")
+  }
+
+  @Test("whoever takes for ever is left", arguments: ["drip", "silent", "nohandshake"])
+  func slow(label: String) async throws {
+    let outcome = try await fetch(label) { $0.totalLimit = .milliseconds(1500) }
+    #expect(failure(outcome) == .timeout, "\(outcome)")
+  }
+
+  @Test("the handshake has a limit of its own")
+  func handshake() async throws {
+    let outcome = try await fetch("nohandshake") { $0.connectLimit = .milliseconds(500) }
+    #expect(failure(outcome) == .timeout, "\(outcome)")
+  }
+
+  @Test("a server that accepts no connection, or says nothing at all, is left")
+  func mute() async throws {
+    let listener = try Listener()
+    let outcome = try await fetch("good") {
+      $0.server = listener.address
+      $0.connectLimit = .milliseconds(500)
+    }
+    #expect(failure(outcome) == .timeout, "\(outcome)")
+  }
+
+  @Test("nobody there")
+  func nobody() async throws {
+    // Bound and not listening: the port stays ours, and nobody answers.
+    let port = try Listener(listens: false)
+    let outcome = try await fetch("good") { $0.server = port.address }
+    #expect(failure(outcome) == .connection, "\(outcome)")
+  }
+
+  @Test("an authority that nobody knows, where the system's count")
+  func systemAuthorities() async throws {
+    let outcome = try await fetch("good") { $0.authorities = nil }
+    #expect(failure(outcome) == .certificate, "\(outcome)")
+  }
+
+  @Test("no password, no cookie, and nothing of the environment is sent")
+  func request() async throws {
+    let server = try await AssociationServer.shared.value
+    _ = try await fetch("cookies")
+    _ = try await fetch("cookies")
+    let requests = await server.requests("cookies")
+    #expect(
+      requests.allSatisfy {
+        $0
+          == "request cookies /.well-known/apple-app-site-association Host: cookies.example.com|User-Agent: Tagroute|Accept: */*"
+      }, "\(requests)")
+    #expect(requests.count == 2)
+  }
+
+  @Test("private addresses are not connected to")
+  func privateAddress() async throws {
+    // A name that needs no server to be resolved: it is this machine's own by /etc/hosts, or has no address at all.
+    let listener = try Listener()
+    let outcome = await AssociationFetcher().fetch(.appSiteAssociation, of: "localhost.localdomain")
+    #expect([.refused, .name].contains(failure(outcome)), "\(outcome)")
+    withExtendedLifetime(listener) {}
+  }
+
+  @Test(
+    "names of no public domain are not even looked up",
+    arguments: [
+      "localhost", "printer.local", "router.home.arpa", "x.onion", "intranet", "wiki.internal", "192.168.1.1",
+      "127.0.0.1",
+      "*.example.com", "Example.com", "example.com.", "example.com/x", "user@example.com", "exa mple.com", "", "[::1]",
+      "a.localhost", "b\u{FC}cher.example.com",
+    ])
+  func names(domain: String) async {
+    #expect(failure(await AssociationFetcher().fetch(.appSiteAssociation, of: domain)) == .refused)
+  }
+}
+
+/// A port of loopback where nobody answers.
+private final class Listener {
+  let address: String
+  private let descriptor: FileDescriptor
+
+  init(listens: Bool = true) throws {
+    descriptor = FileDescriptor(owning: socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+    var name = sockaddr_in()
+    name.sin_family = sa_family_t(AF_INET)
+    name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &name) { [descriptor] pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(descriptor.rawValue, pointer, length) == 0 && getsockname(descriptor.rawValue, pointer, &length) == 0
+      }
+    }
+    guard result, !listens || listen(descriptor.rawValue, 8) == 0 else { throw RigError("no port") }
+    address = "127.0.0.1:\(UInt16(bigEndian: name.sin_port))"
+  }
+}

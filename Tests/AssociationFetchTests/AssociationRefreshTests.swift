@@ -1,0 +1,67 @@
+import AssociationFetch
+import Associations
+import TestSupport
+import Testing
+import UniversalLinks
+
+@Suite(.timeLimit(.minutes(5))) struct AssociationRefreshTests {
+  private static let now: Int64 = 1_800_000_000
+  private let folder: TemporaryDirectory
+  private let store: AssociationStore
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    store = AssociationStore(directory: folder.path)
+  }
+
+  private func refresh(_ store: AssociationStore?, at now: Int64 = now) async throws -> AssociationRefresh {
+    let options = try await AssociationServer.shared.value.options()
+    return AssociationRefresh(fetcher: AssociationFetcher(options: options), store: store) { now }
+  }
+
+  @Test("every domain is asked for both documents, and the answers are kept")
+  func kept() async throws {
+    let domains = (0..<9).map { "refresh\($0).example.com" } + ["missing.example.com"]
+    let findings = try await refresh(store).ask(domains)
+    #expect(findings.map { $0.map(\.domain) } == domains.map { [$0, $0] })
+    #expect(findings.allSatisfy { $0.map(\.document) == AssociationDocument.allCases })
+    #expect(findings.joined().allSatisfy { $0.problem == nil && $0.record.failure == nil })
+    let known = await store.associations(at: Self.now)
+    #expect(known.keys.sorted() == Array(domains.dropLast()))
+    #expect(known["refresh0.example.com"]?.names("org.example.Menu.desktop") == true)
+  }
+
+  @Test("only what has expired is asked for again")
+  func due() async throws {
+    let domain = "due.example.com"
+    #expect(try await refresh(store).ask([domain], onlyDue: true).joined().count == 2)
+    // The server says max-age=7200.
+    #expect(try await refresh(store, at: Self.now + 7199).ask([domain], onlyDue: true) == [[]])
+    #expect(try await refresh(store, at: Self.now + 7200).ask([domain], onlyDue: true).joined().count == 2)
+  }
+
+  @Test("a domain that fails keeps what it said")
+  func failing() async throws {
+    var record = AssociationRecord()
+    let file = Array(#"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": []}]}}"#.utf8)
+    record.take(.found(file, cacheControl: nil), at: Self.now)
+    try await store.keep(record, of: .appSiteAssociation, at: "broken.example.com")
+    let later = Self.now + 86_400
+    let findings = try await refresh(store, at: later).ask(["broken.example.com"])
+    let finding = try #require(findings.first?.first)
+    #expect(finding.record.failure?.code == .status)
+    #expect(finding.record.names("org.example.Menu.desktop", in: .appSiteAssociation, at: later))
+    #expect(await store.associations(at: later)["broken.example.com"]?.names("org.example.Menu.desktop") == true)
+  }
+
+  @Test("without a store nothing is kept; a store that cannot be written is named")
+  func stores() async throws {
+    #expect(try await refresh(nil).ask(["good.example.com"]).joined().allSatisfy { $0.problem == nil })
+    let file = try folder.write("", to: "file")
+    let findings = try await refresh(AssociationStore(directory: file)).ask(["good.example.com"])
+    #expect(findings.joined().allSatisfy { $0.problem != nil })
+  }
+
+  @Test("no domain, no finding")
+  func none() async throws { #expect(try await refresh(store).ask([]).isEmpty) }
+}

@@ -1,0 +1,14 @@
+import AssociationFetch
+import TestSupport
+
+extension AssociationServer {
+  /// Asks this server, with time enough for any machine.
+  func options() -> AssociationFetcher.Options {
+    var options = AssociationFetcher.Options()
+    options.authorities = authority
+    options.server = address
+    options.connectLimit = .seconds(120)
+    options.totalLimit = .seconds(120)
+    return options
+  }
+}
