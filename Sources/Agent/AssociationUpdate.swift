@@ -22,7 +22,7 @@ struct AssociationUpdate: Sendable {
     }
     while true {
       switch await Self.ask(program) {
-      case 0?: break
+      case 0?: log(.info, "domains were asked for their word")
       case let code?: log(.notice, "domains were not asked for their word: \(program) ended with \(code)")
       case nil: log(.warning, "domains were not asked for their word: \(program) could not be started")
       }

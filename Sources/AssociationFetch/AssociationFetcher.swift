@@ -16,7 +16,7 @@ public struct AssociationFetcher: Sendable {
   public struct Options: Sendable, Hashable {
     /// A PEM file with the only authorities that may sign; nil is those of the system.
     public var authorities: String?
-    /// `address:port` of the server that stands for every domain; any address may. Certificates are checked as ever.
+    /// `address:port` of the server that stands for every domain. Certificates are checked as ever.
     public var server: String?
     /// Whether private addresses may be connected to.
     public var allowsPrivateAddresses = false

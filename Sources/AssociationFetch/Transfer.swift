@@ -122,7 +122,7 @@ final class Transfer {
   /// Called with each address that the name has: what is checked here is what is connected to, so that a name which changes
   /// its address in between wins nothing.
   private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-    guard options.server != nil || options.allowsPrivateAddresses || isGlobal(address) else {
+    guard options.allowsPrivateAddresses || isGlobal(address) else {
       hasRefusedAddress = true
       return CURL_SOCKET_BAD
     }

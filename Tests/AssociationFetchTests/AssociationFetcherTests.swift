@@ -120,13 +120,16 @@ import Testing
     #expect(requests.count == 2)
   }
 
-  @Test("private addresses are not connected to")
-  func privateAddress() async throws {
-    // A name that needs no server to be resolved: it is this machine's own by /etc/hosts, or has no address at all.
-    let listener = try Listener()
-    let outcome = await AssociationFetcher().fetch(.appSiteAssociation, of: "localhost.localdomain")
-    #expect([.refused, .name].contains(failure(outcome)), "\(outcome)")
-    withExtendedLifetime(listener) {}
+  @Test(
+    "private addresses are not connected to, whatever name leads there", arguments: ["127.0.0.1", "[::1]", "10.0.0.1"])
+  func privateAddress(address: String) async throws {
+    let port = try await AssociationServer.shared.value.address.split(separator: ":")[1]
+    let outcome = try await fetch("private") {
+      $0.server = "\(address):\(port)"
+      $0.allowsPrivateAddresses = false
+    }
+    #expect(failure(outcome) == .refused, "\(outcome)")
+    #expect(try await AssociationServer.shared.value.requests("private").isEmpty)
   }
 
   @Test(

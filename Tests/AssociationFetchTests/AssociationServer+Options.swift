@@ -7,6 +7,7 @@ extension AssociationServer {
     var options = AssociationFetcher.Options()
     options.authorities = authority
     options.server = address
+    options.allowsPrivateAddresses = true
     options.connectLimit = .seconds(120)
     options.totalLimit = .seconds(120)
     return options

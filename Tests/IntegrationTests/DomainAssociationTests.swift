@@ -1,0 +1,87 @@
+import Foundation
+import Names
+import TestSupport
+import Testing
+
+/// What domains say of handlers, from the file where it is kept to the real agent's answer.
+@Suite(.timeLimit(.minutes(1))) struct DomainAssociationTests {
+  /// Buses and an agent, with a handler among the user's own, which is not trusted as it stands.
+  private func installation(
+    claiming domain: String, settings: [String: [String]] = [:], starter: String = #function
+  ) async throws -> Installation {
+    var options = Installation.Options()
+    options.agentSettings = settings
+    let installation = try await Installation(options, starter: starter)
+    let entry = HandlerStandIn.desktopEntry.replacingOccurrences(of: "menu.example.com", with: domain)
+    try installation.directory.write(entry, to: "home/share/applications/\(HandlerStandIn.desktopID)")
+    return installation
+  }
+
+  private func isTrusted(_ uri: String, _ installation: Installation) async throws -> Bool? {
+    let process = try await installation.start("tagroute", ["resolve", uri, "--json"])
+    #expect(try await process.exit() == .exited(0))
+    let answer = try JSONSerialization.jsonObject(with: Data(await process.standardOutput().utf8))
+    return (answer as? [String: Any])?["trusted"] as? Bool
+  }
+
+  @Test func whatADomainHasSaidIsTrustedByTheAgentAfterItsStart() async throws {
+    let installation = try await installation(claiming: "menu.example.com")
+    let now = Int(Date.now.timeIntervalSince1970)
+    try installation.directory.write(
+      """
+      tagroute association 1
+      attempted \(now)
+      due \(now + 3600)
+      failures 0
+      file \(now)
+
+      {"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": [{"/": "/table/*"}]}]}}
+      """, to: "state/tagroute/associations/apple-app-site-association/menu.example.com")
+    try await installation.startAgent()
+    let agent = try #require(await installation.agent)
+    try await agent.line(containing: "the daemon is not on the system bus")
+    #expect(try await isTrusted("https://menu.example.com/table/7", installation) == true)
+    #expect(try await isTrusted("https://menu.example.com/else", installation) == false)
+    await installation.stop()
+  }
+
+  @Test func theAgentHasDomainsAskedWhereTheUserSaysSo() async throws {
+    // A name that is never looked up, so that nothing leaves the machine.
+    let installation = try await installation(claiming: "menu.test", settings: ["Links": ["Verify=on"]])
+    try await installation.startAgent()
+    let agent = try #require(await installation.agent)
+    try await agent.line(containing: "domains were asked for their word")
+    for document in ["apple-app-site-association", "assetlinks.json"] {
+      let path = installation.directory.file("state/tagroute/associations/\(document)/menu.test")
+      #expect(try String(contentsOfFile: path, encoding: .utf8).contains("\nfailure refused "))
+    }
+    #expect(try await isTrusted("https://menu.test/table/7", installation) == false)
+    await installation.stop()
+  }
+
+  @Test func nobodyIsAskedOtherwise() async throws {
+    let installation = try await installation(claiming: "menu.test")
+    try await installation.startAgent()
+    let agent = try #require(await installation.agent)
+    try await agent.line(containing: "the daemon is not on the system bus")
+    #expect(try await isTrusted("https://menu.test/table/7", installation) == false)
+    #expect(!FileManager.default.fileExists(atPath: installation.directory.file("state/tagroute/associations")))
+    await installation.stop()
+  }
+
+  @Test func aHandlerWhoseDomainCannotBeAskedIs75AndItsFailureIsKept() async throws {
+    let installation = try await installation(claiming: "menu.test")
+    try await installation.startAgent()
+    let agent = try #require(await installation.agent)
+    try await agent.line(containing: "the daemon is not on the system bus")
+    let process = try await installation.start("tagroute", ["handlers", "verify", "org.example.Menu", "--json"])
+    #expect(try await process.exit() == .exited(Names.ExitCode.tryAgain))
+    let report = try JSONSerialization.jsonObject(with: Data(await process.standardOutput().utf8)) as? [String: Any]
+    let domain = try #require((report?["domains"] as? [[String: Any]])?.first)
+    #expect(report?["kept"] as? Bool == true)
+    #expect(domain["state"] as? String == "failed" && domain["trusted"] as? Bool == false)
+    #expect((domain["documents"] as? [[String: Any]])?.allSatisfy { $0["code"] as? String == "refused" } == true)
+    #expect(FileManager.default.fileExists(atPath: installation.directory.file("state/tagroute/associations")))
+    await installation.stop()
+  }
+}
