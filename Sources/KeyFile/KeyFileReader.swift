@@ -88,15 +88,18 @@ extension KeyFile {
   /// Walks the lines of a file that GLib has accepted, for their numbers, and asks GLib for the values.
   private static func groups(of parsed: OpaquePointer, lines: [ArraySlice<UInt8>]) -> [Group] {
     var groups: [(name: String, line: Int, keys: [String], lines: [String: Int])] = []
+    // A file may be nothing but groups: to look through them all for each would take minutes.
+    var numbers: [String: Int] = [:]
     var current: Int?
     for (index, bytes) in lines.enumerated() {
       let line = trimmed(bytes[...])
       if line.first == UInt8(ascii: "["), let end = line.lastIndex(of: UInt8(ascii: "]")) {
         let name = String(decoding: line[line.index(after: line.startIndex)..<end], as: UTF8.self)
-        current = groups.firstIndex { $0.name == name }
+        current = numbers[name]
         if current == nil {
           groups.append((name, index + 1, [], [:]))
           current = groups.count - 1
+          numbers[name] = current
         }
       } else if let current, line.first != UInt8(ascii: "#"), let equals = line.firstIndex(of: UInt8(ascii: "=")) {
         let key = String(decoding: trimmed(line[..<equals]), as: UTF8.self)
