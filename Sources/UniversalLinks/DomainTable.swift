@@ -1,20 +1,33 @@
 /// Values by domain pattern, found in time that depends on the number of labels in a host and on nothing else.
 public struct DomainTable<Value: Sendable>: Sendable {
-  private var exact: [String: [Value]] = [:]
-  private var wildcard: [String: [Value]] = [:]
+  private struct Claim: Sendable {
+    let value: Value
+    /// The next claim to the same pattern, or -1.
+    var next: Int32
+  }
+
+  private var index = DomainIndex()
+  private var claims: [Claim] = []
+  /// The first and the last claim to each pattern.
+  private var ends: [(first: Int32, last: Int32)] = []
 
   /// An empty table.
   public init() {}
 
   /// The number of patterns.
-  public var count: Int { exact.count + wildcard.count }
+  public var count: Int { index.count }
 
-  /// Adds one value to a pattern.
+  /// Adds one value to a pattern. What is beyond 4 GiB of names or 2³¹ values is left out.
   public mutating func insert(_ value: Value, for pattern: DomainPattern) {
-    if pattern.isWildcard {
-      wildcard[pattern.domain, default: []].append(value)
+    guard let claim = Int32(exactly: claims.count),
+      let number = index.insert(pattern.domain, isWildcard: pattern.isWildcard)
+    else { return }
+    claims.append(Claim(value: value, next: -1))
+    if number == ends.count {
+      ends.append((claim, claim))
     } else {
-      exact[pattern.domain, default: []].append(value)
+      claims[Int(ends[number].last)].next = claim
+      ends[number].last = claim
     }
   }
 
@@ -24,15 +37,38 @@ public struct DomainTable<Value: Sendable>: Sendable {
   /// - Returns: at most one element a label of `host`; the first is the one that counts where nothing speaks against it.
   public func matches(for host: String) -> [(pattern: String, values: [Value])] {
     var result: [(pattern: String, values: [Value])] = []
-    if let values = exact[host] { result.append((host, values)) }
-    var rest = host.utf8[...]
-    while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
-      rest = rest[dot...].dropFirst()
-      let domain = String(Substring(rest))
-      if let values = wildcard[domain] { result.append(("*." + domain, values)) }
+    let bytes = Array(host.utf8)
+    if let number = index.find(bytes[...], isWildcard: false) { result.append((host, values(number))) }
+    for (position, byte) in bytes.enumerated() where byte == UInt8(ascii: ".") {
+      let domain = bytes[(position + 1)...]
+      if let number = index.find(domain, isWildcard: true) {
+        result.append(("*." + String(decoding: domain, as: UTF8.self), values(number)))
+      }
+    }
+    return result
+  }
+
+  private func values(_ number: Int) -> [Value] {
+    var result: [Value] = []
+    var next = ends[number].first
+    while next >= 0 {
+      let claim = claims[Int(next)]
+      result.append(claim.value)
+      next = claim.next
     }
     return result
   }
 }
 
-extension DomainTable: Equatable where Value: Equatable {}
+/// Two tables are equal where every pattern has the same values in the same order, whichever pattern came first.
+extension DomainTable: Equatable where Value: Equatable {
+  /// Compares pattern by pattern.
+  public static func == (a: DomainTable, b: DomainTable) -> Bool {
+    guard a.count == b.count, a.claims.count == b.claims.count else { return false }
+    return (0..<a.count).allSatisfy { number in
+      let (domain, isWildcard) = a.index.pattern(number)
+      guard let other = b.index.find(Array(domain.utf8)[...], isWildcard: isWildcard) else { return false }
+      return a.values(number) == b.values(other)
+    }
+  }
+}
