@@ -19,12 +19,16 @@ public struct DataDirectories: Sendable, Hashable {
   ///   - system: the other data directories, the most important first.
   ///   - configuration: where `mimeapps.list` may be.
   public init(user: String?, system: [String], configuration: [String] = []) {
-    self.user = user
-    self.system = system
-    self.configuration = configuration
+    self.user = user.map(DataDirectories.withoutTrailingSlash)
+    self.system = system.map(DataDirectories.withoutTrailingSlash)
+    self.configuration = configuration.map(DataDirectories.withoutTrailingSlash)
   }
 
   /// The directories that the environment names, with the defaults of the specification. Relative ones do not count.
+  ///
+  /// Flatpak and Snap put the directories that they export to into `XDG_DATA_DIRS` when a session begins. Where that is not
+  /// set at all, as for an agent that was started before it, they are looked at too, behind all others: an application that the
+  /// user sees in every menu would be unknown otherwise. Where it is set, it says all.
   ///
   /// - Parameter environment: a whole environment; by default the process's own.
   public init(environment: [String: String] = ProcessEnvironment.current) {
@@ -34,9 +38,14 @@ public struct DataDirectories: Sendable, Hashable {
     }
     let home = environment["HOME"] ?? ""
     func below(home path: String) -> String { home.hasPrefix("/") ? "\(home)/\(path)" : "" }
+    let user = list("XDG_DATA_HOME", default: below(home: ".local/share")).first.map(Self.withoutTrailingSlash)
+    var system = list("XDG_DATA_DIRS", default: "/usr/local/share:/usr/share")
+    if (environment["XDG_DATA_DIRS"] ?? "").isEmpty {
+      system += user.map { ["\($0)/flatpak/exports/share"] } ?? []
+      system += ["/var/lib/flatpak/exports/share", "/var/lib/snapd/desktop"]
+    }
     self.init(
-      user: list("XDG_DATA_HOME", default: below(home: ".local/share")).first,
-      system: list("XDG_DATA_DIRS", default: "/usr/local/share:/usr/share"),
+      user: user, system: system,
       configuration: list("XDG_CONFIG_HOME", default: below(home: ".config")).prefix(1)
         + list("XDG_CONFIG_DIRS", default: "/etc/xdg"))
   }
@@ -54,9 +63,17 @@ public struct DataDirectories: Sendable, Hashable {
     applications.first { file.hasPrefix($0.path + "/") }?.origin ?? .user
   }
 
-  /// Flatpak exports are written by whoever may install an application, which for Flatpak is anybody.
+  /// What Flatpak and Snap export was written by whoever put an application into a store, and looked over by nobody who keeps
+  /// this system.
   private func origin(ofDirectory path: String) -> Application.Origin {
-    path == user || path.contains("/flatpak/exports/") ? .user : .system
+    path == user || path.hasSuffix("/flatpak/exports/share") || path.hasSuffix("/snapd/desktop") ? .user : .system
+  }
+
+  /// Ubuntu's sessions and Flatpak write `/usr/share/`, which is the same directory as `/usr/share`.
+  private static func withoutTrailingSlash(_ path: String) -> String {
+    var path = path[...]
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return String(path)
   }
 }
 

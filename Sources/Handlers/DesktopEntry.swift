@@ -35,6 +35,11 @@ struct DesktopEntry: Sendable, Hashable {
       name = translated
       break
     }
+    guard name.utf8.count <= 1024 else { throw keyFile.problem("Name", "Name is longer than 1 KiB; shorten it") }
+    let icon = try keyFile.text("Icon")
+    guard (icon ?? "").utf8.count <= 4096 else {
+      throw keyFile.problem("Icon", "Icon is longer than 4 KiB; give a name or a path")
+    }
     let isDBusActivatable = try keyFile.flag("DBusActivatable")
     if isDBusActivatable, !DesktopEntry.isBusName(desktopID.dropLast(".desktop".count)) {
       throw keyFile.problem(
@@ -54,7 +59,7 @@ struct DesktopEntry: Sendable, Hashable {
     workingDirectory = try keyFile.text("Path").flatMap { $0.hasPrefix("/") ? $0 : nil }
     usesTerminal = try keyFile.flag("Terminal")
     application = Application(
-      desktopID: desktopID, name: name, icon: try keyFile.text("Icon"), file: keyFile.file,
+      desktopID: desktopID, name: name, icon: icon, file: keyFile.file,
       isDBusActivatable: isDBusActivatable, origin: origin)
   }
 

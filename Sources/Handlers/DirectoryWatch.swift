@@ -58,9 +58,10 @@ final class DirectoryWatch: Sendable {
     }
   }
 
-  /// Directories come and go with what is in them; of files only two kinds count.
+  /// Directories come and go with what is in them; of files few count. `mimeinfo.cache` is what every installation ends with:
+  /// the entries that Flatpak exports are links, and an update changes only what is behind them.
   private static func isOfInterest(_ mask: UInt32, _ name: String) -> Bool {
     mask & UInt32(IN_ISDIR | IN_DELETE_SELF | IN_MOVE_SELF | IN_Q_OVERFLOW) != 0
-      || name.hasSuffix(".desktop") || name.hasSuffix("mimeapps.list")
+      || name.hasSuffix(".desktop") || name.hasSuffix("mimeapps.list") || name == "mimeinfo.cache"
   }
 }

@@ -38,7 +38,12 @@ enum Files {
   /// - Returns: nil where there is no such file: it may have gone since its directory was read.
   /// - Throws: `HandlerProblem` where it cannot be read, is too large, or no file at all.
   static func contents(of path: String) throws(HandlerProblem) -> [UInt8]? {
-    // Without O_NONBLOCK opening a named pipe would wait for its writer.
+    // Opening alone can do something: it lets the writer of a named pipe go on, and rewinds a tape.
+    var before = stat()
+    if stat(path, &before) == 0, before.st_mode & S_IFMT != S_IFREG {
+      throw HandlerProblem(file: path, message: "is not a file; remove it")
+    }
+    // It may have become something else since: without O_NONBLOCK opening a named pipe would wait for its writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -47,7 +52,7 @@ enum Files {
     defer { close(descriptor) }
     var information = stat()
     guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
-      throw HandlerProblem(file: path, message: "is not a file")
+      throw HandlerProblem(file: path, message: "is not a file; remove it")
     }
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16384)
@@ -60,7 +65,7 @@ enum Files {
       guard count > 0 else { return bytes }
       bytes += buffer[..<count]
       guard bytes.count <= KeyFile.maximumSize else {
-        throw HandlerProblem(file: path, message: "is larger than 1 MiB, which no desktop entry is")
+        throw HandlerProblem(file: path, message: "is larger than 1 MiB, which no desktop entry is; remove it")
       }
     }
   }

@@ -9,6 +9,12 @@ struct HandlerClaims {
   private(set) var schemes: [String] = []
   private(set) var problems: [HandlerProblem] = []
 
+  /// No application has as many domains and schemes; what is beyond does not count.
+  static let maximumClaims = 10_000
+  /// What is wrong beyond these is counted and not named.
+  static let maximumProblems = 20
+  private var leftOut = 0
+
   /// Words that every entry with a claim contains, for telling the few from the many before they are parsed.
   static let markers = [Names.Handler.interface, Names.Handler.uriHandlerGroup, HandlerClaims.hostType]
   private static let hostType = "x-url-handler/"
@@ -17,6 +23,9 @@ struct HandlerClaims {
   init(_ keyFile: KeyFile) throws(HandlerProblem) {
     try readOwnGroup(keyFile)
     try readDrafts(keyFile)
+    if leftOut > 0 {
+      problems.append(HandlerProblem(file: keyFile.file, message: "\(leftOut) more claims are wrong as well"))
+    }
     if domains.isEmpty, schemes.isEmpty, problems.isEmpty {
       problems.append(keyFile.problem("Implements", "it claims no domain and no scheme"))
     }
@@ -35,8 +44,8 @@ struct HandlerClaims {
       problems.append(keyFile.problem("Domains", in: group, "[\(DesktopEntry.group)] lacks Implements=\(group);"))
       return
     }
-    for domain in try keyFile.list("Domains", in: group) { claim(domain, keyFile, "Domains", group) }
-    for scheme in try keyFile.list("Schemes", in: group) { claim(scheme: scheme, keyFile, group) }
+    for domain in try claims(keyFile, "Domains", group) { claim(domain, keyFile, "Domains", group) }
+    for scheme in try claims(keyFile, "Schemes", group) { claim(scheme: scheme, keyFile, group) }
   }
 
   /// `[org.freedesktop.UriHandler] Supports=` (flatpak/xdg-desktop-portal#1313) and Sailfish's `x-url-handler/<host>`.
@@ -45,17 +54,39 @@ struct HandlerClaims {
     if keyFile.entry(group, "Patterns") != nil {
       problems.append(keyFile.problem("Patterns", in: group, "Patterns= is not supported; the group is left out"))
     } else {
-      for domain in try keyFile.list("Supports", in: group) { claim(domain, keyFile, "Supports", group) }
+      for domain in try claims(keyFile, "Supports", group) { claim(domain, keyFile, "Supports", group) }
     }
-    for type in try keyFile.list("MimeType") where type.hasPrefix(Self.hostType) {
+    for type in try claims(keyFile, "MimeType", DesktopEntry.group) where type.hasPrefix(Self.hostType) {
       claim(String(type.dropFirst(Self.hostType.count)), keyFile, "MimeType", DesktopEntry.group)
     }
+  }
+
+  /// The elements of a list, so many of them that the entry stays within its bound.
+  private mutating func claims(_ keyFile: KeyFile, _ key: String, _ group: String) throws(HandlerProblem) -> ArraySlice<
+    String
+  > {
+    let list = try keyFile.list(key, in: group)
+    let room = Self.maximumClaims - domains.count - schemes.count
+    guard list.count > room else { return list[...] }
+    problems.append(
+      keyFile.problem(
+        key, in: group,
+        "it claims more than \(Self.maximumClaims) domains and schemes; the rest is left out: claim *. and a domain"))
+    return list.prefix(room)
+  }
+
+  /// Whether what is wrong with one more claim is named; to find its line takes a while, so it is not looked for in vain.
+  private mutating func isNamed() -> Bool {
+    if problems.count < Self.maximumProblems { return true }
+    leftOut += 1
+    return false
   }
 
   private mutating func claim(_ domain: String, _ keyFile: KeyFile, _ key: String, _ group: String) {
     do {
       domains.append(try DomainPattern(domain))
     } catch {
+      guard isNamed() else { return }
       problems.append(
         keyFile.problem(key, in: group, "\(shortened(domain)) is not a domain or *. and a domain: \(error)"))
     }
@@ -64,15 +95,19 @@ struct HandlerClaims {
   private mutating func claim(scheme: String, _ keyFile: KeyFile, _ group: String) {
     let scheme = scheme.lowercased()
     guard (try? URI(scheme + ":")) != nil || scheme == "http" || scheme == "https" else {
-      problems.append(keyFile.problem("Schemes", in: group, "\(shortened(scheme)) cannot be claimed"))
+      if isNamed() { problems.append(keyFile.problem("Schemes", in: group, "\(shortened(scheme)) cannot be claimed")) }
       return
     }
     guard Registry.isClaimable(scheme) else {
-      problems.append(keyFile.problem("Schemes", in: group, "\(scheme) links go by domain: use Domains="))
+      if isNamed() {
+        problems.append(keyFile.problem("Schemes", in: group, "\(scheme) links go by domain: use Domains="))
+      }
       return
     }
     schemes.append(scheme)
   }
 
-  private func shortened(_ text: String) -> String { text.count > 60 ? text.prefix(59) + "…" : text }
+  private func shortened(_ text: String) -> String {
+    text.unicodeScalars.count > 60 ? String(text.unicodeScalars.prefix(59)) + "…" : text
+  }
 }

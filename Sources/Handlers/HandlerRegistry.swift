@@ -19,12 +19,13 @@ public actor HandlerRegistry {
   private let schemes: [String]
   private let environment: [String: String]
   private let defaultApplication: DefaultApplications.Lookup
-  private let settling: Duration
+  private let clock = ContinuousClock()
+  private let began: ContinuousClock.Instant
+  private var settling: SettlingSchedule
   private var watch: DirectoryWatch?
   private var watchProblems: [HandlerProblem] = []
   private var watched: Set<String> = []
   private var loading: Task<Void, Never>?
-  private var isReloadDue = false
   private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextListener = 0
 
@@ -32,7 +33,8 @@ public actor HandlerRegistry {
   ///   - directories: where desktop entries are.
   ///   - schemes: the schemes whose default application may be asked for.
   ///   - environment: for the user's languages, and `PATH` for `TryExec`.
-  ///   - settling: how long after a change the directories are read again; an installation changes many files at once.
+  ///   - settling: for how long nothing may have changed before the directories are read again, since an installation changes
+  ///     many files; after ten times as long they are read whatever happens.
   ///   - defaultApplication: who is the default of a scheme; by default GIO is asked.
   ///   - loop: the loop that decides.
   public init(
@@ -43,7 +45,8 @@ public actor HandlerRegistry {
     self.directories = directories
     self.schemes = schemes.sorted()
     self.environment = environment
-    self.settling = settling
+    self.settling = SettlingSchedule(quiet: settling, longest: settling * 10)
+    began = clock.now
     self.defaultApplication = defaultApplication ?? DefaultApplications.gio(directories)
     self.loop = loop
   }
@@ -83,13 +86,15 @@ public actor HandlerRegistry {
 
   private func forget(_ number: Int) { listeners[number] = nil }
 
-  private func directoryChanged() {
-    guard !isReloadDue else { return }
-    isReloadDue = true
-    loop.schedule(after: settling) { [weak self] in
-      self?.assumeIsolated { registry in
-        registry.isReloadDue = false
-        Task { await registry.reload() }
+  private func directoryChanged() { perform(settling.changed(at: clock.now - began)) }
+
+  private func perform(_ action: SettlingSchedule.Action) {
+    switch action {
+    case .none: break
+    case .read: Task { await reload() }
+    case .wait(let time):
+      loop.schedule(after: time) { [weak self] in
+        self?.assumeIsolated { $0.perform($0.settling.elapsed(at: $0.clock.now - $0.began)) }
       }
     }
   }
@@ -101,6 +106,8 @@ public actor HandlerRegistry {
     do {
       let (directories, environment, schemes) = (directories, environment, schemes)
       let defaultApplication = defaultApplication
+      // Readings come one after the other: nothing else changes it meanwhile. It may be large, so it is not compared on the loop.
+      let previous = registry
       let (scan, registry) = try await onOwnThread {
         let scan = HandlerScan(directories, environment: environment)
         var defaults: [String: Application] = [:]
@@ -115,7 +122,7 @@ public actor HandlerRegistry {
         }
         let registry = Registry(
           declarations: scan.declarations, defaults: defaults, unusableDefaults: unusableDefaults)
-        return (scan, registry)
+        return (scan, registry == previous ? nil : registry)
       }
       // A folder that was not watched yet may have changed after its reading: one more look settles it.
       let reachable = Set(scan.directories.filter { watch?.add($0) ?? false })
@@ -123,14 +130,17 @@ public actor HandlerRegistry {
       watched = reachable
       publish(registry, scan.problems)
     } catch {
-      publish(registry, [HandlerProblem(file: "desktop entries", message: "could not be read: \(error)")])
+      publish(nil, [HandlerProblem(file: "desktop entries", message: "could not be read: \(error)")])
     }
   }
 
-  private func publish(_ registry: Registry, _ found: [HandlerProblem]) {
+  /// - Parameters:
+  ///   - registry: the new one; nil where it is as before.
+  ///   - found: what is wrong with desktop entries now.
+  private func publish(_ registry: Registry?, _ found: [HandlerProblem]) {
     let problems = watchProblems + found
-    guard registry != self.registry || problems != self.problems else { return }
-    self.registry = registry
+    guard registry != nil || problems != self.problems else { return }
+    if let registry { self.registry = registry }
     self.problems = problems
     for listener in listeners.values { listener.yield() }
   }

@@ -14,12 +14,15 @@ struct HandlerScan: Sendable {
   static let maximumEntries = 50_000
   /// In each of the data directories; what is beyond is neither read nor watched.
   static let maximumDirectories = 1_000
+  /// In all entries together, a multiple of what is known to be fast and small; entries beyond do not count.
+  static let maximumClaims = 500_000
   private static let maximumDepth = 8
 
   private let languages: [String]
   private let environment: [String: String]
   private var seen: Set<String> = []
   private var count = 0
+  private var claimed = 0
   /// The directories read below the data directory that is being read. Not all that were ever read: a link of the user's into
   /// the system's directory must not stand in for that directory.
   private var visited: Set<Files.Identity> = []
@@ -94,6 +97,11 @@ struct HandlerScan: Sendable {
       let claims = try HandlerClaims(keyFile)
       problems += claims.problems
       guard !claims.domains.isEmpty || !claims.schemes.isEmpty else { return }
+      claimed += claims.domains.count + claims.schemes.count
+      guard claimed <= Self.maximumClaims else {
+        throw HandlerProblem(
+          file: file, message: "all entries before it have claimed \(Self.maximumClaims) domains already; remove some")
+      }
       declarations.append(
         HandlerDeclaration(application: entry.application, domains: claims.domains, schemes: claims.schemes))
     } catch {

@@ -33,32 +33,3 @@ import Testing
     }
   }
 }
-
-@Suite struct DataDirectoriesTests {
-  @Test("follows the base directory specification")
-  func environment() {
-    let defaults = DataDirectories(environment: ["HOME": "/home/a", "XDG_DATA_DIRS": ""])
-    #expect(defaults.user == "/home/a/.local/share")
-    #expect(defaults.system == ["/usr/local/share", "/usr/share"])
-    #expect(defaults.configuration == ["/home/a/.config", "/etc/xdg"])
-    let given = DataDirectories(environment: [
-      "XDG_DATA_HOME": "/u", "XDG_DATA_DIRS": "relative:/a::/b", "XDG_CONFIG_HOME": "/c", "XDG_CONFIG_DIRS": "/d:/e",
-    ])
-    #expect(given == DataDirectories(user: "/u", system: ["/a", "/b"], configuration: ["/c", "/d", "/e"]))
-    #expect(DataDirectories(environment: [:]).user == nil)
-  }
-
-  @Test(
-    "lists languages from the closest to the widest",
-    arguments: [
-      (["LANG": "de_AT.UTF-8@euro"], ["de_AT@euro", "de_AT", "de@euro", "de"]),
-      (["LANG": "ja_JP.UTF-8", "LC_MESSAGES": "ko_KR"], ["ko_KR", "ko"]),
-      (["LANG": "en_GB", "LANGUAGE": "fr:de_DE"], ["fr", "de_DE", "de", "en_GB", "en"]),
-      (["LANG": "C", "LANGUAGE": "fr"], []),
-      (["LC_ALL": "C.UTF-8", "LANG": "de"], []),
-      ([:], []),
-    ] as [([String: String], [String])])
-  func languages(environment: [String: String], expected: [String]) {
-    #expect(LanguagePreference.languages(in: environment) == expected)
-  }
-}

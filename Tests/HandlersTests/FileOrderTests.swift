@@ -1,0 +1,73 @@
+import Glibc
+import Routing
+import TestSupport
+import Testing
+
+@testable import Handlers
+
+/// Properties of what comes from files: who wins does not hang on when something was installed, or beside what.
+@Suite(.timeLimit(.minutes(2))) struct FileOrderTests {
+  private static let claims = ["a.example", "*.a.example", "b.a.example", "d.example", "*.d.example"]
+  private static let links =
+    ["a.example", "b.a.example", "c.b.a.example", "d.example", "x.d.example", "elsewhere.example"].map {
+      "https://\($0)/"
+    } + ["x-menu:1"]
+
+  private struct File {
+    let id: String
+    let directory: String
+    let claims: [String]
+  }
+
+  private func files(using random: inout SeededGenerator) -> [File] {
+    (0..<12).map { _ in
+      // Few names, so that ids meet: in another directory, and as a folder's file beside a file with a dash.
+      let id = ["a", "b", "c", "v/a", "v-a", "v/b", "v-b"].randomElement(using: &random) ?? "a"
+      let directory = ["user", "system", "lesser"].randomElement(using: &random) ?? "user"
+      let domains = Self.claims.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
+      return File(
+        id: id, directory: directory,
+        claims: [
+          "Domains=\(domains.joined(separator: ";"));", "Schemes=\(Bool.random(using: &random) ? "x-menu;" : "")",
+        ])
+    }
+  }
+
+  /// What is decided of each link, with the files told apart by their place and not by the temporary directory.
+  private func decisions(_ files: [File]) throws -> [[String]] {
+    let data = try DataDirectory()
+    for file in files { try data.entry(file.id, in: file.directory, claims: file.claims) }
+    let scan = HandlerScan(data.directories, environment: data.environment)
+    let registry = Registry(declarations: scan.declarations)
+    return Self.links.map { link in
+      let route = registry.route(for: link)
+      return [route.kind.rawValue, "\(route.trusted)", route.reason]
+        + route.candidates.map { String($0.file.dropFirst(data.temporary.path.count)) }
+        + route.steps.map(\.description)
+    }
+  }
+
+  @Test("the order in which files are written does not matter", arguments: 1...25 as ClosedRange<UInt64>)
+  func order(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    // The last of one path would stand: each path is written once.
+    var seen: Set<String> = []
+    let files = files(using: &random).filter { seen.insert("\($0.directory)/\($0.id)").inserted }
+    #expect(try decisions(files) == decisions(files.shuffled(using: &random)))
+  }
+
+  @Test("an entry for something else, and a broken one, change no decision", arguments: 1...25 as ClosedRange<UInt64>)
+  func unrelated(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var seen: Set<String> = []
+    let files = files(using: &random).filter { seen.insert("\($0.directory)/\($0.id)").inserted }
+    var more = files
+    for id in ["0-first", "zz/last", "v/between"] {
+      let directory = ["user", "system", "lesser"].randomElement(using: &random) ?? "user"
+      let claims =
+        Bool.random(using: &random) ? ["Domains=other.example;*.other.example;", "Schemes=x-other;"] : ["Domains=-;"]
+      more.append(File(id: id, directory: directory, claims: claims))
+    }
+    #expect(try decisions(files) == decisions(more.shuffled(using: &random)))
+  }
+}
