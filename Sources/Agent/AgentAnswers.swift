@@ -37,14 +37,12 @@ enum AgentAnswers {
     }
     let broken = problems.map { problem in
       let id = String(problem.file.split(separator: "/").last ?? "")
-      return (
-        id,
-        [
-          "id": Value.string(id), "name": .string(""), "path": .string(problem.file), "domains": .strings([]),
-          "schemes": .strings([]), "trusted": .boolean(false),
-          "problem": .string(problem.line.map { "line \($0): \(problem.message)" } ?? problem.message),
-        ]
-      )
+      var values: [String: Value] = [
+        "id": .string(id), "name": .string(""), "path": .string(problem.file), "domains": .strings([]),
+        "schemes": .strings([]), "trusted": .boolean(false), "problem": .string(problem.message),
+      ]
+      if let line = problem.line { values["line"] = .uint32(UInt32(clamping: line)) }
+      return (id, values)
     }
     return (working + broken).sorted { $0.0 < $1.0 }.map(\.1)
   }

@@ -4,10 +4,14 @@ import TagrouteClient
 
 extension Command {
   static let handlers = Command(
-    name: "handlers", usage: "handlers [verify ID]", summary: "the apps that take tags, and for which links",
+    name: "handlers", usage: "handlers [--check | verify ID]",
+    summary: "the apps that take tags, and for which links",
     details: """
       Prints every app whose desktop entry declares that it takes tags, with the domains and schemes it takes. An entry that
       is wrong is printed with what is wrong with it.
+
+        --check                 look at the desktop entries anew and print only what is wrong, as FILE:LINE: what and what to
+                                do; the exit code is 1 where something is
 
       handlers verify ID asks each domain that the app claims whether it names the app, in
       https://DOMAIN/.well-known/apple-app-site-association or assetlinks.json. An app that its domain names is trusted with
@@ -17,15 +21,17 @@ extension Command {
         --authorities FILE      the certificate authorities, PEM, in place of the system's; keep nothing
         --due                   without ID: ask all domains of all apps whose last answer has expired
       """,
-    flags: ["due"], options: ["authorities", "server"], words: 0...2
+    flags: ["check", "due"], options: ["authorities", "server"], words: 0...2
   ) { arguments, console throws(Failure) in
     let isVerification = arguments.words.first == "verify"
     guard isVerification ? (arguments.words.count == 2) != arguments.has("due") : arguments.words.isEmpty else {
       throw .usage("say tagroute handlers, tagroute handlers verify ID or tagroute handlers verify --due")
     }
-    guard isVerification || arguments.options.keys.allSatisfy({ $0 == "json" }) else {
+    guard isVerification || arguments.options.keys.allSatisfy({ ["check", "json"].contains($0) }) else {
       throw .usage("--authorities, --due and --server belong to tagroute handlers verify")
     }
+    let checks = arguments.has("check")
+    guard !isVerification || !checks else { throw .usage("--check belongs to tagroute handlers alone") }
     let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
       try await AgentClient.connect(on: EventLoop(label: "tagroute"))
     }
@@ -34,23 +40,37 @@ extension Command {
       guard let id = arguments.words.dropFirst().first else { return try await verification.refreshDue() }
       return try await verification.verify(id)
     }
-    let handlers: [HandlerDescription]
+    var handlers: [HandlerDescription]
     do throws(BusError) {
+      if checks { try await agent.reload() }
       handlers = try await agent.handlers()
     } catch {
       throw Failure(error, from: .agent)
     }
+    if checks { handlers = handlers.filter { $0.problem != nil } }
+    let exitCode: Int32 = checks && !handlers.isEmpty ? 1 : 0
     if console.json {
       try console.object(handlers.map(HandlerReport.init))
-      return 0
+      return exitCode
+    }
+    if checks {
+      for handler in handlers { console.line("\(handler.place): \(handler.problem ?? "")") }
+      return exitCode
     }
     if handlers.isEmpty { console.line("no app declares that it takes tags") }
     for handler in handlers {
       let claims = (handler.domains + handler.schemes.map { "\($0):" }).joined(separator: " ")
-      console.line("\(handler.id) (\(handler.name)): \(handler.problem.map { "not used: \($0)" } ?? claims)")
+      let name = handler.name.isEmpty ? handler.id : "\(handler.id) (\(handler.name))"
+      let problem = handler.problem.map { "wrong, \(handler.line.map { "line \($0): " } ?? "")\($0)" }
+      console.line("\(name): \(problem ?? claims)")
     }
-    return 0
+    return exitCode
   }
+}
+
+extension HandlerDescription {
+  /// `file:line`, as compilers print it and editors jump to it.
+  fileprivate var place: String { "\(path)\(line.map { ":\($0)" } ?? "")" }
 }
 
 /// What `handlers` prints of each; its keys are what scripts depend on.
@@ -62,6 +82,7 @@ struct HandlerReport: Encodable {
   let schemes: [String]
   let trusted: Bool
   let problem: String?
+  let line: UInt32?
 
   init(_ handler: HandlerDescription) {
     id = handler.id
@@ -71,5 +92,6 @@ struct HandlerReport: Encodable {
     schemes = handler.schemes
     trusted = handler.trusted
     problem = handler.problem
+    line = handler.line
   }
 }

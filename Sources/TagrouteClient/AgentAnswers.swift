@@ -50,8 +50,10 @@ public struct HandlerDescription: Sendable, Hashable {
   public var schemes: [String]
   /// Whether it comes from a system directory.
   public var trusted: Bool
-  /// What is wrong with the entry, which is then not used.
+  /// What is wrong and what to do: this one tells of a mistake in the entry, and the claims that are right are another.
   public var problem: String?
+  /// The line of the problem, from 1; nil where it is about none.
+  public var line: UInt32?
 
   init(_ values: [String: Value]) {
     id = values["id"]?.asString ?? ""
@@ -61,6 +63,7 @@ public struct HandlerDescription: Sendable, Hashable {
     schemes = values["schemes"]?.asStrings ?? []
     trusted = values["trusted"]?.asBool ?? false
     problem = values["problem"]?.asString
+    line = values["line"]?.asUInt32
   }
 }
 

@@ -75,10 +75,14 @@ public actor DaemonDouble {
                 "id": .string("org.example.Menu.desktop"), "name": .string("Menu"), "path": .string("/m"),
                 "domains": .strings(["menu.example.com"]), "schemes": .strings(["x-menu"]), "trusted": .boolean(true),
               ],
-              ["id": .string("broken.desktop"), "name": .string("Broken"), "problem": .string("no Exec")],
+              [
+                "id": .string("broken.desktop"), "name": .string("Broken"), "problem": .string("no Exec"),
+                "path": .string("/usr/share/applications/broken.desktop"), "line": .uint32(3),
+              ],
             ])
           ]
         },
+        ExportedMethod("Reload") { _ in [] },
       ],
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string("1.2.3") },

@@ -98,13 +98,27 @@ import Testing
     #expect(
       try await run(["handlers"], on: bus).output == """
         org.example.Menu.desktop (Menu): menu.example.com x-menu:
-        broken.desktop (Broken): not used: no Exec
+        broken.desktop (Broken): wrong, line 3: no Exec
 
         """)
     let text = try await run(["handlers", "--json"], on: bus).output
     let list = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
     #expect(list.map { $0["id"] as? String } == ["org.example.Menu.desktop", "broken.desktop"])
     #expect(list.last?["problem"] as? String == "no Exec")
+  }
+
+  @Test func checkNamesWhatIsBrokenAndSaysSoByItsExitCode() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.startAgent()
+    defer { withExtendedLifetime(double) {} }
+    let check = try await run(["handlers", "--check"], on: bus)
+    #expect(check.output == "/usr/share/applications/broken.desktop:3: no Exec\n")
+    #expect(check.status == .exited(1))
+    let json = try await run(["handlers", "--check", "--json"], on: bus)
+    let list = try #require(JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
+    #expect(list.map { $0["line"] as? Int } == [3])
+    #expect(json.status == .exited(1))
   }
 
   @Test func monitorPrintsEachChangeOnALineOfItsOwn() async throws {
