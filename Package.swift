@@ -109,7 +109,10 @@ let package = Package(
       ]),
     module(
       "Benchmarks",
-      ["Bus", "EventLoop", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "TagrouteClient", "TestSupport"],
+      [
+        "Bus", "EventLoop", "Handlers", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "Routing", "TagrouteClient",
+        "TestSupport", "UniversalLinks",
+      ],
       exclude: ["Nfcpy/nfcpy-reader.py"]),
     module(
       "CommandLineTool",

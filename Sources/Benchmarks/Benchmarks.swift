@@ -7,6 +7,7 @@ public enum Benchmarks {
            tagroute-bench read
            tagroute-bench poll [--placements NUMBER]
            tagroute-bench cost [--seconds NUMBER]
+           tagroute-bench route [--domains NUMBER]
            tagroute-bench nfcpy
 
       tap    from a tag placed on the simulated reader to the call of Notify, through the real programs, and next to it a
@@ -16,6 +17,8 @@ public enum Benchmarks {
       poll   from a tag placed at a random moment on a modelled PN532 to its detection; how long the field is on, and what
              the processor does meanwhile; next to nfcpy and loops of libnfc's programs
       cost   memory and processor time of the daemon and its reader process while they poll
+      route  who opens a link where handlers claim 100,000 domains: building the registry, its memory, and a decision, next to
+             comparing every pattern and to grep
       nfcpy  no measurement: nfcpy reads every tag that is simulated, and what it writes is read again
 
     nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.
@@ -35,6 +38,8 @@ public enum Benchmarks {
     case ("poll", nil, _): work = { try await PollBenchmark(placements: 200).run() }
     case ("poll", "--placements", let number?): work = { try await PollBenchmark(placements: number).run() }
     case ("nfcpy", nil, _): work = { try await NfcpyComparison().run() }
+    case ("route", nil, _): work = { try await RouteBenchmark(domains: 100_000).run() }
+    case ("route", "--domains", let number?): work = { try await RouteBenchmark(domains: number).run() }
     case ("cost", nil, _): work = { try await CostBenchmark(seconds: 30).run() }
     case ("cost", "--seconds", let number?): work = { try await CostBenchmark(seconds: number).run() }
     default:
