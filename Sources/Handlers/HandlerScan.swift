@@ -14,8 +14,8 @@ struct HandlerScan: Sendable {
   static let maximumEntries = 50_000
   /// In each of the data directories; what is beyond is neither read nor watched.
   static let maximumDirectories = 1_000
-  /// In all entries together, a multiple of what is known to be fast and small; entries beyond do not count.
-  static let maximumClaims = 500_000
+  /// In all entries together, twice what is measured to be fast and small; entries beyond do not count.
+  static let maximumClaims = 200_000
   private static let maximumDepth = 8
 
   private let languages: [String]
