@@ -11,6 +11,7 @@ public func fuzzAssociation(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CIn
     separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
   let file = parts.first.map(Array.init) ?? []
   checkJSON(file)
+  checkAssetLinks(file)
   let association: AppSiteAssociation
   do {
     association = try AppSiteAssociation(json: file)
@@ -28,6 +29,16 @@ public func fuzzAssociation(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CIn
   require(steps <= 6 * (cost + 1) * (uri.string.utf8.count + 1), "\(steps) steps for \(cost) and \(uri)")
   check(verdict, on: uri, association)
   return 0
+}
+
+/// The other file that a domain may have.
+private func checkAssetLinks(_ file: [UInt8]) {
+  do {
+    let links = try AssetLinks(json: file)
+    require(links.desktopIDs.allSatisfy(links.names), "a statement names what it names")
+  } catch {
+    check(error, in: file)
+  }
 }
 
 private func checkJSON(_ bytes: [UInt8]) {

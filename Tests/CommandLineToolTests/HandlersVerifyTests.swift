@@ -5,7 +5,7 @@ import Testing
 /// The real program, on a bus where a double answers, and a TLS server that stands for every domain.
 @Suite(.timeLimit(.minutes(2))) struct HandlersVerifyTests {
   private func run(
-    _ arguments: [String], starter: String = #function
+    _ arguments: [String], environment: [String: String] = [:], starter: String = #function
   ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
@@ -16,10 +16,23 @@ import Testing
       BuiltProducts.program("tagroute"), ["handlers"] + arguments,
       environment: [
         "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "DBUS_SESSION_BUS_ADDRESS": bus.address, "XDG_STATE_HOME": folder.path,
-      ], starter: starter)
+      ].merging(environment) { _, given in given }, starter: starter)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "a trial keeps nothing")
     let output = Set(result.output.split(separator: "\n").map(String.init))
     return (result.status, result.output, result.log.filter { !output.contains($0) })
+  }
+
+  @Test func whatTheEnvironmentSaysOfProxiesAndPasswordsDoesNotCount() async throws {
+    let server = try await AssociationServer.shared.value
+    let folder = try TemporaryDirectory()
+    try folder.write("machine menu.example.com login somebody password secret\n", to: ".netrc")
+    let proxies = ["https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"].map { ($0, "http://127.0.0.1:9") }
+    let result = try await run(
+      ["verify", "org.example.Menu"] + trial(server.address),
+      environment: Dictionary(uniqueKeysWithValues: proxies + [("HOME", folder.path)]))
+    #expect(result.status == .exited(0), "\(result.output)")
+    let requests = await server.requests("menu")
+    #expect(!requests.isEmpty && requests.allSatisfy { !$0.contains("Authorization") }, "\(requests)")
   }
 
   private func trial(_ address: String) async throws -> [String] {
@@ -57,7 +70,21 @@ import Testing
 
   @Test func aDomainThatCannotBeAskedIs75AndSaysWhy() async throws {
     let server = try await AssociationServer.shared.value
-    let result = try await run(["verify", "org.example.Menu"] + trial(server.oldAddress))
+    // Debian's own configuration refuses TLS of before 2008 already; without it, it is for this program to refuse.
+    let folder = try TemporaryDirectory()
+    let lax = try folder.write(
+      """
+      openssl_conf = all
+      [all]
+      ssl_conf = ssl
+      [ssl]
+      system_default = lax
+      [lax]
+      MinProtocol = TLSv1
+      CipherString = ALL:@SECLEVEL=0
+      """, to: "openssl.cnf")
+    let result = try await run(
+      ["verify", "org.example.Menu"] + trial(server.oldAddress), environment: ["OPENSSL_CONF": lax])
     #expect(result.status == .exited(75))
     #expect(result.output.hasPrefix("menu.example.com: failed\n  apple-app-site-association: no TLS 1.2"))
   }
