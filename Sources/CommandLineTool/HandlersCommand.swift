@@ -19,7 +19,7 @@ extension Command {
 
         --server ADDRESS:PORT   ask this server in place of every domain, and keep nothing
         --authorities FILE      the certificate authorities, PEM, in place of the system's; keep nothing
-        --due                   without ID: ask all domains of all apps whose last answer has expired
+        --due                   without ID: ask all domains whose last answer has expired, of apps that are not trusted anyway
       """,
     flags: ["check", "due"], options: ["authorities", "server"], words: 0...2
   ) { arguments, console throws(Failure) in

@@ -72,9 +72,12 @@ struct HandlerVerification {
     return reports.contains { $0.state == .failed } ? Names.ExitCode.tryAgain : 0
   }
 
-  /// Asks every domain of every handler whose last answer has expired. What the agent does in the background.
+  /// Asks the domains whose last answer has expired. What the agent does in the background.
+  ///
+  /// Only of handlers that are not trusted as they stand: for the others an answer changes nothing, and a question tells the
+  /// domain that they are installed.
   func refreshDue() async throws(Failure) -> Int32 {
-    let domains = Self.domains(of: try await handlers().filter { $0.problem == nil })
+    let domains = Self.domains(of: try await handlers().filter { $0.problem == nil && !$0.trusted })
     let findings = await refresh.ask(Array(domains.prefix(Self.maximumDomains * 10)), onlyDue: true)
     try await tellAgent(findings)
     let asked = findings.joined().count
