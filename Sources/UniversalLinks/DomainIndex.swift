@@ -43,13 +43,22 @@ struct DomainIndex: Sendable {
       let number = Int(slots[slot]) - 1
       let entry = entries[number]
       if entry.isWildcard == isWildcard, Int(entry.length) == domain.count,
-        names[Int(entry.start)...].prefix(domain.count) == domain
+        holds(domain, at: Int(entry.start))
       {
         return number
       }
       slot = (slot + 1) & (slots.count - 1)
     }
     return nil
+  }
+
+  private func holds(_ domain: ArraySlice<UInt8>, at start: Int) -> Bool {
+    var position = start
+    for byte in domain {
+      if names[position] != byte { return false }
+      position += 1
+    }
+    return true
   }
 
   private mutating func place(_ number: Int, _ hash: Int) {
