@@ -44,7 +44,9 @@ struct HandlerVerification {
   /// - Returns: 0 where all of them name it, 1 where one does not, and 75 where the only obstacle is one that may pass.
   func verify(_ id: String) async throws(Failure) -> Int32 {
     let id = id.hasSuffix(".desktop") ? id : id + ".desktop"
-    guard let handler = try await handlers().first(where: { $0.id == id }) else {
+    // One of which only a part is wrong is there twice, once with what is right.
+    let known = try await handlers().filter { $0.id == id }
+    guard let handler = known.first(where: { $0.problem == nil }) ?? known.first else {
       throw Failure(
         message: "\(id): there is no such handler; tagroute handlers lists them", exitCode: Names.ExitCode.failure)
     }
