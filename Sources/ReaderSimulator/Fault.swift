@@ -6,6 +6,9 @@ public struct Fault: Sendable, Hashable {
     case unplug
     case corruptChecksum
     case staleAnswer
+    case shortAnswer
+    case brokenOff
+    case refusal(exchangesOnly: Bool)
     case status(UInt8)
     case delay(Duration)
     case removal(heard: Bool)
@@ -42,9 +45,13 @@ public struct Fault: Sendable, Hashable {
 
   /// The chip does not hear the next commands: neither acknowledgement nor answer.
   ///
-  /// - Parameter commands: how many, nil for all from now on.
+  /// - Parameters:
+  ///   - commands: how many, nil for all from then on.
+  ///   - first: the how-manieth from now on is the first of them, from 1.
   /// - Returns: the fault.
-  public static func silence(commands: Int? = nil) -> Fault { Fault(kind: .silence, number: 1, times: commands) }
+  public static func silence(commands: Int? = nil, from first: Int = 1) -> Fault {
+    Fault(kind: .silence, number: first, times: commands)
+  }
 
   /// The chip acknowledges a command and then hangs until it is plugged in anew: no answer, no abort, no further
   /// acknowledgement.
@@ -71,15 +78,38 @@ public struct Fault: Sendable, Hashable {
   /// - Returns: the fault.
   public static func staleAnswer(command: Int = 1) -> Fault { Fault(kind: .staleAnswer, number: command) }
 
+  /// An answer is well formed and holds only the first half of what it should.
+  ///
+  /// - Parameter command: the how-manieth from now on, from 1.
+  /// - Returns: the fault.
+  public static func shortAnswer(command: Int = 1) -> Fault { Fault(kind: .shortAnswer, number: command) }
+
+  /// An answer breaks off half-way: the rest of its frame never comes.
+  ///
+  /// - Parameter command: the how-manieth from now on, from 1.
+  /// - Returns: the fault.
+  public static func brokenOff(command: Int = 1) -> Fault { Fault(kind: .brokenOff, number: command) }
+
+  /// The chip answers the next commands with an error frame, and does nothing.
+  ///
+  /// - Parameters:
+  ///   - commands: how many, nil for all from now on.
+  ///   - exchangesOnly: only those that send something to a tag.
+  /// - Returns: the fault.
+  public static func refusal(commands: Int? = nil, exchangesOnly: Bool = false) -> Fault {
+    Fault(kind: .refusal(exchangesOnly: exchangesOnly), number: 1, times: commands)
+  }
+
   /// A command whose answer has a status byte (exchanges, selects, releases, PowerDown) fails with this one, and
   /// nothing goes on the air. libnfc ends its process where bit 7 is set.
   ///
   /// - Parameters:
   ///   - status: the status byte.
   ///   - command: the how-manieth of those commands from now on, from 1.
+  ///   - times: how many of them fail, nil for all from then on.
   /// - Returns: the fault.
-  public static func status(_ status: UInt8, command: Int = 1) -> Fault {
-    Fault(kind: .status(status), number: command)
+  public static func status(_ status: UInt8, command: Int = 1, times: Int? = 1) -> Fault {
+    Fault(kind: .status(status), number: command, times: times)
   }
 
   /// An answer comes late.
@@ -125,6 +155,9 @@ struct FaultPlan {
     var unplugs = false
     var corruptsChecksum = false
     var isStale = false
+    var isShort = false
+    var breaksOff = false
+    var isRefused = false
     var status: UInt8?
     var delay: Duration = .zero
   }
@@ -143,12 +176,17 @@ struct FaultPlan {
 
   mutating func clear() { self = FaultPlan() }
 
-  /// - Parameter hasStatus: whether the command's answer has a status byte.
+  /// - Parameter command: the command; nil where it is none of the chip's.
   /// - Returns: what goes wrong with it.
-  mutating func nextCommand(hasStatus: Bool) -> Effects {
+  mutating func nextCommand(_ command: PN532Command?) -> Effects {
+    let isExchange = command == .inDataExchange || command == .inCommunicateThru
     var effects = Effects()
     let struck = strike { fault in
-      if case .status = fault.kind { hasStatus } else { !fault.kind.isOnAir }
+      switch fault.kind {
+      case .status: command?.answersWithStatus ?? false
+      case .refusal(exchangesOnly: true): isExchange
+      default: !fault.kind.isOnAir
+      }
     }
     for fault in struck {
       switch fault.kind {
@@ -157,6 +195,9 @@ struct FaultPlan {
       case .unplug: effects.unplugs = true
       case .corruptChecksum: effects.corruptsChecksum = true
       case .staleAnswer: effects.isStale = true
+      case .shortAnswer: effects.isShort = true
+      case .brokenOff: effects.breaksOff = true
+      case .refusal: effects.isRefused = true
       case .status(let status): effects.status = status
       case .delay(let delay): effects.delay += delay
       case .removal, .disturbance: break

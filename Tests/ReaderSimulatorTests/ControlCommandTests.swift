@@ -32,7 +32,9 @@ import Testing
       ("fault unplug 2", .fault(.unplug(command: 2))),
       ("fault removal 2 heard", .fault(.removal(exchange: 2, heard: true))),
       ("fault radio garbled-answer 2", .fault(.radio(.garbledAnswer, exchange: 2))),
-      ("fault checksum", .fault(.corruptChecksum())),
+      ("fault checksum", .fault(.corruptChecksum())), ("fault short 2", .fault(.shortAnswer(command: 2))),
+      ("fault broken", .fault(.brokenOff())), ("fault refusal", .fault(.refusal())),
+      ("fault refusal 2", .fault(.refusal(commands: 2))),
     ] as [(String, ControlCommand)])
   func others(line: String, command: ControlCommand) throws {
     #expect(try ControlCommand(line) == command)

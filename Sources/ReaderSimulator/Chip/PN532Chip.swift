@@ -144,7 +144,7 @@ struct PN532Chip {
     }
     let code = payload[1]
     let command = PN532Command(rawValue: code)
-    effects = radio.faults.nextCommand(hasStatus: command?.answersWithStatus ?? false)
+    effects = radio.faults.nextCommand(command)
     if effects.unplugs { return [.cancel, .unplug] }
     if effects.isSilent { return [.cancel] }
     counted.commands += 1
@@ -160,7 +160,9 @@ struct PN532Chip {
     }
     radio.beginCommand(at: now + acknowledged)
     let outcome: Outcome
-    if let status = effects.status {
+    if effects.isRefused {
+      outcome = .refuse
+    } else if let status = effects.status {
       outcome = .answer([status])
     } else if let command {
       outcome = run(command, Array(payload.dropFirst(2)), at: now)
@@ -184,10 +186,12 @@ struct PN532Chip {
     case .refuse: bytes = HostFrame.error.bytes
     case .answer(let answer):
       if !trace.isEmpty { trace[trace.count - 1].answer = answer }
+      let answer = effects.isShort ? Array(answer.prefix(answer.count / 2)) : answer
       bytes = HostFrame.information([HostFrame.chipIdentifier, code &+ 1] + answer).bytes
       if effects.corruptsChecksum { bytes[bytes.count - 2] ^= 0xFF }
       if effects.isStale && !lastAnswer.isEmpty { bytes = lastAnswer }
     }
+    if effects.breaksOff { bytes.removeLast(bytes.count / 2) }
     lastAnswer = bytes
     let total = delay + lineByte * bytes.count + effects.delay
     let action = send(bytes, after: total)

@@ -51,7 +51,7 @@ enum ControlCommand: Equatable {
 
   static let summary = """
     tap URI [--type \(Kind.allCases.map(\.rawValue).joined(separator: "|"))] [--model NAME] [--uid HEX|random] [--add]; tap --ndef FILE …; tap --type 2 --memory FILE; \
-    tap --type payment|transit; remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | stale [N] | status HEX [N] | delay MS [N] | \
+    tap --type payment|transit; remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | stale [N] | short [N] | broken [N] | refusal [COMMANDS] | status HEX [N] | delay MS [N] | \
     removal [N] [heard] | radio unheard|garbled-command|unanswered|garbled-answer [N] | none; unplug; plug; counters [reset]; commands; quit
     """
 
@@ -144,6 +144,9 @@ enum ControlCommand: Equatable {
     case "stall": return .fault(.stall(command: try count(&words)))
     case "unplug": return .fault(.unplug(command: try count(&words)))
     case "stale": return .fault(.staleAnswer(command: try count(&words)))
+    case "short": return .fault(.shortAnswer(command: try count(&words)))
+    case "broken": return .fault(.brokenOff(command: try count(&words)))
+    case "refusal": return .fault(.refusal(commands: words.isEmpty ? nil : try count(&words)))
     case "checksum": return .fault(.corruptChecksum(command: try count(&words)))
     case "status":
       guard let word = words.popFirst(), let status = UInt8(word, radix: 16) else {
