@@ -56,7 +56,7 @@ extension DaemonService {
       .init(
         program: readerProgram, device: device, pollInterval: configuration.pollInterval,
         idlePollInterval: configuration.idlePollInterval, technologies: configuration.technologies,
-        environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]),
+        isFollowed: roster.readers[id]?.isFollowed == true, environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]),
       on: loop)
     let task = Task { [weak self] in
       for await event in process.events { await self?.receive(event, from: id, process) }

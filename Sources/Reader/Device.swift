@@ -17,6 +17,9 @@ final class Device: Chip {
   /// What is done before each command: it may take a while.
   var beforeCommand: () -> Void = {}
   private let handle: OpaquePointer
+  /// Refusals since the chip last did what it was told to do with a tag.
+  private var refusals = 0
+  private static let mostRefusals = 8
   /// How often the field was switched off.
   private(set) var timesOff = 0
   /// Since when the field is on; nil where it is off.
@@ -69,7 +72,7 @@ final class Device: Chip {
       throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
     }
     // MxRtyATR, MxRtyPSL, MxRtyPassiveActivation: one look, for the next one comes soon.
-    _ = try send([Command.configureRF, 0x05, 0x00, 0x01, 0x00])
+    try perform([Command.configureRF, 0x05, 0x00, 0x01, 0x00])
     // A tag that a program before us has left active or in ISO-DEP answers no look until it has lost its power.
     try switchFieldOff()
   }
@@ -128,7 +131,9 @@ final class Device: Chip {
 
   private func list(_ modulation: Modulation, _ command: [UInt8]) throws(Failure) -> [TagActivation] {
     fieldOnSince = fieldOnSince ?? .now
-    guard case .bytes(let answer) = try send(command) else { return [] }
+    let answer = try perform(command)
+    // Not even a number of tags, that is nothing a tag can bring about.
+    guard !answer.isEmpty else { throw refusal("an answer is empty") }
     // What says of itself what no standard allows is no tag, and no reason to give the reader up.
     return (try? TargetList.all(of: answer, modulation)) ?? []
   }
@@ -144,7 +149,7 @@ final class Device: Chip {
 
   private func powerFeliCa() throws(Failure) {
     if fieldOnSince == nil {
-      _ = try send([Command.configureRF, 0x01, 0x01])
+      try perform([Command.configureRF, 0x01, 0x01])
       fieldOnSince = .now
     }
     guard let fieldOnSince else { return }
@@ -161,7 +166,7 @@ final class Device: Chip {
   }
 
   func setAnswerTimeout(code: UInt8) throws(Failure) {
-    _ = try send([Command.configureRF, 0x02, 0x00, 0x0B, code])
+    try perform([Command.configureRF, 0x02, 0x00, 0x0B, code])
   }
 
   func readRegisters(_ addresses: [UInt16]) throws(Failure) -> [UInt8] {
@@ -206,25 +211,49 @@ final class Device: Chip {
   }
 
   func switchFieldOff() throws(Failure) {
-    _ = try send([Command.configureRF, 0x01, 0x00])
+    try perform([Command.configureRF, 0x01, 0x00])
     fieldOnSince = nil
     timesOff += 1
+  }
+
+  /// Sends a command that the chip carries out by itself: no tag can make it refuse that.
+  @discardableResult
+  private func perform(_ command: [UInt8]) throws(Failure) -> [UInt8] {
+    switch try send(command) {
+    case .bytes(let bytes): return bytes
+    case .silence, .wrongKey: throw refusal("it speaks of a tag")
+    case .refused(let number): throw refusal("libnfc error \(number)")
+    }
+  }
+
+  private func refusal(_ what: String) -> Failure {
+    Failure(reason: "\(connectionString) refuses to work (\(what)); plug it in anew")
   }
 
   // `time`: how long libnfc waits for the chip, at each step that its driver makes.
   private func send(_ command: [UInt8], within time: Duration = ReaderTiming.shortWait) throws(Failure) -> Answer {
     beforeCommand()
     commands += 1
+    let hasStatus = [Command.exchange, Command.communicateThru, Command.release].contains(command.first)
     let timeout = Int32(time / .milliseconds(1))
     var answer = [UInt8](repeating: 0, count: 1024)
     let count = pn53x_transceive(handle, command, command.count, &answer, answer.count, timeout)
     switch count {
-    case 0...Int32(answer.count): return .bytes(Array(answer.prefix(Int(count))))
+    case 0...Int32(answer.count):
+      if hasStatus { refusals = 0 }
+      return .bytes(Array(answer.prefix(Int(count))))
     case NFC_EIO, NFC_ENOTSUCHDEV: throw Failure(reason: "\(connectionString) was unplugged or does not work any more")
     case NFC_ETIMEOUT: throw Failure(reason: "\(connectionString) does not answer any more")
+    // A tag that does not answer is no refusal of the chip's.
     case NFC_ERFTRANS: return .silence
     case NFC_EMFCAUTHFAIL: return .wrongKey
-    default: return .refused(count)
+    default:
+      // One that has the chip refuse something does not have it refuse to let it go.
+      if hasStatus {
+        refusals += 1
+        guard refusals < Self.mostRefusals else { throw refusal("libnfc error \(count)") }
+      }
+      return .refused(count)
     }
   }
 }

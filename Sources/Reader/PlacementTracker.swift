@@ -206,6 +206,7 @@ struct PlacementTracker {
   mutating func compared(_ number: UInt64, with old: UInt64, _ tag: TagActivation, _ content: TagReport.Content) -> Bool
   {
     guard let index = resting.firstIndex(where: { $0.number == old }) else { return false }
+    interruptions = nil
     let isSame = resting[index].content == content
     resting[index] = Resting(tag: tag, number: isSame ? old : number, content: content)
     return isSame
@@ -217,12 +218,31 @@ struct PlacementTracker {
   /// - Returns: whether it has, and the tag counts as read.
   mutating func interrupted(_ number: UInt64) -> Bool {
     guard let tag = resting.first(where: { $0.number == number })?.tag else { return false }
+    if isTooMuch(tag) { return true }
+    resting.removeAll { $0.number == number }
+    return false
+  }
+
+  /// The device failed while the tag was read that may be one that rests: that one stays what it was, unless this has happened too
+  /// often.
+  ///
+  /// - Parameters:
+  ///   - number: the number it has if it is another one.
+  ///   - old: the number of the one that rests.
+  ///   - tag: what it says of itself.
+  /// - Returns: whether it has, and the tag counts as another one that was read.
+  mutating func interrupted(_ number: UInt64, with old: UInt64, _ tag: TagActivation) -> Bool {
+    guard let index = resting.firstIndex(where: { $0.number == old }), isTooMuch(tag) else { return false }
+    resting[index] = Resting(tag: tag, number: number)
+    return true
+  }
+
+  /// Counts a failure of the device with this tag.
+  private mutating func isTooMuch(_ tag: TagActivation) -> Bool {
     var count = 1
     if let interruptions, interruptions.tag.isSamePlacement(as: tag) { count += interruptions.count }
     interruptions = count < Self.mostInterruptions ? (tag, count, 0) : nil
-    guard interruptions != nil else { return true }
-    resting.removeAll { $0.number == number }
-    return false
+    return interruptions == nil
   }
 
   private mutating func noteInterruption(_ modulation: Modulation, _ tags: [TagActivation]) {

@@ -35,8 +35,14 @@ extension Poller {
     guard let device else { return }
     let placement = Placement(number: number, technology: tag.type.description, uid: tag.identifier)
     try report(.examining(placement))
-    // Where the device fails, what rests stays what it was.
-    guard let content = try readAll(tag, device) else { return try abandon(number, device) }
+    let content: TagReport.Content?
+    do throws(Interruption) {
+      content = try readAll(tag, device)
+    } catch {
+      if case .deviceLost(let failure) = error { try interrupt(placement, tag, inPlaceOf: resting, failure) }
+      throw error
+    }
+    guard let content else { return try abandon(number, device) }
     if tracker.compared(number, with: resting, tag, content) { return try report(.removed(placement: number)) }
     try report(.removed(placement: resting))
     counters.tags += 1
@@ -48,16 +54,31 @@ extension Poller {
   /// problem that a person should hear of.
   private func interrupt(_ placement: Placement, _ failure: Device.Failure) throws(Interruption) {
     guard tracker.interrupted(placement.number) else { return try report(.removed(placement: placement.number)) }
+    try reportUnreadable(placement, failure)
+  }
+
+  /// The same for a tag that may be the one that rests, which stays what it was unless this happens again and again.
+  private func interrupt(
+    _ placement: Placement, _ tag: TagActivation, inPlaceOf resting: UInt64, _ failure: Device.Failure
+  ) throws(Interruption) {
+    guard tracker.interrupted(placement.number, with: resting, tag) else {
+      return try report(.removed(placement: placement.number))
+    }
+    try report(.removed(placement: resting))
+    try reportUnreadable(placement, failure)
+  }
+
+  private func reportUnreadable(_ placement: Placement, _ failure: Device.Failure) throws(Interruption) {
     counters.tags += 1
     let reason = "the reader failed each time it was read: \(failure.reason)"
     try report(.tag(TagReport(placement: placement, content: .problem(reason: reason))))
   }
 
   /// What the tag holds; nil where it is away, or another, or the daemon wants something else.
-  private func readAll(_ tag: TagActivation, _ device: Device) throws(Interruption) -> TagReport.Content? {
+  private func readAll(_ wanted: TagActivation, _ device: Device) throws(Interruption) -> TagReport.Content? {
     let end = SuspendingClock.now + Self.readingAllowance
-    if selected != tag { try selectAgain(tag, device) }
-    guard selected?.isSamePlacement(as: tag) == true else { return nil }
+    if selected != wanted { try selectAgain(wanted, device) }
+    guard var tag = selected, tag.isSamePlacement(as: wanted) else { return nil }
     var before: Reading?
     for attempt in 1...Self.attempts {
       guard let reading = try read(tag, until: end, device) else { return nil }
@@ -67,7 +88,9 @@ extension Poller {
         try device.release()
         return try device.select(tag.modulation)
       }
-      guard let again, again.isSamePlacement(as: tag) else { return nil }
+      guard let again, again.isSamePlacement(as: wanted) else { return nil }
+      // What it says of itself may have been read half, too.
+      tag = again
       selected = again
       mayListen = true
     }

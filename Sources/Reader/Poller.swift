@@ -17,7 +17,8 @@ final class Poller {
   var counters = ReaderCounters()
 
   private(set) var device: Device?
-  /// The device that failed with its field on, until one is open again: opening switches the field off.
+  /// The device that failed with its field on, until one is open again, which switches the field off, or it is away: nobody knows
+  /// whether its field is off.
   private var leftOn: String?
   private var openedAt = SuspendingClock.now
   private var isScanning = false
@@ -34,8 +35,7 @@ final class Poller {
     self.options = options
     daemon = DaemonConnection(link, ReaderTiming(device: options.device))
     self.context = context
-    // Without a name the device cannot be told from others that are plugged in.
-    schedule = OpeningSchedule(isTold: options.device != nil)
+    schedule = OpeningSchedule(isFollowed: options.isFollowed)
     let technologies = options.technologies
     tracker = PlacementTracker(technologies.modulations) { technologies.contains($0) }
     plan = PollPlan(
@@ -111,16 +111,18 @@ final class Poller {
     let state: ReaderState
     switch DeviceSearch(configured: options.device).candidate(context) {
     case .failure(let obstacle):
-      schedule.failed(nil, at: .now)
       state = obstacle.state
+      schedule.failed(nil, isAbsent: state.isAbsent, at: .now)
     case .success(let connectionString):
       switch Self.open(connectionString, context) {
       case .failure(let failure):
         schedule.failed(connectionString, at: .now)
-        state = .failed(reason: failure.reason + schedule.advice(on: connectionString))
+        let doubt = leftOn == nil ? "" : "; until it answers, its field may be on"
+        state = .failed(reason: failure.reason + schedule.advice(on: connectionString) + doubt)
       case .success(let device):
+        // Opening it has reset it: whatever was before, the field is off.
+        try fieldIsOff()
         self.device = device
-        leftOn = nil
         daemon.timing = ReaderTiming(device: connectionString)
         device.beforeCommand = { [daemon] in try? daemon.beat() }
         openedAt = .now
@@ -129,14 +131,21 @@ final class Poller {
         return try report(.state(.ready(name: device.name, device: device.connectionString)))
       }
     }
+    // What is away has no power.
+    if state.isAbsent { try fieldIsOff() }
     try report(.state(state))
     // A device that answers late took no tag along; one that is away did.
-    if case .absent = state { return try handle(tracker.readerLeft()) }
+    if state.isAbsent { return try handle(tracker.readerLeft()) }
     if schedule.hasFailedForLong { try handle(tracker.readerLeft()) }
   }
 
   private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<Device, Device.Failure> {
     Result { () throws(Device.Failure) in try Device.open(connectionString, context) }
+  }
+
+  private func fieldIsOff() throws(Interruption) {
+    leftOn = nil
+    try report(.scanning(false))
   }
 
   private func lose(_ failure: Device.Failure) throws(ReaderLinkError) {
@@ -149,7 +158,7 @@ final class Poller {
     selected = nil
     mayListen = false
     try daemon.report(.log(.warning, failure.reason))
-    if isScanning { try daemon.report(.scanning(false)) }
+    // Nobody says that the field is off before the device is open again, or away.
     isScanning = false
     try daemon.report(.state(.failed(reason: failure.reason)))
     schedule.lost(connectionString, openedAt: openedAt, at: .now)
@@ -205,4 +214,8 @@ final class Poller {
   func pause(_ duration: Duration) throws(Interruption) {
     try asking { () throws(ReaderLinkError) in try daemon.pause(duration) }
   }
+}
+
+extension ReaderState {
+  fileprivate var isAbsent: Bool { if case .absent = self { true } else { false } }
 }

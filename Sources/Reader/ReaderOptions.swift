@@ -15,13 +15,15 @@ struct ReaderOptions: Equatable {
   static let usage = """
     usage: tagroute-reader --list
            tagroute-reader --link DESCRIPTOR [--device CONNECTION-STRING] [--poll-interval MILLISECONDS]
-                           [--idle-poll-interval MILLISECONDS] [--technologies NAME;NAME;...]
+                           [--idle-poll-interval MILLISECONDS] [--technologies NAME;NAME;...] [--followed]
 
     Started by tagrouted, one process a reader.
     """
 
   var mode: Mode
   var device: String?
+  /// Whether the daemon tells when the device is plugged in, or when a driver lets go of it.
+  var isFollowed = false
   var pollInterval = Duration.milliseconds(130)
   var idlePollInterval = Duration.milliseconds(250)
   var technologies = Technologies.all
@@ -33,6 +35,10 @@ struct ReaderOptions: Equatable {
     while let option = rest.popFirst() {
       if option == "--list" {
         mode = .list
+        continue
+      }
+      if option == "--followed" {
+        isFollowed = true
         continue
       }
       guard Self.optionsWithValue.contains(option) else {

@@ -19,6 +19,9 @@ public actor ReaderProcess {
     public var idlePollInterval: Duration
     /// The kinds of tags that are read, as the process names them; nil is all.
     public var technologies: [String]?
+    /// Whether `lookForDevice()` comes when the device is plugged in, or when a driver lets go of it: then the process need
+    /// not try again and again.
+    public var isFollowed: Bool
     /// All of the process's environment, as `NAME=value`. The daemon gives none of its own.
     public var environment: [String]
 
@@ -28,16 +31,19 @@ public actor ReaderProcess {
     ///   - pollInterval: from the beginning of one look for a tag to that of the next.
     ///   - idlePollInterval: the same where nothing has happened for minutes.
     ///   - technologies: the kinds of tags that are read; nil is all.
+    ///   - isFollowed: whether `lookForDevice()` comes when the device does.
     ///   - environment: all of the process's environment, as `NAME=value`.
     public init(
       program: String, device: String?, pollInterval: Duration = .milliseconds(130),
-      idlePollInterval: Duration = .milliseconds(250), technologies: [String]? = nil, environment: [String] = []
+      idlePollInterval: Duration = .milliseconds(250), technologies: [String]? = nil, isFollowed: Bool = false,
+      environment: [String] = []
     ) {
       self.program = program
       self.device = device
       self.pollInterval = pollInterval
       self.idlePollInterval = idlePollInterval
       self.technologies = technologies
+      self.isFollowed = isFollowed
       self.environment = environment
     }
   }
@@ -185,6 +191,7 @@ public actor ReaderProcess {
       if let technologies = configuration.technologies {
         arguments += ["--technologies", technologies.joined(separator: ";")]
       }
+      if configuration.isFollowed { arguments.append("--followed") }
       if let device = configuration.device { arguments += ["--device", device] }
       try ReaderChild.start(
         arguments, environment: configuration.environment, output: nil, link: theirs, on: loop

@@ -4,7 +4,8 @@ public import Journal
 public enum ReaderProcessEvent: Sendable, Hashable {
   /// The device came, went or failed; while there is no process, `failed` with the reason.
   case state(ReaderState)
-  /// Whether tags are looked for now. `false` also comes when the process ends: its field is off or about to be reset.
+  /// Whether tags are looked for now; with `false` the field is off. Where a device or its process fails, that comes only when the
+  /// device was opened again, which resets it, or is away, or when the process is stopped for good.
   case scanning(Bool)
   /// What a tag holds, once a placement.
   case tag(TagReport)

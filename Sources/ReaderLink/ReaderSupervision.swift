@@ -61,6 +61,8 @@ struct ReaderSupervision {
   private var phase = Phase.idle
   private var wantsScanning = false
   private var reportsScanning = false
+  /// A process has ended while the field was on, and no other has had the device open since.
+  private var isFieldInDoubt = false
   private var restarts = RestartSchedule()
   private var placements = PlacementLedger()
   private var reader: ReaderState?
@@ -102,8 +104,12 @@ struct ReaderSupervision {
   /// Whether the process does otherwise than it was told. Without a device it can only leave the field off.
   private var isDisobedient: Bool {
     guard case .running = phase, reportsScanning != wantsScanning else { return false }
-    if case .ready = reader { return true }
-    return reportsScanning
+    switch reader {
+    case .ready: return true
+    // The field of a device that does not answer is nobody's to switch off.
+    case .failed: return false
+    case .absent, nil: return reportsScanning
+    }
   }
 
   private mutating func decide(_ event: Event, at now: Instant) -> [Action] {
@@ -208,13 +214,21 @@ struct ReaderSupervision {
     phase = .ending(reason)
     lifeDeadline = nil
     reader = nil
+    doubtField()
     // It may be long until it is dead, and it is of no use from now on.
-    return [.kill] + fieldIsOff() + [.report(Self.failed(reason))]
+    return [.kill, .report(Self.failed(reason))]
   }
 
+  /// Whether the field is off is for the next process to say, which resets the device when it opens it.
+  private mutating func doubtField() {
+    isFieldInDoubt = isFieldInDoubt || reportsScanning
+    reportsScanning = false
+  }
+
+  /// The last word on the field: nobody will know more.
   private mutating func fieldIsOff() -> [Action] {
-    defer { reportsScanning = false }
-    return reportsScanning ? [.report(.scanning(false))] : []
+    defer { (reportsScanning, isFieldInDoubt) = (false, false) }
+    return reportsScanning || isFieldInDoubt ? [.report(.scanning(false))] : []
   }
 
   private static func failed(_ reason: String) -> ReaderProcessEvent {
@@ -256,10 +270,11 @@ struct ReaderSupervision {
     case .running, .ending:
       break
     }
+    doubtField()
     let left = placements.end()
     let pause = restarts.ended(at: now)
     reader = nil
-    var actions = left.removed.map { Action.report(.removed(placement: $0)) } + fieldIsOff()
+    var actions = left.removed.map { Action.report(.removed(placement: $0)) }
     actions.append(.report(.crashed(ReaderCrash(reason: reason, suspect: left.suspect, restart: pause))))
     actions.append(.report(Self.failed(reason)))
     guard pause > .zero else { return actions + spawn(at: now) }
@@ -282,7 +297,8 @@ extension ReaderSupervision {
       reader = state
       return [.report(.state(state))]
     case .scanning(let on):
-      guard on != reportsScanning else { return [] }
+      guard on != reportsScanning || isFieldInDoubt else { return [] }
+      isFieldInDoubt = false
       guard on == wantsScanning || mayChange(at: now) else { return kill("it changed its state without end") }
       reportsScanning = on
       return [.report(.scanning(on))]

@@ -266,12 +266,22 @@ private struct Rig {
     #expect(rig.advance(.milliseconds(500)).contains(.kill))
   }
 
-  @Test func scanningEndsWithTheProcess() {
+  @Test func theFieldIsOffWhenTheNextProcessSaysSo() {
     var rig = Rig()
     _ = rig(.start)
     _ = rig(.scan(true))
     #expect(rig(.received(.scanning(true))) == [.report(.scanning(true))])
-    #expect(rig(.exited("x")).first == .report(.scanning(false)))
+    #expect(!rig(.exited("x")).contains(.report(.scanning(false))))
+    _ = rig(.received(.state(.failed(reason: "it does not answer"))))
+    // Over a second one, too, that does not get at the device; and an order that it cannot carry out is no fault of its own.
+    #expect(!rig(.exited("x")).contains(.report(.scanning(false))))
+    _ = rig.advance(.milliseconds(250))
+    _ = rig(.scan(false))
+    _ = rig(.received(.state(.failed(reason: "it does not answer"))))
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig.supervision.deadline == nil)
+    #expect(rig(.received(.scanning(false))) == [.report(.scanning(false))])
+    #expect(rig(.received(.scanning(false))) == [])
   }
 
   @Test func stopsGentlyThenFirmly() {
@@ -321,8 +331,8 @@ private struct Rig {
     _ = rig(.received(.scanning(true)))
     _ = rig(.received(.heartbeat(within: 1000)))
     let failed = ReaderState.failed(reason: "the reader process ended: it was not heard of in time")
-    #expect(rig.advance(.milliseconds(1400)) == [.kill, .report(.scanning(false)), .report(.state(failed))])
-    // Nothing more to say until it is dead, and then not twice that the field is off.
+    #expect(rig.advance(.milliseconds(1400)) == [.kill, .report(.state(failed))])
+    // Nothing more to say until it is dead.
     #expect(rig.advance(.seconds(60)) == [])
     let actions = rig(.exited("killed by signal 9 (Killed)"))
     #expect(!actions.contains(.report(.scanning(false))))

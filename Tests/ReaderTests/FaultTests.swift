@@ -54,6 +54,7 @@ import Testing
     }
     try await rig.isReady()
     try await rig.commands(10)
+    #expect(await rig.simulator.isFieldOn)
     await rig.simulator.remove(id)
     let next = try uri("https://example.com/next")
     await rig.simulator.place(try .type2(.ntag213, message: next))
@@ -61,10 +62,13 @@ import Testing
       if case .tag(let report) = event, report.content == .message(next) { report } else { nil }
     }
     #expect(message.content == .message(next))
-    // Whatever was announced before was what is on the tag.
-    for case .tag(let report) in rig.seen where report.content != .message(next) {
-      #expect(report.content == .message(bytes))
-    }
+    // A reader that was unplugged took its tag along.
+    let contents = rig.seen.compactMap { if case .tag(let report) = $0 { report.content } else { nil } }
+    #expect(contents.count <= (wrong.needsHands ? 3 : 2) && contents.count >= 2)
+    #expect(contents.dropLast().allSatisfy { $0 == .message(bytes) })
+    await rig.process.setScanning(false)
+    try await rig.expect(.scanning(false))
+    #expect(await !rig.simulator.isFieldOn)
     #expect(await rig.process.processID == child)
     await rig.stop()
   }
@@ -74,7 +78,7 @@ import Testing
   func aFaultWhileNobodyWantsTagsIsNoticedOnceSomethingIsPluggedIn(
     wrong: Wrong
   ) async throws {
-    let rig = try await ReaderRig()
+    let rig = try await ReaderRig(isFollowed: true)
     try await rig.isReady()
     try await rig.isAsleep()
     await rig.simulator.add(wrong.fault(1))
@@ -101,13 +105,20 @@ import Testing
     _ = try await rig.message()
     await rig.simulator.add(wrong.fault(1))
     await rig.process.setScanning(false)
-    try await rig.expect(.scanning(false))
     if wrong.needsHands {
-      while await !rig.process.isAsleep { try await Task.sleep(for: .milliseconds(5)) }
+      try await rig.next("a reader that has failed, or is away") { event in
+        switch event {
+        case .state(.failed), .state(.absent): true
+        default: nil
+        }
+      }
       await rig.simulator.unplug()
       try await rig.simulator.plug()
       await rig.process.lookForDevice()
     }
+    // The fault may have struck before the order came: then it is off a first time when the device is open again.
+    try await rig.isAsleep()
+    #expect(await !rig.simulator.isFieldOn)
     await rig.simulator.clearFaults()
     await rig.process.setScanning(true)
     try await rig.expect(.scanning(true))

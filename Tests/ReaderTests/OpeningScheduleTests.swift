@@ -5,50 +5,62 @@ import Testing
 @Suite struct OpeningScheduleTests {
   let now = SuspendingClock.now
 
-  @Test func triesAtOnceThenEverMoreRarelyAndNeverLaterThanAPersonWouldNotice() {
-    var schedule = OpeningSchedule(isTold: true)
-    #expect(schedule.step(wantsScanning: true, at: now) == .open)
-    var pauses: [Duration] = []
-    for _ in 0..<20 {
-      schedule.failed("pn532_uart:/dev/x", at: now)
-      switch schedule.step(wantsScanning: true, at: now) {
-      case .open: pauses.append(.zero)
+  /// The pauses after each of so many failures.
+  func pauses(
+    _ schedule: inout OpeningSchedule, wantsScanning: Bool = true, isAbsent: Bool = false, count: Int = 20
+  ) -> [Duration?] {
+    (0..<count).map { _ in
+      schedule.failed("pn532_uart:/dev/x", isAbsent: isAbsent, at: now)
+      switch schedule.step(wantsScanning: wantsScanning, at: now) {
+      case .open: return .zero
       case .wait(let pause):
-        pauses.append(pause)
-        #expect(schedule.step(wantsScanning: true, at: now + pause) == .open)
-      case .sleep: Issue.record("it sleeps")
+        #expect(schedule.step(wantsScanning: wantsScanning, at: now + pause) == .open)
+        return pause
+      case .sleep: return nil
       }
     }
+  }
+
+  @Test(arguments: [(true, true, Duration.seconds(30)), (false, true, .seconds(3)), (false, false, .seconds(30))])
+  func triesAtOnceThenEverMoreRarely(_ isFollowed: Bool, _ wantsScanning: Bool, _ longest: Duration) {
+    var schedule = OpeningSchedule(isFollowed: isFollowed)
+    #expect(schedule.step(wantsScanning: wantsScanning, at: now) == .open)
+    let pauses = pauses(&schedule, wantsScanning: wantsScanning).compactMap { $0 }
+    #expect(pauses.count == 20)
     #expect(pauses.first == .zero)
     #expect(pauses.sorted() == pauses)
     #expect(pauses.dropFirst().allSatisfy { $0 >= .milliseconds(100) })
-    #expect(pauses.last == .milliseconds(1500))
+    #expect(pauses.last == longest)
   }
 
-  @Test func sleepsAfterAFewTriesWhereNobodyWantsTags() {
-    var schedule = OpeningSchedule(isTold: true)
+  @Test func whatUdevTellsIsNotAskedFor() {
+    var schedule = OpeningSchedule(isFollowed: true)
+    #expect(pauses(&schedule, isAbsent: true).last == .some(nil))
+    // It is there again, and held by another driver: that is tried, though rarely.
+    schedule.failed("pn532_uart:/dev/x", isAbsent: false, at: now)
+    #expect(schedule.step(wantsScanning: true, at: now) == .wait(OpeningSchedule.longestFollowed))
+    schedule.hurry()
+    #expect(schedule.step(wantsScanning: true, at: now) == .open)
+  }
+
+  @Test func sleepsAfterAFewTriesWhereNobodyWantsTagsAndSomebodyTells() {
+    var schedule = OpeningSchedule(isFollowed: true)
     for _ in OpeningSchedule.pauses {
       #expect(schedule.step(wantsScanning: false, at: now + .seconds(9)) == .open)
-      schedule.failed("pn532_uart:/dev/x", at: now)
+      schedule.failed("pn532_uart:/dev/x", isAbsent: false, at: now)
     }
     #expect(schedule.step(wantsScanning: false, at: now + .seconds(9)) == .sleep)
     #expect(schedule.step(wantsScanning: true, at: now + .seconds(9)) == .open)
     schedule.hurry()
     #expect(schedule.step(wantsScanning: false, at: now) == .open)
-    schedule.failed("pn532_uart:/dev/x", at: now)
+    schedule.failed("pn532_uart:/dev/x", isAbsent: false, at: now)
     #expect(schedule.step(wantsScanning: false, at: now) == .open)
   }
 
-  @Test func looksForEverWhereNobodyWouldTell() {
-    var schedule = OpeningSchedule(isTold: false)
-    for _ in 0..<20 { schedule.failed("pn532_uart:/dev/x", at: now) }
-    #expect(schedule.step(wantsScanning: false, at: now) == .wait(.milliseconds(1500)))
-  }
-
-  @Test(arguments: [(Duration.seconds(3), OpeningSchedule.Step.open), (.seconds(2), .wait(.milliseconds(1500)))])
+  @Test(arguments: [(Duration.seconds(3), OpeningSchedule.Step.open), (.seconds(2), .wait(.seconds(3)))])
   func aDeviceThatWorkedIsOpenedAgainAtOnce(_ life: Duration, _ step: OpeningSchedule.Step) {
-    var schedule = OpeningSchedule(isTold: true)
-    for _ in 0..<20 { schedule.failed("pn532_uart:/dev/x", at: now) }
+    var schedule = OpeningSchedule(isFollowed: false)
+    _ = pauses(&schedule)
     schedule.lost("pn532_uart:/dev/x", openedAt: now, at: now + life)
     #expect(schedule.step(wantsScanning: true, at: now + life) == step)
   }
@@ -56,7 +68,7 @@ import Testing
   // MARK: Readers whose port is reset
 
   @Test func aPortIsResetEverMoreRarelyAndNotWithoutEnd() {
-    var schedule = OpeningSchedule(isTold: true)
+    var schedule = OpeningSchedule(isFollowed: true)
     var pauses: [Duration] = []
     for _ in 0..<8 {
       schedule.failed("acr122_usb:001:004", at: now)
@@ -68,7 +80,7 @@ import Testing
   }
 
   @Test func noEventResetsAPortMoreThanOnceASecond() {
-    var schedule = OpeningSchedule(isTold: true)
+    var schedule = OpeningSchedule(isFollowed: true)
     for _ in 0..<10 {
       schedule.failed("acr122_usb:001:004", at: now)
       schedule.hurry()
@@ -87,14 +99,14 @@ import Testing
   ])
   func noOtherReaderIsTakenForOne(device: String) {
     #expect(!OpeningSchedule.resetsPort(of: device))
-    var schedule = OpeningSchedule(isTold: true)
+    var schedule = OpeningSchedule(isFollowed: true)
     for _ in 0..<20 { schedule.failed(device, at: now) }
-    #expect(schedule.step(wantsScanning: true, at: now) == .wait(.milliseconds(1500)))
+    #expect(schedule.step(wantsScanning: true, at: now) == .wait(OpeningSchedule.longestFollowed))
     #expect(schedule.advice(on: device) == "")
   }
 
   @Test func aReaderThatNoResetBringsBackIsToBeUnplugged() {
-    var schedule = OpeningSchedule(isTold: true)
+    var schedule = OpeningSchedule(isFollowed: true)
     for _ in OpeningSchedule.pausesAfterReset {
       #expect(schedule.advice(on: "acr122_usb:001:004") == "")
       schedule.failed("acr122_usb:001:004", at: now)

@@ -31,7 +31,7 @@ import Testing
 /// Devices that are absent while nobody wants tags.
 @Suite(.timeLimit(.minutes(2))) struct WaitingTests {
   @Test func aProcessWithoutADeviceSleepsUntilItIsTold() async throws {
-    let rig = try await ReaderRig(isPluggedIn: false)
+    let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
     try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
     try await rig.isAsleep()
     try await rig.simulator.plug()
@@ -55,7 +55,7 @@ import Testing
     await rig.stop()
   }
   @Test func aProcessThatSleepsIsNotWokenWhileAnotherWorks() async throws {
-    let absent = try await ReaderRig(isPluggedIn: false)
+    let absent = try await ReaderRig(isPluggedIn: false, isFollowed: true)
     let suspended = try await ReaderRig()
     try await absent.isAsleep()
     try await suspended.isAsleep()

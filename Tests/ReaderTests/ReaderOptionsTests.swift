@@ -14,6 +14,8 @@ import Testing
     #expect(options.technologies == .all)
     let more = try ReaderOptions(["--link", "3", "--idle-poll-interval", "900", "--technologies", "type-2;type-3"])
     #expect(more.idlePollInterval == .milliseconds(900))
+    #expect(!more.isFollowed)
+    #expect(try ReaderOptions(["--link", "3", "--followed"]).isFollowed)
     #expect(more.technologies.modulations == [.typeA, .felica212, .felica424])
     #expect(more.technologies.contains(.type2))
     #expect(!more.technologies.contains(.type4A) && !more.technologies.contains(.peer))

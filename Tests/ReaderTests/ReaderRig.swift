@@ -17,7 +17,7 @@ final class ReaderRig {
 
   init(
     isPluggedIn: Bool = true, pollInterval: Duration = .milliseconds(20), fault: Fault? = nil,
-    technologies: [String]? = nil, timing: TimingModel = .immediate,
+    technologies: [String]? = nil, timing: TimingModel = .immediate, isFollowed: Bool = false,
     environment: [String] = [], loop: EventLoop = EventLoop(label: "daemon")
   ) async throws {
     directory = try TemporaryDirectory()
@@ -26,7 +26,7 @@ final class ReaderRig {
     if let fault { await simulator.add(fault) }
     let configuration = ReaderProcess.Configuration(
       program: try BuiltProducts.program("tagroute-reader"), device: await simulator.connectionString,
-      pollInterval: pollInterval, technologies: technologies, environment: environment)
+      pollInterval: pollInterval, technologies: technologies, isFollowed: isFollowed, environment: environment)
     process = ReaderProcess(configuration, on: loop)
     events = process.events.makeAsyncIterator()
     await process.start()

@@ -154,6 +154,62 @@ import Testing
     await rig.stop()
   }
 
+  /// Nothing says that the field is off before that is so: what switches it off is the opening of the device.
+  @Test func aFieldThatNobodyCanSwitchOffIsNotSaidToBeOff() async throws {
+    let rig = try await ReaderRig.scanning()
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
+    _ = try await rig.message()
+    #expect(await rig.simulator.isFieldOn)
+    await rig.simulator.add(.silence())
+    await rig.process.setScanning(false)
+    let start = rig.seen.count
+    try await rig.next("a word on the field") { event in
+      if case .state(.failed(let reason)) = event, reason.contains("its field may be on") { true } else { nil }
+    }
+    #expect(await rig.simulator.isFieldOn)
+    #expect(!rig.seen[start...].contains(.scanning(false)))
+    await rig.simulator.clearFaults()
+    try await rig.expect(.scanning(false))
+    #expect(await !rig.simulator.isFieldOn)
+    await rig.stop()
+  }
+
+  @Test func aChipThatRefusesEverythingHasFailedUntilItWorks() async throws {
+    let rig = try await ReaderRig.scanning()
+    for fault in [Fault.refusal(), .status(0x27, times: nil)] {
+      await rig.simulator.add(fault)
+      let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
+      try await rig.next("a reader that has failed") { if case .state(.failed) = $0 { true } else { nil } }
+      await rig.simulator.remove(id)
+      await rig.simulator.clearFaults()
+      try await rig.isReady()
+      try await rig.commands(20)
+      let next = try uri("https://example.com/2")
+      let other = await rig.simulator.place(try .type2(.ntag213, message: next))
+      try await rig.next("the next tag") { event in
+        if case .tag(let report) = event, report.content == .message(next) { true } else { nil }
+      }
+      await rig.simulator.remove(other)
+      try await rig.commands(40)
+    }
+    await rig.stop()
+  }
+
+  /// A phone that has another identifier after each failure may be the one that rests: that is tried a few times only.
+  @Test func aTagThatFailsTheDeviceWheneverItIsComparedIsAProblemInTheEnd() async throws {
+    let rig = try await ReaderRig.scanning()
+    await rig.simulator.place(try .type4(message: uri("https://example.com"), uid: .random))
+    let (_, placement) = try await rig.message()
+    await rig.process.setScanning(false)
+    try await rig.expect(.scanning(false))
+    await rig.simulator.add(.refusal(exchangesOnly: true))
+    await rig.process.setScanning(true)
+    let report = try await rig.tag()
+    #expect(problem(report)?.hasPrefix("the reader failed each time it was read") == true)
+    #expect(rig.seen.contains(.removed(placement: placement.number)))
+    await rig.stop()
+  }
+
   // MARK: Processes
 
   @Test(arguments: [SIGKILL, SIGSTOP]) func aProcessThatIsGoneOrWedgedIsReplaced(signal: Int32) async throws {

@@ -1,0 +1,98 @@
+import ReaderLink
+import ReaderSimulator
+import Rig
+import Testing
+
+/// A chip that does one thing wrong, at each command from the opening of its device to the watch over tags that rest.
+@Suite(.timeLimit(.minutes(5))) struct EachCommandTests {
+  enum Wrong: CaseIterable {
+    case silent, corrupt, late, stale, short, brokenOff
+
+    func fault(_ command: Int) -> Fault {
+      switch self {
+      // Longer than libnfc tries.
+      case .silent: .silence(commands: 3, from: command)
+      case .corrupt: .corruptChecksum(command: command)
+      // Longer than the reader waits: it comes when nobody expects it.
+      case .late: .delay(.milliseconds(450), command: command)
+      case .stale: .staleAnswer(command: command)
+      case .short: .shortAnswer(command: command)
+      case .brokenOff: .brokenOff(command: command)
+      }
+    }
+  }
+
+  /// Opening takes some 14 commands, the first tag is found some 2 later, and from there to the second look for other tags
+  /// beside those that rest are some 20. One process a chunk: it may not change its state without end.
+  static let chunks = [1...12, 13...22, 23...32, 33...42]
+
+  static let cases = Wrong.allCases.flatMap { wrong in
+    chunks.map { (wrong, $0, false) } + chunks.dropFirst().map { (wrong, $0, true) }
+  }
+
+  @Test(arguments: cases)
+  func eachPlacementIsAnnouncedOnce(_ wrong: Wrong, _ commands: ClosedRange<Int>, _ areTwo: Bool) async throws {
+    let rig = try await ReaderRig(isPluggedIn: false)
+    let messages = [
+      try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read"),
+      try uri("https://example.com/2"),
+    ].prefix(areTwo ? 2 : 1)
+    for command in commands {
+      try await rig.strike(wrong, at: command, messages: Array(messages))
+    }
+    await rig.stop()
+  }
+}
+
+extension ReaderRig {
+  /// Plugs a reader in on which tags lie, lets something go wrong, and expects one announcement and one removal a tag.
+  fileprivate func strike(_ wrong: EachCommandTests.Wrong, at command: Int, messages: [[UInt8]]) async throws {
+    let start = seen.count
+    for (index, message) in messages.enumerated() {
+      await simulator.place(try index == 0 ? .type2(.ntag213, message: message) : .type4(message: message))
+    }
+    let struck = await simulator.counters.commands + command
+    await simulator.add(wrong.fault(command))
+    try await simulator.plug()
+    await process.setScanning(true)
+    await process.lookForDevice()
+    try await next("\(messages.count) tags, the fault at \(command)") { _ in
+      tags(since: start).count >= messages.count ? true : nil
+    }
+    // The device may have to be opened again, and all technologies looked for.
+    await simulator.wait { $0.counters.commands >= struck + 26 }
+    await simulator.removeAll()
+    try await next("\(messages.count) removals, the fault at \(command)") { _ in
+      removals(since: start).count >= messages.count ? true : nil
+    }
+    await process.setScanning(false)
+    try await isAsleep()
+    #expect(await !simulator.isFieldOn, "command \(command)")
+    let contents = tags(since: start).map(\.content)
+    let trace = await simulator.commands
+    // An answer to another command of the same kind is taken for its own: nothing tells the two apart.
+    let isRepeated =
+      struck <= trace.count && struck >= 2 && trace[struck - 1].command.first == trace[struck - 2].command.first
+    let isAmbiguous = wrong == .stale && isRepeated
+    #expect(
+      isAmbiguous && contents.count == messages.count
+        || Set(contents) == Set(messages.map { .message($0) }) && contents.count == messages.count,
+      "command \(command): \(contents), \(trace.map(\.description))")
+    #expect(
+      Set(removals(since: start)) == Set(tags(since: start).map(\.placement.number))
+        && removals(since: start).count == messages.count, "command \(command)")
+    await simulator.clearFaults()
+    await simulator.resetCounters()
+    await simulator.unplug()
+    await process.lookForDevice()
+    try await next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+  }
+
+  private func tags(since start: Int) -> [TagReport] {
+    seen[start...].compactMap { if case .tag(let report) = $0 { report } else { nil } }
+  }
+
+  private func removals(since start: Int) -> [UInt64] {
+    seen[start...].compactMap { if case .removed(let number) = $0 { number } else { nil } }
+  }
+}
