@@ -13,8 +13,8 @@ final class DaemonConnection {
   private(set) var isShuttingDown = false
   /// Whether the device has come or gone as far as the daemon knows, until somebody has looked.
   private var isToLookForDevice = false
-  /// UIDs that the daemon wants left alone, until somebody takes them.
-  private var avoided: [[UInt8]] = []
+  /// Tags that the daemon wants left alone, until somebody takes them.
+  private var avoided: [AvoidedTag] = []
 
   init(_ link: consuming DaemonLink, _ timing: ReaderTiming) {
     self.link = link
@@ -48,7 +48,7 @@ final class DaemonConnection {
     try link.send(.heartbeat(within: 0))
   }
 
-  func takeAvoided() -> [[UInt8]] {
+  func takeAvoided() -> [AvoidedTag] {
     defer { avoided = [] }
     return avoided
   }
@@ -66,7 +66,7 @@ final class DaemonConnection {
         if on && !wantsScanning { isToLookForDevice = true }
         wantsScanning = on
       case .lookForDevice: isToLookForDevice = true
-      case .avoid(let uid): avoided.append(uid)
+      case .avoid(let tag): avoided.append(tag)
       case .shutDown: isShuttingDown = true
       }
     }

@@ -34,6 +34,8 @@ struct PlacementTracker {
     fileprivate(set) var tag: TagActivation
     /// Nil where it is left alone.
     let number: UInt64?
+    /// Where it is left alone because the daemon wants that: the UID that the daemon knows it by.
+    fileprivate var avoidedUID: [UInt8]?
     /// Looks for its technology since it was found last.
     fileprivate(set) var misses = 0
     /// Whether it has been without power since it was found last.
@@ -52,9 +54,9 @@ struct PlacementTracker {
     }
   }
 
-  /// A UID that is to be left alone, and how many more looks without it say that it is away.
+  /// A tag that is to be left alone, and how many more looks without it say that it is away.
   private struct Avoided {
-    let uid: [UInt8]
+    let tag: AvoidedTag
     var looks: [Modulation: Int]
   }
 
@@ -84,12 +86,12 @@ struct PlacementTracker {
     self.isWanted = isWanted
   }
 
-  /// The next tag with this UID is not announced until it has been away.
-  mutating func avoid(_ uid: [UInt8]) {
-    guard !avoided.contains(where: { $0.uid == uid }) else { return }
-    let technologies = modulations.filter { $0.mayHave(uid) }
+  /// The next tag that may be this one, and no second one, is not announced until it has been away.
+  mutating func avoid(_ tag: AvoidedTag) {
+    guard !avoided.contains(where: { $0.tag.uid == tag.uid }) else { return }
+    let technologies = modulations.filter { $0.mayHave(tag.uid) }
     avoided.append(
-      Avoided(uid: uid, looks: Dictionary(uniqueKeysWithValues: technologies.map { ($0, Self.missesUntilAway) })))
+      Avoided(tag: tag, looks: Dictionary(uniqueKeysWithValues: technologies.map { ($0, Self.missesUntilAway) })))
   }
 
   /// The selected tag did not answer.
@@ -144,12 +146,13 @@ struct PlacementTracker {
     resting.removeAll { $0.misses >= Self.missesUntilAway }
     outcomes = gone.compactMap { $0.number.map { .left($0) } } + outcomes
     noteInterruption(modulation, tags)
-    return outcomes + forget(gone.filter { $0.number == nil }.map(\.tag)) + forget(modulation, tags)
+    return outcomes + forget(gone.compactMap(\.avoidedUID)) + forget(after: modulation)
   }
 
   private mutating func arrive(_ tag: TagActivation) -> [Outcome] {
-    if avoided.contains(where: { tag.mayHave($0.uid) }) {
-      resting.append(Resting(tag: tag, number: nil))
+    let free = avoided.filter { !isShown($0) }
+    if let entry = free.first(where: { $0.tag.uid == tag.identifier }) ?? free.first(where: { tag.mayBe($0.tag) }) {
+      resting.append(Resting(tag: tag, number: nil, avoidedUID: entry.tag.uid))
       return [.avoided(uid: tag.identifier)]
     }
     guard isWanted(tag.type) else {
@@ -161,28 +164,22 @@ struct PlacementTracker {
     return [.arrived(lastNumber, tag)]
   }
 
-  /// These were there and left alone, and are away.
-  private mutating func forget(_ tags: [TagActivation]) -> [Outcome] {
-    let uids = avoided.map(\.uid).filter { uid in tags.contains { $0.mayHave(uid) } }
-    avoided.removeAll { uids.contains($0.uid) }
+  /// Whether a tag that rests is taken for this one.
+  private func isShown(_ entry: Avoided) -> Bool { resting.contains { $0.avoidedUID == entry.tag.uid } }
+
+  /// Those that were left alone under these UIDs are away.
+  private mutating func forget(_ uids: [[UInt8]]) -> [Outcome] {
+    avoided.removeAll { uids.contains($0.tag.uid) }
     return uids.map { .forgotten(uid: $0) }
   }
 
   /// Takes those off the list of what is to be left alone that nothing has shown.
-  private mutating func forget(_ modulation: Modulation, _ tags: [TagActivation]) -> [Outcome] {
-    for index in avoided.indices {
-      let uid = avoided[index].uid
-      if tags.contains(where: { $0.mayHave(uid) }) {
-        for key in avoided[index].looks.keys { avoided[index].looks[key] = Self.missesUntilAway }
-      } else if let count = avoided[index].looks[modulation] {
-        avoided[index].looks[modulation] = max(0, count - 1)
-      }
+  private mutating func forget(after modulation: Modulation) -> [Outcome] {
+    for index in avoided.indices where !isShown(avoided[index]) {
+      avoided[index].looks[modulation] = avoided[index].looks[modulation].map { max(0, $0 - 1) }
     }
-    let gone = avoided.filter { entry in
-      entry.looks.values.allSatisfy { $0 == 0 } && !resting.contains { $0.number == nil && $0.tag.mayHave(entry.uid) }
-    }
-    avoided.removeAll { entry in gone.contains { $0.uid == entry.uid } }
-    return gone.map { .forgotten(uid: $0.uid) }
+    return forget(
+      avoided.filter { entry in !isShown(entry) && entry.looks.values.allSatisfy { $0 == 0 } }.map(\.tag.uid))
   }
 
   /// The tag could not be read because we stopped: it is new to us when it is found again.

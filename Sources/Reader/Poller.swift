@@ -51,7 +51,7 @@ final class Poller {
     // What the daemon has said before we started comes first: which tags to leave alone, above all.
     try daemon.sleep(.zero)
     while !daemon.isShuttingDown {
-      for uid in daemon.takeAvoided() { tracker.avoid(uid) }
+      for tag in daemon.takeAvoided() { tracker.avoid(tag) }
       do throws(Interruption) {
         let isToLook = daemon.takeLookForDevice()
         guard let device else {

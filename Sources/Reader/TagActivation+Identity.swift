@@ -1,3 +1,4 @@
+import ReaderLink
 import Tags
 
 /// What tells one tag from another. An identifier is no identity: some tags make up a new one whenever they get power.
@@ -34,13 +35,16 @@ extension TagActivation {
   /// Whether it is the same tag as far as can be told without reading it.
   func isSamePlacement(as other: TagActivation) -> Bool { isSameTag(as: other) || isAlike(other) }
 
-  /// Whether this is the tag that had this identifier when another process saw it.
-  func mayHave(_ uid: [UInt8]) -> Bool {
+  /// Whether this may be the tag that another process saw.
+  func mayBe(_ avoided: AvoidedTag) -> Bool {
+    let uid = avoided.uid
     if uid == identifier { return true }
+    guard avoided.mayHaveChanged, mayChangeIdentifier, avoided.technology == type.description else { return false }
     switch self {
-    case .typeA(let tag): return tag.hasRandomUID && uid.count == 4 && uid.first == 0x08
-    case .felica: return mayChangeIdentifier && uid.count == 8 && uid.prefix(2) == identifier.prefix(2)
-    case .typeB, .jewel: return false
+    case .typeA: return uid.count == 4 && uid.first == 0x08
+    case .felica: return uid.count == 8 && uid.prefix(2) == identifier.prefix(2)
+    case .typeB: return uid.count == 4
+    case .jewel: return false
     }
   }
 }

@@ -109,10 +109,15 @@ struct FrameReader {
 
   mutating func placement() throws(ReaderLinkError) -> Placement {
     let number = try integer(UInt64.self)
+    let technology = try technology()
+    return Placement(number: number, technology: technology, uid: try bytes(0...ReaderLimits.uid, "a UID"))
+  }
+
+  mutating func technology() throws(ReaderLinkError) -> String {
     let technology = try text(ReaderLimits.technology)
     guard !technology.isEmpty, technology.utf8.allSatisfy({ $0 == 0x2D || (0x30...0x39) ~= $0 || (0x61...0x7A) ~= $0 })
     else { throw ReaderLinkError("a technology that is not a name") }
-    return Placement(number: number, technology: technology, uid: try bytes(0...ReaderLimits.uid, "a UID"))
+    return technology
   }
 
   /// - Throws: where fields remain.

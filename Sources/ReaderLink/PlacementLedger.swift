@@ -3,22 +3,55 @@
 struct PlacementLedger {
   /// Tags that rest at a time, and tags to be avoided that are remembered.
   static let most = 8
+  /// For how long after the end of its process a tag that makes up its UID counts as resting, whatever UID it has then: nobody
+  /// saw whether it was taken away, and what lies there later may be another one.
+  static let restAllowance = Duration.seconds(10)
+
+  typealias Instant = SuspendingClock.Instant
+
+  /// A tag that a process has to leave alone until it is away: announced by an earlier one, or the end of it.
+  private struct Avoided {
+    let uid: [UInt8]
+    let technology: String
+    /// When it was there last, as far as anybody knows.
+    var seen: Instant
+    /// Whether it was being read when a process ended: it may be the reason, and is never read for want of a UID.
+    let isSuspect: Bool
+  }
 
   /// Numbers count from 1 in each process; this makes them unique over all of them.
   private var generation: UInt64 = 0
   private var examining: Placement?
   private var resting: [Placement] = []
-  /// UIDs that a process has to leave alone until they are away: announced by an earlier one, or the end of it.
-  private(set) var avoided: [[UInt8]] = []
+  private var avoided: [Avoided] = []
+  /// Whether the present process has had the device open.
+  private var hasHadDevice = false
 
   /// A new process begins.
-  mutating func begin() { generation += 1 }
+  mutating func begin() {
+    generation += 1
+    hasHadDevice = false
+  }
+
+  /// The process has opened the device: it says which of the tags that it has to leave alone are away.
+  mutating func deviceIsOpen() { hasHadDevice = true }
+
+  /// What a process that begins now has to leave alone.
+  func avoided(at now: Instant) -> [AvoidedTag] {
+    avoided.map { tag in
+      let mayHaveChanged = tag.isSuspect || now - tag.seen <= Self.restAllowance
+      return AvoidedTag(uid: tag.uid, technology: tag.technology, mayHaveChanged: mayHaveChanged)
+    }
+  }
 
   /// The process has ended.
   ///
   /// - Returns: the numbers of the placements that end with it, and the tag that it was examining.
-  mutating func end() -> (removed: [UInt64], suspect: Placement?) {
-    for placement in resting + (examining.map { [$0] } ?? []) { avoid(placement.uid) }
+  mutating func end(at now: Instant) -> (removed: [UInt64], suspect: Placement?) {
+    // Those that it was told to leave alone, and did not say are away, rested until now.
+    if hasHadDevice { for index in avoided.indices { avoided[index].seen = now } }
+    for placement in resting { avoid(placement, isSuspect: false, at: now) }
+    if let examining { avoid(examining, isSuspect: true, at: now) }
     defer {
       resting = []
       examining = nil
@@ -49,15 +82,17 @@ struct PlacementLedger {
       resting.remove(at: index)
       return .removed(placement: number)
     case .forgotten(let uid):
-      avoided.removeAll { $0 == uid }
+      avoided.removeAll { $0.uid == uid }
       return nil
     case .heartbeat, .state, .scanning, .counters, .log: return nil
     }
   }
 
-  private mutating func avoid(_ uid: [UInt8]) {
-    guard !uid.isEmpty, !avoided.contains(uid) else { return }
-    avoided.append(uid)
+  private mutating func avoid(_ placement: Placement, isSuspect: Bool, at now: Instant) {
+    guard !placement.uid.isEmpty else { return }
+    let isSuspect = isSuspect || avoided.contains { $0.uid == placement.uid && $0.isSuspect }
+    avoided.removeAll { $0.uid == placement.uid }
+    avoided.append(Avoided(uid: placement.uid, technology: placement.technology, seen: now, isSuspect: isSuspect))
     if avoided.count > Self.most { avoided.removeFirst() }
   }
 

@@ -156,7 +156,7 @@ struct ReaderSupervision {
     changes = 0
     changeWindowEnd = nil
     var actions = [Action.spawn]
-    actions += placements.avoided.map { .send(.avoid(uid: $0)) }
+    actions += placements.avoided(at: now).map { .send(.avoid($0)) }
     if wantsScanning { actions.append(.send(.scan(true))) }
     return actions
   }
@@ -266,12 +266,12 @@ struct ReaderSupervision {
     case .stopping, .stoppingKilled:
       phase = .stopped
       lifeDeadline = nil
-      return placements.end().removed.map { .report(.removed(placement: $0)) } + fieldIsOff() + [.finish]
+      return placements.end(at: now).removed.map { .report(.removed(placement: $0)) } + fieldIsOff() + [.finish]
     case .running, .ending:
       break
     }
     doubtField()
-    let left = placements.end()
+    let left = placements.end(at: now)
     let pause = restarts.ended(at: now)
     reader = nil
     var actions = left.removed.map { Action.report(.removed(placement: $0)) }
@@ -295,6 +295,7 @@ extension ReaderSupervision {
       guard state != reader else { return [] }
       guard mayChange(at: now) else { return kill("it changed its state without end") }
       reader = state
+      if case .ready = state { placements.deviceIsOpen() }
       return [.report(.state(state))]
     case .scanning(let on):
       guard on != reportsScanning || isFieldInDoubt else { return [] }

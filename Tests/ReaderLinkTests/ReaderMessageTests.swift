@@ -32,7 +32,10 @@ import Testing
     #expect(try ReaderMessage(payload: Self.payload(message.frame)) == message)
   }
 
-  @Test(arguments: [ReaderCommand.scan(true), .scan(false), .avoid(uid: [1, 2, 3, 4]), .shutDown, .lookForDevice])
+  @Test(arguments: [
+    ReaderCommand.scan(true), .scan(false),
+    .avoid(AvoidedTag(uid: [1, 2, 3, 4], technology: "type-4b", mayHaveChanged: true)), .shutDown, .lookForDevice,
+  ])
   func commandComesBackAsItWasSent(_ command: ReaderCommand) throws {
     #expect(try ReaderCommand(payload: Self.payload(command.frame)) == command)
   }

@@ -205,7 +205,7 @@ private struct Rig {
       rig(.exited(reason)) == [
         .report(.crashed(ReaderCrash(reason: reason, suspect: announced, restart: .zero))),
         .report(.state(.failed(reason: "the reader process ended: \(reason)"))),
-        .spawn, .send(.avoid(uid: placement.uid)),
+        .spawn, .send(.avoid(avoided(true))),
       ])
     _ = rig(.received(.forgotten(uid: placement.uid)))
     _ = rig(.exited(reason))
@@ -222,9 +222,33 @@ private struct Rig {
         == [.report(.tag(TagReport(placement: announced, content: .problem(reason: "empty"))))])
     let actions = rig(.exited("x"))
     #expect(actions.first == .report(.removed(placement: announced.number)))
-    #expect(actions.last == .send(.avoid(uid: placement.uid)))
+    #expect(actions.last == .send(.avoid(avoided(true))))
     #expect(
       actions.contains(.report(.crashed(ReaderCrash(reason: "x", suspect: nil, restart: .zero)))))
+  }
+
+  private func avoided(_ mayHaveChanged: Bool) -> AvoidedTag {
+    AvoidedTag(uid: placement.uid, technology: placement.technology, mayHaveChanged: mayHaveChanged)
+  }
+
+  /// Which of the tags that rested is meant where it makes up its UID: only for a while.
+  @Test(arguments: [false, true]) func aTagThatRestedLongAgoIsKnownByItsUIDAlone(isSuspect: Bool) {
+    var rig = Rig()
+    _ = rig(.start)
+    _ = rig(.received(.state(.ready(name: "", device: ""))))
+    _ = rig(.received(.examining(placement)))
+    let report = TagReport(placement: placement, content: .problem(reason: "empty"))
+    if !isSuspect { _ = rig(.received(.tag(report))) }
+    #expect(rig(.exited("x")).last == .send(.avoid(avoided(true))))
+    // These do not get at the device, and see no tag.
+    _ = rig(.exited("x"))
+    #expect(rig.advance(.seconds(9)) == [.spawn, .send(.avoid(avoided(true)))])
+    _ = rig(.exited("x"))
+    #expect(rig.advance(.seconds(9)) == [.spawn, .send(.avoid(avoided(isSuspect)))])
+    // This one does, and goes on leaving it alone.
+    _ = rig(.received(.state(.ready(name: "", device: ""))))
+    _ = rig(.exited("x"))
+    #expect(rig.advance(.seconds(1)) == [.spawn, .send(.avoid(avoided(true)))])
   }
 
   @Test func placementsOfTwoProcessesDiffer() {

@@ -207,9 +207,13 @@ import Testing
 
   // MARK: Tags that are left alone
 
+  func avoided(_ uid: [UInt8], _ technology: String = "type-2", mayHaveChanged: Bool = true) -> AvoidedTag {
+    AvoidedTag(uid: uid, technology: technology, mayHaveChanged: mayHaveChanged)
+  }
+
   @Test func aTagToAvoidIsLeftAloneUntilItIsAway() {
     var tracker = PlacementTracker([.typeA])
-    tracker.avoid(tag.identifier)
+    tracker.avoid(avoided(tag.identifier))
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.avoided(uid: tag.identifier)])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [])
     #expect(tracker.looked(for: .typeA, found: []) == [])
@@ -219,7 +223,7 @@ import Testing
 
   @Test func aTagToAvoidIsForgottenOnceEveryTechnologyThatMayHaveItHasMissedIt() {
     var tracker = PlacementTracker([.typeA, .typeB, .felica212])
-    tracker.avoid([1, 2, 3, 4])
+    tracker.avoid(avoided([1, 2, 3, 4]))
     #expect(tracker.looked(for: .typeA, found: []) == [])
     #expect(tracker.looked(for: .typeA, found: []) == [])
     #expect(tracker.looked(for: .typeB, found: []) == [])
@@ -228,16 +232,44 @@ import Testing
 
   @Test func anotherTagIsReadBesideOneToAvoid() {
     var tracker = PlacementTracker([.typeA])
-    tracker.avoid(tag.identifier)
+    tracker.avoid(avoided(tag.identifier))
     #expect(tracker.looked(for: .typeA, found: [other, tag]) == [.arrived(1, other), .avoided(uid: tag.identifier)])
     #expect(tracker.looked(for: .typeA, found: [other]) == [])
     #expect(tracker.looked(for: .typeA, found: [other]) == [.forgotten(uid: tag.identifier)])
   }
 
-  @Test func aRandomUIDToAvoidMeansWhoeverHasOne() {
-    var tracker = PlacementTracker([.typeA])
-    tracker.avoid([8, 1, 1, 1])
-    #expect(tracker.looked(for: .typeA, found: [card([8, 2, 2, 2])]) == [.avoided(uid: [8, 2, 2, 2])])
+  @Test(arguments: [Modulation.typeA, .typeB, .felica212])
+  func aMadeUpIdentifierToAvoidMeansTheFirstThatHasOne(modulation: Modulation) {
+    func tag(_ number: UInt8) -> TagActivation {
+      switch modulation {
+      case .typeA: card([8, number, number, number])
+      case .typeB: cardB([number, number, number, number])
+      default: felica([0x02, 0xFE, 0, 0, 0, 0, 0, number])
+      }
+    }
+    for mayHaveChanged in [true, false] {
+      var tracker = PlacementTracker([modulation])
+      tracker.avoid(avoided(tag(1).identifier, tag(1).type.description, mayHaveChanged: mayHaveChanged))
+      guard mayHaveChanged else {
+        #expect(tracker.looked(for: modulation, found: [tag(2)]) == [.arrived(1, tag(2))])
+        continue
+      }
+      #expect(tracker.looked(for: modulation, found: [tag(2)]) == [.avoided(uid: tag(2).identifier)])
+      // It may have yet another one, and a second tag is not meant.
+      tracker.fieldWentOff()
+      #expect(tracker.looked(for: modulation, found: [tag(3)]) == [])
+      #expect(tracker.looked(for: modulation, found: [tag(3), tag(4)]) == [.arrived(1, tag(4))])
+      #expect(tracker.looked(for: modulation, found: [tag(4)]) == [])
+      // The daemon knows it by the first.
+      #expect(tracker.looked(for: modulation, found: [tag(4)]) == [.forgotten(uid: tag(1).identifier)])
+    }
+  }
+
+  @Test func aMadeUpIdentifierToAvoidMeansNoTagOfAnotherKind() {
+    var tracker = PlacementTracker([.typeA, .typeB])
+    tracker.avoid(avoided([8, 1, 1, 1], "type-4a"))
+    #expect(tracker.looked(for: .typeB, found: [cardB([8, 2, 2, 2])]) == [.arrived(1, cardB([8, 2, 2, 2]))])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }
 
   @Test func aTagOfAKindThatIsNotWantedIsLeftAlone() {

@@ -235,6 +235,29 @@ import Testing
     await rig.stop()
   }
 
+  /// Its identifier is another one for the next process, which switches the field off first.
+  @Test(arguments: [false, true]) func aCardWithARandomIdentifierIsNotAnnouncedByTheNextProcess(isTypeB: Bool)
+    async throws
+  {
+    let rig = try await ReaderRig.scanning()
+    let message = try uri("https://example.com/1")
+    let id = await rig.simulator.place(
+      try isTypeB ? .type4B(message: message, pupi: .random) : .type4(message: message, uid: .random))
+    _ = try await rig.message()
+    kill(try #require(await rig.process.processID), SIGKILL)
+    _ = try await rig.crash()
+    try await rig.expect(.scanning(true))
+    try await rig.commands(40)
+    await rig.simulator.remove(id)
+    try await rig.commands(40)
+    // The next one of its kind is announced.
+    let next = try uri("https://example.com/2")
+    await rig.simulator.place(
+      try isTypeB ? .type4B(message: next, pupi: .random) : .type4(message: next, uid: .random))
+    #expect(try await rig.message().message == next)
+    await rig.stop()
+  }
+
   @Test func stoppingLeavesNoProcessAndNoField() async throws {
     let rig = try await ReaderRig.scanning()
     let child = try #require(await rig.process.processID)
