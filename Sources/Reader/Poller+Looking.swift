@@ -31,6 +31,10 @@ extension Poller {
       presence.checkFailed()
       tracker.checkFailed(tag)
       try letGo(device)
+    case .fieldOff:
+      selected = nil
+      mayListen = false
+      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
     case .look(let modulations, let isAnew):
       try look(for: modulations, isAnew: isAnew, device)
     }
@@ -51,7 +55,9 @@ extension Poller {
     }
     try handle(outcomes)
     // Looking for a second tag has sent the first one to sleep.
-    guard selected == nil, tracker.resting.count == 1, let resting = tracker.resting.first, resting.misses == 0 else {
+    guard !presence.isIdle, selected == nil, tracker.resting.count == 1, let resting = tracker.resting.first,
+      resting.misses == 0
+    else {
       return
     }
     try selectAgain(resting.tag, device)

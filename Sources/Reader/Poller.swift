@@ -40,7 +40,8 @@ final class Poller {
     tracker = PlacementTracker(technologies.modulations) { technologies.contains($0) }
     plan = PollPlan(
       technologies.modulations, interval: options.pollInterval, idleInterval: options.idlePollInterval)
-    presence = PresencePlan(plan.modulations, pollInterval: options.pollInterval)
+    presence = PresencePlan(
+      plan.modulations, pollInterval: options.pollInterval, idleInterval: options.idlePollInterval)
   }
 
   /// Serves the daemon until it says that it is enough.

@@ -5,6 +5,9 @@ import Tags
 /// The field stays on, so that a tag with a random identifier keeps it. One tag alone is checked with one command; several are
 /// looked for anew each time, since a chip keeps at most two of one technology. Before a tag counts as away the field is off
 /// once: a tag that is out of step hears nothing else.
+///
+/// Where nothing has come or gone for minutes, the field is off between two looks, which come at `idleInterval`; a tag that then is
+/// taken away is noticed so much later. The first miss ends that.
 struct PresencePlan {
   typealias Instant = SuspendingClock.Instant
 
@@ -12,6 +15,7 @@ struct PresencePlan {
     case pause(Duration)
     /// Ask the selected tag whether it is there.
     case check
+    case fieldOff
     /// Look for these technologies, in this order, with the field off before where `isAnew`.
     case look([Modulation], isAnew: Bool)
   }
@@ -26,17 +30,43 @@ struct PresencePlan {
   /// The pause before a look that finds out whether a tag is away. With the field off it makes every tag begin anew.
   static let confirmationInterval = Duration.milliseconds(10)
 
+  /// How much more rarely tags are looked for, when nothing happens, that may make up another identifier whenever the field comes on:
+  /// each time they have to be read to know them again.
+  static let rarity = 8
+  /// How many times as long as it was on for a look the field is off after it, when nothing happens.
+  static let leastRest = 4
+
+  /// Where in a cycle it is when nothing happens.
+  private enum Idleness {
+    case awake
+    case fieldIsOff
+    case rested
+    case looked(since: Instant)
+  }
+
   private let modulations: [Modulation]
+  private let idleInterval: Duration
   private let shortest: Duration
   private var hasPaused = true
   private var hasChecked = true
   private var newcomersDue: Instant?
+  /// What rested at the last step, and since when that is so.
+  private var known: [UInt64?] = []
+  private var lastChange: Instant?
+  private var idleness = Idleness.awake
+  /// How long the last look took when nothing happened.
+  private var lookTime = Duration.zero
+
+  /// Whether nothing has happened for long.
+  var isIdle: Bool { if case .awake = idleness { false } else { true } }
 
   /// - Parameters:
   ///   - modulations: what is looked for.
   ///   - pollInterval: who has the field looked at in quicker succession than usual wants this, too.
-  init(_ modulations: [Modulation], pollInterval: Duration) {
+  ///   - idleInterval: from the beginning of one look to that of the next where nothing has happened for `PollPlan.idleAfter`.
+  init(_ modulations: [Modulation], pollInterval: Duration, idleInterval: Duration) {
     self.modulations = modulations
+    self.idleInterval = max(idleInterval, Self.checkInterval)
     shortest = pollInterval * 3
   }
 
@@ -45,6 +75,8 @@ struct PresencePlan {
     newcomersDue = nil
     hasPaused = true
     hasChecked = true
+    lastChange = nil
+    idleness = .awake
   }
 
   /// The check has failed: whether the tag is away is looked at without delay.
@@ -59,6 +91,11 @@ struct PresencePlan {
   /// - Returns: the step.
   mutating func next(_ resting: [PlacementTracker.Resting], selected: TagActivation?, at now: Instant) -> Step {
     let missed = resting.contains { $0.misses > 0 }
+    if !missed, isQuiet(resting, at: now) { return idleStep(resting, at: now) }
+    if isIdle {
+      idleness = .awake
+      hasPaused = !missed
+    }
     guard hasPaused else {
       hasPaused = true
       if missed { return .pause(Self.confirmationInterval) }
@@ -81,5 +118,37 @@ struct PresencePlan {
     }
     if isSelected { return .check }
     return .look(own, isAnew: false)
+  }
+
+  /// Whether what rests has been the same for long.
+  private mutating func isQuiet(_ resting: [PlacementTracker.Resting], at now: Instant) -> Bool {
+    let numbers = resting.map(\.number)
+    guard let lastChange, numbers == known else {
+      (lastChange, known) = (now, numbers)
+      return false
+    }
+    return lastChange.duration(to: now) >= PollPlan.idleAfter
+  }
+
+  private mutating func idleStep(_ resting: [PlacementTracker.Resting], at now: Instant) -> Step {
+    switch idleness {
+    case .awake:
+      idleness = .fieldIsOff
+      lookTime = .zero
+      return .fieldOff
+    case .looked(let begin):
+      idleness = .fieldIsOff
+      lookTime = begin.duration(to: now)
+      return .fieldOff
+    case .fieldIsOff:
+      idleness = .rested
+      let mayChange = resting.contains { $0.tag.mayChangeIdentifier }
+      let interval = idleInterval * (mayChange ? Self.rarity : 1)
+      return .pause(max(interval - lookTime, lookTime * Self.leastRest))
+    case .rested:
+      idleness = .looked(since: now)
+      let own = modulations.filter { modulation in resting.contains { $0.tag.modulation == modulation } }
+      return .look(modulations.filter { !own.contains($0) } + own, isAnew: false)
+    }
   }
 }

@@ -9,7 +9,9 @@ import Testing
   let other = TagActivation.typeB(
     TypeBActivation(pupi: [1, 2, 3, 4], applicationData: [], protocolInfo: [0, 0x81, 0xE1], attribResponse: []))
 
-  func plan() -> PresencePlan { PresencePlan([.typeA, .typeB, .jewel], pollInterval: .milliseconds(50)) }
+  func plan() -> PresencePlan {
+    PresencePlan([.typeA, .typeB, .jewel], pollInterval: .milliseconds(50), idleInterval: .milliseconds(250))
+  }
 
   func resting(_ tags: TagActivation..., misses: Int = 0) -> [PlacementTracker.Resting] {
     var tracker = PlacementTracker()
@@ -58,6 +60,66 @@ import Testing
     _ = plan.next(resting(tag), selected: tag, at: now)
     _ = plan.next(resting(tag), selected: tag, at: now)
     #expect(plan.next(resting(tag), selected: nil, at: now) == .look([.typeA], isAnew: false))
+  }
+
+  // MARK: Nothing happens
+
+  /// Steps until it is idle, and the time when it is.
+  func idle(_ plan: inout PresencePlan, _ resting: [PlacementTracker.Resting]) -> SuspendingClock.Instant {
+    _ = plan.next(resting, selected: tag, at: now)
+    return now + PollPlan.idleAfter
+  }
+
+  @Test(arguments: [(false, Duration.milliseconds(250)), (true, .milliseconds(2000))])
+  func whereNothingHappensForMinutesTheFieldIsOffBetweenTwoLooks(_ isRandom: Bool, _ interval: Duration) {
+    var plan = plan()
+    let tag = isRandom ? TagActivation.typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [8, 1, 2, 3])) : tag
+    let resting = resting(tag)
+    var later = idle(&plan, resting)
+    #expect(plan.next(resting, selected: tag, at: later - .milliseconds(1)) == .pause(.milliseconds(120)))
+    #expect(plan.next(resting, selected: tag, at: later) == .fieldOff)
+    #expect(plan.isIdle)
+    #expect(plan.next(resting, selected: nil, at: later) == .pause(interval))
+    for _ in 0..<3 {
+      later += interval
+      // All technologies: who comes then ends it.
+      #expect(plan.next(resting, selected: nil, at: later) == .look([.typeB, .jewel, .typeA], isAnew: false))
+      later += .milliseconds(40)
+      #expect(plan.next(resting, selected: tag, at: later) == .fieldOff)
+      #expect(plan.next(resting, selected: nil, at: later) == .pause(interval - .milliseconds(40)))
+    }
+    // However slow the reader is, the field is off for most of the time.
+    _ = plan.next(resting, selected: nil, at: later)
+    #expect(plan.next(resting, selected: nil, at: later + .seconds(1)) == .fieldOff)
+    #expect(plan.next(resting, selected: nil, at: later + .seconds(1)) == .pause(.seconds(4)))
+  }
+
+  @Test func aMissOrANewcomerEndsTheIdlenessAtOnce() {
+    var plan = plan()
+    var later = idle(&plan, resting(tag))
+    for _ in 0..<3 { _ = plan.next(resting(tag), selected: nil, at: later) }
+    #expect(plan.isIdle)
+    let missed = resting(tag, misses: 1)
+    #expect(plan.next(missed, selected: nil, at: later) == .pause(PresencePlan.confirmationInterval))
+    #expect(!plan.isIdle)
+    #expect(plan.next(missed, selected: nil, at: later) == .look([.typeA], isAnew: true))
+    // It was there, and goes on resting.
+    #expect(plan.next(resting(tag), selected: tag, at: later) == .fieldOff)
+    let both = resting(tag, other)
+    #expect(plan.next(both, selected: nil, at: later) == .look([.jewel, .typeA, .typeB], isAnew: false))
+    later += PollPlan.idleAfter - .milliseconds(1)
+    #expect(plan.next(both, selected: nil, at: later) == .pause(.milliseconds(60)))
+    #expect(!plan.isIdle)
+  }
+
+  @Test func scanningThatBeginsAnewIsSomethingThatHappens() {
+    var plan = plan()
+    let later = idle(&plan, resting(tag))
+    _ = plan.next(resting(tag), selected: nil, at: later)
+    #expect(plan.isIdle)
+    plan.begin()
+    #expect(plan.next(resting(tag), selected: nil, at: later) == .look([.typeB, .jewel, .typeA], isAnew: false))
+    #expect(!plan.isIdle)
   }
 
   @Test(arguments: [
