@@ -41,22 +41,26 @@ extension TagChannel {
   }
 
   private mutating func send(_ command: [UInt8]) throws(TagStop) -> AnswerAPDU {
+    let answer: [UInt8]
     do throws(TagChannelError) {
-      return AnswerAPDU(try exchange(command))
+      answer = try exchange(command)
     } catch {
       throw .channel(error)
     }
+    // No card answers that (ISO/IEC 7816-4, 5.1): it says nothing of what the card holds.
+    guard answer.count >= 2 else { throw .problem(.damaged, "an answer has no status word") }
+    return AnswerAPDU(answer)
   }
 }
 
-/// An answer APDU; one too short for a status word counts as a refusal.
+/// An answer APDU, of at least the status word.
 private struct AnswerAPDU {
   private let data: ArraySlice<UInt8>
   let status: Int
 
   init(_ bytes: [UInt8]) {
     data = bytes.dropLast(2)
-    status = bytes.count < 2 ? 0 : bytes.suffix(2).bigEndian
+    status = bytes.suffix(2).bigEndian
   }
 
   var isSuccess: Bool { status == 0x9000 }
