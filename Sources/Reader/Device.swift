@@ -130,12 +130,29 @@ final class Device: Chip {
   }
 
   private func list(_ modulation: Modulation, _ command: [UInt8]) throws(Failure) -> [TagActivation] {
+    let (tags, isWhole) = try look(modulation, command)
+    guard !isWhole else { return tags }
+    // A tag whose part of the answer makes no sense sleeps now and answers no look until it has lost its power: that it is missing
+    // says nothing.
+    try switchFieldOff()
+    usleep(UInt32(PollPlan.resetTime / .microseconds(1)))
+    if modulation.isFeliCa { try powerFeliCa() }
+    let again = try look(modulation, command)
+    // What says of itself what no standard allows is no tag, and no reason to give the reader up.
+    if !again.isWhole { try switchFieldOff() }
+    return again.tags
+  }
+
+  /// - Returns: the tags that the chip has found, and whether they are as many as it says.
+  private func look(
+    _ modulation: Modulation, _ command: [UInt8]
+  ) throws(Failure) -> (tags: [TagActivation], isWhole: Bool) {
     fieldOnSince = fieldOnSince ?? .now
     let answer = try perform(command)
     // Not even a number of tags, that is nothing a tag can bring about.
-    guard !answer.isEmpty else { throw refusal("an answer is empty") }
-    // What says of itself what no standard allows is no tag, and no reason to give the reader up.
-    return (try? TargetList.all(of: answer, modulation)) ?? []
+    guard let count = answer.first else { throw refusal("an answer is empty") }
+    let tags = (try? TargetList.all(of: answer, modulation)) ?? []
+    return (tags, tags.count >= count)
   }
 
   /// The chip takes a UID of more than four bytes with its cascade tags (ISO/IEC 14443-3, 6.5.4).
