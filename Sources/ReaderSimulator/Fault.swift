@@ -12,12 +12,13 @@ public struct Fault: Sendable, Hashable {
     case status(UInt8)
     case delay(Duration)
     case removal(heard: Bool)
+    case tear(WriteTear)
     case disturbance(Disturbance)
 
     /// Whether it strikes an exchange on the air, not a command of the host's.
     var isOnAir: Bool {
       switch self {
-      case .removal, .disturbance: true
+      case .removal, .tear, .disturbance: true
       default: false
       }
     }
@@ -132,6 +133,17 @@ public struct Fault: Sendable, Hashable {
     Fault(kind: .removal(heard: heard), number: exchange)
   }
 
+  /// Every tag is taken away while it programs what an exchange has it write. One that has nothing to program hears the frame
+  /// and is taken away.
+  ///
+  /// - Parameters:
+  ///   - exchange: the how-manieth from now on, from 1.
+  ///   - tear: how far it gets.
+  /// - Returns: the fault.
+  public static func tear(exchange: Int = 1, _ tear: WriteTear) -> Fault {
+    Fault(kind: .tear(tear), number: exchange)
+  }
+
   /// Something happens on the air. The chip says with the status of its answer that it got nothing (01) or something broken (02,
   /// 13), once it has tried again: where the host has told it to by RFConfiguration (MaxRtyCOM), and to an ISO-DEP card as the
   /// protocol demands.
@@ -165,6 +177,7 @@ struct FaultPlan {
   /// What is wrong with one exchange on the air.
   enum RadioEffect: Equatable {
     case removal(heard: Bool)
+    case tear(WriteTear)
     case disturbance(Fault.Disturbance)
   }
 
@@ -200,7 +213,7 @@ struct FaultPlan {
       case .refusal: effects.isRefused = true
       case .status(let status): effects.status = status
       case .delay(let delay): effects.delay += delay
-      case .removal, .disturbance: break
+      case .removal, .tear, .disturbance: break
       }
     }
     return effects
@@ -210,6 +223,7 @@ struct FaultPlan {
   mutating func nextExchange() -> RadioEffect? {
     switch strike(where: \.kind.isOnAir).first?.kind {
     case .removal(let heard): .removal(heard: heard)
+    case .tear(let tear): .tear(tear)
     case .disturbance(let disturbance): .disturbance(disturbance)
     default: nil
     }

@@ -71,4 +71,20 @@ import Testing
       #expect(tag.memory[32..<36] == (heard ? [9, 9, 9, 9] : [0, 0, 0, 0]))
     }
   }
+
+  /// Within the write of page 8, which holds zeros.
+  @Test(
+    arguments: [
+      (WriteTear(bytes: 0), [0, 0, 0, 0]), (WriteTear(bytes: 3), [9, 9, 9, 0]), (WriteTear(bytes: 9), [9, 9, 9, 9]),
+      (WriteTear(bytes: 1, remainder: .ones), [9, 0xFF, 0xFF, 0xFF]),
+    ] as [(WriteTear, [UInt8])])
+  func aTornWriteIsProgrammedInPart(tear: WriteTear, expected: [UInt8]) throws {
+    let driver = try driver(.tear(exchange: 2, tear))
+    #expect(driver.answer([0x40, 0x01, 0x30, 0x00])?.count == 17)
+    #expect(driver.answer([0x40, 0x01, 0xA2, 0x08, 9, 9, 9, 9]) == [0x01])
+    #expect(driver.chip.radio.field.tags.isEmpty)
+    let tag = try #require(driver.takeBack(1))
+    #expect(Array(tag.memory[32..<36]) == expected)
+    #expect(tag.writeTear == nil)
+  }
 }

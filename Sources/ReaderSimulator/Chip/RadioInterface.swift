@@ -87,6 +87,11 @@ struct RadioInterface {
       if heard { _ = putOnAir(frame) }
       for id in field.tags { takenAway[id] = field.remove(id) }
       return .silence
+    case .tear(let tear):
+      field.tearWrites(tear)
+      _ = putOnAir(frame)
+      for id in field.tags { takenAway[id] = field.remove(id) }
+      return .silence
     case .disturbance(.unheard): return .silence
     case .disturbance(.garbledCommand): return putOnAir(frame.garbled)
     case .disturbance(.unanswered):

@@ -11,4 +11,7 @@ protocol FieldTag: Sendable {
 
   /// The permanent memory as a reader would dump it.
   var memory: [UInt8] { get }
+
+  /// How far what is written now gets; nil where it gets to its end.
+  var writeTear: WriteTear? { get set }
 }

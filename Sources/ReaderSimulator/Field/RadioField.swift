@@ -33,8 +33,14 @@ struct RadioField {
   mutating func remove(_ id: TagID) -> (any FieldTag)? {
     guard let index = placed.firstIndex(where: { $0.id == id }) else { return nil }
     var tag = placed.remove(at: index).tag
+    tag.writeTear = nil
     tag.losePower()
     return tag
+  }
+
+  /// What the tags write from now on gets no further than this.
+  mutating func tearWrites(_ tear: WriteTear) {
+    for index in placed.indices { placed[index].tag.writeTear = tear }
   }
 
   func memory(of id: TagID) -> [UInt8]? {

@@ -6,6 +6,8 @@ protocol TypeAApplication: Sendable {
   var sak: UInt8 { get }
   /// The permanent memory as a reader would dump it.
   var memory: [UInt8] { get }
+  /// How far what is written now gets.
+  var writeTear: WriteTear? { get set }
   /// Whether the tag is in ISO/IEC 14443-4, where the commands of part 3 mean nothing to it.
   var isInBlockProtocol: Bool { get }
   /// Whether a request ends ISO/IEC 14443-4.
@@ -70,6 +72,10 @@ struct TypeATag: FieldTag {
   }
 
   var memory: [UInt8] { application.memory }
+  var writeTear: WriteTear? {
+    get { application.writeTear }
+    set { application.writeTear = newValue }
+  }
 
   mutating func losePower() {
     state = .idle

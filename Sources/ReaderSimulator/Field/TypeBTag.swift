@@ -30,6 +30,10 @@ struct TypeBTag: FieldTag {
   }
 
   var memory: [UInt8] { card.application.memory }
+  var writeTear: WriteTear? {
+    get { card.application.writeTear }
+    set { card.application.writeTear = newValue }
+  }
 
   mutating func losePower() {
     state = .idle

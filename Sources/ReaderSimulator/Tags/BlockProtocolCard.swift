@@ -2,6 +2,8 @@
 protocol CardApplication: Sendable {
   /// The permanent memory as a reader would dump it.
   var memory: [UInt8] { get }
+  /// How far what is written now gets.
+  var writeTear: WriteTear? { get set }
 
   /// Deselected, or without power.
   mutating func deselect()
@@ -25,7 +27,7 @@ struct BlockProtocolCard: Sendable {
   /// More than any extended APDU.
   private static let maximumCommand = 65_544
 
-  private(set) var application: any CardApplication
+  var application: any CardApplication
   /// How many times it asks for more time before each answer.
   private let timeExtensions: Int
 
@@ -143,6 +145,10 @@ struct BlockProtocolTag: TypeAApplication {
 
   var atqa: [UInt8] { [0x44, 0x03] }
   var memory: [UInt8] { card.application.memory }
+  var writeTear: WriteTear? {
+    get { card.application.writeTear }
+    set { card.application.writeTear = newValue }
+  }
 
   mutating func deactivate() {
     isInBlockProtocol = false

@@ -46,6 +46,10 @@ struct DESFireApplication: CardApplication {
   }
 
   var memory: [UInt8] { type4.memory }
+  var writeTear: WriteTear? {
+    get { type4.writeTear }
+    set { type4.writeTear = newValue }
+  }
 
   mutating func deselect() {
     type4.deselect()

@@ -22,6 +22,8 @@ struct FeliCaSystem: Sendable {
   let maximumWrite: Int
   /// FeliCa Lite: few commands, and a block of its memory says what may be written.
   var isLite = false
+  /// How far what is written now gets, over all blocks of a command.
+  var writeTear: WriteTear?
 
   /// READ WITHOUT ENCRYPTION.
   ///
@@ -42,8 +44,10 @@ struct FeliCaSystem: Sendable {
   mutating func update(_ parameters: [UInt8]) -> [UInt8]? {
     guard let request = Request(parameters), request.data.count == request.elements.count * 16 else { return nil }
     if let refusal = refusal(request, most: min(maximumWrite, 13), isWriting: true) { return refusal.flags }
+    let old = request.elements.flatMap { blocks[$0.block] ?? [] }
+    let new = writeTear.contents(request.data, over: old)
     for (index, element) in request.elements.enumerated() {
-      write(Array(request.data[(index * 16)..<(index * 16 + 16)]), to: element.block)
+      write(Array(new[(index * 16)..<(index * 16 + 16)]), to: element.block)
     }
     return [0x00, 0x00]
   }

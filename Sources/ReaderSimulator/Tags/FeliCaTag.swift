@@ -24,6 +24,11 @@ struct FeliCaTag: FieldTag {
     return system.map { system in system.blocks.keys.sorted().flatMap { system.blocks[$0] ?? [] } } ?? []
   }
 
+  var writeTear: WriteTear? {
+    get { systems.first?.writeTear }
+    set { for index in systems.indices { systems[index].writeTear = newValue } }
+  }
+
   mutating func losePower() {
     guard hasRandomIdentifier else { return }
     let random = (0..<6).map { _ in UInt8.random(in: 0...0xFF) }

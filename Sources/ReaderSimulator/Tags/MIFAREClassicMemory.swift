@@ -12,6 +12,8 @@ struct MIFAREClassicMemory {
 
   let model: MIFAREClassicModel
   private(set) var bytes: [UInt8]
+  /// How far what is written now gets.
+  var writeTear: WriteTear?
 
   /// As it leaves the factory: all keys FF, and nothing on it.
   init(model: MIFAREClassicModel, uid: [UInt8]) {
@@ -67,7 +69,8 @@ struct MIFAREClassicMemory {
   mutating func put(_ contents: [UInt8], at block: Int) {
     let start = block * Self.blockSize
     let end = min(start + contents.count, bytes.count)
-    bytes.replaceSubrange(start..<end, with: contents.prefix(end - start))
+    let old = Array(bytes[start..<end])
+    bytes.replaceSubrange(start..<end, with: writeTear.contents(Array(contents.prefix(end - start)), over: old))
   }
 
   func key(_ key: Key, of sector: Int) -> [UInt8] {

@@ -10,6 +10,7 @@ struct PaymentApplication: CardApplication {
   }()
 
   var memory: [UInt8] { [] }
+  var writeTear: WriteTear?
 
   mutating func deselect() {}
 

@@ -8,6 +8,8 @@ struct Type1Memory: Sendable {
 
   let model: Type1Model
   private(set) var bytes: [UInt8]
+  /// How far what is written now gets.
+  var writeTear: WriteTear?
 
   /// Formatted, with `message` in an NDEF TLV.
   ///
@@ -65,7 +67,9 @@ struct Type1Memory: Sendable {
     let range = address..<address + data.count
     guard range.lowerBound >= 0, range.upperBound <= bytes.count, !isLocked(block: address / 8) else { return nil }
     guard !erasing || !isOneTimeProgrammable(block: address / 8) else { return nil }
-    for (address, byte) in zip(range, data) { bytes[address] = erasing ? byte : bytes[address] | byte }
+    let old = Array(bytes[range])
+    let new = erasing ? data : zip(old, data).map { $0 | $1 }
+    bytes.replaceSubrange(range, with: writeTear.contents(new, over: old, erasing: erasing))
     return Array(bytes[range])
   }
 

@@ -3,6 +3,8 @@
 struct Type2Memory: Sendable {
   let model: Type2Model
   private(set) var bytes: [UInt8]
+  /// How far what is written now gets. Bits that can only be set are not erased before.
+  var writeTear: WriteTear?
 
   /// With `message` in an NDEF TLV.
   ///
@@ -64,6 +66,8 @@ struct Type2Memory: Sendable {
       bytes.replaceSubrange((configuration * 4)..<(configuration * 4 + 8), with: [0x04, 0, 0, 0xFF, 0x00, 0x05, 0, 0])
       if let page = model.dynamicLockPage { bytes[page * 4 + 3] = 0xBD }
     }
+    // AUTH0 of an Ultralight C.
+    if model.hasTripleDES { bytes[0x2A * 4] = 0x30 }
     return bytes
   }
 
@@ -75,7 +79,7 @@ struct Type2Memory: Sendable {
     guard isReadable(page) else { return nil }
     return (page..<page + 4).flatMap { next in
       switch model.end {
-      case .rollsOver: contents(of: next % (model.lastReadable + 1))
+      case .rollsOver: contents(of: next % (lastReadable + 1))
       case .zeros: next >> 8 == page >> 8 && isReadable(next) ? contents(of: next) : [0, 0, 0, 0]
       }
     }
@@ -89,7 +93,23 @@ struct Type2Memory: Sendable {
     return pages.flatMap(contents(of:))
   }
 
-  private func isReadable(_ page: Int) -> Bool { model.hasPage(page) && page <= model.lastReadable }
+  private func isReadable(_ page: Int) -> Bool { model.hasPage(page) && page <= lastReadable }
+
+  /// The last page that can be read by somebody who has not shown the password or the key.
+  private var lastReadable: Int { min(model.lastReadable, isReadingProtected ? firstProtectedPage - 1 : Int.max) }
+
+  /// AUTH0, the first page that asks for the password or the key (NTAG213/215/216 data sheet, section 8.5.7; MF0ICU2 data
+  /// sheet, section 7.5.8).
+  private var firstProtectedPage: Int {
+    if model.hasTripleDES { return Int(bytes[0x2A * 4]) }
+    return model.secrets.map { Int(bytes[($0.lowerBound - 2) * 4 + 3]) } ?? .max
+  }
+
+  /// Bit 7 of ACCESS, or bit 0 of AUTH1: whether reading asks for it, too.
+  private var isReadingProtected: Bool {
+    if model.hasTripleDES { return bytes[0x2B * 4] & 0x01 == 0 }
+    return model.secrets.map { bytes[($0.lowerBound - 1) * 4] & 0x80 != 0 } ?? false
+  }
 
   private func contents(of page: Int) -> [UInt8] {
     if let secrets = model.secrets, secrets.contains(page) { return [0, 0, 0, 0] }
@@ -98,7 +118,7 @@ struct Type2Memory: Sendable {
 
   /// - Returns: false where the tag refuses: no such page, read-only, or locked.
   mutating func write(_ data: [UInt8], page: Int) -> Bool {
-    guard page >= 2, model.hasPage(page), data.count == 4 else { return false }
+    guard page >= 2, model.hasPage(page), page < firstProtectedPage, data.count == 4 else { return false }
     switch page {
     case 2: setOnce([0, 0, data[2] & ~frozenStaticLocks.0, data[3] & ~frozenStaticLocks.1], page: 2)
     case 3:
@@ -109,14 +129,17 @@ struct Type2Memory: Sendable {
       setOnce([data[0] & ~frozen.0, data[1] & ~frozen.1, data[2], 0], page: page)
     default:
       guard !isLocked(page) else { return false }
-      bytes.replaceSubrange((page * 4)..<(page * 4 + 4), with: data)
+      let old = Array(bytes[(page * 4)..<(page * 4 + 4)])
+      bytes.replaceSubrange((page * 4)..<(page * 4 + 4), with: writeTear.contents(data, over: old))
     }
     return true
   }
 
   /// Bits that once set stay set.
   private mutating func setOnce(_ data: [UInt8], page: Int) {
-    for (offset, byte) in data.enumerated() { bytes[page * 4 + offset] |= byte }
+    let old = Array(bytes[(page * 4)..<(page * 4 + 4)])
+    let new = zip(old, data).map { $0 | $1 }
+    bytes.replaceSubrange((page * 4)..<(page * 4 + 4), with: writeTear.contents(new, over: old, erasing: false))
   }
 
   /// Whether a lock bit makes the page read-only.

@@ -16,6 +16,10 @@ struct Type2Tag: TypeAApplication {
   var atqa: [UInt8] { [0x44, 0x00] }
   var sak: UInt8 { 0x00 }
   var memory: [UInt8] { pages.bytes }
+  var writeTear: WriteTear? {
+    get { pages.writeTear }
+    set { pages.writeTear = newValue }
+  }
   var isInBlockProtocol: Bool { false }
 
   mutating func deactivate() {

@@ -27,6 +27,7 @@ struct Type4Application: CardApplication {
   private let writeAccess: Int
   private var isSelected = false
   private var selectedFile: File?
+  var writeTear: WriteTear?
 
   /// - Throws: where the message does not fit, or the mapping cannot tell the size of the file.
   init(message: [UInt8], options: Type4Options) throws(SimulatorError) {
@@ -128,10 +129,12 @@ struct Type4Application: CardApplication {
     let end = access.offset + access.data.count
     if selectedFile == .capabilityContainer {
       guard end <= capabilityContainer.count else { return StatusWord.wrongOffset }
-      capabilityContainer.replaceSubrange(access.offset..<end, with: access.data)
+      let old = Array(capabilityContainer[access.offset..<end])
+      capabilityContainer.replaceSubrange(access.offset..<end, with: writeTear.contents(access.data, over: old))
     } else {
       guard end <= ndefFile.count else { return StatusWord.wrongOffset }
-      ndefFile.replaceSubrange(access.offset..<end, with: access.data)
+      let old = Array(ndefFile[access.offset..<end])
+      ndefFile.replaceSubrange(access.offset..<end, with: writeTear.contents(access.data, over: old))
     }
     return StatusWord.success
   }
