@@ -34,7 +34,8 @@ extension Type1Tag {
         switch step {
         case .byte(let byte, let address, let erasing):
           try survey.access.write(byte, to: address, erasing: erasing, &channel)
-        case .block(let bytes, let number): try survey.access.write(bytes, toBlock: number, erasing: true, &channel)
+        case .block(let bytes, let number, let erasing):
+          try survey.access.write(bytes, toBlock: number, erasing: erasing, &channel)
         }
       guard isConfirmed else { return false }
     }

@@ -3,8 +3,8 @@
 struct Type1WritePlan {
   enum Step: Equatable {
     case byte(UInt8, address: Int, erasing: Bool)
-    /// Eight bytes, with what was there erased.
-    case block([UInt8], number: Int)
+    /// Eight bytes.
+    case block([UInt8], number: Int, erasing: Bool)
   }
 
   private(set) var steps: [Step] = []
@@ -35,7 +35,7 @@ struct Type1WritePlan {
       // what the tag needs to be understood is never erased.
       let isBehindLength = number * Type1Access.blockSize > lengthAddress
       if isDynamic, number >= Type1Access.staticBlocks || isBehindLength && changes.count >= 4 {
-        others.append(.block(contents(of: number), number: number))
+        others.append(.block(contents(of: number), number: number, erasing: true))
       } else {
         others += changes.map { .byte(new[$0] ?? 0, address: $0, erasing: true) }
       }
@@ -45,8 +45,15 @@ struct Type1WritePlan {
       let writes = NDEFBlock.lengthWrites(
         from: Type1Access.addresses(of: lengthBlock).map { memory[$0] ?? 0 }, to: contents(of: lengthBlock),
         length: lengthAddress % Type1Access.blockSize, othersChange: !others.isEmpty)
-      steps = writes.before.map { .block($0, number: lengthBlock) } + others
-      steps += writes.after.map { .block($0, number: lengthBlock) }
+      steps = writes.before.map { .block($0, number: lengthBlock, erasing: true) } + others
+      steps += writes.after.map { .block($0, number: lengthBlock, erasing: true) }
+      // The last one sets the length where a zero is. To erase the message that shares its block would risk that: torn away
+      // then, the tag would have a length and half a message.
+      if case .block(let bytes, let number, _)? = steps.last, bytes[lengthAddress % Type1Access.blockSize] != 0,
+        !writes.after.isEmpty
+      {
+        steps[steps.count - 1] = .block(bytes, number: number, erasing: false)
+      }
       return
     }
     let isToBeEmptied = memory[lengthAddress] ?? 0 != 0 && !others.isEmpty

@@ -162,6 +162,18 @@ import Testing
     #expect(try await walk.writing(Self.message(270, 0x5A), over: Self.message(256)).findings == [])
   }
 
+  /// Over the second part of the directory and into the large sectors.
+  @Test func tornWhileA4KIsReadAndWritten() async throws {
+    let (old, new) = (Self.message(1_500), Self.message(1_600, 0x5A))
+    let walk = TearWalk(.typeA, stride: 41) { try .mifareClassic(.classic4K, message: old) }
+    let reading = try await walk.reading(old)
+    #expect(reading.findings == [])
+    #expect(reading.exchanges > 100)
+    let writing = try await walk.writing(new, over: old)
+    #expect(writing.findings == [])
+    #expect(writing.exchanges > 200)
+  }
+
   @Test func tornWhileLocked() async throws {
     let message = Self.message(60)
     let walk = TearWalk(.typeA) { try .mifareClassic(.mini, message: message, sectors: [1, 2]) }

@@ -51,27 +51,31 @@ struct TearWalk: Sendable {
   }
 
   /// No action takes more exchanges.
-  private static let most = 4_000
+  static let most = 4_000
 
-  private let modulation: Modulation
+  let modulation: Modulation
   /// What a tag says that was torn away while it was written, where its specification has a mark for that.
   private let unfinished: String?
   private let accidents: [Accident]
-  private let makeTag: @Sendable () throws -> SimulatedTag
+  /// At every so manieth exchange.
+  private let stride: Int
+  let makeTag: @Sendable () throws -> SimulatedTag
 
   /// - Parameters:
   ///   - modulation: what finds the tag.
   ///   - unfinished: the problem that a tag torn away while it was written says of itself, where its specification has a
   ///     mark for that.
   ///   - accidents: what goes wrong.
+  ///   - stride: at every so manieth exchange only, where there are very many.
   ///   - makeTag: makes the tag as it is before, always the same.
   init(
-    _ modulation: Modulation, unfinished: String? = nil, accidents: [Accident] = Accident.tearing,
+    _ modulation: Modulation, unfinished: String? = nil, accidents: [Accident] = Accident.tearing, stride: Int = 1,
     makeTag: @escaping @Sendable () throws -> SimulatedTag
   ) {
     self.modulation = modulation
     self.unfinished = unfinished
     self.accidents = accidents
+    self.stride = stride
     self.makeTag = makeTag
   }
 
@@ -148,7 +152,7 @@ struct TearWalk: Sendable {
       var report = Report()
       let usual = try place(reader, nil, act, judge).0.exchanges
       for accident in accidents {
-        for number in 1...Self.most {
+        for number in Swift.stride(from: 1, through: Self.most, by: stride) {
           let (placement, finding) = try place(reader, (accident, number), act, judge)
           let moment = placement.accident.map { "\($0.words) \(number)" } ?? "left alone"
           if let finding { report.findings.append("a tag \(moment) \(finding)") }
@@ -189,7 +193,7 @@ struct TearWalk: Sendable {
     return (placement, judge(placement, &channel))
   }
 
-  private static func holds(_ content: TagContent, _ message: [UInt8]) -> Bool {
+  static func holds(_ content: TagContent, _ message: [UInt8]) -> Bool {
     switch content {
     case .message(let bytes): bytes == message
     case .problem(let problem): message.isEmpty && problem.code == .empty

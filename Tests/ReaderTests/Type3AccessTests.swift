@@ -117,6 +117,16 @@ import Testing
     #expect(report.exchanges == 4 + new / 16)
   }
 
+  @Test(arguments: [Type3Options.Model.standard, .standardWithSeveralSystems], [(150, 400), (400, 0)])
+  func aStandardTornWhileWritten(model: Type3Options.Model, sizes: (old: Int, new: Int)) async throws {
+    let (before, message) = (ndefMessage(ofSize: sizes.old), ndefMessage(ofSize: sizes.new, filledWith: 0x42))
+    let report = try await TearWalk(.felica212, unfinished: Self.unfinished) {
+      try .type3(message: before, idm: Self.idm, options: Self.options(model))
+    }.writing(message, over: before)
+    #expect(report.findings.isEmpty)
+    #expect(report.exchanges == (model == .standard ? 3 : 4) + (sizes.new + 127) / 128)
+  }
+
   /// A FeliCa Lite is told to refuse, too.
   @Test(arguments: [(Type3Options.Model.liteS, 7), (.standard, 4), (.standardWithSeveralSystems, 6), (.phone, 4)])
   func tornWhileLocked(model: Type3Options.Model, exchanges: Int) async throws {
