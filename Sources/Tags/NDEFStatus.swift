@@ -11,7 +11,7 @@ public struct NDEFStatus: Sendable, Hashable {
   public let access: Access
   /// The most bytes that an NDEF message on it can have; 0 where it is not supported.
   public let capacity: Int
-  /// Why it is not supported; nil where it is.
+  /// Why it is not supported, or why it is read-only where a password or key makes it so; else nil.
   public let problem: TagProblem?
 
   /// - Parameters:
@@ -21,6 +21,15 @@ public struct NDEFStatus: Sendable, Hashable {
     access = isWritable ? .readWrite : .readOnly
     self.capacity = capacity
     problem = nil
+  }
+
+  /// - Parameters:
+  ///   - problem: why it is read-only.
+  ///   - capacity: bytes of the longest message.
+  init(readOnly problem: TagProblem, capacity: Int) {
+    access = .readOnly
+    self.capacity = capacity
+    self.problem = problem
   }
 
   /// - Parameter problem: why not.

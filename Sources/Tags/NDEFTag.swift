@@ -109,11 +109,10 @@ extension TagActivation {
     switch self {
     case .typeA(let tag):
       switch tag.type {
-      case .type2: .success(Type2Tag(manufacturer: tag.uid.first))
       case .type4A: .success(Type4Tag())
       case .mifareClassic: .success(MIFAREClassicTag(uid: tag.uid, sak: tag.sak))
       case .peer: .failure(TagProblem(.unsupported, "it is another NFC device, not a tag"))
-      default: .failure(TagProblem(.unsupported, "tags of this type are not read yet"))
+      default: .success(Type2Tag(uid: tag.uid))
       }
     case .typeB: .success(Type4Tag())
     case .felica(let tag): .success(Type3Tag(tag))

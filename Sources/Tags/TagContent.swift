@@ -22,6 +22,8 @@ public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public static let notNDEF = Code("not NDEF")
     /// Formatted for NDEF, and what is written contradicts itself.
     public static let damaged = Code("damaged")
+    /// Formatted for NDEF, and not to be written without a password or key.
+    public static let protected = Code("protected")
     /// A tag, or a use of it, that cannot be read here.
     public static let unsupported = Code("unsupported")
   }

@@ -11,13 +11,23 @@ struct Type2Access {
   private(set) var memory = TagMemory(size: most)
   /// The addresses of the data area.
   private(set) var area = firstByte..<firstByte
-  /// The first byte of the UID.
-  let manufacturer: UInt8?
+  private let uid: [UInt8]
   private var sector = 0
   private var fastRead: Type2ReadPlan.FastRead?
+  private var versionAnswer: Version = .notAsked
 
-  /// - Parameter manufacturer: the first byte of the UID.
-  init(manufacturer: UInt8?) { self.manufacturer = manufacturer }
+  private enum Version {
+    case notAsked
+    case none
+    case known([UInt8])
+  }
+
+  /// - Parameter uid: the UID, of seven bytes where the first pages hold it.
+  init(uid: [UInt8]) { self.uid = uid }
+
+  /// The first byte of the UID.
+  var manufacturer: UInt8? { uid.first }
+  var isNXP: Bool { manufacturer == 0x04 }
 
   /// The capability container, once it is read.
   var container: [UInt8] { memory.known(at: 12..<16) }
@@ -70,17 +80,25 @@ struct Type2Access {
 
   /// READ: four pages.
   mutating func read(_ page: Int, _ channel: inout some TagChannel) throws(TagStop) {
+    guard try isReadable(page, &channel) else {
+      throw .silence(.unsupported, "the tag does not let everybody read it")
+    }
+  }
+
+  /// READ of a page that the tag may protect.
+  ///
+  /// - Returns: whether it does not.
+  mutating func isReadable(_ page: Int, _ channel: inout some TagChannel) throws(TagStop) -> Bool {
     // What was not heard is asked again; a tag that is there and refuses twice protects the page.
     var answer = try askForPages(from: page, &channel)
     if answer == nil { answer = try askForPages(from: page, &channel) }
-    guard let answer else {
-      throw .silence(.unsupported, "the tag does not let everybody read it")
-    }
+    guard let answer else { return false }
     guard answer.count >= 16 else {
       throw .problem(TagProblem(.damaged, "the tag answered READ with less than 16 bytes"))
     }
     // What lies behind the last page of a sector is not what has the next numbers.
     memory.learn(answer.prefix(min(16, (0x100 - page & 0xFF) * Self.pageSize)), at: page * Self.pageSize)
+    return true
   }
 
   private mutating func askForPages(
@@ -112,10 +130,27 @@ struct Type2Access {
     return try ask([0x3A, UInt8(pages.lowerBound & 0xFF), UInt8(pages.upperBound & 0xFF)], &channel)
   }
 
-  /// GET_VERSION.
+  /// GET_VERSION, once: an NXP tag that seems not to know it may just not have heard it, and is asked again.
   ///
   /// - Returns: nil where the tag does not know it.
-  mutating func version(_ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? { try ask([0x60], &channel) }
+  mutating func version(_ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? {
+    switch versionAnswer {
+    case .none: return nil
+    case .known(let version): return version
+    case .notAsked:
+      var version = try ask([0x60], &channel)
+      if version == nil, isNXP { version = try ask([0x60], &channel) }
+      versionAnswer = version.map(Version.known) ?? .none
+      return version
+    }
+  }
+
+  /// Whether a page, once read, is the first of the tag, which holds the first three bytes of the UID and a check byte
+  /// (ISO/IEC 14443-3, 6.5.4): READ goes on with it behind the last page.
+  func isFirstPage(at page: Int) -> Bool {
+    let bytes = memory.known(at: page * Self.pageSize..<page * Self.pageSize + Self.pageSize)
+    return uid.count == 7 && bytes == uid[0..<3] + [0x88 ^ uid[0] ^ uid[1] ^ uid[2]]
+  }
 
   /// WRITE: one page.
   mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(TagStop) {
@@ -138,12 +173,38 @@ struct Type2Access {
     return true
   }
 
-  /// SECTOR SELECT, two packets, of which silence confirms the second.
-  mutating func select(sector wanted: Int, _ channel: inout some TagChannel) throws(TagStop) {
-    var answer: [UInt8]?
-    // What was not heard is asked again; it leads to sector 0 by itself.
-    for _ in 0..<2 where wanted != sector && answer == nil { answer = try ask([0xC2, 0xFF], &channel) }
+  /// Changes to another sector, and reads its first pages: silence confirms the change (see below), and a tag that has not
+  /// heard what it is to change to is silent, too. It would then be read and written in the wrong place.
+  ///
+  /// Back to sector 0 leads being selected anew, which needs no such proof.
+  private mutating func select(sector wanted: Int, _ channel: inout some TagChannel) throws(TagStop) {
     guard wanted != sector else { return }
+    if sector != 0 { try reselect(&channel) }
+    guard wanted != 0 else { return }
+    for _ in 0..<2 {
+      try name(sector: wanted, &channel)
+      if let answer = try ask([0x30, 0x00], &channel), answer.count >= 16 {
+        if !isFirstSector(answer) {
+          memory.learn(answer.prefix(16), at: (wanted << 8) * Self.pageSize)
+          return
+        }
+        try reselect(&channel)
+      }
+    }
+    throw .channel(TagChannelError(.transmission, "the tag does not change its sector"))
+  }
+
+  /// Whether these are the tag's first four pages: UID and capability container.
+  private func isFirstSector(_ pages: [UInt8]) -> Bool {
+    guard Array(pages[12..<16]) == container else { return false }
+    return uid.count != 7 || Array(pages[0..<3] + pages[4..<8]) == uid
+  }
+
+  /// SECTOR SELECT, two packets, of which silence confirms the second (section 5.4).
+  private mutating func name(sector wanted: Int, _ channel: inout some TagChannel) throws(TagStop) {
+    // What was not heard is asked again.
+    var answer = try ask([0xC2, 0xFF], &channel)
+    if answer == nil { answer = try ask([0xC2, 0xFF], &channel) }
     guard (0...0xFE).contains(wanted), answer == Self.acknowledgement else {
       throw .silence(.unsupported, "the NDEF message goes beyond the first sector of the tag")
     }

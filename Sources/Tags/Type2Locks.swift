@@ -41,8 +41,10 @@ struct Type2Locks: Equatable {
     }
   }
 
-  /// For the pages from 16 on of Ultralight C and NTAG203, four a bit. Bits 0 and 4 of the first byte freeze the others, and
-  /// the second byte is about the counter, the authentication and the key (MF0ICU2 data sheet, section 7.5.3).
+  /// For the pages from 16 on of Ultralight C and NTAG203. Of lock byte 2 the bits 1 to 3 lock the pages 16, 20 and 24 and the
+  /// three behind each, the bits 5 to 7 the pages 28, 32 and 36; 0 and 4 freeze the three that follow. Of lock byte 3 the upper
+  /// four bits lock the counter and, on an Ultralight C, AUTH0, AUTH1 and the key, which the lower four freeze: none of them is
+  /// about the message (MF0ICU2 data sheet 3.3, section 7.5.3; NTAG203 data sheet 3.0, section 8.5.2).
   static let ultralightC = Type2Locks(page: 0x28, 0xEE)
 
   /// What the lock control TLV says with which an NTAG203 leaves the factory.

@@ -1,7 +1,7 @@
 /// What to send next to have pages of a Type 2 tag in the fewest exchanges.
 ///
-/// READ gives four pages. FAST_READ gives as many as are asked for, but not every tag knows it, and one that does not has to be
-/// selected anew. GET_VERSION would say whether it does; to try FAST_READ says so too, at the same price, and brings the pages.
+/// READ gives four pages. FAST_READ gives as many as are asked for, but not every tag knows it. GET_VERSION would say whether it
+/// does, for an exchange; to try FAST_READ says so too, at the same price, and brings the pages.
 enum Type2ReadPlan {
   enum Step: Equatable {
     case read(page: Int)
@@ -16,8 +16,8 @@ enum Type2ReadPlan {
   /// What one answer holds: 240 bytes, the CRC and the status fit into a normal frame of a PN53x, and into an APDU of
   /// the readers that wrap it.
   static let mostPages = 60
-  /// A refused command and a new selection cost about as much time as so many READs.
-  static let refusalCost = 8
+  /// What it costs to find out that the tag does not know FAST_READ: the exchange that it refuses.
+  static let refusalCost = 1
 
   /// - Parameters:
   ///   - missing: the pages that are needed, ascending.
@@ -33,7 +33,7 @@ enum Type2ReadPlan {
       case .unknown: saved > refusalCost
       case .absent: false
       }
-    return isWorthwhile ? .fastRead(run(missing[...])) : .read(page: start(of: first, lastPage))
+    return isWorthwhile ? .fastRead(span(missing[...])) : .read(page: start(of: first, lastPage))
   }
 
   /// What can be told without asking. NXP's tags (UID 04) of these sizes all know it; of those with 144 bytes the
@@ -72,20 +72,18 @@ enum Type2ReadPlan {
     var count = 0
     var rest = missing[...]
     while !rest.isEmpty {
-      rest = rest.dropFirst(run(rest).count)
+      let last = span(rest).upperBound
+      rest = rest.drop { $0 <= last }
       count += 1
     }
     return count
   }
 
-  /// Pages without a gap from the first one on, within one sector and one answer.
-  private static func run(_ missing: ArraySlice<Int>) -> ClosedRange<Int> {
+  /// From the first page as far as one answer goes, within one sector. What lies between two pages that are needed comes
+  /// along: another exchange would take longer.
+  private static func span(_ missing: ArraySlice<Int>) -> ClosedRange<Int> {
     let first = missing.first ?? 0
-    var last = first
-    for page in missing.dropFirst().prefix(mostPages - 1) {
-      guard page == last + 1, page & 0xFF != 0 else { break }
-      last = page
-    }
-    return first...last
+    let end = min(first + mostPages, (first | 0xFF) + 1)
+    return first...(missing.last { $0 < end } ?? first)
   }
 }

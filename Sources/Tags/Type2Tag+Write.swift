@@ -6,17 +6,27 @@ extension Type2Tag {
     /// Whether the capability container lets everybody write.
     var isWritable: Bool { access.container[3] & 0x0F == 0 }
 
-    /// Data bytes of the NDEF TLV up to the first locked page; less than two where its length cannot be changed.
-    ///
-    /// - Parameter areHigherPagesLocked: whether a dynamic lock bit is set. Which pages each of them locks differs from tag to
-    ///   tag; where one is set, none from 16 on counts.
-    /// - Returns: bytes.
-    func room(_ areHigherPagesLocked: Bool) -> Int {
+    /// The first page that takes a password; `Int.max` where none does.
+    var firstProtectedPage = Int.max
+    /// Whether a dynamic lock bit is set. Which pages each of them locks differs from tag to tag; where one is set, none from
+    /// 16 on counts.
+    var areHigherPagesLocked = false
+
+    /// Data bytes of the NDEF TLV up to the first page that cannot be written; less than two where its length cannot be
+    /// changed.
+    var room: Int {
       1
         + block.addresses.dropFirst().prefix { address in
           let page = address / Type2Access.pageSize
           return !Type2Locks.isLocked(page, access.memory) && !(areHigherPagesLocked && page > 15)
+            && page < firstProtectedPage
         }.count
+    }
+
+    /// Why it cannot be written at all.
+    var refusal: TagWriteError {
+      let page = block.lengthAddress / Type2Access.pageSize
+      return page >= firstProtectedPage ? .refused(Type2Protection.problem) : .readOnly
     }
 
     func reachesHigherPages(_ addresses: some Sequence<Int>) -> Bool {
@@ -26,18 +36,23 @@ extension Type2Tag {
 
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     let status: NDEFStatus
-    var access = Type2Access(manufacturer: manufacturer)
+    var access = Type2Access(uid: uid)
     do throws(TagStop) {
       var survey = try Self.survey(&access, &channel)
       defer { access = survey.access }
-      var room = survey.room(false)
-      if survey.isWritable, survey.reachesHigherPages(survey.block.addresses.prefix(room)) {
-        let locks = try Self.dynamicLocks(&survey, &channel)
-        room = survey.room(locks?.isAnySet(in: survey.access.memory) ?? false)
+      if survey.isWritable {
+        try Self.findProtection(&survey, &channel)
+        if survey.reachesHigherPages(survey.block.addresses.prefix(survey.room)) {
+          try Self.findDynamicLock(&survey, &channel)
+        }
       }
-      let isWritable = survey.isWritable && room >= 2
-      status = NDEFStatus(
-        capacity: NDEFBlock.capacity(bytes: isWritable ? room : survey.block.addresses.count), isWritable: isWritable)
+      let isWritable = survey.isWritable && survey.room >= 2
+      let capacity = NDEFBlock.capacity(bytes: isWritable ? survey.room : survey.block.addresses.count)
+      if survey.isWritable, !isWritable, case .refused(let problem) = survey.refusal {
+        status = NDEFStatus(readOnly: problem, capacity: capacity)
+      } else {
+        status = NDEFStatus(capacity: capacity, isWritable: isWritable)
+      }
     } catch {
       switch error {
       case .channel(let error): throw error
@@ -53,16 +68,15 @@ extension Type2Tag {
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
     try surveying(&channel) { (survey, channel) throws(TagStop) in
       guard survey.isWritable else { return .readOnly }
-      var room = survey.room(false)
       let bytes = survey.block.bytes(holding: message)
-      if survey.reachesHigherPages(bytes.map(\.address)), message.count <= NDEFBlock.capacity(bytes: room) {
-        let locks = try Self.dynamicLocks(&survey, &channel)
-        room = survey.room(locks?.isAnySet(in: survey.access.memory) ?? false)
+      if message.count <= NDEFBlock.capacity(bytes: survey.room) {
+        try Self.findProtection(&survey, &channel)
+        if survey.reachesHigherPages(bytes.map(\.address)) { try Self.findDynamicLock(&survey, &channel) }
       }
-      guard room >= 2 else { return .readOnly }
-      let capacity = NDEFBlock.capacity(bytes: room)
+      guard survey.room >= 2 else { return survey.refusal }
+      let capacity = NDEFBlock.capacity(bytes: survey.room)
       guard message.count <= capacity else { return .tooLong(capacity: capacity) }
-      try Self.put(bytes.prefix(room - 1), &survey, &channel)
+      try Self.put(bytes.prefix(survey.room - 1), &survey, &channel)
       return nil
     }
   }
@@ -98,6 +112,10 @@ extension Type2Tag {
     try surveying(&channel) { (survey, channel) throws(TagStop) in
       guard let dynamic = try Self.dynamicLocks(&survey, &channel) else {
         return .cannotLock("the tag does not say where the lock bits of its pages from 16 on are")
+      }
+      try Self.findProtection(&survey, &channel)
+      guard (Type2Locks.static.pages + dynamic.pages).allSatisfy({ $0 < survey.firstProtectedPage }) else {
+        return .refused(Type2Protection.problem)
       }
       var container = survey.access.container
       let areAllSet = [Type2Locks.static, dynamic].allSatisfy { $0.areAllSet(in: survey.access.memory) }
@@ -146,6 +164,29 @@ extension Type2Tag {
     return Survey(access: access, block: block)
   }
 
+  /// Finds out from which page on a password protects the tag, as far as it has a page that says so.
+  private static func findProtection(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagStop) {
+    let version = try survey.access.version(&channel)
+    guard
+      let place = Type2Protection.Place(
+        version: version, isNXP: survey.access.isNXP, size: survey.access.container[2])
+    else { return }
+    // Who does not let it be read protects that page, at least, and may protect any.
+    guard try survey.access.isReadable(place.page, &channel) else {
+      survey.firstProtectedPage = 0
+      return
+    }
+    // An NTAG203 has no such page: what comes instead is the first one.
+    guard !survey.access.isFirstPage(at: place.address / Type2Access.pageSize) else { return }
+    survey.firstProtectedPage = place.firstProtectedPage(survey.access.memory)
+  }
+
+  /// Finds out whether a dynamic lock bit is set.
+  private static func findDynamicLock(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagStop) {
+    let locks = try dynamicLocks(&survey, &channel)
+    survey.areHigherPagesLocked = locks?.isAnySet(in: survey.access.memory) ?? false
+  }
+
   /// Finds the dynamic lock bytes and reads them. A tag of 48 bytes has none.
   ///
   /// - Returns: nil where they are not known: no bytes of the message may be taken for them.
@@ -165,15 +206,14 @@ extension Type2Tag {
   private static func findDynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagStop) -> Type2Locks? {
-    let isNXP = survey.access.manufacturer == 0x04
+    let isNXP = survey.access.isNXP
     let area = survey.access.area
     let size = survey.access.container[2]
     if let locks = Type2Locks.ofControls(survey.block.lockControls) {
       // An NTAG203 leaves the factory with a TLV that counts the bits of its counter, too.
       return isNXP && size == 0x12 && locks == .ntag203Control ? .ultralightC : locks
     }
-    var version = try survey.access.version(&channel)
-    if version == nil, isNXP { version = try survey.access.version(&channel) }
+    let version = try survey.access.version(&channel)
     if let locks = version.flatMap(Type2Locks.ofVersion) { return locks }
     guard isNXP else { return .standard(behind: area) }
     return version == nil ? .ofSilentNXP(size: size, behind: area) : nil
@@ -184,7 +224,7 @@ extension Type2Tag {
   private func surveying<Channel: TagChannel>(
     _ channel: inout Channel, _ body: (inout Survey, inout Channel) throws(TagStop) -> TagWriteError?
   ) throws(TagWriteError) {
-    var access = Type2Access(manufacturer: manufacturer)
+    var access = Type2Access(uid: uid)
     let reason: TagWriteError?
     do throws(TagStop) {
       var survey = try Self.survey(&access, &channel)

@@ -3,13 +3,13 @@
 /// Page 3 is the capability container, and from page 4 on lies a sequence of TLV blocks. The first READ, from page 3, brings the
 /// container and the first 12 bytes behind it.
 struct Type2Tag: NDEFTag {
-  /// The first byte of the UID, by which some tags are known.
-  let manufacturer: UInt8?
+  /// By the first byte of which some tags are known, and by all of which the first page.
+  let uid: [UInt8]
 
   func readBytes(
     over channel: inout some TagChannel
   ) throws(TagChannelError) -> Result<[UInt8], TagProblem> {
-    var access = Type2Access(manufacturer: manufacturer)
+    var access = Type2Access(uid: uid)
     let content = try Self.content(&access, &channel)
     try access.close(&channel)
     return content

@@ -8,10 +8,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct WriteTearTests {
   private static func expectNoOtherMessage(
     _ old: Int, _ new: Int, _ modulation: Modulation, filledWith byte: UInt8 = 0x42,
+    remainders: [WriteTear.Remainder] = WriteTear.Remainder.allCases,
     _ makeTag: @escaping @Sendable ([UInt8]) throws -> SimulatedTag
   ) async throws {
     let (old, new) = (ndefMessage(ofSize: old), ndefMessage(ofSize: new, filledWith: byte))
-    let report = try await TearWalk(modulation) { try makeTag(old) }.tearingWrites(of: new, over: old)
+    let report = try await TearWalk(modulation) { try makeTag(old) }.tearingWrites(
+      of: new, over: old, remainders: remainders)
     #expect(report.findings == [])
     #expect(report.exchanges > 0)
   }
@@ -72,8 +74,12 @@ import Testing
     }
   }
 
+  /// What is not programmed any more is as it was. A block that is erased first, of which the length and the first bytes of the
+  /// message are programmed, holds zeros behind them: another message, which the layout of the specification cannot rule out.
   @Test(arguments: [(0, 20), (60, 0), (40, 30), (300, 12)])
   func mifareClassic(old: Int, new: Int) async throws {
-    try await Self.expectNoOtherMessage(old, new, .typeA) { try .mifareClassic(.classic1K, message: $0) }
+    try await Self.expectNoOtherMessage(old, new, .typeA, remainders: [.old]) {
+      try .mifareClassic(.classic1K, message: $0)
+    }
   }
 }

@@ -18,6 +18,9 @@ private struct WritableTag: TagChannel {
     memory =
       [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0, 0xE1, 0x10, size, 0, 0x03, UInt8(message.count)] + message + [0xFE]
     memory += [UInt8](repeating: 0, count: 231 * 4 - memory.count)
+    // AUTH0, with which nothing is protected, of an NTAG215 and of an Ultralight C.
+    memory[0x83 * 4 + 3] = 0xFF
+    memory[0x2A * 4] = 0x30
   }
 
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {

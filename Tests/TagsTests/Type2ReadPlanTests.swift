@@ -6,6 +6,7 @@ import Testing
   /// What is sent, one after the other, where the tag knows what it is asked.
   private func steps(_ pages: some Sequence<Int>, lastPage: Int, _ fastRead: Type2ReadPlan.FastRead) -> [String] {
     var missing = Array(pages)
+    var fastRead = fastRead
     var steps: [String] = []
     while let step = Type2ReadPlan.next(missing: missing, lastPage: lastPage, fastRead: fastRead), steps.count < 200 {
       switch step {
@@ -13,6 +14,7 @@ import Testing
         steps.append("\(page)")
         missing.removeAll { (page...page + 3).contains($0) }
       case .fastRead(let pages):
+        fastRead = .certain
         steps.append("\(pages)")
         missing.removeAll { pages.contains($0) }
       }
@@ -27,11 +29,29 @@ import Testing
     #expect(steps(7...127, lastPage: 127, .certain) == ["7...66", "67...126", "124"])
   }
 
-  @Test func noCommandIsTriedThatMayCostMoreThanItSaves() {
-    #expect(steps(7...38, lastPage: 39, .unknown).count == 8)
-    #expect(steps(7...42, lastPage: 127, .unknown).count == 9)
-    #expect(steps(7...46, lastPage: 127, .unknown) == ["7...46"])
+  /// Whichever takes fewer exchanges, the one included that finds out whether the tag knows the command.
+  @Test func fastReadIsTriedWhereItSavesMoreThanTheAsking() {
+    #expect(steps(7...10, lastPage: 39, .unknown) == ["7"])
+    #expect(steps(7...14, lastPage: 39, .unknown) == ["7", "11"])
+    #expect(steps(7...15, lastPage: 39, .unknown) == ["7...15"])
     #expect(steps(7...127, lastPage: 127, .absent).count == 31)
+  }
+
+  /// No plan that takes fewer exchanges exists: each kind of command goes as far as it can.
+  @Test func noOtherChoiceTakesFewer() {
+    var random = SplitMix(state: 5)
+    for _ in 0..<500 {
+      let count = Int.random(in: 1...12, using: &random)
+      let pages = Set((0..<count).map { _ in Int.random(in: 4...230, using: &random) }).sorted()
+      var (reads, fast) = (0, 0)
+      var (end, fastEnd) = (-1, -1)
+      for page in pages {
+        if page > end { (reads, end) = (reads + 1, page + 3) }
+        if page > fastEnd { (fast, fastEnd) = (fast + 1, page + Type2ReadPlan.mostPages - 1) }
+      }
+      #expect(steps(pages, lastPage: 233, .certain).count == min(reads, fast), "\(pages)")
+      #expect(steps(pages, lastPage: 233, .unknown).count == (fast + 1 < reads ? fast : reads), "\(pages)")
+    }
   }
 
   @Test func readEndsWithTheDataArea() {
@@ -46,8 +66,10 @@ import Testing
     #expect(steps(254...257, lastPage: 471, .certain) == ["252", "256"])
   }
 
-  @Test func pagesThatAreNotNeededAreLeftOut() {
-    #expect(steps([7, 8, 9, 10, 11, 20, 21, 22, 23, 24], lastPage: 127, .certain) == ["7...11", "20...24"])
+  @Test func pagesBetweenOthersComeAlong() {
+    #expect(steps([7, 8, 9, 10, 11, 20, 21, 22, 23, 24], lastPage: 127, .certain) == ["7...24"])
+    #expect(steps([7, 8, 9, 10, 11, 80, 81, 82, 83, 84], lastPage: 127, .certain) == ["7...11", "80...84"])
+    #expect(steps([7, 80], lastPage: 127, .certain) == ["7", "80"])
   }
 
   @Test(

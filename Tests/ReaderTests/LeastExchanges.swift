@@ -1,0 +1,61 @@
+/// The exchanges that reading a message takes at least, by the arithmetic of the specifications and with their commands alone.
+enum LeastExchanges {
+  /// - Parameters:
+  ///   - size: bytes of the message.
+  ///   - tag: as `docs/exchanges.md` names it.
+  /// - Returns: exchanges; nil for a name that is not known.
+  static func reading(_ size: Int, from tag: String) -> Int? {
+    switch tag {
+    case "Topaz 96": type1(size, controls: 0)
+    case "Topaz 512": type1(size, controls: 10)
+    case "NTAG213 as it leaves the factory": type2(size, controls: 5)
+    case "FeliCa Lite-S": 1 + type3(size, blocksAtOnce: 4)
+    case "FeliCa Standard, Nbr 12": type3(size, blocksAtOnce: 12)
+    case "Type 4A, MLe 59", "Type 4B, MLe 59": type4(size, answer: 59)
+    case "Type 4A, MLe 246": type4(size, answer: 246)
+    case "Type 4A, mapping 3.0, MLe 246": type4(size, answer: 246, lengthSize: 4)
+    case "MIFARE Classic 1K", "MIFARE Classic 4K": classic(size)
+    case let name where name.hasPrefix("Ultralight") || name.hasPrefix("NTAG"): type2(size, controls: 0)
+    default: nil
+    }
+  }
+
+  private static func tlv(_ size: Int) -> Int { size + (size < 0xFF ? 2 : 4) }
+
+  private static func pieces(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
+
+  /// RALL up to byte 103 and, with the message beyond, RSEG of 128 bytes from byte 128 on.
+  private static func type1(_ size: Int, controls: Int) -> Int {
+    1 + pieces(max(0, controls + tlv(size) - (104 - 12)), of: 128)
+  }
+
+  /// READ of four pages within a sector, from page 3 on; SECTOR SELECT is two exchanges.
+  private static func type2(_ size: Int, controls: Int) -> Int {
+    let pages = pieces(controls + tlv(size), of: 4) + 1
+    let inFirst = min(pages, 256 - 3)
+    return pieces(inFirst, of: 4) + (pages > inFirst ? 2 + pieces(pages - inFirst, of: 4) : 0)
+  }
+
+  /// The attribute information block, and Nbr blocks at once.
+  private static func type3(_ size: Int, blocksAtOnce: Int) -> Int {
+    1 + pieces(pieces(size, of: 16), of: blocksAtOnce)
+  }
+
+  /// Three SELECTs, the capability container, of which 15 bytes come before MLe is known, and READ BINARY: plain up to the offset 7FFF, then with data objects, of which
+  /// tag and length take three bytes.
+  private static func type4(_ size: Int, answer: Int, lengthSize: Int = 2) -> Int {
+    let end = size + lengthSize
+    let plain = min(pieces(end, of: answer), 0x7FFF / answer + 1)
+    let container = lengthSize == 4 ? 17 : 15
+    return 3 + pieces(container, of: 15) + plain + pieces(max(0, end - plain * answer), of: answer - 3)
+  }
+
+  /// For each sector an authentication, for each block a READ: the directory's, of which the second part is needed behind
+  /// sector 15, and the message's.
+  private static func classic(_ size: Int) -> Int {
+    let blocks = pieces(tlv(size), of: 16)
+    let inSmall = min(blocks, 30 * 3)
+    let sectors = pieces(inSmall, of: 3) + pieces(blocks - inSmall, of: 15)
+    return 3 + (sectors > 15 ? 4 : 0) + sectors + blocks
+  }
+}
