@@ -67,7 +67,8 @@ extension Type4Tag {
   func openContainer(_ channel: inout some TagChannel) throws(TagStop) -> Type4File {
     guard try channel.select(application: Self.application) else {
       guard try channel.select(application: Self.formerApplication) else {
-        throw .problem(.notNDEF, "there is no NDEF application on the card")
+        throw .problem(
+          .notNDEF, "an ISO/IEC 14443-4 card without an NDEF application, such as a payment or identity card")
       }
       throw .problem(.unsupported, "it is formatted for mapping version 1.0 of Type 4")
     }

@@ -110,7 +110,8 @@ import Testing
       var channel = try reader.select(modulation)
       _ = reader.takeCounters()
       #expect(
-        try problem(of: channel.tag.readNDEF(over: &channel)) == "not NDEF: there is no NDEF application on the card")
+        try problem(of: channel.tag.readNDEF(over: &channel))
+          == "not NDEF: an ISO/IEC 14443-4 card without an NDEF application, such as a payment or identity card")
       #expect(Self.apdus(reader) == 2)
       #expect(throws: TagWriteError.self) { try channel.tag.writeNDEF([], over: &channel) }
       #expect(throws: TagWriteError.self) { try channel.tag.lockNDEF(over: &channel) }
@@ -162,6 +163,20 @@ import Testing
     }.writing(message, over: before)
     #expect(report.findings.isEmpty)
     #expect(report.exchanges >= 5)
+  }
+
+  /// Mapping 3.0 beyond 32 KiB, where offsets are data objects.
+  @Test func tornWhileALongMessageIsReadAndWritten() async throws {
+    let (before, message) = (ndefMessage(ofSize: 32_800), ndefMessage(ofSize: 33_200, filledWith: 0x42))
+    let walk = TearWalk(.typeA, stride: 97) {
+      try Self.card(.typeA, before, Self.options(read: 256, write: 255, version: 3, fileSize: 34_000))
+    }
+    let reading = try await walk.reading(before)
+    #expect(reading.findings.isEmpty)
+    #expect(reading.exchanges > 138)
+    let writing = try await walk.writing(message, over: before)
+    #expect(writing.findings.isEmpty)
+    #expect(writing.exchanges > 138)
   }
 
   @Test(arguments: [Modulation.typeA, .typeB])

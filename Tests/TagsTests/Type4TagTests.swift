@@ -124,7 +124,9 @@ struct Type4Card: TagChannel {
   @Test func namesWhatIsNoNDEF() throws {
     let select: [UInt8] = [0, 0xA4, 4, 0, 7, 0xD2, 0x76, 0, 0, 0x85, 1]
     var card = ScriptedChannel([(select + [1, 0], [0x6A, 0x82]), (select + [0, 0], [0x6A, 0x82])])
-    #expect(try TagActivation.type4A.readNDEF(over: &card) == .notNDEF("there is no NDEF application on the card"))
+    #expect(
+      try TagActivation.type4A.readNDEF(over: &card)
+        == .notNDEF("an ISO/IEC 14443-4 card without an NDEF application, such as a payment or identity card"))
     #expect(card.remaining == 0)
 
     var former = ScriptedChannel([(select + [1, 0], [0x6A, 0x82]), (select + [0, 0], [0x90, 0x00])])
