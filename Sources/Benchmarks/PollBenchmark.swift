@@ -4,7 +4,7 @@ import Rig
 import TestSupport
 
 /// From a tag placed at a random moment to the end of the chip's answer that names it: the same for every program, whatever
-/// it does with the answer. Field and processor while nothing lies there.
+/// it does with the answer. Field and processor while nothing lies there. How soon a removal is noticed.
 struct PollBenchmark {
   /// How often a tag of each kind is placed for Tagroute; the others get a quarter.
   let placements: Int
@@ -29,21 +29,30 @@ struct PollBenchmark {
       }
     }
     print("From placed to detected:\n\n\(detection.markdown)\n\nWhile nothing lies there:\n\n\(waiting.markdown)\n")
+    var removal = Table(columns: ["Tag", "Median, ms", "90 %", "99 %", "Worst", "Taken away"])
+    for row in try await inLanes({ try await removals(of: $0, seed: $1) }) { removal.add(row) }
+    print("From taken away to the daemon's being told:\n\n\(removal.markdown)\n")
     try await CostBenchmark(seconds: 60, timing: "real").run()
   }
 
   // MARK: Detection
 
   private func detections(of program: Program) async throws -> [[String]] {
-    let kinds = TagKind.all.filter(\.isPolledFor)
     let placements = program == .tagroute ? placements : max(placements / 4, 1)
+    return try await inLanes { try await detect($0, program, placements, seed: $1) }
+  }
+
+  /// A row for each kind of tag, several at once, each with a seed of its own.
+  private func inLanes(_ row: @escaping @Sendable (TagKind, UInt64) async throws -> [String]) async throws -> [[String]]
+  {
+    let kinds = TagKind.all.filter(\.isPolledFor)
     let lanes = min(lanes, kinds.count)
     return try await withThrowingTaskGroup(of: [(Int, [String])].self) { group in
       for lane in 0..<lanes {
         group.addTask {
           var rows: [(Int, [String])] = []
           for index in stride(from: lane, to: kinds.count, by: lanes) {
-            rows.append((index, try await detect(kinds[index], program, placements, seed: UInt64(index))))
+            rows.append((index, try await row(kinds[index], UInt64(index))))
           }
           return rows
         }
@@ -70,11 +79,39 @@ struct PollBenchmark {
     }
     await contender.stop()
     await reader.stop()
+    return [kind.name, program.name] + columns(latencies) + ["\(placements)", "\(placements - latencies.count)"]
+  }
+
+  private func columns(_ latencies: [Duration]) -> [String] {
+    guard !latencies.isEmpty else { return ["", "", "", ""] }
     let distribution = Distribution(latencies)
-    let columns =
-      latencies.isEmpty
-      ? ["", "", "", ""] : [50, 90, 99, 100].map { Distribution.milliseconds(distribution.percentile($0)) }
-    return [kind.name, program.name] + columns + ["\(placements)", "\(placements - latencies.count)"]
+    return [50, 90, 99, 100].map { Distribution.milliseconds(distribution.percentile($0)) }
+  }
+
+  // MARK: Removal
+
+  /// Tags that are taken away at any moment of their presence checks, and when the reader process says so.
+  private func removals(of kind: TagKind, seed: UInt64) async throws -> [String] {
+    var generator = SeededGenerator(seed: seed)
+    let clock = MachineClock()
+    let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
+    let contender = try await TagrouteContender(reader)
+    try await contender.start()
+    var latencies: [Duration] = []
+    let message = try TagKind.message(size: kind.sizes[0])
+    for _ in 0..<max(placements / 4, 1) {
+      let tag = await reader.place(try kind.make(message))
+      _ = try await contender.outcome()
+      // Over more than a whole round of checks and of looks for others beside it.
+      try await Task.sleep(for: .milliseconds(300 + Int.random(in: 0..<1000, using: &generator)))
+      let taken = clock.now
+      await reader.remove(tag)
+      try await contender.removal()
+      latencies.append(clock.now - taken)
+    }
+    await contender.stop()
+    await reader.stop()
+    return [kind.name] + columns(latencies) + ["\(latencies.count)"]
   }
 
   // MARK: Waiting

@@ -85,16 +85,23 @@ private struct Cost {
   let wireTime: Duration
   let measured: Duration
 
-  /// InDataExchange and InCommunicateThru (UM0701-02, sections 7.3.8 and 7.3.9).
-  private static let exchangeCodes: Set<UInt8> = [0x40, 0x42]
+  /// ReadRegister and WriteRegister (UM0701-02, sections 7.2.4 and 7.2.5): how answers are fetched whose frames the chip's
+  /// firmware does not know.
+  private static let registerCodes: Set<UInt8> = [0x06, 0x08]
 
   init?(of records: [CommandRecord]) {
-    let last = records.last { record in
-      record.end != nil && record.command.first.map(Self.exchangeCodes.contains) ?? false
+    let ended = records.filter { $0.end != nil }
+    let exchanging = zip(ended, ended.dropFirst()).enumerated().filter { _, pair in
+      pair.1.counters?.exchanges != pair.0.counters?.exchanges
     }
-    guard let first = records.first(where: { $0.foundTargets ?? 0 > 0 }), let begin = first.end,
-      let before = first.counters, let end = last?.end, let after = last?.counters
+    guard let first = ended.first(where: { $0.foundTargets ?? 0 > 0 }), let begin = first.end,
+      let before = first.counters,
+      let index = exchanging.last.map({ $0.offset + 1 })
     else { return nil }
+    let rest = ended[(index + 1)...].prefix { $0.command.first.map(Self.registerCodes.contains) ?? false }
+    guard let last = rest.last ?? ended[index...].first, let end = last.end, let after = last.counters else {
+      return nil
+    }
     exchanges = after.exchanges - before.exchanges
     commands = after.commands - before.commands
     bytes = after.bytesReceived + after.bytesSent - before.bytesReceived - before.bytesSent
