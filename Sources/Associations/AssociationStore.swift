@@ -33,7 +33,7 @@ public struct AssociationStore: Sendable, Hashable {
   ///   - domain: the domain in IDNA form.
   /// - Returns: a new record where there is none, or none that can be read.
   public func record(of document: AssociationDocument, at domain: String) async -> AssociationRecord {
-    await Self.onOwnThread { readRecord(of: document, at: domain) } ?? AssociationRecord()
+    (try? await DedicatedThread.run { readRecord(of: document, at: domain) }) ?? AssociationRecord()
   }
 
   private func readRecord(of document: AssociationDocument, at domain: String) -> AssociationRecord {
@@ -51,14 +51,13 @@ public struct AssociationStore: Sendable, Hashable {
   public func keep(
     _ record: AssociationRecord, of document: AssociationDocument, at domain: String
   ) async throws(SystemError) {
-    let result = await Self.onOwnThread { () -> Result<Void, SystemError> in
+    let result = try await DedicatedThread.run { () -> Result<Void, SystemError> in
       do throws(SystemError) {
         return .success(try write(record, of: document, at: domain))
       } catch {
         return .failure(error)
       }
     }
-    guard let result else { throw SystemError("start a thread", errno: EAGAIN) }
     try result.get()
   }
 
@@ -90,7 +89,7 @@ public struct AssociationStore: Sendable, Hashable {
   /// - Parameter now: seconds since 1970.
   /// - Returns: by domain.
   public func associations(at now: Int64) async -> [String: DomainAssociation] {
-    await Self.onOwnThread { readAll(at: now) } ?? [:]
+    (try? await DedicatedThread.run { readAll(at: now) }) ?? [:]
   }
 
   private func readAll(at now: Int64) -> [String: DomainAssociation] {
@@ -158,17 +157,6 @@ public struct AssociationStore: Sendable, Hashable {
       guard count >= 0, bytes.count + count <= maximum else { return nil }
       if count == 0 { return bytes }
       bytes += buffer[..<count]
-    }
-  }
-
-  /// - Returns: nil where the system has no thread left.
-  private static func onOwnThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-    await withCheckedContinuation { continuation in
-      do throws(SystemError) {
-        try DedicatedThread.start { continuation.resume(returning: body()) }
-      } catch {
-        continuation.resume(returning: nil)
-      }
     }
   }
 }

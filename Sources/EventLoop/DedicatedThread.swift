@@ -2,6 +2,24 @@ import Glibc
 
 /// A thread of its own, for C calls that block: they must not run on an event loop or on Swift's cooperative pool.
 public enum DedicatedThread {
+  /// Runs what blocks on a thread of its own, and comes back with its result.
+  ///
+  /// - Parameter body: what blocks.
+  /// - Returns: what `body` returns.
+  /// - Throws: `SystemError` where the system has no thread left.
+  public static func run<Value: Sendable>(
+    _ body: @escaping @Sendable () -> Value
+  ) async throws(SystemError) -> Value {
+    let result: Result<Value, SystemError> = await withCheckedContinuation { continuation in
+      do throws(SystemError) {
+        try start { continuation.resume(returning: .success(body())) }
+      } catch {
+        continuation.resume(returning: .failure(error))
+      }
+    }
+    return try result.get()
+  }
+
   /// Starts a detached thread that runs `body` and ends with it.
   ///
   /// All signals are blocked on it, so that they are delivered where they are waited for.

@@ -108,7 +108,7 @@ public actor HandlerRegistry {
       let defaultApplication = defaultApplication
       // Readings come one after the other: nothing else changes it meanwhile. It may be large, so it is not compared on the loop.
       let previous = registry
-      let (scan, registry) = try await onOwnThread {
+      let (scan, registry) = try await DedicatedThread.run {
         let scan = HandlerScan(directories, environment: environment)
         var defaults: [String: Application] = [:]
         var unusableDefaults: [String: String] = [:]

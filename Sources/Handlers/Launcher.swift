@@ -92,7 +92,7 @@ public actor Launcher {
   ) async -> HandOverOutcome {
     let environment = childEnvironment(click)
     do {
-      let result = try await onOwnThread {
+      let result = try await DedicatedThread.run {
         ExecHandOver(application: application, environment: environment).start(uri, message: message)
       }
       let child = try result.get()
