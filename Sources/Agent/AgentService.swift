@@ -114,9 +114,16 @@ actor AgentService {
     } catch { log(.error, "what an earlier run left open cannot be shown: \(error)") }
   }
 
+  /// What is wrong with desktop entries goes to the log once, and not all of it where it is much.
   private func followHandlers() async {
+    let most = 20
+    var known: Set<HandlerProblem> = []
     for await _ in await handlers.changes() {
-      for problem in await handlers.problems { log(.warning, "\(problem)") }
+      let problems = await handlers.problems
+      let new = problems.filter { !known.contains($0) }
+      for problem in new.prefix(most) { log(.warning, "\(problem)") }
+      if new.count > most { log(.warning, "\(new.count - most) more; tagroute handlers --check has them all") }
+      known = Set(problems)
     }
   }
 
