@@ -47,9 +47,9 @@ struct PlacementLedger {
   /// The process has ended.
   ///
   /// - Returns: the numbers of the placements that end with it, and the tag that it was examining.
-  mutating func end(at now: Instant) -> (removed: [UInt64], suspect: Placement?) {
-    // Those that it was told to leave alone, and did not say are away, rested until now.
-    if hasHadDevice { for index in avoided.indices { avoided[index].seen = now } }
+  mutating func end(at now: Instant, wasLooking: Bool) -> (removed: [UInt64], suspect: Placement?) {
+    // Those that it was told to leave alone, and did not say are away, rested until now, if it looked.
+    if hasHadDevice && wasLooking { for index in avoided.indices { avoided[index].seen = now } }
     for placement in resting { avoid(placement, isSuspect: false, at: now) }
     if let examining { avoid(examining, isSuspect: true, at: now) }
     defer {

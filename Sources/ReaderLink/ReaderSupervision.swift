@@ -266,12 +266,13 @@ struct ReaderSupervision {
     case .stopping, .stoppingKilled:
       phase = .stopped
       lifeDeadline = nil
-      return placements.end(at: now).removed.map { .report(.removed(placement: $0)) } + fieldIsOff() + [.finish]
+      return placements.end(at: now, wasLooking: false).removed.map { .report(.removed(placement: $0)) } + fieldIsOff()
+        + [.finish]
     case .running, .ending:
       break
     }
     doubtField()
-    let left = placements.end(at: now)
+    let left = placements.end(at: now, wasLooking: isFieldInDoubt)
     let pause = restarts.ended(at: now)
     reader = nil
     var actions = left.removed.map { Action.report(.removed(placement: $0)) }

@@ -245,10 +245,15 @@ private struct Rig {
     #expect(rig.advance(.seconds(9)) == [.spawn, .send(.avoid(avoided(true)))])
     _ = rig(.exited("x"))
     #expect(rig.advance(.seconds(9)) == [.spawn, .send(.avoid(avoided(isSuspect)))])
-    // This one does, and goes on leaving it alone.
+    // This one does, and does not look.
     _ = rig(.received(.state(.ready(name: "", device: ""))))
     _ = rig(.exited("x"))
-    #expect(rig.advance(.seconds(1)) == [.spawn, .send(.avoid(avoided(true)))])
+    #expect(rig.advance(.seconds(9)) == [.spawn, .send(.avoid(avoided(isSuspect)))])
+    // This one looks, and goes on leaving it alone.
+    _ = rig(.received(.state(.ready(name: "", device: ""))))
+    _ = rig(.received(.scanning(true)))
+    _ = rig(.exited("x"))
+    #expect(rig.advance(.seconds(9)) == [.spawn, .send(.avoid(avoided(true)))])
   }
 
   @Test func placementsOfTwoProcessesDiffer() {
