@@ -1,6 +1,8 @@
 /// The chip cannot be used any more, and its device has to be closed.
 struct ChipFailure: Error {
   let reason: String
+  /// Whether setting its device up was begun, which switches the field on, and came to no end.
+  var isFieldInDoubt = false
 }
 
 /// What a command came to, where the chip is alive.

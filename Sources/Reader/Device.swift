@@ -57,7 +57,11 @@ final class Device: Chip {
       throw Failure(reason: "\(connectionString) does not answer; is it a reader, and does no other program use it?")
     }
     let device = Device(owning: handle, connectionString)
-    try device.setUp()
+    do throws(Failure) {
+      try device.setUp()
+    } catch {
+      throw Failure(reason: error.reason, isFieldInDoubt: true)
+    }
     return device
   }
 

@@ -48,8 +48,15 @@ struct OpeningSchedule {
   /// Whether it was tried often enough in a row to take it for gone.
   var hasFailedForLong: Bool { failures >= Self.pauses.count }
 
-  func step(wantsScanning: Bool, at now: Instant) -> Step {
-    if failedAt != nil, isFollowed, hasFailedForLong, isAbsent || !wantsScanning { return .sleep }
+  /// What to do now.
+  ///
+  /// - Parameters:
+  ///   - wantsScanning: whether tags are to be looked for.
+  ///   - isFieldInDoubt: it failed with its field on, which only opening it switches off.
+  ///   - now: the time.
+  /// - Returns: the step.
+  func step(wantsScanning: Bool, isFieldInDoubt: Bool = false, at now: Instant) -> Step {
+    if failedAt != nil, isFollowed, hasFailedForLong, isAbsent || !(wantsScanning || isFieldInDoubt) { return .sleep }
     let next = failedAt.map { $0 + pause(wantsScanning: wantsScanning) } ?? lastReset.map { $0 + Self.resetInterval }
     guard let next, now < next else { return .open }
     return .wait(now.duration(to: next))

@@ -96,16 +96,23 @@ extension Poller {
 
   /// Looks for one technology. A tag that is found alone is selected then, unless a second one was looked for.
   private func list(_ modulation: Modulation, _ device: Device) throws(Interruption) -> [TagActivation] {
-    if device.timesOff != timesOff { tracker.fieldWentOff() }
-    timesOff = device.timesOff
+    noticeFieldOff(device)
     // The chip tells two tags of Type A from each other, and none of the other technologies.
     let mayBeTwo = modulation == .typeA && tracker.resting.contains { $0.tag.modulation == .typeA }
     let tags = try asking(device) { (device) throws(Device.Failure) in
       try device.list(modulation, atMost: mayBeTwo ? 2 : 1)
     }
+    // It looks twice where an answer makes no sense.
+    noticeFieldOff(device)
     mayListen = !tags.isEmpty
     selected = mayBeTwo ? nil : tags.first
     return tags
+  }
+
+  /// A tag that makes up its identifier has another one once its power was away.
+  private func noticeFieldOff(_ device: Device) {
+    if device.timesOff != timesOff { tracker.fieldWentOff() }
+    timesOff = device.timesOff
   }
 
   /// Selects a tag that was found before; `selected` is nil where it is away.

@@ -92,12 +92,11 @@ final class Poller {
   // MARK: The device
 
   private func find() throws(Interruption) {
-    switch schedule.step(wantsScanning: daemon.wantsScanning, at: .now) {
+    let isInDoubt = leftOn != nil
+    switch schedule.step(wantsScanning: daemon.wantsScanning, isFieldInDoubt: isInDoubt, at: .now) {
     case .open: try open()
     case .wait(let duration):
-      try asking { () throws(ReaderLinkError) in
-        try daemon.pause(min(duration, ReaderTiming.longestPause))
-      }
+      try pause(duration)
     case .sleep:
       try asking { () throws(ReaderLinkError) in
         try daemon.promiseNothing()
@@ -118,6 +117,7 @@ final class Poller {
       switch Self.open(connectionString, context) {
       case .failure(let failure):
         schedule.failed(connectionString, at: .now)
+        if failure.isFieldInDoubt { leftOn = connectionString }
         let doubt = leftOn == nil ? "" : "; until it answers, its field may be on"
         state = .failed(reason: failure.reason + schedule.advice(on: connectionString) + doubt)
       case .success(let device):
@@ -212,8 +212,9 @@ final class Poller {
     try report(.counters(counters))
   }
 
+  /// Sleeps so long, or less: the daemon takes nobody for alive who wants to be silent for longer.
   func pause(_ duration: Duration) throws(Interruption) {
-    try asking { () throws(ReaderLinkError) in try daemon.pause(duration) }
+    try asking { () throws(ReaderLinkError) in try daemon.pause(min(duration, ReaderTiming.longestPause)) }
   }
 }
 

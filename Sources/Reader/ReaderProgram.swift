@@ -5,7 +5,7 @@ import ReaderLink
 
 /// The program `tagroute-reader`: one thread, which owns libnfc from first to last.
 ///
-/// It needs no second one to listen to the daemon. No command to the chip takes longer than a fraction of a second, and
+/// It needs no second one to listen to the daemon. No command to the chip takes longer than `ReaderTiming` says, and
 /// between two of them the link is looked at; `nfc_abort_command`, which another thread would have to call, loses a
 /// descriptor each time it comes too late, and must not come after the device is closed.
 public enum ReaderProgram {

@@ -65,6 +65,14 @@ import Testing
     #expect(schedule.step(wantsScanning: true, at: now + life) == step)
   }
 
+  @Test func aFieldThatMayBeOnIsNotSleptOver() {
+    var schedule = OpeningSchedule(isFollowed: true)
+    for _ in 0..<20 { schedule.failed("pn532_uart:/dev/x", at: now) }
+    #expect(schedule.step(wantsScanning: false, at: now) == .sleep)
+    #expect(
+      schedule.step(wantsScanning: false, isFieldInDoubt: true, at: now) == .wait(OpeningSchedule.longestFollowed))
+  }
+
   // MARK: Readers whose port is reset
 
   @Test func aPortIsResetEverMoreRarelyAndNotWithoutEnd() {
