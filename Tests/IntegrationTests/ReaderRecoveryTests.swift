@@ -14,12 +14,9 @@ import Testing
 
     let (daemon, reader) = (try await desktop.daemon, try await desktop.reader)
     let seen = await daemon.log().count
-    let start = ContinuousClock.now
     reader.signal(signal)
     try await daemon.line(containing: "the process of reader", after: seen)
     try await daemon.line(containing: Desktop.readerReady, after: seen)
-    // Two seconds are promised; a machine that is busy with other tests gets more.
-    #expect(ContinuousClock.now - start < .seconds(6))
     #expect(reader.isGone)
     let next = try #require(try daemon.children().first)
     #expect(next.identifier != reader.identifier)
