@@ -6,13 +6,15 @@ enum InternationalDomainName {
   /// No domain name is longer in any form; libidn2 is given no more.
   private static let maximumLength = 1024
 
-  /// The ASCII form of a name without U+0000; throws a `badHost` where it has none.
+  /// The ASCII form of a name; throws a `badHost` where it has none.
   ///
   /// Its labels still have to be looked at: UTS #46 maps some characters to ASCII ones that no host may have.
   static func ascii(_ name: String) throws(URIError) -> String {
     let flags = CInt(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue)
     var output: UnsafeMutablePointer<CChar>?
     guard name.utf8.count <= maximumLength else { throw URIError(.badHost, "the host is too long") }
+    // libidn2 would end the name there.
+    guard !name.utf8.contains(0) else { throw URIError(.badHost, "the host has the character U+0000") }
     // `name` ends in a NUL and `output` is a string of libidn2's that is freed here.
     let status = unsafe idn2_to_ascii_8z(name, &output, flags)
     defer { unsafe idn2_free(output) }

@@ -26,9 +26,9 @@ import CPSL
   /// Whether people register their own domains right under this one.
   ///
   /// - Parameter domain: a domain name in IDNA form.
-  /// - Returns: true for every domain where there is no list.
+  /// - Returns: true for every domain where there is no list, and for what is none because it has a U+0000.
   public func isPublicSuffix(_ domain: String) -> Bool {
-    guard let list = unsafe list else { return true }
+    guard let list = unsafe list, !domain.utf8.contains(0) else { return true }
     return unsafe psl_is_public_suffix(list, domain) == 1
   }
 
@@ -37,7 +37,7 @@ import CPSL
   /// - Parameter domain: a domain name in IDNA form.
   /// - Returns: nil where the domain is a public suffix itself, or there is no list.
   public func registrableDomain(of domain: String) -> String? {
-    guard let list = unsafe list else { return nil }
+    guard let list = unsafe list, !domain.utf8.contains(0) else { return nil }
     // What libpsl answers is the end of what it is given.
     return unsafe domain.withCString { start in
       unsafe psl_registrable_domain(list, start).map { unsafe String(cString: $0) }

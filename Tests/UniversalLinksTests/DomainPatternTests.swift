@@ -36,6 +36,7 @@ import UniversalLinks
     arguments: [
       "", "*", "*.", "*.com", "*.*.example.com", "www.*.com", "*example.com", "https://example.com", "example.com/x",
       "example.com:443", "user@example.com", "192.0.2.1", "[::1]", "a b", "i❤.example", "example..com",
+      "bücher.example\0.evil.test", "example.com\0",
     ])
   func refused(text: String) {
     #expect(throws: URIError.self) { try DomainPattern(text) }

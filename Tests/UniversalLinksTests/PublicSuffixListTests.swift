@@ -41,6 +41,13 @@ import UniversalLinks
     #expect(try DomainPattern("*.co.uk", suffixes: list).matches("example.co.uk"))
   }
 
+  @Test("a name is not cut off at a U+0000")
+  func zero() {
+    let list = PublicSuffixList.system
+    #expect(list.isPublicSuffix("example.com\0.evil.test"))
+    #expect(list.registrableDomain(of: "example.com\0.evil.test") == nil)
+  }
+
   @Test func aFileThatIsNotThereIsNoList() {
     #expect(PublicSuffixList(path: "/nonexistent/list") == nil)
   }
