@@ -30,7 +30,7 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   /// libnfc connection strings of the readers; empty for those that libnfc finds by itself.
   public var devices: [String] = []
   /// From the field's coming on, to look for tags, to the next time.
-  public var pollInterval: Duration = .milliseconds(130)
+  public var pollInterval: Duration = .milliseconds(125)
   /// The same where nothing has happened for five minutes.
   public var idlePollInterval: Duration = .milliseconds(250)
   /// The kinds of tags that are read.

@@ -8,7 +8,7 @@
 ///
 ///     on   A  B  1  .  A                          A  .  F  F  A
 ///     off  ─────────────── ... ─────────────────── ──────────────── ...
-///     ms   0           33                        130          174        260
+///     ms   0           31                        125          169        250
 struct PollPlan {
   typealias Instant = SuspendingClock.Instant
 

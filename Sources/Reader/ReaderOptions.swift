@@ -1,3 +1,5 @@
+import ReaderLink
+
 /// What `tagroute-reader` is started with.
 struct ReaderOptions: Equatable {
   enum Mode: Equatable {
@@ -24,8 +26,8 @@ struct ReaderOptions: Equatable {
   var device: String?
   /// Whether the daemon tells when the device is plugged in, or when a driver lets go of it.
   var isFollowed = false
-  var pollInterval = Duration.milliseconds(130)
-  var idlePollInterval = Duration.milliseconds(250)
+  var pollInterval = ReaderTiming.pollInterval
+  var idlePollInterval = ReaderTiming.idlePollInterval
   var technologies = Technologies.all
 
   // `arguments` is without the program's name.

@@ -34,8 +34,9 @@ public actor ReaderProcess {
     ///   - isFollowed: whether `lookForDevice()` comes when the device does.
     ///   - environment: all of the process's environment, as `NAME=value`.
     public init(
-      program: String, device: String?, pollInterval: Duration = .milliseconds(130),
-      idlePollInterval: Duration = .milliseconds(250), technologies: [String]? = nil, isFollowed: Bool = false,
+      program: String, device: String?, pollInterval: Duration = ReaderTiming.pollInterval,
+      idlePollInterval: Duration = ReaderTiming.idlePollInterval, technologies: [String]? = nil,
+      isFollowed: Bool = false,
       environment: [String] = []
     ) {
       self.program = program

@@ -11,6 +11,10 @@ public struct ReaderTiming: Sendable, Hashable {
   public static let shortSleep = Duration.milliseconds(200)
   /// What the daemon adds to the time that a process names for its next word: the machine may be busy.
   public static let grace = Duration.milliseconds(400)
+  /// From the field's coming on, to look for tags, to the next time, where nothing else is configured.
+  public static let pollInterval = Duration.milliseconds(125)
+  /// The same where nothing has happened for minutes.
+  public static let idlePollInterval = Duration.milliseconds(250)
   /// The longest pause between two looks that can be configured.
   public static let longestPause = Duration.seconds(10)
   /// The longest time for its next word that a process is allowed to name: a pause, and a command of the slowest driver.

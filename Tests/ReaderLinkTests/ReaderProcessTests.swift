@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import Rig
+import Synchronization
 import Testing
 
 @testable import ReaderLink
@@ -27,10 +28,16 @@ import Testing
     return process
   }
 
-  /// The process's id, as soon as there is one.
+  /// The process's id, as soon as there is one; it may be gone a moment later.
   func child(of process: ReaderProcess) async throws -> Int32 {
-    await process.wait { $0.processID != nil }
-    return try #require(await process.processID)
+    let child = Mutex<Int32?>(nil)
+    await process.wait { process in
+      child.withLock { child in
+        child = process.processID
+        return child != nil
+      }
+    }
+    return try #require(child.withLock { $0 })
   }
 
   func crashes(_ count: Int, of process: ReaderProcess) async throws -> [ReaderCrash] {
@@ -143,7 +150,7 @@ import Testing
     }
     #expect(try text("environment").split(separator: "\n") == ["A=b"])
     #expect(try text("signals").hasSuffix("0000000000000000\n"))
-    let arguments = "--link 3 --poll-interval 130 --idle-poll-interval 250 --device pn532_uart:/dev/null\n"
+    let arguments = "--link 3 --poll-interval 125 --idle-poll-interval 250 --device pn532_uart:/dev/null\n"
     #expect(try text("arguments") == arguments)
   }
 

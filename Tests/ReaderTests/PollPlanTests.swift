@@ -1,3 +1,4 @@
+import ReaderLink
 import Testing
 
 @testable import Reader
@@ -14,7 +15,7 @@ private struct Walk {
   private(set) var windows = 0
 
   init(
-    _ modulations: Set<Modulation> = Set(Modulation.allCases), interval: Duration = .milliseconds(130),
+    _ modulations: Set<Modulation> = Set(Modulation.allCases), interval: Duration = ReaderTiming.pollInterval,
     idleInterval: Duration = .milliseconds(250)
   ) {
     plan = PollPlan(modulations, interval: interval, idleInterval: idleInterval)
@@ -104,7 +105,7 @@ private struct Walk {
 
   @Test func windowsBeginAndEndWithTypeAAndShareTheOthers() {
     var walk = Walk()
-    walk.run(for: .milliseconds(5 + 2 * 130))
+    walk.run(for: .milliseconds(5 + 2 * 125))
     let window: [[Modulation]] = [[.typeA, .typeB, .jewel, .typeA], [.typeA, .felica212, .felica424, .typeA]]
     #expect(walk.looks.map(\.modulation).starts(with: window.joined()))
   }
@@ -113,20 +114,20 @@ private struct Walk {
     var walk = Walk()
     walk.run(for: .seconds(20))
     // With one each window that switches the field off.
-    #expect(walk.looks.count + walk.windows <= 39 * 20)
+    #expect(walk.looks.count + walk.windows <= 41 * 20)
   }
 
   @Test func theFirstStepsTakeTheFieldFromTagsThatWereLeftWithIt() {
-    var plan = PollPlan([.typeA], interval: .milliseconds(130), idleInterval: .milliseconds(250))
+    var plan = PollPlan([.typeA], interval: .milliseconds(125), idleInterval: .milliseconds(250))
     let now = SuspendingClock.now
     plan.begin(at: now)
     #expect(plan.next(at: now) == .fieldOff)
     #expect(plan.next(at: now) == .pause(.milliseconds(5)))
     #expect(plan.next(at: now) == .look(.typeA))
-    #expect(plan.next(at: now) == .pause(.milliseconds(130) / 4))
+    #expect(plan.next(at: now) == .pause(.milliseconds(125) / 4))
     #expect(plan.next(at: now + .milliseconds(33)) == .look(.typeA))
     #expect(plan.next(at: now + .milliseconds(40)) == .fieldOff)
-    #expect(plan.next(at: now + .milliseconds(42)) == .pause(.milliseconds(88)))
+    #expect(plan.next(at: now + .milliseconds(42)) == .pause(.milliseconds(83)))
   }
 
   @Test func whereNothingHappensForMinutesCyclesComeRarelyAndATagEndsThat() {
