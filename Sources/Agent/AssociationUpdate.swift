@@ -32,13 +32,7 @@ struct AssociationUpdate: Sendable {
 
   /// - Returns: its exit code, -1 where a signal ended it; nil where it could not be started.
   private static func ask(_ program: String) async -> Int32? {
-    await withCheckedContinuation { continuation in
-      do throws(SystemError) {
-        try DedicatedThread.start { continuation.resume(returning: wait(program)) }
-      } catch {
-        continuation.resume(returning: nil)
-      }
-    }
+    (try? await DedicatedThread.run { wait(program) }) ?? nil
   }
 
   private static func wait(_ program: String) -> Int32? {

@@ -42,15 +42,12 @@ public struct AssociationFetcher: Sendable {
   /// - Returns: what came of it, checked. It does not take much longer than `Options.totalLimit`.
   public func fetch(_ document: AssociationDocument, of domain: String) async -> FetchOutcome {
     if let refusal = Self.refusal(of: domain) { return .failed(FetchFailure(.refused, refusal)) }
-    return await withCheckedContinuation { continuation in
-      do throws(SystemError) {
-        try DedicatedThread.start { [options] in
-          let transfer = Transfer("https://\(domain)\(document.path)", options)
-          continuation.resume(returning: transfer.run().checked(as: document))
-        }
-      } catch {
-        continuation.resume(returning: .failed(FetchFailure(.connection, "\(error)")))
+    do throws(SystemError) {
+      return try await DedicatedThread.run { [options] in
+        Transfer("https://\(domain)\(document.path)", options).run().checked(as: document)
       }
+    } catch {
+      return .failed(FetchFailure(.connection, "\(error)"))
     }
   }
 

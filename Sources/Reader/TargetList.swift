@@ -30,11 +30,6 @@ enum TargetList {
     }
   }
 
-  /// Reads the answer to a search for one target.
-  static func first(of answer: [UInt8], _ modulation: Modulation) throws(Malformed) -> TagActivation? {
-    try all(of: answer, modulation).first
-  }
-
   /// Two of Type A. Where the first one ends only its ATS says, which comes from the tag.
   private static func pair(_ fields: [UInt8]) throws(Malformed) -> [TagActivation] {
     guard fields.count >= 4, fields.count >= 4 + Int(fields[3]) else { throw Malformed() }

@@ -11,12 +11,12 @@ import Testing
   private static let atqb: [UInt8] = [0x50, 1, 2, 3, 4, 5, 6, 7, 8, 0x00, 0x51, 0x80]
 
   private func target(_ fields: [UInt8], _ modulation: Modulation) throws -> TagActivation? {
-    try TargetList.first(of: [1, 1] + fields, modulation)
+    try TargetList.all(of: [1, 1] + fields, modulation).first
   }
 
   @Test(arguments: Modulation.allCases) func readsNoTarget(modulation: Modulation) throws {
-    #expect(try TargetList.first(of: [0], modulation) == nil)
-    #expect(throws: TargetList.Malformed.self) { try TargetList.first(of: [], modulation) }
+    #expect(try TargetList.all(of: [0], modulation).first == nil)
+    #expect(throws: TargetList.Malformed.self) { try TargetList.all(of: [], modulation).first }
   }
 
   @Test(arguments: [(Modulation.felica212, 212), (.felica424, 424)])
@@ -90,7 +90,7 @@ import Testing
       var answer = (0..<Int(next() % 40)).map { _ in next() }
       if !answer.isEmpty { answer[0] = next() % 3 }
       if answer.count > 3, next() % 2 == 0 { (answer[2], answer[3]) = (next() % 2 == 0 ? 20 : 0x50, 0x01) }
-      guard let tag = try? TargetList.first(of: answer, modulation) else { continue }
+      guard let tag = try? TargetList.all(of: answer, modulation).first else { continue }
       #expect((1...10).contains(tag.identifier.count))
     }
   }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TargetListTests {
   func typeA(_ answer: [UInt8]) throws -> TypeAActivation? {
-    guard case .typeA(let tag)? = try TargetList.first(of: answer, .typeA) else { return nil }
+    guard case .typeA(let tag)? = try TargetList.all(of: answer, .typeA).first else { return nil }
     return tag
   }
 
@@ -62,6 +62,6 @@ import Testing
   }
 
   private func alone(_ fields: [UInt8]) throws -> TagActivation {
-    try #require(try TargetList.first(of: [1, 1] + fields, .typeA))
+    try #require(try TargetList.all(of: [1, 1] + fields, .typeA).first)
   }
 }
