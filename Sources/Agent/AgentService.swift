@@ -345,25 +345,3 @@ actor AgentService {
     routing.associations = await associations.associations(at: now().microseconds / 1_000_000)
   }
 }
-
-extension TapPolicy.Action {
-  /// The tap that it is about.
-  var id: String {
-    switch self {
-    case .move(let id, _, _), .release(let id), .closeNotification(let id), .announceReceived(let id),
-      .announceClosed(let id, _):
-      id
-    case .begin(let offer), .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _): offer.id
-    }
-  }
-}
-
-extension NotificationTimeout {
-  fileprivate init(_ setting: AgentConfiguration.NotificationTimeout) {
-    switch setting {
-    case .server: self = .server
-    case .never: self = .never
-    case .seconds(let count): self = .after(.seconds(count))
-    }
-  }
-}

@@ -1,3 +1,4 @@
+import Configuration
 import Notifications
 import Routing
 
@@ -34,5 +35,15 @@ extension TapOffer {
       applicationName: Messages.applicationName, icon: handler?.icon ?? "", summary: DisplayText(title),
       body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons), defaultLabel: button.label,
       buttons: [button], category: "x-tagroute.tap", urgency: .normal, timeout: timeout)
+  }
+}
+
+extension NotificationTimeout {
+  init(_ setting: AgentConfiguration.NotificationTimeout) {
+    switch setting {
+    case .server: self = .server
+    case .never: self = .never
+    case .seconds(let count): self = .after(.seconds(count))
+    }
   }
 }

@@ -161,3 +161,15 @@ struct TapPolicy {
     return tap
   }
 }
+
+extension TapPolicy.Action {
+  /// The tap that it is about.
+  var id: String {
+    switch self {
+    case .move(let id, _, _), .release(let id), .closeNotification(let id), .announceReceived(let id),
+      .announceClosed(let id, _):
+      id
+    case .begin(let offer), .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _): offer.id
+    }
+  }
+}

@@ -3,30 +3,12 @@ import Testing
 
 @testable import ReaderLink
 
-/// A supervision and a clock that is moved by hand.
-private struct Rig {
-  var supervision = ReaderSupervision(ReaderTiming(device: "pn532_uart:/dev/x"))
-  var now = SuspendingClock.now
-
-  mutating func callAsFunction(_ event: ReaderSupervision.Event) -> [ReaderSupervision.Action] {
-    supervision.handle(event, at: now)
-  }
-
-  mutating func advance(_ duration: Duration) -> [ReaderSupervision.Action] {
-    now += duration
-    return supervision.handle(.tick, at: now)
-  }
-
-  /// What is left until the deadline.
-  var remaining: Duration? { supervision.deadline.map { now.duration(to: $0) } }
-}
-
 @Suite struct ReaderSupervisionTests {
   let placement = Placement(number: 1, technology: "type-4a", uid: [4, 2, 3, 4, 5, 6, 7])
   var announced: Placement { Placement(number: 1 << 32 | 1, technology: placement.technology, uid: placement.uid) }
 
   @Test func startsOnceAndWaitsForTheFirstWord() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     #expect(rig(.start) == [.spawn])
     #expect(rig(.start) == [])
     #expect(rig.remaining == .seconds(5))
@@ -34,7 +16,7 @@ private struct Rig {
   }
 
   @Test func aProcessThatSleepsHasNoDeadline() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     #expect(rig(.received(.heartbeat(within: 0))) == [])
     #expect(rig.supervision.deadline == nil)
@@ -42,7 +24,7 @@ private struct Rig {
   }
 
   @Test func aMissedHeartbeatKills() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 1000)))
     #expect(rig.advance(.milliseconds(1350)) == [])
@@ -51,14 +33,14 @@ private struct Rig {
   }
 
   @Test func aPromiseIsBounded() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: .max)))
     #expect(rig.advance(ReaderTiming.longestPromise + ReaderTiming.grace).contains(.kill))
   }
 
   @Test func aCommandMustBeAnswered() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig(.scan(true)) == [.send(.scan(true))])
@@ -66,7 +48,7 @@ private struct Rig {
   }
 
   @Test func aProcessThatIsToLookForItsDeviceMustAnswer() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     #expect(rig(.lookForDevice) == [])
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 0)))
@@ -77,7 +59,7 @@ private struct Rig {
   }
 
   @Test func aDeviceThatComesEndsTheWaitForANewProcess() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.exited("x"))
     #expect(!rig(.exited("x")).contains(.spawn))
@@ -92,7 +74,7 @@ private struct Rig {
   }
 
   @Test func aBusyProcessKeepsTheTimeItNamed() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 5000)))
     _ = rig(.scan(true))
@@ -100,7 +82,7 @@ private struct Rig {
   }
 
   @Test func aProcessThatBeatsAndGoesOnScanningIsKilled() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.scan(true))
     _ = rig(.received(.scanning(true)))
@@ -118,7 +100,7 @@ private struct Rig {
   }
 
   @Test func sleepingIsNoAnswer() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.scan(true))
     _ = rig(.received(.scanning(true)))
@@ -130,7 +112,7 @@ private struct Rig {
   }
 
   @Test func aReaderThatIsReadyHasToBeginScanning() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.scan(true))
     _ = rig(.received(.state(.absent(reason: "x"))))
@@ -141,7 +123,7 @@ private struct Rig {
   }
 
   @Test func aProcessThatChangesItsStateWithoutEndIsEnded() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 0)))
     func change(_ number: Int) -> [ReaderSupervision.Action] {
@@ -154,7 +136,7 @@ private struct Rig {
   }
 
   @Test func whoDoesAsItIsToldMayDoSoEver() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 0)))
     for number in 1...3 * ReaderSupervision.mostChanges {
@@ -165,7 +147,7 @@ private struct Rig {
   }
 
   @Test func theFirstRestartIsAtOnceAndLaterOnesPause() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     let first = rig(.exited("exited with code 1"))
     #expect(first.last == .spawn)
@@ -180,7 +162,7 @@ private struct Rig {
   }
 
   @Test func goodConductStartsTheCountAnew() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     for _ in 0..<3 {
       _ = rig(.received(.heartbeat(within: 0)))
@@ -190,14 +172,14 @@ private struct Rig {
   }
 
   @Test func aRestartedProcessIsToldWhatIsWanted() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.scan(true))
     #expect(rig(.exited("x")).suffix(2) == [.spawn, .send(.scan(true))])
   }
 
   @Test func theTagThatEndedTheProcessIsNamedAndAvoided() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.examining(placement)))
     let reason = "killed by signal 11 (Segmentation fault)"
@@ -213,7 +195,7 @@ private struct Rig {
   }
 
   @Test func aRestingTagIsNotAnnouncedAgainByTheNextProcess() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.examining(placement)))
     let report = TagReport(placement: placement, content: .problem(reason: "empty"))
@@ -233,7 +215,7 @@ private struct Rig {
 
   /// Which of the tags that rested is meant where it makes up its UID: only for a while.
   @Test(arguments: [false, true]) func aTagThatRestedLongAgoIsKnownByItsUIDAlone(isSuspect: Bool) {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.state(.ready(name: "", device: ""))))
     _ = rig(.received(.examining(placement)))
@@ -257,7 +239,7 @@ private struct Rig {
   }
 
   @Test func placementsOfTwoProcessesDiffer() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.exited("x"))
     _ = rig(.received(.examining(placement)))
@@ -269,16 +251,16 @@ private struct Rig {
   }
 
   @Test func aLiarIsEnded() {
-    var unnamed = Rig()
+    var unnamed = SupervisionRig()
     _ = unnamed(.start)
     let report = TagReport(placement: placement, content: .problem(reason: "empty"))
     #expect(unnamed(.received(.tag(report))).contains(.kill))
 
-    var huge = Rig()
+    var huge = SupervisionRig()
     _ = huge(.start)
     #expect(huge(.received(.removed(placement: 1 << 40))).contains(.kill))
 
-    var garbage = Rig()
+    var garbage = SupervisionRig()
     _ = garbage(.start)
     #expect(garbage(.violated("a frame of 0 bytes")).contains(.kill))
     #expect(garbage(.received(.scanning(true))) == [])
@@ -288,7 +270,7 @@ private struct Rig {
   }
 
   @Test func aProcessThatHangsUpEndsOrIsKilled() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig(.hungUp) == [])
@@ -296,7 +278,7 @@ private struct Rig {
   }
 
   @Test func theFieldIsOffWhenTheNextProcessSaysSo() {
-    var rig = Rig()
+    var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.scan(true))
     #expect(rig(.received(.scanning(true))) == [.report(.scanning(true))])
@@ -311,89 +293,5 @@ private struct Rig {
     #expect(rig.supervision.deadline == nil)
     #expect(rig(.received(.scanning(false))) == [.report(.scanning(false))])
     #expect(rig(.received(.scanning(false))) == [])
-  }
-
-  @Test func stopsGentlyThenFirmly() {
-    var rig = Rig()
-    _ = rig(.start)
-    #expect(rig(.stop) == [.send(.shutDown)])
-    #expect(rig.advance(.milliseconds(999)) == [])
-    #expect(rig.advance(.milliseconds(1)) == [.kill])
-    #expect(rig(.exited("killed by signal 9 (Killed)")) == [.finish])
-    #expect(rig(.start) == [])
-    #expect(rig.advance(.seconds(60)) == [])
-  }
-
-  /// Killed in the middle of an exchange, it would leave the field on.
-  @Test func aProcessThatIsBusyIsNotKilledBeforeItsTime() {
-    var rig = Rig()
-    _ = rig(.start)
-    _ = rig(.received(.heartbeat(within: 2000)))
-    _ = rig(.stop)
-    #expect(rig.advance(.milliseconds(2399)) == [])
-    // It closes its device now, and says so.
-    #expect(rig(.received(.heartbeat(within: 2000))) == [])
-    #expect(rig(.received(.scanning(false))) == [])
-    #expect(rig.advance(.milliseconds(2399)) == [])
-    #expect(rig(.exited("exited with code 0")) == [.finish])
-  }
-
-  @Test func aProcessThatIsBusyWithoutEndIsKilledAllTheSame() {
-    var rig = Rig()
-    _ = rig(.start)
-    _ = rig(.received(.heartbeat(within: 2000)))
-    _ = rig(.stop)
-    for _ in 1..<15 {
-      #expect(rig.advance(.seconds(1)) == [])
-      _ = rig(.received(.heartbeat(within: .max)))
-      // It will not sleep.
-      _ = rig(.received(.heartbeat(within: 0)))
-    }
-    #expect(rig.advance(.seconds(1)) == [.kill])
-    #expect(rig.advance(ReaderTiming.kill) == [.abandon])
-  }
-
-  @Test func aProcessThatDoesNotDieIsKnownToBeOfNoUseAtOnce() {
-    var rig = Rig()
-    _ = rig(.start)
-    _ = rig(.scan(true))
-    _ = rig(.received(.scanning(true)))
-    _ = rig(.received(.heartbeat(within: 1000)))
-    let failed = ReaderState.failed(reason: "the reader process ended: it was not heard of in time")
-    #expect(rig.advance(.milliseconds(1400)) == [.kill, .report(.state(failed))])
-    // Nothing more to say until it is dead.
-    #expect(rig.advance(.seconds(60)) == [])
-    let actions = rig(.exited("killed by signal 9 (Killed)"))
-    #expect(!actions.contains(.report(.scanning(false))))
-    #expect(actions.suffix(3) == [.report(.state(failed)), .spawn, .send(.scan(true))])
-  }
-
-  @Test func aProcessThatDoesNotDieIsWaitedForOnlySoLong() {
-    for wasKilledBefore in [false, true] {
-      var rig = Rig()
-      _ = rig(.start)
-      if wasKilledBefore {
-        #expect(rig.advance(.seconds(5)).contains(.kill))
-        #expect(rig(.stop) == [])
-      } else {
-        _ = rig(.scan(true))
-        _ = rig(.received(.scanning(true)))
-        _ = rig(.stop)
-        #expect(rig.advance(ReaderTiming.start) == [.kill])
-      }
-      #expect(rig.advance(.milliseconds(1999)) == [])
-      #expect(rig.advance(.milliseconds(1)) == (wasKilledBefore ? [] : [.report(.scanning(false))]) + [.abandon])
-      #expect(rig.supervision.deadline == nil)
-      #expect(rig(.exited("killed by signal 9 (Killed)")) == [])
-    }
-  }
-
-  @Test func stopsWhileItWaitsToStartAgain() {
-    var rig = Rig()
-    _ = rig(.start)
-    _ = rig(.exited("x"))
-    _ = rig(.startFailed("cannot start it"))
-    #expect(rig(.stop) == [.finish])
-    #expect(rig.supervision.deadline == nil)
   }
 }

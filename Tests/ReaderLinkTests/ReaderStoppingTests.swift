@@ -1,0 +1,91 @@
+import Journal
+import Testing
+
+@testable import ReaderLink
+
+/// What becomes of a process that is told to end, or that does not die.
+@Suite struct ReaderStoppingTests {
+  @Test func stopsGentlyThenFirmly() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    #expect(rig(.stop) == [.send(.shutDown)])
+    #expect(rig.advance(.milliseconds(999)) == [])
+    #expect(rig.advance(.milliseconds(1)) == [.kill])
+    #expect(rig(.exited("killed by signal 9 (Killed)")) == [.finish])
+    #expect(rig(.start) == [])
+    #expect(rig.advance(.seconds(60)) == [])
+  }
+
+  /// Killed in the middle of an exchange, it would leave the field on.
+  @Test func aProcessThatIsBusyIsNotKilledBeforeItsTime() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 2000)))
+    _ = rig(.stop)
+    #expect(rig.advance(.milliseconds(2399)) == [])
+    // It closes its device now, and says so.
+    #expect(rig(.received(.heartbeat(within: 2000))) == [])
+    #expect(rig(.received(.scanning(false))) == [])
+    #expect(rig.advance(.milliseconds(2399)) == [])
+    #expect(rig(.exited("exited with code 0")) == [.finish])
+  }
+
+  @Test func aProcessThatIsBusyWithoutEndIsKilledAllTheSame() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.received(.heartbeat(within: 2000)))
+    _ = rig(.stop)
+    for _ in 1..<15 {
+      #expect(rig.advance(.seconds(1)) == [])
+      _ = rig(.received(.heartbeat(within: .max)))
+      // It will not sleep.
+      _ = rig(.received(.heartbeat(within: 0)))
+    }
+    #expect(rig.advance(.seconds(1)) == [.kill])
+    #expect(rig.advance(ReaderTiming.kill) == [.abandon])
+  }
+
+  @Test func aProcessThatDoesNotDieIsKnownToBeOfNoUseAtOnce() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.scan(true))
+    _ = rig(.received(.scanning(true)))
+    _ = rig(.received(.heartbeat(within: 1000)))
+    let failed = ReaderState.failed(reason: "the reader process ended: it was not heard of in time")
+    #expect(rig.advance(.milliseconds(1400)) == [.kill, .report(.state(failed))])
+    // Nothing more to say until it is dead.
+    #expect(rig.advance(.seconds(60)) == [])
+    let actions = rig(.exited("killed by signal 9 (Killed)"))
+    #expect(!actions.contains(.report(.scanning(false))))
+    #expect(actions.suffix(3) == [.report(.state(failed)), .spawn, .send(.scan(true))])
+  }
+
+  @Test func aProcessThatDoesNotDieIsWaitedForOnlySoLong() {
+    for wasKilledBefore in [false, true] {
+      var rig = SupervisionRig()
+      _ = rig(.start)
+      if wasKilledBefore {
+        #expect(rig.advance(.seconds(5)).contains(.kill))
+        #expect(rig(.stop) == [])
+      } else {
+        _ = rig(.scan(true))
+        _ = rig(.received(.scanning(true)))
+        _ = rig(.stop)
+        #expect(rig.advance(ReaderTiming.start) == [.kill])
+      }
+      #expect(rig.advance(.milliseconds(1999)) == [])
+      #expect(rig.advance(.milliseconds(1)) == (wasKilledBefore ? [] : [.report(.scanning(false))]) + [.abandon])
+      #expect(rig.supervision.deadline == nil)
+      #expect(rig(.exited("killed by signal 9 (Killed)")) == [])
+    }
+  }
+
+  @Test func stopsWhileItWaitsToStartAgain() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.exited("x"))
+    _ = rig(.startFailed("cannot start it"))
+    #expect(rig(.stop) == [.finish])
+    #expect(rig.supervision.deadline == nil)
+  }
+}
