@@ -83,7 +83,13 @@ import Testing
       return
     }
     #expect(failure.code == .malformed && failure.message.contains("1:2"))
-    #expect(FetchOutcome.found(Self.file, cacheControl: nil).checked(as: .assetLinks) != .absent)
+    let found = FetchOutcome.found(Self.file, cacheControl: nil)
+    #expect(found.checked(as: .appSiteAssociation) == found)
+    guard case .failed(let other) = found.checked(as: .assetLinks) else {
+      Issue.record("one kind of file is taken for the other")
+      return
+    }
+    #expect(other.code == .malformed)
   }
 
   @Test("a record comes back from its file as it was")

@@ -52,6 +52,7 @@ extension ReaderRig {
       await simulator.place(try index == 0 ? .type2(.ntag213, message: message) : .type4(message: message))
     }
     let struck = await simulator.counters.commands + command
+    let strikes = await simulator.strikes
     await simulator.add(wrong.fault(command))
     try await simulator.plug()
     await process.setScanning(true)
@@ -68,6 +69,7 @@ extension ReaderRig {
     await process.setScanning(false)
     try await isAsleep()
     #expect(await !simulator.isFieldOn, "command \(command)")
+    #expect(await simulator.strikes > strikes, "command \(command) was left alone")
     let contents = tags(since: start).map(\.content)
     let trace = await simulator.commands
     // An answer to another command of the same kind is taken for its own: nothing tells the two apart.

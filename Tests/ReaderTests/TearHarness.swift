@@ -152,6 +152,7 @@ struct TearWalk: Sendable {
       var report = Report()
       let usual = try place(reader, nil, act, judge).0.exchanges
       for accident in accidents {
+        var isStruck = false
         for number in Swift.stride(from: 1, through: Self.most, by: stride) {
           let (placement, finding) = try place(reader, (accident, number), act, judge)
           let moment = placement.accident.map { "\($0.words) \(number)" } ?? "left alone"
@@ -160,10 +161,11 @@ struct TearWalk: Sendable {
             report.findings.append("a tag \(moment) takes \(placement.exchanges) exchanges instead of \(usual)")
           }
           guard placement.accident != nil else { break }
+          isStruck = true
           report.exchanges = max(report.exchanges, number)
           if number == Self.most { report.findings.append("it goes on after \(number) exchanges") }
         }
-        if report.exchanges == 0 { report.findings.append("nothing was torn") }
+        if !isStruck { report.findings.append("nothing was \(accident.words)") }
       }
       return report
     }
