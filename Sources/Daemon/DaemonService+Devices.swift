@@ -35,10 +35,10 @@ extension DaemonService {
   private func follow(_ event: DeviceEvent) {
     guard !isStopped else { return }
     perform(roster.handle(.device(event)))
-    guard case .changed(let device) = event, let id = roster.reader(at: device.path),
-      let reported = units[id]?.reported
+    // What is in the way may be something else than a moment ago, and the process, which sees none of it, would not say
+    // the same failure again.
+    guard let device = event.device, let id = roster.reader(at: device.path), let reported = units[id]?.reported
     else { return }
-    // A driver has come or gone: what was in the way is not any more, or something else is.
     let before = roster.readers[id]?.obstacle
     var obstacle = obstacle(to: id)
     // The claim of a program may be the one of our own process, which is trying again.

@@ -72,4 +72,12 @@ public enum DeviceEvent: Sendable, Hashable {
   case changed(Device)
   /// The device with this path is away.
   case removed(path: String)
+
+  /// The one device that is told of, where it is there.
+  public var device: Device? {
+    switch self {
+    case .added(let device), .changed(let device): device
+    case .present, .removed: nil
+    }
+  }
 }

@@ -70,10 +70,20 @@ public struct DeviceTestbed: Sendable {
     ]
     if let seat { values.append("ID_SEAT=\(seat)") }
     let path = try await add(name, "usb", on: hub, values)
-    let interface = try await add("\(name):1.0", "usb", on: path, ["DEVTYPE=usb_interface"])
-    if let driver { try await perform("link \(interface) driver ../../../bus/usb/drivers/\(driver)") }
+    _ = try await add(interface(of: path), "usb", on: path, ["DEVTYPE=usb_interface"])
+    if let driver { try await bind(path, to: driver) }
     try await event(path, "add")
     return path
+  }
+
+  /// Gives a USB device's interface a driver, without a word about it.
+  ///
+  /// - Parameters:
+  ///   - path: the device.
+  ///   - driver: the name of its folder.
+  /// - Throws: `RigError` where umockdev refuses.
+  public func bind(_ path: String, to driver: String) async throws {
+    try await perform("link \(path)/\(interface(of: path)) driver ../../../bus/usb/drivers/\(driver)")
   }
 
   /// Takes the driver of a USB device's interface away.
@@ -81,10 +91,12 @@ public struct DeviceTestbed: Sendable {
   /// - Parameter path: the device.
   /// - Throws: `RigError` where umockdev refuses.
   public func unbind(_ path: String) async throws {
-    let interface = "\(path)/\(path.split(separator: "/").last ?? ""):1.0"
+    let interface = "\(path)/\(interface(of: path))"
     try await perform("unlink \(interface) driver")
     try await event(interface, "unbind")
   }
+
+  private func interface(of path: String) -> String { "\(path.split(separator: "/").last ?? ""):1.0" }
 
   /// Says what udev would.
   ///

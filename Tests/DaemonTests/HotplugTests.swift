@@ -154,6 +154,16 @@ struct HotplugTests {
     #expect(await rig.daemon.log().count { $0.contains("modprobe -r") } == 1)
   }
 
+  @Test("a driver that is bound between the look at all devices and the word of udev is named")
+  func aDriverBoundBeforeTheWordOfUdevIsNamed() async throws {
+    var path = ""
+    let rig = try await Rig { path = try await $0.plugUSB("1-1", "04cc:2533", number: 5) }
+    _ = try await rig.readers { Self.states($0) == ["failed"] }
+    try await rig.testbed.bind(path, to: "pn533_usb")
+    try await rig.testbed.event(path, "add")
+    _ = try await rig.readers { $0["0"]?["StateReason"]?.asString?.contains("modprobe -r pn533_usb") == true }
+  }
+
   @Test func pcscdIsNamedWhereItRunsAndHasTheReader() async throws {
     let rig = try await Rig { testbed in
       try testbed.runtime.write("", to: "pcscd/pcscd.comm")
