@@ -51,22 +51,32 @@ public struct DataDirectories: Sendable, Hashable {
   }
 
   /// The directories of desktop entries, the most important first.
-  var applications: [(path: String, origin: Application.Origin)] {
+  var applications: [String] {
     var seen: Set<String> = []
-    return ([user].compactMap(\.self) + system).filter { seen.insert($0).inserted }.map {
-      ("\($0)/applications", origin(ofDirectory: $0))
-    }
+    return ([user].compactMap(\.self) + system).filter { seen.insert($0).inserted }.map { "\($0)/applications" }
   }
 
-  /// Whether a desktop entry at `file` is the system's or the user's.
-  func origin(of file: String) -> Application.Origin {
-    applications.first { file.hasPrefix($0.path + "/") }?.origin ?? .user
+  /// Whose a desktop entry is: what counts is who can change it, not by which name a directory is on the list.
+  ///
+  /// - Parameters:
+  ///   - file: its path.
+  ///   - ownership: who can change files. Blocks on files where it is the real one.
+  /// - Returns: `user` for whatever is in the user's data directory, even root's.
+  func origin(of file: String, ownership: FileOwnership = .real) -> Application.Origin {
+    let real = Self.resolved(file)
+    if let user, file.hasPrefix(user + "/") || real.hasPrefix(Self.resolved(user) + "/") { return .user }
+    guard ownership.isRootsAlone(file) else { return .user }
+    let isStores = Self.stores.contains { file.contains($0) || real.contains($0) }
+    return isStores ? .store : .system
   }
 
-  /// What Flatpak and Snap export was written by whoever put an application into a store, and looked over by nobody who keeps
-  /// this system.
-  private func origin(ofDirectory path: String) -> Application.Origin {
-    path == user || path.hasSuffix("/flatpak/exports/share") || path.hasSuffix("/snapd/desktop") ? .user : .system
+  /// Where Flatpak and Snap keep what they export.
+  private static let stores = ["/flatpak/exports/", "/flatpak/app/", "/snapd/desktop/"]
+
+  private static func resolved(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 
   /// Ubuntu's sessions and Flatpak write `/usr/share/`, which is the same directory as `/usr/share`.

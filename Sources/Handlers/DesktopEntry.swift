@@ -45,7 +45,8 @@ struct DesktopEntry: Sendable, Hashable {
       throw keyFile.problem(
         "DBusActivatable", "the file's name without .desktop must be a D-Bus name, such as org.example.Menu")
     }
-    if let exec = try keyFile.text("Exec"), !exec.isEmpty {
+    let exec = try keyFile.text("Exec") ?? ""
+    if !exec.isEmpty {
       do {
         commandLine = try CommandLineTemplate(exec)
       } catch {
@@ -60,7 +61,8 @@ struct DesktopEntry: Sendable, Hashable {
     usesTerminal = try keyFile.flag("Terminal")
     application = Application(
       desktopID: desktopID, name: name, icon: icon, file: keyFile.file,
-      isDBusActivatable: isDBusActivatable, origin: origin)
+      isDBusActivatable: isDBusActivatable, origin: origin,
+      launch: [isDBusActivatable ? "D-Bus" : "", exec].filter { !$0.isEmpty }.joined(separator: ", "))
   }
 
   /// Whether `text` can be a well-known bus name (D-Bus Specification, "Bus names").

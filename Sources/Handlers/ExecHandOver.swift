@@ -43,6 +43,9 @@ struct ExecHandOver: Sendable {
     let entry = try DesktopEntry(
       keyFile, desktopID: application.desktopID, origin: application.origin,
       languages: LanguagePreference.languages(in: environment))
+    guard application.launch.isEmpty || application.launch == entry.application.launch else {
+      throw keyFile.problem("Exec", "it starts something else than when the link was offered")
+    }
     guard let commandLine = entry.commandLine else {
       throw HandlerProblem(file: file, message: "has no Exec, and the application cannot be reached over D-Bus")
     }

@@ -18,6 +18,7 @@ public actor HandlerRegistry {
   private let directories: DataDirectories
   private let schemes: [String]
   private let environment: [String: String]
+  private let ownership: FileOwnership
   private let defaultApplication: DefaultApplications.Lookup
   private let clock = ContinuousClock()
   private let began: ContinuousClock.Instant
@@ -33,18 +34,21 @@ public actor HandlerRegistry {
   ///   - directories: where desktop entries are.
   ///   - schemes: the schemes whose default application may be asked for.
   ///   - environment: for the user's languages, and `PATH` for `TryExec`.
+  ///   - ownership: who can change files, which decides whom to trust.
   ///   - settling: for how long nothing may have changed before the directories are read again, since an installation changes
   ///     many files; after ten times as long they are read whatever happens.
   ///   - defaultApplication: who is the default of a scheme; by default GIO is asked.
   ///   - loop: the loop that decides.
   public init(
     directories: DataDirectories = DataDirectories(), schemes: Set<String> = RoutingPolicy.defaultSchemes,
-    environment: [String: String] = ProcessEnvironment.current, settling: Duration = .milliseconds(300),
+    environment: [String: String] = ProcessEnvironment.current, ownership: FileOwnership = .real,
+    settling: Duration = .milliseconds(300),
     defaultApplication: DefaultApplications.Lookup? = nil, on loop: EventLoop
   ) {
     self.directories = directories
     self.schemes = schemes.sorted()
     self.environment = environment
+    self.ownership = ownership
     self.settling = SettlingSchedule(quiet: settling, longest: settling * 10)
     began = clock.now
     self.defaultApplication = defaultApplication ?? DefaultApplications.gio(directories)
@@ -101,15 +105,15 @@ public actor HandlerRegistry {
 
   private func load() async {
     // Watched before they are read, so that no change falls between.
-    let known = directories.applications.map(\.path) + directories.configuration
+    let known = directories.applications + directories.configuration
     watched = watched.union(known).filter { watch?.add($0) ?? false }
     do {
-      let (directories, environment, schemes) = (directories, environment, schemes)
+      let (directories, environment, ownership, schemes) = (directories, environment, ownership, schemes)
       let defaultApplication = defaultApplication
       // Readings come one after the other: nothing else changes it meanwhile. It may be large, so it is not compared on the loop.
       let previous = registry
       let (scan, registry) = try await DedicatedThread.run {
-        let scan = HandlerScan(directories, environment: environment)
+        let scan = HandlerScan(directories, environment: environment, ownership: ownership)
         var defaults: [String: Application] = [:]
         var unusableDefaults: [String: String] = [:]
         for scheme in schemes {

@@ -20,6 +20,8 @@ struct HandlerScan: Sendable {
 
   private let languages: [String]
   private let environment: [String: String]
+  private let places: DataDirectories
+  private let ownership: FileOwnership
   private var seen: Set<String> = []
   private var count = 0
   private var claimed = 0
@@ -32,12 +34,15 @@ struct HandlerScan: Sendable {
   /// - Parameters:
   ///   - directories: where to look.
   ///   - environment: for the user's languages, and `PATH` for `TryExec`.
-  init(_ directories: DataDirectories, environment: [String: String]) {
+  ///   - ownership: who can change files.
+  init(_ directories: DataDirectories, environment: [String: String], ownership: FileOwnership = .real) {
     self.environment = environment
+    places = directories
+    self.ownership = ownership
     languages = LanguagePreference.languages(in: environment)
-    for (path, origin) in directories.applications {
+    for path in directories.applications {
       visited = []
-      if !read(path, prefix: "", depth: 0, origin) {
+      if !read(path, prefix: "", depth: 0) {
         problems.append(
           HandlerProblem(
             file: path,
@@ -52,7 +57,7 @@ struct HandlerScan: Sendable {
   /// is read once, however many links lead to it.
   ///
   /// - Returns: false where there was too much to read.
-  private mutating func read(_ path: String, prefix: String, depth: Int, _ origin: Application.Origin) -> Bool {
+  private mutating func read(_ path: String, prefix: String, depth: Int) -> Bool {
     guard depth <= Self.maximumDepth, let identity = Files.identity(ofDirectory: path),
       visited.insert(identity).inserted
     else { return true }
@@ -65,15 +70,15 @@ struct HandlerScan: Sendable {
         guard count < Self.maximumEntries else { return false }
         count += 1
         let id = prefix + name
-        if seen.insert(id).inserted { readEntry(file, id, origin) }
-      } else if !read(file, prefix: "\(prefix)\(name)-", depth: depth + 1, origin) {
+        if seen.insert(id).inserted { readEntry(file, id) }
+      } else if !read(file, prefix: "\(prefix)\(name)-", depth: depth + 1) {
         return false
       }
     }
     return true
   }
 
-  private mutating func readEntry(_ file: String, _ id: String, _ origin: Application.Origin) {
+  private mutating func readEntry(_ file: String, _ id: String) {
     do throws(HandlerProblem) {
       guard let bytes = try Files.contents(of: file), Files.mentions(bytes, anyOf: HandlerClaims.markers) else {
         return
@@ -90,6 +95,7 @@ struct HandlerScan: Sendable {
       {
         return
       }
+      let origin = places.origin(of: file, ownership: ownership)
       let entry = try DesktopEntry(keyFile, desktopID: id, origin: origin, languages: languages)
       guard entry.application.isDBusActivatable || !entry.usesTerminal else {
         throw keyFile.problem("Terminal", "a handler gets the message on its standard input and cannot use a terminal")

@@ -30,9 +30,12 @@ extension Registry {
     if uri.isWeb {
       if let route = universalLink(for: uri, policy: policy, steps: &steps) { return route }
     } else if let indices = schemes[uri.scheme] {
-      let candidates = applications(indices)
-      steps.append(Route.Step("scheme", "\(uri.scheme) is claimed by \(list(candidates))"))
-      return .chosen(.scheme, uri, from: candidates, because: "claims \(uri.scheme) links from tags", steps: steps)
+      steps.append(Route.Step("scheme", "\(uri.scheme) is claimed by \(list(applications(indices)))"))
+      let claim = HandlerChoices.claim(onScheme: uri.scheme)
+      let selection = HandlerSelection(
+        [(claim, applications(indices))], covering: [claim], choices: policy.choices
+      ) { _ in false }
+      if let route = chosen(.scheme, uri, selection, policy: policy, steps: &steps) { return route }
     } else {
       steps.append(Route.Step("scheme", "no handler claims \(uri.scheme) links from tags"))
     }
@@ -45,25 +48,56 @@ extension Registry {
       steps.append(Route.Step("domain", "the host has \(what), which no handler can claim"))
       return nil
     }
-    let matches = domains.matches(for: host)
+    let matches = domains.matches(for: host).map { (claim: $0.pattern, applications: applications($0.values)) }
     guard let first = matches.first else {
       steps.append(Route.Step("domain", "no handler claims \(host)"))
       return nil
     }
-    let candidates = applications(first.values)
-    steps.append(Route.Step("domain", "\(host) matches \(first.pattern), claimed by \(list(candidates))"))
+    steps.append(Route.Step("domain", "\(host) matches \(first.claim), claimed by \(list(first.applications))"))
     for other in matches.dropFirst() {
-      let losers = list(applications(other.values))
-      steps.append(Route.Step("domain", "\(other.pattern) is less exact; its claims do not count: \(losers)"))
+      steps.append(Route.Step("domain", "\(other.claim) is less exact, claimed by \(list(other.applications))"))
     }
-    // What is said for a wildcard stands at the domain above, as with Apple and Android.
-    let domain = first.pattern.hasPrefix("*.") ? String(first.pattern.dropFirst(2)) : first.pattern
-    let association = policy.associations[domain]
-    return .chosen(
-      .universalLink, uri, from: candidates, because: "claims \(first.pattern)",
-      voucher: candidates.first.flatMap { handler in
-        association?.vouches(for: handler.desktopID, on: uri) == true ? domain : nil
-      }, steps: steps)
+    var claims: [String: String] = [:]
+    for match in matches.reversed() {
+      for application in match.applications { claims[application.desktopID] = match.claim }
+    }
+    let selection = HandlerSelection(
+      matches, covering: HandlerChoices.claims(covering: host), choices: policy.choices
+    ) { application in
+      guard let claim = claims[application.desktopID] else { return false }
+      return policy.associations[Self.domain(of: claim)]?.vouches(for: application.desktopID, on: uri) == true
+    }
+    return chosen(.universalLink, uri, selection, policy: policy, steps: &steps)
+  }
+
+  /// What is said for a wildcard stands at the domain above, as with Apple and Android.
+  private static func domain(of claim: String) -> String {
+    claim.hasPrefix("*.") ? String(claim.dropFirst(2)) : claim
+  }
+
+  /// The route to whom the selection comes to; nil where nobody is left.
+  private func chosen(
+    _ kind: Route.Kind, _ uri: URI, _ selection: HandlerSelection, policy: RoutingPolicy, steps: inout [Route.Step]
+  ) -> Route? {
+    for candidate in selection.losers where candidate.outcome != .lessExact {
+      steps.append(Route.Step("choice", candidate.sentence))
+    }
+    guard let first = selection.candidates.first else {
+      steps.append(Route.Step("choice", "nobody who claims the link is left"))
+      return nil
+    }
+    for candidate in selection.candidates.prefix(8) { steps.append(Route.Step("choice", candidate.sentence)) }
+    if first.trust == .vouchedFor {
+      steps.append(
+        Route.Step(
+          "choice", "\(Self.domain(of: first.claim)) itself names \(first.application.desktopID) for this link"))
+    }
+    let alternative = policy.schemes.contains(uri.scheme) ? defaults[uri.scheme] : nil
+    let claim = kind == .scheme ? "\(uri.scheme) links from tags" : first.claim
+    return Route(
+      kind: kind, uri: uri, handler: first.application, candidates: selection.candidates.map(\.application),
+      claimants: selection.candidates + selection.losers, question: selection.question, alternative: alternative,
+      trusted: first.trust != .unconfirmed, reason: "\(first.application.desktopID) claims \(claim)", steps: steps)
   }
 
   private func defaultApplication(for uri: URI, policy: RoutingPolicy, steps: [Route.Step]) -> Route {
@@ -99,24 +133,29 @@ extension Route {
   static func none(_ uri: URI?, _ reason: String, steps: [Step]) -> Route {
     Route(kind: .none, uri: uri, handler: nil, candidates: [], trusted: false, reason: reason, steps: steps)
   }
+}
 
-  /// `candidates` has at least one element; the first is taken. `voucher` is the domain that vouches for it.
-  static func chosen(
-    _ kind: Kind, _ uri: URI, from candidates: [Application], because claim: String, voucher: String? = nil,
-    steps: [Step]
-  ) -> Route {
-    guard let handler = candidates.first else { return .none(uri, "no handler claims the link", steps: steps) }
-    let trusted = handler.origin == .system || voucher != nil
-    var steps = steps
-    if candidates.count > 1 {
-      steps.append(Step("choice", "\(handler.desktopID) comes first: system handlers before the user's, then by id"))
-    }
-    let trust =
-      handler.origin == .system ? "installed by the system" : "from a directory that the user's programs can write to"
-    steps.append(Step("choice", "\(handler.desktopID) is \(trust)"))
-    if let voucher { steps.append(Step("choice", "\(voucher) itself names \(handler.desktopID) for this link")) }
-    return Route(
-      kind: kind, uri: uri, handler: handler, candidates: candidates, trusted: trusted,
-      reason: "\(handler.desktopID) \(claim)", steps: steps)
+extension Candidate {
+  /// Why it won or lost, and why it is trusted or not.
+  var sentence: String {
+    let id = application.desktopID
+    let why =
+      switch outcome {
+      case .only: "is the only one that claims \(claim)"
+      case .preferred: "is preferred by the user"
+      case .offered: "is one of several that claim \(claim)"
+      case .anotherIsPreferred: "gives way to the one that the user prefers"
+      case .lessExact: "gives way to a more exact claim than \(claim)"
+      case .blocked: "is blocked by the user"
+      }
+    guard outcome == .only || outcome == .preferred || outcome == .offered else { return "\(id) \(why)" }
+    let trusted =
+      switch trust {
+      case .system: "installed by the system"
+      case .vouchedFor: "named by its domain"
+      case .confirmed: "allowed by the user"
+      case .unconfirmed: "not allowed yet by the user"
+      }
+    return "\(id) \(why), and \(trusted)"
   }
 }

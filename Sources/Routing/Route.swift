@@ -16,6 +16,16 @@ public struct Route: Sendable, Hashable {
     case refused
   }
 
+  /// What a user is asked before the handler is opened. The raw values are what scripts read.
+  public enum Question: String, Sendable, Hashable, CaseIterable {
+    /// Only whether to open it now.
+    case nothing
+    /// Whether this handler, for which nobody vouches, may open such links.
+    case whetherAllowed = "whether-allowed"
+    /// Which of the candidates opens such links.
+    case which
+  }
+
   /// One step of the explanation.
   public struct Step: Sendable, Hashable, CustomStringConvertible {
     /// What was looked at: `record`, `uri`, `domain`, `scheme`, `default` or `choice`; more may come.
@@ -43,6 +53,14 @@ public struct Route: Sendable, Hashable {
   public let handler: Application?
   /// Everybody who may open it, in the order in which they are offered. Empty for `none` and `refused`.
   public let candidates: [Application]
+  /// For `universalLink` and `scheme`: the candidates, and then some of those who claim the link and do not open it. Empty
+  /// where nobody claims it.
+  public let claimants: [Candidate]
+  /// What the user is asked first.
+  public let question: Question
+  /// Who gets the URI alone where the user does not want the handler: the scheme's default application. Nil for `default`, and
+  /// where there is none that may be offered.
+  public let alternative: Application?
   /// Whether `handler` may be offered without asking the user first.
   public let trusted: Bool
   /// Why, as a sentence without its full stop. For `refused` it tells nothing of the URI but single characters and its scheme.
@@ -52,4 +70,20 @@ public struct Route: Sendable, Hashable {
 
   /// Whether the handler gets the whole NDEF message, or the URI alone.
   public var handsOverMessage: Bool { kind == .universalLink || kind == .scheme }
+
+  init(
+    kind: Kind, uri: URI?, handler: Application?, candidates: [Application], claimants: [Candidate] = [],
+    question: Question = .nothing, alternative: Application? = nil, trusted: Bool, reason: String, steps: [Step]
+  ) {
+    self.kind = kind
+    self.uri = uri
+    self.handler = handler
+    self.candidates = candidates
+    self.claimants = claimants
+    self.question = question
+    self.alternative = alternative
+    self.trusted = trusted
+    self.reason = reason
+    self.steps = steps
+  }
 }

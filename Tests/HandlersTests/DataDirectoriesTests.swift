@@ -4,16 +4,15 @@ import Testing
 @testable import Handlers
 
 @Suite struct DataDirectoriesTests {
-  @Test("without XDG_DATA_DIRS what Flatpak and Snap export is looked at, behind all others and not trusted")
+  @Test("without XDG_DATA_DIRS what Flatpak and Snap export is looked at, behind all others")
   func unset() {
     let directories = DataDirectories(environment: ["HOME": "/home/me"])
     #expect(
-      directories.applications.map(\.path) == [
+      directories.applications == [
         "/home/me/.local/share/applications", "/usr/local/share/applications", "/usr/share/applications",
         "/home/me/.local/share/flatpak/exports/share/applications", "/var/lib/flatpak/exports/share/applications",
         "/var/lib/snapd/desktop/applications",
       ])
-    #expect(directories.applications.map(\.origin) == [.user, .system, .system, .user, .user, .user])
   }
 
   @Test("XDG_DATA_DIRS says all where it is set")
@@ -23,13 +22,25 @@ import Testing
       "XDG_DATA_DIRS": "/var/lib/flatpak/exports/share/:/usr/share/:/usr/share:relative:/home/me/data:/",
     ])
     #expect(
-      directories.applications.map(\.path) == [
+      directories.applications == [
         "/home/me/data/applications", "/var/lib/flatpak/exports/share/applications", "/usr/share/applications",
         "//applications",
       ])
-    #expect(directories.applications.map(\.origin) == [.user, .user, .system, .system])
-    #expect(directories.origin(of: "/usr/share/applications/menu.desktop") == .system)
-    #expect(directories.origin(of: "/home/me/data/applications/menu.desktop") == .user)
+  }
+
+  @Test(
+    "who can change an entry decides whose it is, and not how a directory is spelled",
+    arguments: [
+      ("/usr/share/applications/a.desktop", true, .system), ("/usr/share/applications/a.desktop", false, .user),
+      ("/opt/anything/applications/a.desktop", true, .system), ("/home/other/applications/a.desktop", false, .user),
+      ("/home/me/data/applications/a.desktop", true, .user), ("/home/me/data/applications/a.desktop", false, .user),
+      ("/var/lib/flatpak/exports/share/applications/a.desktop", true, .store),
+      ("/var/lib/snapd/desktop/applications/a.desktop", true, .store),
+      ("/home/me/data/flatpak/exports/share/applications/a.desktop", true, .user),
+    ] as [(String, Bool, Application.Origin)])
+  func origins(file: String, isRoots: Bool, origin: Application.Origin) {
+    let directories = DataDirectories(user: "/home/me/data", system: ["/usr/share", "/opt/anything"])
+    #expect(directories.origin(of: file, ownership: FileOwnership { _ in isRoots }) == origin)
   }
 
   @Test("follows the base directory specification")

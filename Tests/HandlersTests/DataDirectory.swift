@@ -1,12 +1,18 @@
 import EventLoop
-import Handlers
 import Routing
 import TestSupport
+
+@testable import Handlers
 
 /// A user's and a system's data directory of a test's own.
 struct DataDirectory {
   let temporary: TemporaryDirectory
   let directories: DataDirectories
+  /// Root's is what is not the user's, whoever runs the test.
+  var ownership: FileOwnership {
+    let user = temporary.file("user")
+    return FileOwnership { !$0.hasPrefix(user + "/") }
+  }
   /// Nothing of the machine: no language, and a `PATH` of the test's own with the system's behind it.
   let environment: [String: String]
 
@@ -33,7 +39,7 @@ struct DataDirectory {
 
   func registry(on loop: EventLoop, default application: Application? = nil) -> HandlerRegistry {
     HandlerRegistry(
-      directories: directories, environment: environment, settling: .milliseconds(20),
+      directories: directories, environment: environment, ownership: ownership, settling: .milliseconds(20),
       defaultApplication: { _ in application }, on: loop)
   }
 

@@ -22,7 +22,7 @@ import Testing
     #expect(problems.isEmpty)
     let expected = Application(
       desktopID: "org.example.Menu.desktop", name: "org.example.Menu", icon: "menu", file: file,
-      isDBusActivatable: true, origin: .system)
+      isDBusActivatable: true, origin: .system, launch: "D-Bus")
     for uri in ["https://menu.example.com/", "https://a.example.org/", "x-menu:1"] {
       #expect(registry.route(for: uri).handler == expected, "\(uri)")
     }
@@ -200,7 +200,7 @@ import Testing
       }
       #expect(symlink(".", "\(folder)/\(name)") == 0)
     }
-    let scan = HandlerScan(data.directories, environment: data.environment)
+    let scan = HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
     #expect(scan.directories == [folder] + scan.directories.dropFirst())
     #expect(scan.directories.count == 7)
     #expect(scan.declarations.count == 7)
@@ -213,7 +213,7 @@ import Testing
     let folder = "\(data.directories.system[0])/applications"
     #expect(mkdir(data.directories.system[0], 0o700) == 0 && mkdir(folder, 0o700) == 0)
     for number in 0..<HandlerScan.maximumDirectories + 10 { #expect(mkdir("\(folder)/\(number)", 0o700) == 0) }
-    let scan = HandlerScan(data.directories, environment: data.environment)
+    let scan = HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
     #expect(scan.directories.filter { $0.hasPrefix(folder) }.count == HandlerScan.maximumDirectories)
     #expect(scan.problems.map(\.file) == [folder])
     #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])

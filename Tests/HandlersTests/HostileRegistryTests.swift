@@ -13,7 +13,9 @@ import UniversalLinks
 
   init() throws { data = try DataDirectory() }
 
-  private func scan() -> HandlerScan { HandlerScan(data.directories, environment: data.environment) }
+  private func scan() -> HandlerScan {
+    HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
+  }
 
   private func folder() throws -> String {
     try data.entry("good", claims: ["Domains=good.example;"])

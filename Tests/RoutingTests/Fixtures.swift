@@ -1,4 +1,5 @@
 import Routing
+import Testing
 import UniversalLinks
 
 func application(_ id: String, origin: Application.Origin = .system) -> Application {
@@ -25,4 +26,13 @@ struct Repeatable: RandomNumberGenerator {
     z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
     return z ^ (z >> 31)
   }
+}
+
+/// Makes a change, which is or is not possible.
+func expect(
+  _ isPossible: Bool, _ choices: inout HandlerChoices, _ change: HandlerChoices.Change,
+  at location: SourceLocation = #_sourceLocation
+) {
+  let wasPossible = choices.apply(change)
+  #expect(wasPossible == isPossible, sourceLocation: location)
 }

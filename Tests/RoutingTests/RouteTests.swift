@@ -97,10 +97,29 @@ import UniversalLinks
       route.steps.map(\.description) == [
         "uri: it is well-formed",
         "domain: menu.example.com matches menu.example.com, claimed by org.example.Menu.desktop, org.example.Mine.desktop",
-        "domain: *.example.com is less exact; its claims do not count: org.example.Wide.desktop",
-        "choice: org.example.Menu.desktop comes first: system handlers before the user's, then by id",
-        "choice: org.example.Menu.desktop is installed by the system",
+        "domain: *.example.com is less exact, claimed by org.example.Wide.desktop",
+        "choice: org.example.Menu.desktop is one of several that claim menu.example.com, and installed by the system",
+        "choice: org.example.Mine.desktop is one of several that claim menu.example.com, and not allowed yet by the user",
       ])
+  }
+
+  @Test(
+    "asks where there are several, or one that nobody has allowed",
+    arguments: [
+      ("https://menu.example.com/", .which), ("https://mine.example/", .whetherAllowed),
+      ("https://a.example.org/", .nothing), ("tel:+1", .nothing), ("mailto:a@example.com", .nothing),
+      ("https://example.net/", .nothing), ("sms:+1", .nothing),
+    ] as [(String, Route.Question)])
+  func question(uri: String, question: Route.Question) {
+    #expect(registry.route(for: uri).question == question)
+  }
+
+  @Test("the browser is the way out of a question, where it may be offered")
+  func alternative() {
+    #expect(registry.route(for: "https://mine.example/").alternative == application("browser"))
+    #expect(registry.route(for: "https://mine.example/", policy: RoutingPolicy(schemes: [])).alternative == nil)
+    #expect(registry.route(for: "https://example.net/").alternative == nil)
+    #expect(registry.route(for: "tel:+1").alternative == nil)
   }
 
   @Test("an allow-list without a scheme withholds its default application, not its handlers")

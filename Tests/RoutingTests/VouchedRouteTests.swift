@@ -8,8 +8,8 @@ import UniversalLinks
 
   init() throws {
     registry = Registry(declarations: [
-      try handler("org.example.Menu", ["menu.example.com", "*.example.org"], origin: .user),
-      try handler("org.example.Other", ["other.example.com"], origin: .user),
+      try handler("org.example.Menu", ["menu.example.com", "*.example.org"], origin: .store),
+      try handler("org.example.Other", ["other.example.com"], origin: .store),
     ])
     let file =
       #"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": [{"/": "/bill", "exclude": true}, {}]}]}}"#
@@ -33,6 +33,13 @@ import UniversalLinks
     #expect(route.kind == .universalLink && route.trusted == expected)
     #expect(route.steps.contains { $0.finding.contains("itself names") } == expected)
     #expect(!registry.route(for: uri).trusted)
+  }
+
+  @Test("an entry of the user's can have any id, so no domain vouches for one")
+  func usersOwn() throws {
+    let registry = Registry(declarations: [try handler("org.example.Menu", ["menu.example.com"], origin: .user)])
+    let route = registry.route(for: "https://menu.example.com/7", policy: policy)
+    #expect(!route.trusted && route.question == .whetherAllowed)
   }
 
   @Test("what domains say changes nothing about who is chosen")

@@ -1,0 +1,46 @@
+/// An application that claims a link, and why it opens it or does not.
+public struct Candidate: Sendable, Hashable {
+  /// Why it won or lost. The raw values are what scripts read.
+  public enum Outcome: String, Sendable, Hashable, CaseIterable {
+    /// It is the only one with the most exact claim.
+    case only
+    /// The user prefers it.
+    case preferred
+    /// It is one of several among which the user chooses.
+    case offered
+    /// The user prefers another.
+    case anotherIsPreferred = "another-is-preferred"
+    /// Another's claim is more exact.
+    case lessExact = "less-exact"
+    /// The user has blocked it.
+    case blocked
+  }
+
+  /// Why it may be opened without a question, or may not. The raw values are what scripts read.
+  public enum Trust: String, Sendable, Hashable, CaseIterable {
+    /// Only root can have installed it.
+    case system
+    /// The link's domain names it.
+    case vouchedFor = "vouched-for"
+    /// The user has allowed it.
+    case confirmed
+    /// Nobody has yet.
+    case unconfirmed
+  }
+
+  /// The application.
+  public let application: Application
+  /// Its most exact claim that covers the link, as ``HandlerChoices`` spells it.
+  public let claim: String
+  /// Why it won or lost.
+  public let outcome: Outcome
+  /// Why it may be opened without a question, or may not. Of one that is blocked it is not looked at, and `unconfirmed`.
+  public let trust: Trust
+
+  init(_ application: Application, claim: String, outcome: Outcome, trust: Trust) {
+    self.application = application
+    self.claim = claim
+    self.outcome = outcome
+    self.trust = trust
+  }
+}

@@ -1,0 +1,64 @@
+/// Who of those that claim a link opens it. Pure: claims and the user's choices in, candidates and a question out.
+struct HandlerSelection {
+  /// Everybody who may open it, the handler first, then in the order in which they are offered.
+  private(set) var candidates: [Candidate] = []
+  /// Those who lost; no more than are ever shown.
+  private(set) var losers: [Candidate] = []
+
+  /// A handler named for a thousand others would otherwise be a list of a thousand.
+  private static let maximumLosers = 32
+
+  /// - Parameters:
+  ///   - claims: who has made each claim that covers the link, the most exact claim first, applications in the order in which
+  ///     they are offered.
+  ///   - covering: every claim that could cover the link, the most exact first.
+  ///   - choices: what the user has chosen.
+  ///   - isVouchedFor: whether the domain itself names an application for this link.
+  init(
+    _ claims: [(claim: String, applications: [Application])], covering: [String], choices: HandlerChoices,
+    isVouchedFor: (Application) -> Bool
+  ) {
+    var seen: Set<String> = []
+    var contenders: [(application: Application, claim: String)] = []
+    var blocked: [Candidate] = []
+    for (claim, applications) in claims {
+      for application in applications where seen.insert(application.desktopID).inserted {
+        if choices.isBlocked(application.desktopID, from: covering) {
+          blocked.append(Candidate(application, claim: claim, outcome: .blocked, trust: .unconfirmed))
+        } else {
+          contenders.append((application, claim))
+        }
+      }
+    }
+    let preferredID = choices.preferences(among: covering).first { id in
+      contenders.contains { $0.application.desktopID == id }
+    }
+    let claim = contenders.first?.claim
+    let isAlone = contenders.count { $0.claim == claim } == 1
+    for (application, own) in contenders {
+      let outcome: Candidate.Outcome =
+        application.desktopID == preferredID
+        ? .preferred
+        : preferredID != nil
+          ? .anotherIsPreferred : own != claim ? .lessExact : isAlone ? .only : .offered
+      let wins = outcome == .preferred || outcome == .only || outcome == .offered
+      guard wins || losers.count < Self.maximumLosers else { continue }
+      let trust: Candidate.Trust =
+        application.origin == .system
+        ? .system
+        // Whoever can write an entry of the user's can give it any id, the one that a domain names included.
+        : application.origin == .store && isVouchedFor(application)
+          ? .vouchedFor : choices.isAllowed(application, for: covering) ? .confirmed : .unconfirmed
+      let candidate = Candidate(application, claim: own, outcome: outcome, trust: trust)
+      if wins { candidates.append(candidate) } else { losers.append(candidate) }
+    }
+    losers += blocked.prefix(Self.maximumLosers)
+  }
+
+  /// What the user is to be asked before the first candidate is opened.
+  var question: Route.Question {
+    guard let first = candidates.first else { return .nothing }
+    if candidates.count > 1 { return .which }
+    return first.trust == .unconfirmed ? .whetherAllowed : .nothing
+  }
+}
