@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The program as the system sees it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct AgentProgramTests {
   @Test func `a second agent says who runs, and leaves with its own code`() async throws {
     let rig = try await AgentRig()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What ends or goes away around a tap, and what is left of it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RecoveryTests {
   @Test func `after a crash what was shown is shown again, and what was being opened has failed`() async throws {
     let rig = try await AgentRig()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The way of a tap through the real agent.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct TapPathTests {
   @Test func `a tap is shown, clicked and handed over whole, and signals tell no more than its id`() async throws {
     let rig = try await AgentRig()

@@ -3,7 +3,7 @@ import Testing
 @testable import Bus
 
 /// What a caller may make an exported object read.
-@Suite(.timeLimit(.minutes(1))) struct CallLimitsTests {
+@Suite(.timeLimit(.minutes(5))) struct CallLimitsTests {
   private static let echo = ExportedMethod("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
     $0.arguments
   }

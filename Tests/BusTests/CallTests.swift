@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(1))) struct CallTests {
+@Suite(.timeLimit(.minutes(5))) struct CallTests {
   private static let ping = ExportedMethod("Ping") { _ in [] }
 
   private static func slow(_ gate: Gate) -> ExportedMethod {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
   let loop = EventLoop(label: "test")
 
   @Test func aCallOfTheBusIsAnswered() async throws {

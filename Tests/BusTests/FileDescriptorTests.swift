@@ -6,7 +6,7 @@ import Testing
 @testable import Bus
 
 /// A pipe tells when the last copy of one of its ends is closed, whatever else the process has open.
-@Suite(.timeLimit(.minutes(1))) struct FileDescriptorTests {
+@Suite(.timeLimit(.minutes(5))) struct FileDescriptorTests {
   private func pipe() throws -> (read: FileDescriptor, write: FileDescriptor) {
     var ends: [Int32] = [-1, -1]
     guard Glibc.pipe(&ends) == 0 else { throw SystemError("make a pipe") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(1))) struct IntrospectionTests {
+@Suite(.timeLimit(.minutes(5))) struct IntrospectionTests {
   private static let interface = ExportedInterface(
     BusFixture.interface,
     methods: [

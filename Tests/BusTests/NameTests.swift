@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(1))) struct NameTests {
+@Suite(.timeLimit(.minutes(5))) struct NameTests {
   @Test func ownersAreToldAsTheyChange() async throws {
     let fixture = try await BusFixture.start([])
     let name = "org.example.Moving"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(1))) struct ObjectManagerTests {
+@Suite(.timeLimit(.minutes(5))) struct ObjectManagerTests {
   private static func child(_ number: UInt32) -> ExportedInterface {
     ExportedInterface("org.example.Child", properties: [ExportedProperty("Number", "u") { .uint32(number) }])
   }

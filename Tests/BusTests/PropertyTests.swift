@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(1))) struct PropertyTests {
+@Suite(.timeLimit(.minutes(5))) struct PropertyTests {
   private static let properties = "org.freedesktop.DBus.Properties"
 
   private actor Thermostat {

@@ -6,7 +6,7 @@ import Testing
 @testable import Bus
 
 /// Against a dbus-daemon that is killed and started again.
-@Suite(.timeLimit(.minutes(1))) struct ReconnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct ReconnectionTests {
   @Test func everythingIsBackWhenTheBusIs() async throws {
     let echo = ExportedMethod("Echo", in: [Argument("text", "s")], out: [Argument("text", "s")]) { $0.arguments }
     let fixture = try await BusFixture.start(echo)

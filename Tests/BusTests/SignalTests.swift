@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bus
 
-@Suite(.timeLimit(.minutes(1))) struct SignalTests {
+@Suite(.timeLimit(.minutes(5))) struct SignalTests {
   private func emit(_ fixture: BusFixture, _ member: String, _ arguments: [Value], path: ObjectPath = BusFixture.path)
     async throws
   {

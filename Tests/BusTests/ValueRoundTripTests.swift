@@ -4,7 +4,7 @@ import Testing
 @testable import Bus
 
 /// Values of any type, through libdbus, a real dbus-daemon and back.
-@Suite(.timeLimit(.minutes(2))) struct ValueRoundTripTests {
+@Suite(.timeLimit(.minutes(5))) struct ValueRoundTripTests {
   private static let echo = ExportedMethod("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
     $0.arguments
   }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The real program, on a bus where a double answers.
-@Suite(.timeLimit(.minutes(2))) struct CommandTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandTests {
   private func run(
     _ arguments: [String], on bus: PrivateBus? = nil, starter: String = #function
   ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {

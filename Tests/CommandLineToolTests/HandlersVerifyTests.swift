@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The real program, on a bus where a double answers, and a TLS server that stands for every domain.
-@Suite(.timeLimit(.minutes(2))) struct HandlersVerifyTests {
+@Suite(.timeLimit(.minutes(5))) struct HandlersVerifyTests {
   private func run(
     _ arguments: [String], environment: [String: String] = [:], starter: String = #function
   ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The real `tagrouted`: whose a tap is, and that it arrives.
-@Suite(.timeLimit(.minutes(2))) struct DeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
   @Test func aTapReachesTheAgentOfTheActiveSession() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The real `tagrouted`: when it tells its reader to scan.
-@Suite(.timeLimit(.minutes(2))) struct GateTests {
+@Suite(.timeLimit(.minutes(5))) struct GateTests {
   @Test func aLockStopsTheScanAndAnUnlockingStartsIt() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()

@@ -7,7 +7,7 @@ import Testing
 
 /// The real `tagrouted` and the real libudev, with devices that umockdev makes.
 @Suite(
-  .timeLimit(.minutes(2)),
+  .timeLimit(.minutes(5)),
   .enabled(
     if: DeviceTestbed.isPossible,
     "libudev listens to nobody here: neither does udev run nor is /dev a devtmpfs, so plugging in is NOT TESTED"))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The files in `Config/dbus/interfaces` are the authority: what the running daemon says of itself is the same.
-@Suite(.timeLimit(.minutes(2))) struct IntrospectionTests {
+@Suite(.timeLimit(.minutes(5))) struct IntrospectionTests {
   @Test func theRunningDaemonHasTheDocumentedInterfaces() async throws {
     let rig = try await DaemonRig()
     let agent = try await AgentDouble(on: rig.bus)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The real `tagrouted`: how it starts and how it ends.
-@Suite(.timeLimit(.minutes(2))) struct LifeTests {
+@Suite(.timeLimit(.minutes(5))) struct LifeTests {
   @Test func aMistakeInTheConfigurationIsNamedAndEndsWith78() async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("[Scan]\n\nSesions=any\n", to: "tagroute.conf")

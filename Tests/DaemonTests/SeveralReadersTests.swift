@@ -10,7 +10,7 @@ import Testing
 @testable import Daemon
 
 /// Two readers: each has its own seat, and none pays for another.
-@Suite(.timeLimit(.minutes(2))) struct SeveralReadersTests {
+@Suite(.timeLimit(.minutes(5))) struct SeveralReadersTests {
   private static let second: ObjectPath = "/org/tagroute/Tagroute1/readers/1"
 
   private static func login(_ sessions: (SessionKey, seat: String)...) -> LoginState {

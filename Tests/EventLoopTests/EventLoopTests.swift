@@ -14,7 +14,7 @@ private actor Counter {
   func append(_ value: Int) { values.append(value) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct EventLoopTests {
+@Suite(.timeLimit(.minutes(5))) struct EventLoopTests {
   @Test func actorsOnOneLoopShareItsIsolation() async {
     let loop = EventLoop(label: "test")
     let (first, second) = (Counter(on: loop), Counter(on: loop))
@@ -169,7 +169,7 @@ private actor Counter {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ProcessSignalsTests {
+@Suite(.timeLimit(.minutes(5))) struct ProcessSignalsTests {
   /// The one test that may catch signals: a process does so once. SIGURG and SIGWINCH end nobody.
   @Test func everySignalAfterTheStartIsTold() async throws {
     let signals = ProcessSignals([SIGURG, SIGWINCH])

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import UniversalLinks
 
-@Suite(.timeLimit(.minutes(1))) struct BusHandOverTests {
+@Suite(.timeLimit(.minutes(5))) struct BusHandOverTests {
   private static let application = Application(
     desktopID: "org.example.My-Menu.desktop", name: "Menu", file: "/nonexistent/menu.desktop", isDBusActivatable: true,
     origin: .system)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The example that the documentation shows, checked as its readers will use it.
-@Suite(.timeLimit(.minutes(1))) struct ExampleTests {
+@Suite(.timeLimit(.minutes(5))) struct ExampleTests {
   private let examples: String
 
   init() {

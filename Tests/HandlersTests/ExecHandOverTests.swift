@@ -7,7 +7,7 @@ import UniversalLinks
 
 @testable import Handlers
 
-@Suite(.timeLimit(.minutes(1))) struct ExecHandOverTests {
+@Suite(.timeLimit(.minutes(5))) struct ExecHandOverTests {
   private let data: DataDirectory
   private let launcher: Launcher
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Handlers
 
 /// Properties of what comes from files: who wins does not hang on when something was installed, or beside what.
-@Suite(.timeLimit(.minutes(2))) struct FileOrderTests {
+@Suite(.timeLimit(.minutes(5))) struct FileOrderTests {
   private static let claims = ["a.example", "*.a.example", "b.a.example", "d.example", "*.d.example"]
   private static let links =
     ["a.example", "b.a.example", "c.b.a.example", "d.example", "x.d.example", "elsewhere.example"].map {

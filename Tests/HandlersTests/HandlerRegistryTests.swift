@@ -5,7 +5,7 @@ import Routing
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HandlerRegistryTests {
+@Suite(.timeLimit(.minutes(5))) struct HandlerRegistryTests {
   private let data: DataDirectory
 
   init() throws { data = try DataDirectory() }

@@ -67,7 +67,7 @@ import UniversalLinks
     #expect(names(scan.problems) == ["app\(100 + full).desktop"])
   }
 
-  @Test("a file that is nothing but groups or keys does not keep the others waiting", .timeLimit(.minutes(1)))
+  @Test("a file that is nothing but groups or keys does not keep the others waiting", .timeLimit(.minutes(5)))
   func nothingButGroups() throws {
     let folder = try folder()
     let groups = (0..<120_000).map { "[\($0)]\n" }.joined()

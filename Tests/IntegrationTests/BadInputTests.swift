@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a tag should not hold: nothing is shown, one line says why, and the next tag is none the worse for it.
-@Suite(.timeLimit(.minutes(3))) struct BadInputTests {
+@Suite(.timeLimit(.minutes(5))) struct BadInputTests {
   /// A tag, and what the one line about it says.
   private struct Case {
     let tag: SimulatedTag

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// `tagroute` against the real daemon and the real agent: the keys that scripts depend on.
-@Suite(.timeLimit(.minutes(1))) struct CommandLineTests {
+@Suite(.timeLimit(.minutes(5))) struct CommandLineTests {
   /// What a command prints as JSON, having done what it was asked.
   private func json(_ desktop: Desktop, _ arguments: String...) async throws -> Any {
     let process = try await desktop.installation.start("tagroute", arguments + ["--json"])

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A mistake in a configuration, or on a command line: what is wrong, where, and what would be right.
-@Suite(.timeLimit(.minutes(1))) struct ConfigurationMistakeTests {
+@Suite(.timeLimit(.minutes(5))) struct ConfigurationMistakeTests {
   struct Mistake: Sendable, CustomTestStringConvertible {
     let program: String
     let configuration: String

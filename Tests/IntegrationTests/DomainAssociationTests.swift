@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What domains say of handlers, from the file where it is kept to the real agent's answer.
-@Suite(.timeLimit(.minutes(1))) struct DomainAssociationTests {
+@Suite(.timeLimit(.minutes(5))) struct DomainAssociationTests {
   /// Buses and an agent, with a handler that Flatpak has exported, which is not trusted as it stands.
   private func installation(
     claiming domain: String, settings: [String: [String]] = [:], starter: String = #function

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// SIGTERM ends the daemon and the agent, whatever they are doing, and nothing of them is left.
-@Suite(.timeLimit(.minutes(2))) struct EndTests {
+@Suite(.timeLimit(.minutes(5))) struct EndTests {
   enum State: Sendable, CaseIterable {
     /// Nothing to do: no reader, no notification server.
     case idle

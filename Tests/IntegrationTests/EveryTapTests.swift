@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A tap is one notification and one message, whatever the tag is and whatever came before it.
-@Suite(.timeLimit(.minutes(3))) struct EveryTapTests {
+@Suite(.timeLimit(.minutes(5))) struct EveryTapTests {
   /// Writes what it reads into a file of its own and then prints the file's name, on what is the agent's output too.
   private static let store = """
     #!/bin/sh

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a tag says of itself is shown as text, beside the place that its link leads to.
-@Suite(.timeLimit(.minutes(1))) struct HostileTextTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileTextTests {
   private static let link = "https://menu.example.com/a?b=1&c=%3Cd%3E"
   /// Comes first, whatever the title claims.
   private static let shownLink = "menu.example.com/a?… · "

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `Sessions=logind`: tags are read for the session at the seat, and only while it is unlocked.
-@Suite(.timeLimit(.minutes(3))) struct LockTests {
+@Suite(.timeLimit(.minutes(5))) struct LockTests {
   private static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
   @Test func aLockedSessionHasNoFieldAndATagWaitsForTheUnlocking() async throws {

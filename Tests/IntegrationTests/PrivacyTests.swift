@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a tag holds is between the tag, the agent and the app: no log and no signal has it.
-@Suite(.timeLimit(.minutes(1))) struct PrivacyTests {
+@Suite(.timeLimit(.minutes(5))) struct PrivacyTests {
   /// What is on the tags, and nobody may see.
   private static let secrets = ["s3cret", "menu.example.com", "04c0ffee", "04 c0 ff ee", "192, 255, 238"]
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A reader process that ends or hangs, and a reader that is unplugged.
-@Suite(.timeLimit(.minutes(3))) struct ReaderRecoveryTests {
+@Suite(.timeLimit(.minutes(5))) struct ReaderRecoveryTests {
   @Test(arguments: [SIGKILL, SIGSTOP]) func theReaderProcessIsBack(signal: Int32) async throws {
     let desktop = try await Desktop(starter: "theReaderProcessIsBack_\(signal)")
     let server = try await desktop.startServer()

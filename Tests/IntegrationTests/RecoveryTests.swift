@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Whatever ends, goes away or comes back: what was read is shown, once clicked is handed over once, and the next tag works.
-@Suite(.timeLimit(.minutes(3))) struct RecoveryTests {
+@Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
   // MARK: The notification server
 
   @Test func aTapWaitsForANotificationServer() async throws {

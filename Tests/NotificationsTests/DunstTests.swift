@@ -6,7 +6,7 @@ import Testing
 @testable import Notifications
 
 /// The client against a real server: dunst, under an X server without a screen.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DunstTests {
   @Test func `dunst shows a notification as it was meant, and its click comes back`() async throws {
     let dunst = try BuiltProducts.systemProgram("dunst", package: "dunst")

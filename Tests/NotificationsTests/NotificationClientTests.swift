@@ -6,7 +6,7 @@ import Testing
 @testable import Notifications
 
 /// The client on a real bus, with a server that behaves as it is told.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NotificationClientTests {
   private let key = NotificationKey("a")
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ReaderLink
 
 /// Processes that are no readers: what a daemon has to put up with.
-@Suite(.timeLimit(.minutes(1))) struct ReaderProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct ReaderProcessTests {
   let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
@@ -163,7 +163,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ReaderDiscoveryTests {
+@Suite(.timeLimit(.minutes(5))) struct ReaderDiscoveryTests {
   let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }

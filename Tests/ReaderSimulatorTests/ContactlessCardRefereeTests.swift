@@ -5,7 +5,7 @@ import Testing
 @testable import ReaderSimulator
 
 /// Debian's own tools say whether these are Type B cards, FeliCa cards and a DESFire.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct ContactlessCardRefereeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ContactlessCardRefereeTests {
   private static let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
 
   /// A message of so many bytes.

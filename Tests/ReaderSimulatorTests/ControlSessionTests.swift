@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReaderSimulator
 
-@Suite(.timeLimit(.minutes(2))) struct ControlSessionTests {
+@Suite(.timeLimit(.minutes(5))) struct ControlSessionTests {
   private func session() async throws -> ControlSession { ControlSession(reader: try await .start()) }
 
   @Test func tapReplacesUnlessAdded() async throws {

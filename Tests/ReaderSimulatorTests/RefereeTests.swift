@@ -5,7 +5,7 @@ import Testing
 @testable import ReaderSimulator
 
 /// Debian's own libnfc tools say whether this is a PN532 with tags.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct RefereeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RefereeTests {
   private func run(_ program: String, _ arguments: [String], on reader: SimulatedReader) async throws -> String {
     var environment = ProcessEnvironment.current
     environment["LIBNFC_AUTO_SCAN"] = "false"

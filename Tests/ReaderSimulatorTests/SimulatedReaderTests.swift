@@ -63,7 +63,7 @@ private final class ManualClock: SimulatorClock {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct SimulatedReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct SimulatedReaderTests {
   private let firmware = HostFrame.information([0xD4, 0x02]).bytes
   private let firmwareAnswer =
     HostFrame.acknowledge.bytes + HostFrame.information([0xD5, 0x03, 0x32, 0x01, 0x06, 0x07]).bytes

@@ -5,7 +5,7 @@ import Rig
 import Testing
 
 /// What the running process has given up, as the kernel sees it.
-@Suite(.timeLimit(.minutes(1))) struct ConfinementTests {
+@Suite(.timeLimit(.minutes(5))) struct ConfinementTests {
   @Test func theProcessCannotGainAnythingAndLeavesNothingBehind() async throws {
     let directory = try TemporaryDirectory()
     // Whether a process may be dumped shows in whose its files in /proc are: root's, where it may not. For root itself

@@ -6,7 +6,7 @@ import Testing
 @testable import Reader
 
 /// `docs/exchanges.md` says what is counted.
-@Suite(.timeLimit(.minutes(3))) struct ExchangeTableTests {
+@Suite(.timeLimit(.minutes(5))) struct ExchangeTableTests {
   struct Row {
     let tag: String
     let size: Int

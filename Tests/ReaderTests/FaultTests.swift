@@ -4,7 +4,7 @@ import Rig
 import Testing
 
 /// Each thing that a chip can do wrong, at each moment.
-@Suite(.timeLimit(.minutes(3))) struct FaultTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultTests {
   enum Wrong: CaseIterable {
     case silent, hung, unplugged, corrupt, stale, late
 

@@ -4,7 +4,7 @@ import Rig
 import Testing
 
 /// Readers that fail while a tag is read.
-@Suite(.timeLimit(.minutes(2))) struct InterruptedReadingTests {
+@Suite(.timeLimit(.minutes(5))) struct InterruptedReadingTests {
   /// With the tag on the reader before it looks, the second command is the look, and reading begins with the third.
   @Test(arguments: [
     Fault.corruptChecksum(command: 3), .corruptChecksum(command: 4), .delay(.milliseconds(900), command: 3),

@@ -6,7 +6,7 @@ import Testing
 @testable import Reader
 
 /// libfreefare reads what we wrote to a MIFARE Classic, and we read what it wrote.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct MIFAREClassicRefereeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct MIFAREClassicRefereeTests {
   private static let uid: [UInt8] = [0xC0, 0x01, 0x02, 0x03]
   /// Where sector 15 belongs to NDEF they take 16, the directory's, for one too, and fail.
   private static let sectors = Array(1...14)

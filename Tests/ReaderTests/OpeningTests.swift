@@ -4,7 +4,7 @@ import Rig
 import Testing
 
 /// Devices that misbehave while they are opened.
-@Suite(.timeLimit(.minutes(2))) struct OpeningTests {
+@Suite(.timeLimit(.minutes(5))) struct OpeningTests {
   /// Opening takes some 15 commands: each of them fails once.
   @Test(arguments: 1...16) func aFaultWhileADeviceIsOpenedCostsNoProcess(command: Int) async throws {
     let rig = try await ReaderRig(fault: .corruptChecksum(command: command))
@@ -29,7 +29,7 @@ import Testing
 }
 
 /// Devices that are absent while nobody wants tags.
-@Suite(.timeLimit(.minutes(2))) struct WaitingTests {
+@Suite(.timeLimit(.minutes(5))) struct WaitingTests {
   @Test func aProcessWithoutADeviceSleepsUntilItIsTold() async throws {
     let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
     try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }

@@ -6,7 +6,7 @@ import Rig
 import Testing
 
 /// Tags that come, rest and go, through libnfc.
-@Suite(.timeLimit(.minutes(2))) struct ReadingTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadingTests {
   @Test func readsAType2Tag() async throws {
     let rig = try await ReaderRig.scanning()
     let bytes = try uri("https://example.com/menu")

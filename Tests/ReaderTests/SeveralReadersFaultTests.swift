@@ -6,7 +6,7 @@ import Rig
 import Testing
 
 /// Two readers of one daemon, which has one thread for both.
-@Suite(.timeLimit(.minutes(2))) struct SeveralReadersFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct SeveralReadersFaultTests {
   @Test func tapsOfOneComeInOrderWhileTheOtherIsWedged() async throws {
     let loop = EventLoop(label: "daemon")
     let good = try await ReaderRig.scanning(loop: loop)

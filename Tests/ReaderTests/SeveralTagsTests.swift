@@ -5,7 +5,7 @@ import Rig
 import Testing
 
 /// More than one tag on a reader, and tags that make up identifiers.
-@Suite(.timeLimit(.minutes(2))) struct SeveralTagsTests {
+@Suite(.timeLimit(.minutes(5))) struct SeveralTagsTests {
   /// The messages of the next so many tags, with their placements.
   func messages(_ count: Int, _ rig: ReaderRig) async throws -> [[UInt8]: UInt64] {
     var found: [[UInt8]: UInt64] = [:]

@@ -6,7 +6,7 @@ import Rig
 import Testing
 
 /// Processes that are told to end in the middle of something.
-@Suite(.timeLimit(.minutes(2))) struct StoppingTests {
+@Suite(.timeLimit(.minutes(5))) struct StoppingTests {
   /// Later than the chip's answer usually is, and later than libnfc waits for it.
   @Test(arguments: [Duration.milliseconds(650), .milliseconds(1300)])
   func theFieldIsOffAfterAStopInTheMiddleOfASlowExchange(delay: Duration) async throws {

@@ -6,7 +6,7 @@ import Rig
 import Testing
 
 /// Tags, readers and processes that misbehave.
-@Suite(.timeLimit(.minutes(2))) struct TroubleTests {
+@Suite(.timeLimit(.minutes(5))) struct TroubleTests {
   func problem(_ report: TagReport) -> String? {
     if case .problem(let reason) = report.content { reason } else { nil }
   }

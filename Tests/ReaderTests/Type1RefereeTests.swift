@@ -6,7 +6,7 @@ import Testing
 @testable import Reader
 
 /// Debian's nfc-jewel reads what we wrote, and we read what it wrote.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct Type1RefereeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct Type1RefereeTests {
   private static let uid: [UInt8] = [0x38, 0x01, 0x9A, 0x00, 0x00, 0x00, 0x25]
   private let message = ndefMessage(ofSize: 70)
 

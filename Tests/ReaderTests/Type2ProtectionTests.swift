@@ -5,7 +5,7 @@ import Testing
 @testable import Reader
 
 /// Type 2 tags with pages that ask for a password or a key, through the real libnfc and the simulated chip.
-@Suite(.timeLimit(.minutes(3))) struct Type2ProtectionTests {
+@Suite(.timeLimit(.minutes(5))) struct Type2ProtectionTests {
   /// Where AUTH0 and the byte are that says what it protects.
   static let places: [(model: Type2Model, auth0: Int, access: Int)] = [
     (.ntag210, 0x10 * 4 + 3, 0x11 * 4), (.ultralightEV1Large, 0x25 * 4 + 3, 0x26 * 4),

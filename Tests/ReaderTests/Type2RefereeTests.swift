@@ -6,7 +6,7 @@ import Testing
 @testable import Reader
 
 /// Debian's nfc-mfultralight reads what we wrote, and we read what it wrote.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct Type2RefereeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct Type2RefereeTests {
   /// The models that it knows.
   @Test(
     arguments: [

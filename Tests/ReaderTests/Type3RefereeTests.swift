@@ -7,7 +7,7 @@ import Testing
 @testable import Reader
 
 /// Debian's nfc-read-forum-tag3 reads what we wrote.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct Type3RefereeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct Type3RefereeTests {
   /// It asks for length / 16 + 1 blocks and leaves out what Nbr does not divide: that is nothing with one block at a time, nor
   /// where one answer has them all. Behind the blocks of each answer it writes two bytes that are nobody's, and cuts the whole
   /// to the length.

@@ -5,7 +5,7 @@ import Testing
 @testable import Reader
 
 /// libfreefare's mifare-desfire-read-ndef reads, by a DESFire's own commands, what we wrote by those of Type 4.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct Type4RefereeTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct Type4RefereeTests {
   private func card(_ message: [UInt8]) throws -> SimulatedTag {
     var options = Type4Options()
     (options.fileSize, options.leavesOnRequest) = (600, true)

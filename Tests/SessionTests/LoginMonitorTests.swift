@@ -5,7 +5,7 @@ import Session
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LoginMonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct LoginMonitorTests {
   /// A bus, a logind on it, and a monitor that follows it.
   private struct Rig {
     let bus: PrivateBus

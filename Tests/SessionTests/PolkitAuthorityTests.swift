@@ -4,7 +4,7 @@ import Session
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PolkitAuthorityTests {
+@Suite(.timeLimit(.minutes(5))) struct PolkitAuthorityTests {
   private let loop = EventLoop(label: "polkit-test")
 
   /// A polkit that answers as it is told, and says no where it was asked about anything else.

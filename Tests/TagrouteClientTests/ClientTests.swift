@@ -4,7 +4,7 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ClientTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientTests {
   @Test func aDaemonThatDoesNotRunIsAnErrorAndAnAgentThatDoesNotIsNil() async throws {
     let bus = try await PrivateBus.start()
     let loop = EventLoop(label: "test")
