@@ -78,6 +78,9 @@ let package = Package(
     module("Tags", ["NDEF"], pure: true),
     module("UniversalLinks", ["CIDN2", "CPSL"], pure: true),
 
+    // Numbers that look random and are the same in every run, for tests and measurements.
+    module("SeededRandom", pure: true),
+
     // Processes and buses of one's own, for the demo, the benchmark and the tests.
     module("Rig", ["CShims", "EventLoop"]),
 
@@ -110,8 +113,8 @@ let package = Package(
     module(
       "Benchmarks",
       [
-        "Bus", "EventLoop", "Handlers", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "Routing", "TagrouteClient",
-        "TestSupport", "UniversalLinks",
+        "Bus", "EventLoop", "Handlers", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "Routing", "SeededRandom",
+        "TagrouteClient", "TestSupport", "UniversalLinks",
       ],
       exclude: ["Nfcpy/nfcpy-reader.py"]),
     module(
@@ -145,7 +148,7 @@ let package = Package(
       ]),
     tests("AssociationFetch", ["Associations", "EventLoop", "TestSupport", "UniversalLinks"]),
     tests("Associations", ["Rig", "UniversalLinks"]),
-    tests("Bus", ["EventLoop", "TestSupport"]),
+    tests("Bus", ["EventLoop", "SeededRandom", "TestSupport"]),
     tests("CommandLineTool", ["TestSupport", "tagroute"]),
     tests("Configuration", ["KeyFile", "TestSupport"]),
     tests(
@@ -155,27 +158,27 @@ let package = Package(
         "tagroute-reader", "tagrouted",
       ]),
     tests("EventLoop", ["CShims"]),
-    tests("Handlers", ["Bus", "EventLoop", "Routing", "TestSupport", "UniversalLinks"]),
+    tests("Handlers", ["Bus", "EventLoop", "Routing", "SeededRandom", "TestSupport", "UniversalLinks"]),
     tests("Inbox", ["TestSupport"]),
     tests("KeyFile", []),
-    tests("NDEF", [], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
+    tests("NDEF", ["SeededRandom"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),
     tests("Notifications", ["Bus", "EventLoop", "TestSupport"]),
     tests(
       "Reader",
       ["EventLoop", "Journal", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "Tags", "tagroute-reader"]),
     tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "Rig"]),
     tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
-    tests("Routing", ["NDEF", "UniversalLinks"]),
+    tests("Routing", ["NDEF", "SeededRandom", "UniversalLinks"]),
     tests("ScanGate", []),
     tests("Session", ["Bus", "EventLoop", "ScanGate", "TestSupport"]),
-    tests("Tags", ["NDEF"]),
+    tests("Tags", ["NDEF", "SeededRandom"]),
     tests("TagrouteClient", ["Bus", "EventLoop", "TestSupport"]),
     tests("Rig", []),
-    tests("UniversalLinks", ["Rig", "TestSupport"]),
+    tests("UniversalLinks", ["Rig", "SeededRandom"]),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "TagrouteClient", "TestSupport",
+        "Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "SeededRandom", "TagrouteClient", "TestSupport",
         "tagroute", "tagroute-agent", "tagroute-reader", "tagroute-simulator", "tagrouted",
       ],
       swiftSettings: settings),

@@ -1,6 +1,7 @@
 import Glibc
 import ReaderSimulator
 import Rig
+import SeededRandom
 import TestSupport
 
 /// From a tag placed at a random moment to the end of the chip's answer that names it: the same for every program, whatever

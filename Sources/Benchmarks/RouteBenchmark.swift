@@ -3,6 +3,7 @@ import Glibc
 import Handlers
 import Rig
 import Routing
+import SeededRandom
 import TestSupport
 import UniversalLinks
 

@@ -1,4 +1,5 @@
 import EventLoop
+import SeededRandom
 import Testing
 
 @testable import Bus
@@ -74,20 +75,11 @@ import Testing
 
 /// Values and types at random, the same for the same seed.
 private struct ValueGenerator {
-  private var state: UInt64
+  private var random: SeededGenerator
 
-  init(seed: UInt64) { state = seed }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-  private mutating func next() -> UInt64 {
-    // SplitMix64.
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  private mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+  private mutating func below(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
 
   mutating func value(depth: Int) -> Value {
     value(of: type(depth: depth), depth: depth)
@@ -123,7 +115,7 @@ private struct ValueGenerator {
   }
 
   private mutating func basic(_ code: UInt8) -> Value {
-    let bits = next()
+    let bits = random.next()
     switch code {
     case TypeCode.byte: return .byte(UInt8(truncatingIfNeeded: bits))
     case TypeCode.boolean: return .boolean(bits & 1 == 1)

@@ -1,5 +1,6 @@
 import Glibc
 import Routing
+import SeededRandom
 import TestSupport
 import Testing
 

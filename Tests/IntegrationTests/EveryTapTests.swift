@@ -1,5 +1,6 @@
 import NDEF
 import ReaderSimulator
+import SeededRandom
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import NDEF
+import SeededRandom
 import Testing
 
 /// What holds of every message, tried on random ones; a failure names its seed.

@@ -1,4 +1,5 @@
 import Routing
+import SeededRandom
 import Testing
 import UniversalLinks
 
@@ -7,7 +8,7 @@ import UniversalLinks
   private static let links = ["https://a.example/", "https://b.a.example/", "https://c.b.a.example/", "x-a:1"]
   private static let claims = ["a.example", "*.a.example", "b.a.example", "*.b.a.example"]
 
-  private func declarations(_ count: Int, using random: inout Repeatable) throws -> [HandlerDeclaration] {
+  private func declarations(_ count: Int, using random: inout SeededGenerator) throws -> [HandlerDeclaration] {
     try (0..<count).map { index in
       try handler(
         "app\(index)", Array(Self.claims.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))),
@@ -16,7 +17,7 @@ import UniversalLinks
     }
   }
 
-  private func change(_ handlers: [HandlerDeclaration], using random: inout Repeatable) -> HandlerChoices.Change {
+  private func change(_ handlers: [HandlerDeclaration], using random: inout SeededGenerator) -> HandlerChoices.Change {
     let application = handlers.randomElement(using: &random)?.application ?? application("app0")
     let claim = (Self.claims + ["x-a:"]).randomElement(using: &random) ?? "x-a:"
     let whole = Bool.random(using: &random)
@@ -27,7 +28,7 @@ import UniversalLinks
     }
   }
 
-  private func policy(_ handlers: [HandlerDeclaration], using random: inout Repeatable) -> RoutingPolicy {
+  private func policy(_ handlers: [HandlerDeclaration], using random: inout SeededGenerator) -> RoutingPolicy {
     var choices = HandlerChoices()
     for _ in 0..<Int.random(in: 0...8, using: &random) { _ = choices.apply(change(handlers, using: &random)) }
     return RoutingPolicy(choices: choices)
@@ -35,7 +36,7 @@ import UniversalLinks
 
   @Test("an unrelated handler, and choices about it, change no decision", arguments: 1...100 as ClosedRange<UInt64>)
   func unrelated(seed: UInt64) throws {
-    var random = Repeatable(state: seed)
+    var random = SeededGenerator(seed: seed)
     let handlers = try declarations(5, using: &random)
     let before = policy(handlers, using: &random)
     let other = try handler("a.first", ["unrelated.example", "*.unrelated.example"], schemes: ["x-other"])
@@ -51,7 +52,7 @@ import UniversalLinks
 
   @Test("a later handler takes over no link for which one is preferred", arguments: 1...100 as ClosedRange<UInt64>)
   func later(seed: UInt64) throws {
-    var random = Repeatable(state: seed)
+    var random = SeededGenerator(seed: seed)
     let handlers = try declarations(4, using: &random)
     let policy = policy(handlers, using: &random)
     let later = try handler("a.later", Self.claims, schemes: ["x-a"])
@@ -68,7 +69,7 @@ import UniversalLinks
     "no one is opened unasked who is not trusted, and no one is offered who is blocked",
     arguments: 1...100 as ClosedRange<UInt64>)
   func safety(seed: UInt64) throws {
-    var random = Repeatable(state: seed)
+    var random = SeededGenerator(seed: seed)
     let handlers = try declarations(5, using: &random)
     let policy = policy(handlers, using: &random)
     for link in Self.links {

@@ -1,4 +1,5 @@
 import Routing
+import SeededRandom
 import Testing
 import UniversalLinks
 
@@ -8,7 +9,7 @@ import UniversalLinks
   ]
   private static let claims = ["a.example", "*.a.example", "b.a.example", "*.b.a.example", "d.example", "*.d.example"]
 
-  private func declarations(_ count: Int, using random: inout Repeatable) throws -> [HandlerDeclaration] {
+  private func declarations(_ count: Int, using random: inout SeededGenerator) throws -> [HandlerDeclaration] {
     try (0..<count).map { index in
       let domains = Self.claims.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random))
       return try handler(
@@ -23,7 +24,7 @@ import UniversalLinks
 
   @Test("the order of declarations does not matter", arguments: 1...50 as ClosedRange<UInt64>)
   func order(seed: UInt64) throws {
-    var random = Repeatable(state: seed)
+    var random = SeededGenerator(seed: seed)
     let declarations = try declarations(8, using: &random)
     let registry = Registry(declarations: declarations)
     let shuffled = Registry(declarations: declarations.shuffled(using: &random))
@@ -33,7 +34,7 @@ import UniversalLinks
 
   @Test("a handler for something else changes no decision", arguments: 1...50 as ClosedRange<UInt64>)
   func unrelated(seed: UInt64) throws {
-    var random = Repeatable(state: seed)
+    var random = SeededGenerator(seed: seed)
     let declarations = try declarations(8, using: &random)
     let unrelated = try handler("a.first", ["unrelated.example", "*.unrelated.example"], schemes: ["unrelated"])
     #expect(

@@ -1,3 +1,4 @@
+import SeededRandom
 import Testing
 
 @testable import Tags
@@ -91,12 +92,12 @@ extension TagActivation {
 
   /// Answers anything, in the form that it should have where `plausible`.
   private struct HostileClassic: TagChannel {
-    var random: SplitMix
+    var random: SeededGenerator
     let plausible: Bool
     private(set) var count = 0
 
     init(seed: UInt64, plausible: Bool) {
-      random = SplitMix(state: seed)
+      random = SeededGenerator(seed: seed)
       self.plausible = plausible
     }
 

@@ -1,3 +1,4 @@
+import SeededRandom
 import Tags
 import Testing
 
@@ -41,12 +42,12 @@ struct TornChannel<Tag: TagChannel>: TagChannel {
 
 /// Answers anything to anything, and counts how long the reader puts up with it.
 struct HostileChannel: TagChannel {
-  var random: SplitMix
+  var random: SeededGenerator
   var plausible: Bool
   private(set) var count = 0
 
   init(seed: UInt64, plausible: Bool) {
-    random = SplitMix(state: seed)
+    random = SeededGenerator(seed: seed)
     self.plausible = plausible
   }
 
@@ -68,19 +69,6 @@ struct HostileChannel: TagChannel {
   }
 
   mutating func reselect() throws(TagChannelError) { count += 1 }
-}
-
-/// A generator whose numbers a failing test can name (SplitMix64).
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-    return z ^ z >> 31
-  }
 }
 
 extension TagActivation {

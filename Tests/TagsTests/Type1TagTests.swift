@@ -1,3 +1,4 @@
+import SeededRandom
 import Testing
 
 @testable import Tags
@@ -152,7 +153,7 @@ struct Type1Memory: TagChannel {
 
   @Test func aHostileTagEndsInBoundedTime() throws {
     for seed in 0..<300 as Range<UInt64> {
-      var channel = HostileType1(random: SplitMix(state: seed))
+      var channel = HostileType1(random: SeededGenerator(seed: seed))
       _ = try tag.readNDEF(over: &channel)
       #expect(channel.count <= 260, "seed \(seed)")
       channel.count = 0
@@ -170,7 +171,7 @@ struct Type1Memory: TagChannel {
 
 /// Right in form, and anything in content.
 private struct HostileType1: TagChannel {
-  var random: SplitMix
+  var random: SeededGenerator
   var count = 0
 
   mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {

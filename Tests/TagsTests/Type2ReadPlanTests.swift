@@ -1,3 +1,4 @@
+import SeededRandom
 import Testing
 
 @testable import Tags
@@ -39,7 +40,7 @@ import Testing
 
   /// No plan that takes fewer exchanges exists: each kind of command goes as far as it can.
   @Test func noOtherChoiceTakesFewer() {
-    var random = SplitMix(state: 5)
+    var random = SeededGenerator(seed: 5)
     for _ in 0..<500 {
       let count = Int.random(in: 1...12, using: &random)
       let pages = Set((0..<count).map { _ in Int.random(in: 4...230, using: &random) }).sorted()

@@ -1,4 +1,5 @@
 import NDEF
+import SeededRandom
 import Testing
 
 @testable import Tags
@@ -186,10 +187,10 @@ extension TagActivation {
 
 /// Answers of the right form with anything in them, so that the reader goes on; sometimes of a wrong one.
 struct HostileFeliCa: TagChannel {
-  private var random: SplitMix
+  private var random: SeededGenerator
   private(set) var count = 0
 
-  init(seed: UInt64) { random = SplitMix(state: seed) }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   private mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
