@@ -1,5 +1,5 @@
 /// Bytes whose bits, once set, make pages of a Type 2 tag read-only for ever.
-struct Type2Locks: Equatable {
+struct Type2Locks: Equatable, Sendable {
   /// Byte addresses, and the lock bits in each.
   let bytes: [(address: Int, mask: UInt8)]
 
@@ -11,7 +11,14 @@ struct Type2Locks: Equatable {
     bytes = masks.enumerated().map { (address + $0.offset, $0.element) }
   }
 
-  private init(page: Int, _ masks: UInt8...) { self.init(page * Type2Access.pageSize, masks) }
+  /// Of a tag that has none beside the static ones.
+  static let none = Type2Locks([])
+
+  /// - Parameters:
+  ///   - page: where they begin.
+  ///   - masks: the lock bits in each byte from there on.
+  /// - Returns: the lock bytes.
+  static func from(page: Int, _ masks: UInt8...) -> Type2Locks { Type2Locks(page * Type2Access.pageSize, masks) }
 
   private init(_ bytes: [(address: Int, mask: UInt8)]) { self.bytes = bytes }
 
@@ -24,43 +31,8 @@ struct Type2Locks: Equatable {
     return (UInt16(high) << 8 | UInt16(low)) & 1 << UInt16(page) != 0
   }
 
-  /// Where NXP's data sheets have the dynamic lock bytes, by the answer to GET_VERSION: product type, subtype, version and
-  /// storage size. Bits that only freeze others are left out.
-  ///
-  /// - Returns: nil for a version that is not known here.
-  static func ofVersion(_ version: [UInt8]) -> Type2Locks? {
-    guard version.count == 8, version[1] == 0x04 else { return nil }
-    switch (version[2], version[3], version[5], version[6]) {
-    case (0x03, _, _, 0x0B), (0x04, _, _, 0x0B): return Type2Locks([])  // Ultralight EV1 and NTAG210: 48 bytes
-    case (0x03, _, _, 0x0E), (0x04, _, _, 0x0E): return Type2Locks(page: 0x24, 0xFF, 0x03)  // EV1, NTAG212: 128 bytes
-    case (0x04, _, _, 0x0F): return Type2Locks(page: 0x28, 0xFF, 0x0F)  // NTAG213
-    case (0x04, _, _, 0x11): return Type2Locks(page: 0x82, 0xFF)  // NTAG215
-    case (0x04, 0x05, 0x01, 0x15): return Type2Locks(page: 0x1E0, 0xFF, 0x7F)  // NTAG I2C 2k
-    case (0x04, _, _, 0x13), (0x04, 0x05, _, 0x15): return Type2Locks(page: 0xE2, 0xFF, 0x3F)  // NTAG216, the other I2C
-    default: return nil
-    }
-  }
-
-  /// For the pages from 16 on of Ultralight C and NTAG203. Of lock byte 2 the bits 1 to 3 lock the pages 16, 20 and 24 and the
-  /// three behind each, the bits 5 to 7 the pages 28, 32 and 36; 0 and 4 freeze the three that follow. Of lock byte 3 the upper
-  /// four bits lock the counter and, on an Ultralight C, AUTH0, AUTH1 and the key, which the lower four freeze: none of them is
-  /// about the message (MF0ICU2 data sheet 3.3, section 7.5.3; NTAG203 data sheet 3.0, section 8.5.2).
-  static let ultralightC = Type2Locks(page: 0x28, 0xEE)
-
   /// What the lock control TLV says with which an NTAG203 leaves the factory.
-  static let ntag203Control = Type2Locks(page: 0x28, 0xFF, 0xFF)
-
-  /// Where NXP's tags that do not tell their version have the dynamic lock bytes, by the size in the capability container.
-  ///
-  /// - Returns: nil for sizes of tags that have them elsewhere than behind the data area, and of which the version should have
-  ///   been had.
-  static func ofSilentNXP(size: UInt8, behind area: Range<Int>) -> Type2Locks? {
-    switch size {
-    case 0x10: standard(behind: area)
-    case 0x12: ultralightC
-    default: nil
-    }
-  }
+  static let ntag203Control = from(page: 0x28, 0xFF, 0xFF)
 
   /// Where lock control TLVs say that they are; those that point outside of any tag's memory do not count.
   ///

@@ -36,8 +36,8 @@ enum Type2ReadPlan {
     return isWorthwhile ? .fastRead(span(missing[...])) : .read(page: start(of: first, lastPage))
   }
 
-  /// What can be told without asking. NXP's tags (UID 04) of these sizes all know it; of those with 144 bytes the
-  /// NTAG213 does, which leaves the factory with this lock control TLV, and NTAG203 and Ultralight C do not.
+  /// What can be told without asking, of NXP's tags (UID 04): of those with 144 bytes the NTAG213 knows it, which leaves the factory
+  /// with this lock control TLV, and NTAG203 and Ultralight C do not.
   ///
   /// - Parameters:
   ///   - manufacturer: the first byte of the UID.
@@ -45,11 +45,8 @@ enum Type2ReadPlan {
   /// - Returns: `unknown` of all others.
   static func fastRead(manufacturer: UInt8?, _ memory: TagMemory) -> FastRead {
     guard manufacturer == 0x04, let size = memory[14] else { return .unknown }
-    switch size {
-    case 0x10, 0x3E, 0x6D, 0xEA: return .certain
-    case 0x12: return memory.known(at: 16..<21) == [0x01, 0x03, 0xA0, 0x0C, 0x34] ? .certain : .unknown
-    default: return .unknown
-    }
+    if size == 0x12, memory.known(at: 16..<21) == [0x01, 0x03, 0xA0, 0x0C, 0x34] { return .certain }
+    return Type2Model.knowFastRead(size: size) ? .certain : .unknown
   }
 
   /// Four pages from `page` on, or the last four of the data area or the sector that it is in.

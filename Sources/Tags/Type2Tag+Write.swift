@@ -166,11 +166,7 @@ extension Type2Tag {
 
   /// Finds out from which page on a password protects the tag, as far as it has a page that says so.
   private static func findProtection(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagStop) {
-    let version = try survey.access.version(&channel)
-    guard
-      let place = Type2Protection.Place(
-        version: version, isNXP: survey.access.isNXP, size: survey.access.container[2])
-    else { return }
+    guard let place = try model(&survey.access, &channel)?.protection else { return }
     // Who does not let it be read protects that page, at least, and may protect any.
     guard try survey.access.isReadable(place.page, &channel) else {
       survey.firstProtectedPage = 0
@@ -208,15 +204,24 @@ extension Type2Tag {
   ) throws(TagStop) -> Type2Locks? {
     let isNXP = survey.access.isNXP
     let area = survey.access.area
-    let size = survey.access.container[2]
     if let locks = Type2Locks.ofControls(survey.block.lockControls) {
       // An NTAG203 leaves the factory with a TLV that counts the bits of its counter, too.
-      return isNXP && size == 0x12 && locks == .ntag203Control ? .ultralightC : locks
+      let silent = isNXP && locks == .ntag203Control ? Type2Model.silent(size: survey.access.container[2]) : nil
+      return silent?.locks ?? locks
     }
-    let version = try survey.access.version(&channel)
-    if let locks = version.flatMap(Type2Locks.ofVersion) { return locks }
+    if let model = try model(&survey.access, &channel) { return model.locks }
     guard isNXP else { return .standard(behind: area) }
-    return version == nil ? .ofSilentNXP(size: size, behind: area) : nil
+    let isVersionKnown = try survey.access.version(&channel) != nil
+    // There are no tags of NXP's own of this size that do not tell their version; others have the first byte of their UID.
+    return !isVersionKnown && survey.access.container[2] == 0x10 ? .standard(behind: area) : nil
+  }
+
+  /// - Returns: nil for a tag that is not one of NXP's, or not known here.
+  private static func model(
+    _ access: inout Type2Access, _ channel: inout some TagChannel
+  ) throws(TagStop) -> Type2Model? {
+    if let version = try access.version(&channel) { return Type2Model.telling(version) }
+    return access.isNXP ? Type2Model.silent(size: access.container[2]) : nil
   }
 
   /// Does something with a tag that was surveyed, and leaves the tag as it was found. The body returns a reason not to write,

@@ -5,24 +5,25 @@ import Testing
 @Suite struct Type2ProtectionTests {
   @Test(
     arguments: [
-      ([0, 4, 3, 1, 1, 0, 0x0B, 3], 0x10), ([0, 4, 4, 1, 1, 0, 0x0E, 3], 0x25), ([0, 4, 4, 2, 1, 0, 0x0F, 3], 0x29),
+      ([0, 4, 3, 1, 1, 0, 0x0B, 3], 0x10), ([0, 4, 4, 1, 1, 0, 0x0B, 3], 0x10), ([0, 4, 4, 1, 2, 0, 0x0B, 3], nil),
+      ([0, 4, 4, 2, 2, 0, 0x0B, 3], nil), ([0, 4, 4, 1, 1, 0, 0x12, 3], 0xE3),
+      ([0, 4, 4, 1, 1, 0, 0x0E, 3], 0x25), ([0, 4, 4, 2, 1, 0, 0x0F, 3], 0x29),
       ([0, 4, 4, 2, 1, 0, 0x11, 3], 0x83), ([0, 4, 4, 2, 1, 0, 0x13, 3], 0xE3), ([0, 4, 4, 5, 2, 1, 0x15, 3], nil),
       ([0, 4, 4, 5, 2, 2, 0x15, 3], 0xE3), ([0, 4, 9, 2, 1, 0, 0x11, 3], nil), ([0, 4], nil),
     ] as [([UInt8], Int?)])
   func theVersionSaysWhereItIs(version: [UInt8], page: Int?) {
-    let place = Type2Protection.Place(version: version, isNXP: true, size: 0x12)
+    let place = Type2Model.telling(version)?.protection
     #expect(place?.page == page)
     #expect(place?.address == page.map { $0 * 4 + 3 })
   }
 
   @Test(arguments: [(0x00, nil), (0x03, 3), (0x10, 16), (0x2F, 47), (0x30, nil), (0xFF, nil)] as [(UInt8, Int?)])
   func anUltralightCSaysItWithoutAVersion(value: UInt8, page: Int?) throws {
-    let place = try #require(Type2Protection.Place(version: nil, isNXP: true, size: 0x12))
+    let place = try #require(Type2Model.silent(size: 0x12)?.protection)
     var memory = TagMemory(size: 200)
     memory.learn([value], at: 0x2A * 4)
     #expect(place.firstProtectedPage(memory) == page ?? .max)
-    #expect(Type2Protection.Place(version: nil, isNXP: false, size: 0x12) == nil)
-    #expect(Type2Protection.Place(version: nil, isNXP: true, size: 0x3E) == nil)
+    #expect(Type2Model.silent(size: 0x3E) == nil)
   }
 }
 

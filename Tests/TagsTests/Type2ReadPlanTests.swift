@@ -77,7 +77,8 @@ import Testing
     arguments: [
       (0x04, 0x06, [], .unknown), (0x04, 0x12, [], .unknown), (0x04, 0x12, [0x01, 0x03, 0xA0, 0x10, 0x44], .unknown),
       (0x04, 0x12, [0x01, 0x03, 0xA0, 0x0C, 0x34], .certain), (0x04, 0x3E, [], .certain), (0x04, 0x6D, [], .certain),
-      (0x04, 0xEA, [], .certain), (0x05, 0x10, [], .unknown), (nil, 0x3E, [], .unknown),
+      (0x04, 0xEA, [], .certain), (0x04, 0x10, [], .certain), (0x04, 0x20, [], .unknown), (0x05, 0x10, [], .unknown),
+      (nil, 0x3E, [], .unknown),
     ] as [(UInt8?, UInt8, [UInt8], Type2ReadPlan.FastRead)])
   func whatIsKnownWithoutAsking(
     manufacturer: UInt8?, size: UInt8, data: [UInt8], expected: Type2ReadPlan.FastRead
@@ -98,13 +99,13 @@ import Testing
       ([0, 5, 4, 2, 1, 0, 0x0F, 3], nil), ([0, 4, 4, 2], nil), ([0, 4, 4, 2, 1, 0, 0x77, 3], nil),
     ] as [([UInt8], [Int: UInt8]?)])
   func theVersionSaysWhereTheyAre(version: [UInt8], expected: [Int: UInt8]?) {
-    let locks = Type2Locks.ofVersion(version)
+    let locks = Type2Model.telling(version)?.locks
     #expect(locks.map { Dictionary(uniqueKeysWithValues: $0.bytes.map { ($0.address, $0.mask) }) } == expected)
   }
 
   @Test func aLockControlTLVSaysWhereTheyAre() {
     let locks = Type2Locks.ofControls([LockControl([0xA0, 12, 0x34])])
-    #expect(locks == .ofVersion([0, 4, 4, 2, 1, 0, 0x0F, 3]))
+    #expect(locks == Type2Model.telling([0, 4, 4, 2, 1, 0, 0x0F, 3])?.locks)
     // Within the first pages, or behind all memory: nobody's lock bytes.
     #expect(Type2Locks.ofControls([LockControl([0x10, 12, 0x31]), LockControl([0xFF, 0, 0x0F])]) == nil)
     #expect(Type2Locks.standard(behind: 16..<160).bytes.map(\.address) == [160, 161])

@@ -76,6 +76,9 @@ public struct Type2Model: Sendable, Hashable {
   public static let ntag203 = Type2Model(
     "ntag203", pages: [0...41], capacityCode: 0x12, locks: .interleaved(page: 40),
     lockControl: [0x01, 0x03, 0xA0, 0x10, 0x44])
+  /// NTAG210µ, NT2L1001: 64 bytes, 48 of them for TLVs; unlike the NTAG210 it has no password.
+  public static let ntag210Micro = Type2Model(
+    "ntag210-micro", pages: [0...15], version: [0x00, 0x04, 0x04, 0x01, 0x02, 0x00, 0x0B, 0x03], capacityCode: 0x06)
   /// NTAG210: 80 bytes, 48 of them for TLVs.
   public static let ntag210 = Type2Model(
     "ntag210", pages: [0...19], version: [0x00, 0x04, 0x04, 0x01, 0x01, 0x00, 0x0B, 0x03], capacityCode: 0x06,
@@ -107,7 +110,8 @@ public struct Type2Model: Sendable, Hashable {
 
   /// Every model there is, the smallest memory first.
   public static let all: [Type2Model] = [
-    .ultralight, .ntag210, .ultralightEV1, .ntag212, .ultralightEV1Large, .ntag203, .ntag213, .ultralightC, .ntag215,
+    .ultralight, .ntag210Micro, .ntag210, .ultralightEV1, .ntag212, .ultralightEV1Large, .ntag203, .ntag213,
+    .ultralightC, .ntag215,
     .ntag216, .ntagI2C1k, .ntagI2C2k,
   ]
 
