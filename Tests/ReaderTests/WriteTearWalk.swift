@@ -21,22 +21,30 @@ extension TearWalk {
   ) async throws -> Report {
     try await withOpenReader { reader in
       var report = Report()
-      var seen: Set<[UInt8]> = []
+      // One tag for all: a UID that is made up anew would pass for something that was written.
+      let original = try makeTag()
+      let before = memory(of: original, reader)
+      var seen: Set<[UInt8]> = [before]
+      var undone = before
       for number in 1...Self.most {
-        guard let done = try tear(reader, message, .removal(exchange: number, heard: true)) else { break }
-        guard let undone = try tear(reader, message, .removal(exchange: number)), undone.memory != done.memory else {
-          continue
+        // What the exchanges up to here leave, torn or not, is the other walk's: it is not read.
+        guard let (_, done) = try tear(original, reader, message, .removal(exchange: number, heard: true)) else {
+          break
         }
+        defer { undone = done }
+        guard done != undone else { continue }
+        seen.formUnion([undone, done])
         report.exchanges += 1
         for remainder in remainders {
           for bytes in Self.prefixes {
             let fault = Fault.tear(exchange: number, WriteTear(bytes: bytes, remainder: remainder))
-            guard let torn = try tear(reader, message, fault), torn.memory != done.memory else { break }
-            guard seen.insert(torn.memory).inserted else { continue }
-            let isOld = torn.memory == torn.before && Self.holds(torn.content, old)
-            if isOld || torn.isWithoutMessage || Self.holds(torn.content, message) { continue }
+            guard let (tag, memory) = try tear(original, reader, message, fault), memory != done else { break }
+            guard seen.insert(memory).inserted else { continue }
+            let content = try content(of: tag, reader)
+            if case .problem = content { continue }
+            if Self.holds(content, message) { continue }
             report.findings.append(
-              "a tag torn away at exchange \(number) with \(bytes) bytes new, \(remainder), holds \(torn.content)")
+              "a tag torn away at exchange \(number) with \(bytes) bytes new, \(remainder), holds \(content)")
           }
         }
       }
@@ -45,20 +53,14 @@ extension TearWalk {
     }
   }
 
-  private struct Torn {
-    let before: [UInt8]
-    let memory: [UInt8]
-    let content: TagContent
-    var isWithoutMessage: Bool { if case .problem = content { true } else { false } }
-  }
-
   /// Each byte of a block, and some of what an APDU writes.
   private static let prefixes = Array(0...16) + [17, 48, 100, 200, 300]
 
-  /// - Returns: nil where the fault has not struck: it is over before.
-  private func tear(_ reader: borrowing OpenReader, _ message: [UInt8], _ fault: Fault) throws -> Torn? {
-    let id = reader.place(try makeTag())
-    let before = reader.memory(of: id) ?? []
+  /// - Returns: the tag that was torn away, and its memory; nil where the fault has not struck: it is over before.
+  private func tear(
+    _ original: SimulatedTag, _ reader: borrowing OpenReader, _ message: [UInt8], _ fault: Fault
+  ) throws -> (tag: SimulatedTag, memory: [UInt8])? {
+    let id = reader.place(original)
     var channel = try reader.select(modulation)
     reader.add(fault)
     // Whether it fails, and how, is the other walk's.
@@ -66,11 +68,19 @@ extension TearWalk {
     reader.clearFaults()
     let isTorn = reader.memory(of: id) == nil
     guard let tag = reader.remove(id) else { throw OpenReader.NoTag() }
-    guard isTorn else { return nil }
-    let again = reader.place(tag)
-    defer { _ = reader.remove(again) }
-    channel = try reader.select(modulation)
-    let content = try channel.tag.readNDEF(over: &channel)
-    return Torn(before: before, memory: reader.memory(of: again) ?? [], content: content)
+    return isTorn ? (tag, memory(of: tag, reader)) : nil
+  }
+
+  private func memory(of tag: SimulatedTag, _ reader: borrowing OpenReader) -> [UInt8] {
+    let id = reader.place(tag)
+    defer { _ = reader.remove(id) }
+    return reader.memory(of: id) ?? []
+  }
+
+  private func content(of tag: SimulatedTag, _ reader: borrowing OpenReader) throws -> TagContent {
+    let id = reader.place(tag)
+    defer { _ = reader.remove(id) }
+    var channel = try reader.select(modulation)
+    return try channel.tag.readNDEF(over: &channel)
   }
 }
