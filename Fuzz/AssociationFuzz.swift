@@ -24,9 +24,14 @@ public func fuzzAssociation(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CIn
   guard let uri = try? URI("https://example.com" + rest) else { return 0 }
   let cost = association.details.flatMap(\.rules).reduce(0) { $0 + $1.cost }
   require(cost <= AppSiteAssociation.maximumCost, "the patterns of a file are bounded")
-  var steps = 0
-  let verdict = association.verdict(on: uri, steps: &steps) { _ in true }
-  require(steps <= 6 * (cost + 1) * (uri.string.utf8.count + 1), "\(steps) steps for \(cost) and \(uri)")
+  var matching = LinkMatching(uri, maximumSteps: .max)
+  let verdict = matching.verdict(of: association) { _ in true }
+  let ids = association.details.reduce(0) { $0 + 1 + $1.appIDs.count }
+  let most = 8 * (cost + 8) * (uri.string.utf8.count + 8) + ids
+  require(matching.steps <= most, "\(matching.steps) steps for \(cost) and \(uri)")
+  var hurried = LinkMatching(uri, maximumSteps: matching.steps / 8)
+  let early = hurried.verdict(of: association) { _ in true }
+  require(early == verdict || early == .undecided, "with fewer steps there is the same answer or none")
   check(verdict, on: uri, association)
   return 0
 }
@@ -67,13 +72,14 @@ private func check(_ error: AssociationError, in file: [UInt8]) {
 private func check(_ verdict: AppSiteAssociation.Verdict, on uri: URI, _ association: AppSiteAssociation) {
   let rules = association.details.flatMap(\.rules)
   let first = rules.first { rule in
-    var steps = 0
+    var steps = MatchingSteps()
     return rule.covers(LinkParts(uri, rule.comparison), steps: &steps)
   }
   switch verdict {
   case .matched(let rule): require(rule == first && !rule.isExclusion, "the first rule lets \(uri) in")
   case .excluded(let rule): require(rule == first && rule.isExclusion, "the first rule keeps \(uri) out")
   case .unmatched: require(first == nil, "no rule covers \(uri)")
+  case .undecided: require(false, "there is no end of steps")
   case .unnamed: require(association.details.isEmpty, "the file names nobody")
   }
 }

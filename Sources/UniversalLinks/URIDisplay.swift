@@ -45,7 +45,7 @@ extension URI {
     while let byte = bytes.first {
       if let (scalar, length) = encodedScalar(bytes), isSafe(scalar, after: result) {
         result.append(scalar)
-        bytes = bytes.dropFirst(length * 3)
+        bytes = bytes.dropFirst(length)
       } else {
         result.append(Unicode.Scalar(byte))
         bytes = bytes.dropFirst()
@@ -54,20 +54,12 @@ extension URI {
     return String(result)
   }
 
-  /// The scalar whose percent-encoded UTF-8 stands at the start of `bytes`, and its length in encoded bytes.
+  /// The scalar beyond ASCII whose percent-encoded UTF-8 stands at the start of `bytes`, and how many bytes of it that is.
   private static func encodedScalar(_ bytes: Substring.UTF8View) -> (Unicode.Scalar, Int)? {
-    var decoded: [UInt8] = []
-    var rest = bytes
-    while decoded.count < 4, rest.first == UInt8(ascii: "%") {
-      let digits = rest.dropFirst().prefix(2).compactMap(CharacterClasses.hexValue)
-      guard digits.count == 2 else { return nil }
-      decoded.append(digits[0] << 4 | digits[1])
-      rest = rest.dropFirst(3)
-      if let text = String(validating: decoded, as: UTF8.self), let scalar = text.unicodeScalars.first {
-        return scalar.isASCII ? nil : (scalar, decoded.count)
-      }
-    }
-    return nil
+    guard let (utf8, count) = PercentEncoding.character(bytes),
+      let scalar = String(decoding: utf8, as: UTF8.self).unicodeScalars.first, !scalar.isASCII
+    else { return nil }
+    return (scalar, count)
   }
 
   private static func isSafe(_ scalar: Unicode.Scalar, after text: String.UnicodeScalarView) -> Bool {

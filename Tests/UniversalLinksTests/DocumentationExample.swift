@@ -29,7 +29,7 @@ func documentationExample(_ print: (Any) -> Void) throws {
   switch verdict {
   case .matched(let rule): print("opened, by \(rule.location)")
   case .excluded(let rule): print("left to the browser, by \(rule.location)")
-  case .unmatched, .unnamed: print("not wanted")
+  case .unmatched, .unnamed, .undecided: print("not wanted")
   }
   // opened, by applinks.details[0].components[1]
 }

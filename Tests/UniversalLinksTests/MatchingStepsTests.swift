@@ -5,17 +5,33 @@ import Testing
 
 /// That matching takes no more than the pattern's length times the text's, in steps rather than in time.
 @Suite struct MatchingStepsTests {
-  /// Words of sets that one atom of a pattern looks at for one character of the text, and the two ends.
-  private static let stepsPerCharacter = 6
+  /// Words of sets that one atom of a pattern looks at, and the two ends.
+  private static let stepsPerWord = 6
 
   private func steps(_ pattern: LinkPattern, on text: String) -> Int {
-    var steps = 0
+    var steps = MatchingSteps()
     _ = LinkPatternSubject(text, pattern.comparison).isCovered(by: pattern, steps: &steps)
-    return steps
+    return steps.count
+  }
+
+  /// How many characters a pattern's atoms look at, for each character of a text, that is of more than 64 different ones.
+  private static func lookedAt(_ pattern: LinkPattern) -> Int {
+    func count(_ atom: LinkPattern.Atom) -> Int {
+      switch atom {
+      case .scalar(let scalar): scalar.value < 0x80 ? 0 : 1
+      case .oneOf: 1
+      case .code: 5
+      case .anyOne, .anyMany: 0
+      case .alternatives(let alternatives): alternatives.joined().reduce(0) { $0 + count($1) }
+      }
+    }
+    return pattern.atoms.reduce(0) { $0 + count($1) }
   }
 
   private func expectLinear(_ pattern: LinkPattern, on text: String, _ location: SourceLocation = #_sourceLocation) {
-    let bound = Self.stepsPerCharacter * (pattern.cost + 1) * (text.utf8.count + 1)
+    let words = (text.utf8.count + 64) / 64
+    // A code is looked for at each character, and so is what is none of the 64 characters that come first.
+    let bound = Self.stepsPerWord * (pattern.cost + 1) * words + Self.lookedAt(pattern) * (text.utf8.count + 1)
     let steps = steps(pattern, on: text)
     #expect(steps <= bound, "\(steps) of \(bound)", sourceLocation: location)
   }
@@ -78,21 +94,62 @@ import Testing
     #expect(once > 100 * 4_000 / 64, "the steps are not counted")
   }
 
-  @Test func aWholeFile() throws {
-    let component = #"{"/": "\#(String(repeating: "*a", count: 60))b", "?": {"a": "*a*a*a*b", "b": "*$(lang)*c"}}"#
+  private static let hostileComponent =
+    #"{"/": "\#(String(repeating: "*a", count: 60))b", "?": {"a": "*a*a*a*b", "b": "*$(lang)*c"}}"#
+
+  private static func file(_ components: [String]) throws -> AppSiteAssociation {
     let json =
-      #"{"applinks": {"details": [{"appIDs": ["x"], "components": ["#
-      + Array(repeating: component, count: 40).joined(separator: ",") + "]}]}}"
-    let association = try AppSiteAssociation(json: Array(json.utf8))
-    let cost = association.details.flatMap(\.rules).reduce(0) { $0 + $1.cost }
-    #expect(cost <= AppSiteAssociation.maximumCost)
-    let uri = try URI(
+      #"{"applinks": {"details": [{"appIDs": ["x"], "components": [\#(components.joined(separator: ","))]}]}}"#
+    return try AppSiteAssociation(json: Array(json.utf8))
+  }
+
+  private static func longLink() throws -> URI {
+    try URI(
       "https://example.com/" + String(repeating: "a", count: 3_000) + "?a=" + String(repeating: "a", count: 2_000)
-        + "&b="
-        + String(repeating: "en", count: 300))
-    var steps = 0
-    #expect(association.verdict(on: uri, steps: &steps) { $0 == "x" } == .unmatched)
-    #expect(steps <= Self.stepsPerCharacter * cost * uri.string.utf8.count)
-    #expect(steps > 0)
+        + "&b=" + String(repeating: "en", count: 300))
+  }
+
+  @Test func aWholeFile() throws {
+    let association = try Self.file(Array(repeating: Self.hostileComponent, count: 40))
+    #expect(association.cost <= AppSiteAssociation.maximumCost + 2)
+    let uri = try Self.longLink()
+    var matching = LinkMatching(uri, maximumSteps: .max)
+    #expect(matching.verdict(of: association) { $0 == "x" } == .unmatched)
+    // The path alone: 40 rules, each of 120 atoms over sets of 47 words, of which none can be told to be in vain.
+    #expect(matching.steps >= 40 * 120 * 47, "the steps are not counted")
+    #expect(matching.steps <= 8 * association.cost * (uri.string.utf8.count / 64 + 1) + 8 * uri.string.utf8.count)
+  }
+
+  @Test("what takes too many steps is undecided, and never a match, whatever the rule says")
+  func bounded() throws {
+    let uri = try Self.longLink()
+    for end in [#"{}"#, #"{"exclude": true}"#] {
+      let association = try Self.file(Array(repeating: Self.hostileComponent, count: 40) + [end])
+      var free = LinkMatching(uri, maximumSteps: .max)
+      let verdict = free.verdict(of: association) { $0 == "x" }
+      #expect(
+        verdict
+          == (end == "{}" ? .matched(association.details[0].rules[40]) : .excluded(association.details[0].rules[40])))
+      for part in [1, 20, 39] {
+        var matching = LinkMatching(uri, maximumSteps: free.steps / 40 * part)
+        #expect(matching.verdict(of: association) { $0 == "x" } == .undecided)
+        #expect(matching.steps <= free.steps)
+      }
+      var enough = LinkMatching(uri, maximumSteps: 4 * free.steps)
+      #expect(enough.verdict(of: association) { $0 == "x" } == verdict)
+    }
+  }
+
+  @Test("a file that takes too many steps leaves some to those that come after it")
+  func fairness() throws {
+    let hostile = try Self.file(Array(repeating: Self.hostileComponent, count: 40))
+    let plain = try Self.file([#"{"/": "/a*"}"#])
+    let uri = try Self.longLink()
+    var matching = LinkMatching(uri, maximumSteps: 100_000)
+    for _ in 0..<3 { #expect(matching.verdict(of: hostile) { $0 == "x" } == .undecided) }
+    #expect(matching.verdict(of: plain) { $0 == "x" } == .matched(plain.details[0].rules[0]))
+    for _ in 0..<100 { #expect(matching.verdict(of: hostile) { $0 == "x" } == .undecided) }
+    #expect(matching.verdict(of: plain) { $0 == "x" } == .undecided)
+    #expect(matching.steps < 110_000, "nothing is tried once there are no steps left")
   }
 }

@@ -20,6 +20,8 @@ public struct AppSiteAssociation: Sendable, Hashable {
     case unmatched
     /// The file does not name the application.
     case unnamed
+    /// To try the rules takes more steps than are allowed (`LinkMatching`), so nobody knows what they say.
+    case undecided
   }
 
   /// In the order of the file.
@@ -27,7 +29,7 @@ public struct AppSiteAssociation: Sendable, Hashable {
   /// What the file says to no effect, with its place: for whoever writes it. At most 20.
   public let remarks: [AssociationError]
 
-  /// Decides about one link.
+  /// Decides about one link. Where it is tried on several files, `LinkMatching` does so with less.
   ///
   /// Where several details name the application they are one list, in the order of the file.
   ///
@@ -36,34 +38,49 @@ public struct AppSiteAssociation: Sendable, Hashable {
   ///   - isApplication: whether an id of the file is the application's.
   /// - Returns: what the first rule that covers the link says.
   public func verdict(on uri: URI, for isApplication: (String) -> Bool) -> Verdict {
-    var steps = 0
-    return verdict(on: uri, steps: &steps, for: isApplication)
+    var matching = LinkMatching(uri)
+    return matching.verdict(of: self, for: isApplication)
   }
 
-  func verdict(on uri: URI, steps: inout Int, for isApplication: (String) -> Bool) -> Verdict {
-    var parts: [LinkPattern.Comparison: LinkParts] = [:]
-    var verdict = Verdict.unnamed
-    for detail in details where detail.appIDs.contains(where: isApplication) {
-      verdict = .unmatched
-      for rule in detail.rules {
-        let link = parts[rule.comparison] ?? LinkParts(uri, rule.comparison)
-        parts[rule.comparison] = link
-        if rule.covers(link, steps: &steps) { return rule.isExclusion ? .excluded(rule) : .matched(rule) }
-      }
+  /// The file without what it says to others.
+  ///
+  /// - Parameter isApplication: whether an id of the file is the application's.
+  /// - Returns: the details that name it, the remarks left out.
+  public func limited(to isApplication: (String) -> Bool) -> AppSiteAssociation {
+    let own = details.compactMap { detail -> Detail? in
+      let ids = detail.appIDs.filter(isApplication)
+      return ids.isEmpty ? nil : Detail(appIDs: ids, rules: detail.rules)
     }
-    return verdict
+    return AppSiteAssociation(details: own, remarks: [])
   }
+
+  init(details: [Detail], remarks: [AssociationError]) {
+    self.details = details
+    self.remarks = remarks
+  }
+
+  /// What trying all rules on a link comes to at most, for each character of the link; and what keeping them takes.
+  public var cost: Int { details.reduce(0) { $0 + 1 + $1.appIDs.count + $1.rules.reduce(0) { $0 + $1.cost } } }
 
   /// Whether an id of an association file means the application with this desktop file id: it is the id with or without
   /// `.desktop`, or Apple's form of it, a prefix of ten letters and digits, a dot and the id.
+  ///
+  /// For the rules that an application ships itself. Where a domain speaks, `appID(_:names:)` counts.
   public static func appID(_ appID: String, means desktopID: String) -> Bool {
-    let plain = desktopID.hasSuffix(".desktop") ? String(desktopID.dropLast(8)) : desktopID
-    if appID == plain || appID == desktopID { return true }
+    if Self.appID(appID, names: desktopID) { return true }
     let prefix = appID.utf8.prefix(10)
     guard prefix.count == 10, prefix.allSatisfy({ CharacterClasses.isAlpha($0) || CharacterClasses.isDigit($0) }),
       appID.utf8.dropFirst(10).first == UInt8(ascii: ".")
     else { return false }
-    let rest = appID.dropFirst(11)
-    return rest == plain || rest == desktopID
+    return Self.appID(String(appID.dropFirst(11)), names: desktopID)
+  }
+
+  /// Whether an id of an association file is the desktop file id itself, with or without `.desktop`.
+  ///
+  /// An id with a team prefix is one of Apple's: the domain that publishes it means an application for iPhones, made by whoever
+  /// the prefix belongs to. Anybody can give a desktop entry the rest of that id.
+  public static func appID(_ appID: String, names desktopID: String) -> Bool {
+    let plain = desktopID.hasSuffix(".desktop") ? String(desktopID.dropLast(8)) : desktopID
+    return appID.utf8.elementsEqual(plain.utf8) || appID.utf8.elementsEqual((plain + ".desktop").utf8)
   }
 }

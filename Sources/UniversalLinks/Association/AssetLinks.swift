@@ -54,17 +54,3 @@ public struct AssetLinks: Sendable, Hashable {
     return desktopIDs.contains { $0 == plain || $0 == plain + ".desktop" }
   }
 }
-
-extension AssociationNode {
-  /// A file of at most the size that is read.
-  fileprivate static func root(of json: [UInt8]) throws(AssociationError) -> AssociationNode {
-    guard json.count <= AppSiteAssociation.maximumSize else {
-      throw AssociationError("the file has more than \(AppSiteAssociation.maximumSize) bytes")
-    }
-    do throws(JSONError) {
-      return AssociationNode(value: try JSONReader.value(of: json), location: "", bytes: json)
-    } catch {
-      throw AssociationError("it is not JSON: \(error.message)", position: .init(offset: error.offset, in: json))
-    }
-  }
-}

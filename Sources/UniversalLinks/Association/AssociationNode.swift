@@ -6,6 +6,18 @@ struct AssociationNode {
   /// The file.
   let bytes: [UInt8]
 
+  /// The value of a whole file.
+  static func root(of json: [UInt8]) throws(AssociationError) -> AssociationNode {
+    guard json.count <= AppSiteAssociation.maximumSize else {
+      throw AssociationError("the file has more than \(AppSiteAssociation.maximumSize) bytes")
+    }
+    do throws(JSONError) {
+      return AssociationNode(value: try JSONReader.value(of: json), location: "", bytes: json)
+    } catch {
+      throw AssociationError("it is not JSON: \(error.message)", position: .init(offset: error.offset, in: json))
+    }
+  }
+
   /// What is wrong with this value.
   func error(_ message: String) -> AssociationError {
     AssociationError(message, at: location, position: .init(offset: value.offset, in: bytes))

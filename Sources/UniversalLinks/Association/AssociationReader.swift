@@ -14,24 +14,13 @@ extension AppSiteAssociation {
   /// - Parameter json: the file, UTF-8.
   /// - Throws: `AssociationError`, which names line, column and place.
   public init(json: [UInt8]) throws(AssociationError) {
-    guard json.count <= Self.maximumSize else {
-      throw AssociationError("the file has more than \(Self.maximumSize) bytes")
-    }
-    let root = AssociationNode(value: try Self.value(of: json), location: "", bytes: json)
+    let root = try AssociationNode.root(of: json)
     guard let applinks = try root.members().first(where: { $0.name == "applinks" })?.node else {
       throw root.error("there is no \"applinks\"")
     }
     var reader = AssociationReader()
     details = try reader.details(of: applinks)
     remarks = reader.remarks
-  }
-
-  private static func value(of json: [UInt8]) throws(AssociationError) -> JSONValue {
-    do throws(JSONError) {
-      return try JSONReader.value(of: json)
-    } catch {
-      throw AssociationError("it is not JSON: \(error.message)", position: .init(offset: error.offset, in: json))
-    }
   }
 }
 
@@ -128,7 +117,7 @@ private struct AssociationReader {
       var items: [LinkRule.Item] = []
       for (name, item) in try node.members() {
         guard let pattern = try pattern(item, comparison) else { continue }
-        items.append(LinkRule.Item(name: name, pattern: pattern))
+        items.append(LinkRule.Item(name: Array(name.utf8), pattern: pattern))
       }
       return .items(items)
     default: throw node.error("it is neither a text nor an object")

@@ -73,7 +73,7 @@ public struct LinkPattern: Sendable, Hashable {
   /// - Parameter text: as it stands in a URI.
   /// - Returns: false where any of it is left over.
   public func matches(_ text: String) -> Bool {
-    var steps = 0
+    var steps = MatchingSteps()
     return LinkPatternSubject(text, comparison).isCovered(by: self, steps: &steps)
   }
 

@@ -10,6 +10,9 @@ struct LinkPatternSubject: Sendable {
   /// As many sets as a set has positions in a word, so that making them takes no more than the text is long.
   private static let mostPlaces = UInt64.bitWidth
 
+  /// What making it took, in steps.
+  var cost: Int { 8 + scalars.count + places.count * ((scalars.count + 64) / 64) }
+
   init(_ text: String, _ comparison: LinkPattern.Comparison) {
     scalars = comparison.prepared(text)
     isCaseSensitive = comparison.isCaseSensitive
@@ -29,26 +32,28 @@ struct LinkPatternSubject: Sendable {
   /// Whether the pattern, which compares as this subject does, covers all of it.
   ///
   /// `steps` goes up by the words of sets and the characters that were looked at, which is at most in proportion to the
-  /// pattern's cost times the text's length.
-  func isCovered(by pattern: LinkPattern, steps: inout Int) -> Bool {
+  /// pattern's cost times the text's length. Where they are over, the answer is none.
+  func isCovered(by pattern: LinkPattern, steps: inout MatchingSteps) -> Bool {
     // Most patterns begin with characters that most links do not have: no sets are needed to see that.
     var start = 0
     while start < pattern.atoms.count, case .scalar(let scalar) = pattern.atoms[start] {
-      steps += 1
+      steps.take(1)
       guard start < scalars.count, scalars[start] == scalar else { return false }
       start += 1
     }
     var positions = PositionSet(count: scalars.count + 1)
     positions.insert(start)
+    steps.take(positions.wordCount)
     run(pattern.atoms[start...], &positions, &steps)
-    return positions.contains(scalars.count)
+    return !steps.isOver && positions.contains(scalars.count)
   }
 
   /// Takes `positions` from where the atoms may begin to where they may end.
-  private func run(_ atoms: ArraySlice<LinkPattern.Atom>, _ positions: inout PositionSet, _ steps: inout Int) {
+  private func run(_ atoms: ArraySlice<LinkPattern.Atom>, _ positions: inout PositionSet, _ steps: inout MatchingSteps)
+  {
     for atom in atoms {
-      steps += 2 * positions.wordCount
-      guard !positions.isEmpty else { return }
+      steps.take(2 * positions.wordCount)
+      guard !positions.isEmpty, !steps.isOver else { return }
       switch atom {
       case .anyMany: positions.fillUp()
       case .anyOne: positions.advance()
@@ -62,31 +67,31 @@ struct LinkPatternSubject: Sendable {
           var ends = positions
           run(alternative[...], &ends, &steps)
           union.formUnion(ends)
-          steps += 2 * positions.wordCount
+          steps.take(2 * positions.wordCount)
         }
         positions = union
       }
     }
   }
 
-  private func places(of scalar: Unicode.Scalar, _ steps: inout Int) -> PositionSet {
+  private func places(of scalar: Unicode.Scalar, _ steps: inout MatchingSteps) -> PositionSet {
     if let known = places[scalar] { return known }
     if hasAllPlaces { return PositionSet(count: scalars.count + 1) }
     return places(&steps) { $0 == scalar }
   }
 
-  private func places(_ steps: inout Int, where isPlace: (Unicode.Scalar) -> Bool) -> PositionSet {
+  private func places(_ steps: inout MatchingSteps, where isPlace: (Unicode.Scalar) -> Bool) -> PositionSet {
     var places = PositionSet(count: scalars.count + 1)
     for (position, scalar) in scalars.enumerated() where isPlace(scalar) { places.insert(position) }
-    steps += scalars.count
+    steps.take(scalars.count)
     return places
   }
 
-  private func ends(of list: CodeList, from positions: PositionSet, _ steps: inout Int) -> PositionSet {
+  private func ends(of list: CodeList, from positions: PositionSet, _ steps: inout MatchingSteps) -> PositionSet {
     var ends = PositionSet(count: positions.count)
     positions.forEach { start in
       for length in list.lengths where start + length <= scalars.count {
-        steps += length
+        steps.take(length)
         if list.contains(scalars[start..<start + length], isCaseSensitive: isCaseSensitive) {
           ends.insert(start + length)
         }

@@ -8,7 +8,8 @@ public struct LinkRule: Sendable, Hashable {
   }
 
   struct Item: Sendable, Hashable {
-    let name: String
+    /// UTF-8.
+    let name: [UInt8]
     let pattern: LinkPattern
   }
 
@@ -33,7 +34,7 @@ public struct LinkRule: Sendable, Hashable {
   }
 
   /// Whether the rule is about this link. What the rule does not name may be anything.
-  func covers(_ link: LinkParts, steps: inout Int) -> Bool {
+  func covers(_ link: LinkParts, steps: inout MatchingSteps) -> Bool {
     if let path, !link.path.isCovered(by: path, steps: &steps) { return false }
     if let fragment, !link.fragment.isCovered(by: fragment, steps: &steps) { return false }
     switch query {
@@ -41,6 +42,7 @@ public struct LinkRule: Sendable, Hashable {
     case .whole(let pattern)?: return link.query.isCovered(by: pattern, steps: &steps)
     case .items(let items)?:
       for item in items {
+        steps.take(1)
         for value in link.values(of: item.name) where !value.isCovered(by: item.pattern, steps: &steps) { return false }
       }
       return true
@@ -53,7 +55,8 @@ struct LinkParts {
   let path: LinkPatternSubject
   let query: LinkPatternSubject
   let fragment: LinkPatternSubject
-  private let items: [String: [LinkPatternSubject]]
+  /// By the bytes of their names: two texts are equal in Swift where a server has two names.
+  private let items: [[UInt8]: [LinkPatternSubject]]
   private let missing: [LinkPatternSubject]
 
   init(_ uri: URI, _ comparison: LinkPattern.Comparison) {
@@ -61,10 +64,10 @@ struct LinkParts {
     path = LinkPatternSubject(uri.path.isEmpty ? "/" : uri.path, comparison)
     query = LinkPatternSubject(uri.query ?? "", comparison)
     fragment = LinkPatternSubject(uri.fragment ?? "", comparison)
-    var items: [String: [LinkPatternSubject]] = [:]
+    var items: [[UInt8]: [LinkPatternSubject]] = [:]
     for item in (uri.query ?? "").split(separator: "&") {
       let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      items[PercentEncoding.decoded(parts[0]), default: []].append(
+      items[Array(PercentEncoding.decoded(parts[0]).utf8), default: []].append(
         LinkPatternSubject(parts.count == 2 ? parts[1] : "", comparison))
     }
     self.items = items
@@ -72,5 +75,10 @@ struct LinkParts {
   }
 
   /// All values of an item; one empty value where it is not there.
-  func values(of item: String) -> [LinkPatternSubject] { items[item] ?? missing }
+  func values(of item: [UInt8]) -> [LinkPatternSubject] { items[item] ?? missing }
+
+  /// What making them took, in steps.
+  var cost: Int {
+    items.values.joined().reduce(path.cost + query.cost + fragment.cost) { $0 + $1.cost }
+  }
 }

@@ -1,32 +1,67 @@
 /// Percent-encoding (RFC 3986 section 2.1).
 enum PercentEncoding {
-  /// The same text with its escapes in upper case (section 6.2.2.1).
+  /// The same text in the spelling that is compared: escapes in upper case (section 6.2.2.1), and none of unreserved characters, for
+  /// which they mean the same (section 6.2.2.2).
   static func normalized(_ text: String) -> String {
-    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-    var bytes = Array(text.utf8)
-    for index in bytes.indices where bytes[index] == UInt8(ascii: "%") {
-      for digit in index + 1..<min(index + 3, bytes.count)
-      where (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(bytes[digit]) {
-        bytes[digit] &= 0xDF
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
-
-  /// The text that the escapes stand for, as UTF-8; where they stand for none it stays as it is.
-  static func decoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var result: [UInt8] = []
     var rest = text.utf8[...]
     while let byte = rest.popFirst() {
-      let digits = rest.prefix(2).compactMap(CharacterClasses.hexValue)
-      guard byte == UInt8(ascii: "%"), digits.count == 2 else {
+      guard byte == UInt8(ascii: "%"), let value = escaped(rest) else {
         result.append(byte)
         continue
       }
-      result.append(digits[0] << 4 | digits[1])
       rest = rest.dropFirst(2)
+      if CharacterClasses.isUnreserved(value) { result.append(value) } else { result += escape(of: value) }
     }
-    return String(validating: result, as: UTF8.self) ?? normalized(text)
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The text that the escapes stand for, as UTF-8; those that stand for none stay as they are, and only those: one bad byte must not
+  /// hide from a rule what stands beside it.
+  static func decoded(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+    var result: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.first {
+      if let (character, count) = character(rest) {
+        result += character
+        rest = rest.dropFirst(count)
+      } else if byte == UInt8(ascii: "%"), let value = escaped(rest.dropFirst()) {
+        result += escape(of: value)
+        rest = rest.dropFirst(3)
+      } else {
+        result.append(byte)
+        rest = rest.dropFirst()
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The UTF-8 of the character whose escapes stand at the start of `text`, and how many bytes of `text` those are; nil where
+  /// there are none.
+  static func character(_ text: Substring.UTF8View) -> (utf8: [UInt8], count: Int)? {
+    var bytes: [UInt8] = []
+    var rest = text
+    while bytes.count < 4, rest.first == UInt8(ascii: "%"), let value = escaped(rest.dropFirst()) {
+      bytes.append(value)
+      rest = rest.dropFirst(3)
+      if String(validating: bytes, as: UTF8.self) != nil { return (bytes, bytes.count * 3) }
+    }
+    return nil
+  }
+
+  /// The byte whose two digits stand at the start of `text`.
+  private static func escaped(_ text: Substring.UTF8View) -> UInt8? {
+    var digits = text.makeIterator()
+    guard let high = digits.next().flatMap(CharacterClasses.hexValue),
+      let low = digits.next().flatMap(CharacterClasses.hexValue)
+    else { return nil }
+    return high << 4 | low
+  }
+
+  private static func escape(of byte: UInt8) -> [UInt8] {
+    let digits = Array("0123456789ABCDEF".utf8)
+    return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
   }
 }
