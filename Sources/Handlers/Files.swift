@@ -33,11 +33,18 @@ enum Files {
     return Identity(device: information.st_dev, number: information.st_ino)
   }
 
-  /// The bytes of a file of at most `KeyFile.maximumSize`.
+  /// The bytes of a file of at most `maximumSize`.
   ///
+  /// - Parameters:
+  ///   - path: the file, or a link to it.
+  ///   - maximumSize: in bytes.
+  ///   - tooLarge: what is said of a file that is larger.
   /// - Returns: nil where there is no such file: it may have gone since its directory was read.
   /// - Throws: `HandlerProblem` where it cannot be read, is too large, or no file at all.
-  static func contents(of path: String) throws(HandlerProblem) -> [UInt8]? {
+  static func contents(
+    of path: String, maximumSize: Int = KeyFile.maximumSize,
+    tooLarge: String = "is larger than 1 MiB, which no desktop entry is; remove it"
+  ) throws(HandlerProblem) -> [UInt8]? {
     // Opening alone can do something: it lets the writer of a named pipe go on, and rewinds a tape.
     var before = stat()
     if stat(path, &before) == 0, before.st_mode & S_IFMT != S_IFREG {
@@ -64,9 +71,7 @@ enum Files {
       }
       guard count > 0 else { return bytes }
       bytes += buffer[..<count]
-      guard bytes.count <= KeyFile.maximumSize else {
-        throw HandlerProblem(file: path, message: "is larger than 1 MiB, which no desktop entry is; remove it")
-      }
+      guard bytes.count <= maximumSize else { throw HandlerProblem(file: path, message: tooLarge) }
     }
   }
 

@@ -7,6 +7,8 @@ import UniversalLinks
 struct HandlerClaims {
   private(set) var domains: [DomainPattern] = []
   private(set) var schemes: [String] = []
+  /// `Links=`: a file of path rules, as the entry names it.
+  private(set) var links: String?
   private(set) var problems: [HandlerProblem] = []
 
   /// No application has as many domains and schemes; what is beyond does not count.
@@ -46,6 +48,7 @@ struct HandlerClaims {
     }
     for domain in try claims(keyFile, "Domains", group) { claim(domain, keyFile, "Domains", group) }
     for scheme in try claims(keyFile, "Schemes", group) { claim(scheme: scheme, keyFile, group) }
+    links = try keyFile.text("Links", in: group).flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// `[org.freedesktop.UriHandler] Supports=` (flatpak/xdg-desktop-portal#1313) and Sailfish's `x-url-handler/<host>`.

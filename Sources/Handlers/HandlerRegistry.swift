@@ -25,7 +25,9 @@ public actor HandlerRegistry {
   private var settling: SettlingSchedule
   private var watch: DirectoryWatch?
   private var watchProblems: [HandlerProblem] = []
-  private var watched: Set<String> = []
+  private var plan = WatchPlan()
+  /// What the last look has read: folders of desktop entries, and files of path rules.
+  private var read: (directories: [String], linkFiles: Set<String>) = ([], [])
   private var loading: Task<Void, Never>?
   private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextListener = 0
@@ -58,7 +60,7 @@ public actor HandlerRegistry {
   /// Reads the directories for the first time, and from here on again after each change.
   public func start() async {
     do {
-      watch = try DirectoryWatch(on: loop) { [weak self] in self?.assumeIsolated { $0.directoryChanged() } }
+      watch = try DirectoryWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.changed(events) } }
     } catch {
       watchProblems = [
         HandlerProblem(file: "/proc/sys/fs/inotify", message: "\(error); changes are seen at the next start")
@@ -90,7 +92,11 @@ public actor HandlerRegistry {
 
   private func forget(_ number: Int) { listeners[number] = nil }
 
-  private func directoryChanged() { perform(settling.changed(at: clock.now - began)) }
+  private func changed(_ events: [DirectoryWatch.Event]) {
+    if events.contains(where: plan.matters) { somethingChanged() }
+  }
+
+  private func somethingChanged() { perform(settling.changed(at: clock.now - began)) }
 
   private func perform(_ action: SettlingSchedule.Action) {
     switch action {
@@ -105,8 +111,8 @@ public actor HandlerRegistry {
 
   private func load() async {
     // Watched before they are read, so that no change falls between.
-    let known = directories.applications + directories.configuration
-    watched = watched.union(known).filter { watch?.add($0) ?? false }
+    followFiles()
+    let before = plan.reached
     do {
       let (directories, environment, ownership, schemes) = (directories, environment, ownership, schemes)
       let defaultApplication = defaultApplication
@@ -128,14 +134,27 @@ public actor HandlerRegistry {
           declarations: scan.declarations, defaults: defaults, unusableDefaults: unusableDefaults)
         return (scan, registry == previous ? nil : registry)
       }
-      // A folder that was not watched yet may have changed after its reading: one more look settles it.
-      let reachable = Set(scan.directories.filter { watch?.add($0) ?? false })
-      if !reachable.isSubset(of: watched) { directoryChanged() }
-      watched = reachable
+      read = (scan.directories, scan.linkFiles)
+      followFiles()
+      // What was not watched yet may have changed after its reading: one more look settles it.
+      if !plan.reached.isSubset(of: before) { somethingChanged() }
       publish(registry, scan.problems)
     } catch {
       publish(nil, [HandlerProblem(file: "desktop entries", message: "could not be read: \(error)")])
     }
+  }
+
+  /// Watches where desktop entries may be and what was read last, and nothing else.
+  private func followFiles() {
+    var next = WatchPlan()
+    for directory in directories.applications + directories.configuration + read.directories {
+      next.watch(directory, as: watch?.add(directory))
+    }
+    for file in read.linkFiles {
+      next.watch(file: file, as: watch?.add(String(file[..<(file.lastIndex(of: "/") ?? file.startIndex)])))
+    }
+    for number in plan.numbers.subtracting(next.numbers) { watch?.remove(number) }
+    plan = next
   }
 
   /// - Parameters:

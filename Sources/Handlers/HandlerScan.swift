@@ -2,6 +2,7 @@ import EventLoop
 import Glibc
 import KeyFile
 import Routing
+import UniversalLinks
 
 /// One look through the directories of desktop entries: what handles what, what is wrong, and what to watch.
 struct HandlerScan: Sendable {
@@ -9,22 +10,37 @@ struct HandlerScan: Sendable {
   private(set) var problems: [HandlerProblem] = []
   /// The directories that were read, with those in them.
   private(set) var directories: [String] = []
+  /// The files of path rules that entries name, as absolute paths, at most `maximumDirectories` of them.
+  private(set) var linkFiles: Set<String> = []
 
-  /// No desktop has as many; what is beyond is not looked at.
+  /// In each of the data directories, so that the user's entries leave the system's theirs. No desktop has as many; what is
+  /// beyond is not looked at.
   static let maximumEntries = 50_000
   /// In each of the data directories; what is beyond is neither read nor watched.
   static let maximumDirectories = 1_000
-  /// In all entries together, twice what is measured to be fast and small; entries beyond do not count.
-  static let maximumClaims = 200_000
+  /// In all entries of an origin together, what is measured to be fast and small; entries beyond do not count.
+  static let maximumClaims = 100_000
+  /// The patterns of all files of path rules of an origin, as of one such file; they take some 20 MB.
+  static let maximumLinkCost = 1 << 18
+  /// The sizes of those files, in bytes; reading that much takes a part of a second.
+  static let maximumLinkSize = 4 << 20
   private static let maximumDepth = 8
+
+  /// What the entries of an origin have used of what there is for them.
+  private struct Spent {
+    var claims = 0
+    var linkCost = 0
+    var linkSize = 0
+  }
 
   private let languages: [String]
   private let environment: [String: String]
   private let places: DataDirectories
   private let ownership: FileOwnership
   private var seen: Set<String> = []
+  /// The desktop entries of the data directory that is being read.
   private var count = 0
-  private var claimed = 0
+  private var spent: [Application.Origin: Spent] = [:]
   /// The directories read below the data directory that is being read. Not all that were ever read: a link of the user's into
   /// the system's directory must not stand in for that directory.
   private var visited: Set<Files.Identity> = []
@@ -42,6 +58,7 @@ struct HandlerScan: Sendable {
     languages = LanguagePreference.languages(in: environment)
     for path in directories.applications {
       visited = []
+      count = 0
       if !read(path, prefix: "", depth: 0) {
         problems.append(
           HandlerProblem(
@@ -101,17 +118,60 @@ struct HandlerScan: Sendable {
         throw keyFile.problem("Terminal", "a handler gets the message on its standard input and cannot use a terminal")
       }
       let claims = try HandlerClaims(keyFile)
-      problems += claims.problems
-      guard !claims.domains.isEmpty || !claims.schemes.isEmpty else { return }
-      claimed += claims.domains.count + claims.schemes.count
-      guard claimed <= Self.maximumClaims else {
-        throw HandlerProblem(
-          file: file, message: "all entries before it have claimed \(Self.maximumClaims) domains already; remove some")
-      }
-      declarations.append(
-        HandlerDeclaration(application: entry.application, domains: claims.domains, schemes: claims.schemes))
+      for problem in claims.problems { name(problem, id) }
+      declare(claims, by: entry.application)
     } catch {
-      problems.append(error)
+      name(error, id)
     }
+  }
+
+  private mutating func name(_ problem: HandlerProblem, _ id: String) {
+    var problem = problem
+    problem.desktopID = id
+    problems.append(problem)
+  }
+
+  private mutating func declare(_ claims: HandlerClaims, by application: Application) {
+    let id = application.desktopID
+    var (domains, links) = (claims.domains, AppSiteAssociation?.none)
+    if let name = claims.links {
+      do throws(HandlerProblem) {
+        links = try rules(LinkRulesFile(name, in: application.file), of: application)
+      } catch {
+        // Without its rules it would be offered links that it does not want.
+        domains = []
+        self.name(error, id)
+      }
+    }
+    guard !domains.isEmpty || !claims.schemes.isEmpty else { return }
+    let count = domains.count + claims.schemes.count
+    guard spent[application.origin, default: Spent()].claims + count <= Self.maximumClaims else {
+      return name(
+        HandlerProblem(
+          file: application.file,
+          message: "all entries before it have claimed \(Self.maximumClaims) domains already; remove some"), id)
+    }
+    spent[application.origin, default: Spent()].claims += count
+    declarations.append(
+      HandlerDeclaration(application: application, domains: domains, schemes: claims.schemes, links: links))
+  }
+
+  /// Charged for each entry, also where several name one file.
+  private mutating func rules(
+    _ file: LinkRulesFile, of application: Application
+  ) throws(HandlerProblem) -> AppSiteAssociation {
+    if linkFiles.count < Self.maximumDirectories { linkFiles.insert(file.path) }
+    let used = spent[application.origin, default: Spent()]
+    guard used.linkSize < Self.maximumLinkSize else {
+      throw file.problem(
+        "the files of path rules before it have more than \(Self.maximumLinkSize >> 20) MiB; shorten them")
+    }
+    let (rules, size) = try file.rules(for: application.desktopID)
+    spent[application.origin, default: Spent()].linkSize += size
+    guard used.linkCost + rules.cost <= Self.maximumLinkCost else {
+      throw file.problem("it and the files of path rules before it have too many patterns; shorten them")
+    }
+    spent[application.origin, default: Spent()].linkCost += rules.cost
+    return rules
   }
 }

@@ -14,6 +14,12 @@ public struct Candidate: Sendable, Hashable {
     case lessExact = "less-exact"
     /// The user has blocked it.
     case blocked
+    /// A rule of its own keeps the link out.
+    case excluded
+    /// It has rules of its own, and none covers the link.
+    case notCovered = "not-covered"
+    /// To try its rules takes more steps than are allowed: it is none that takes the link.
+    case undecided
   }
 
   /// Why it may be opened without a question, or may not. The raw values are what scripts read.
@@ -34,13 +40,18 @@ public struct Candidate: Sendable, Hashable {
   public let claim: String
   /// Why it won or lost.
   public let outcome: Outcome
-  /// Why it may be opened without a question, or may not. Of one that is blocked it is not looked at, and `unconfirmed`.
+  /// Why it may be opened without a question, or may not. Of one that is blocked or does not take the link it is not
+  /// looked at, and `unconfirmed`.
   public let trust: Trust
 
-  init(_ application: Application, claim: String, outcome: Outcome, trust: Trust) {
+  /// For `excluded`: where the rule stands in the file of rules.
+  public let rule: String?
+
+  init(_ application: Application, claim: String, outcome: Outcome, trust: Trust, rule: String? = nil) {
     self.application = application
     self.claim = claim
     self.outcome = outcome
     self.trust = trust
+    self.rule = rule
   }
 }

@@ -8,14 +8,20 @@ public struct HandlerDeclaration: Sendable, Hashable {
   public let domains: [DomainPattern]
   /// Other schemes it wants from tags, lower-case. http and https here mean nothing: those go by domain.
   public let schemes: [String]
+  /// Which links of its domains it wants; nil where it wants all of them.
+  public let links: AppSiteAssociation?
 
   /// - Parameters:
   ///   - application: the application.
   ///   - domains: the domains whose http and https links it wants.
   ///   - schemes: other schemes it wants from tags, in any case.
-  public init(application: Application, domains: [DomainPattern] = [], schemes: [String] = []) {
+  ///   - links: which links of its domains it wants; nil where it wants all of them.
+  public init(
+    application: Application, domains: [DomainPattern] = [], schemes: [String] = [], links: AppSiteAssociation? = nil
+  ) {
     self.application = application
     self.domains = domains
     self.schemes = schemes.map { $0.lowercased() }
+    self.links = links
   }
 }

@@ -6,7 +6,7 @@ struct HandlerSelection {
   private(set) var losers: [Candidate] = []
 
   /// A handler named for a thousand others would otherwise be a list of a thousand.
-  private static let maximumLosers = 32
+  static let maximumLosers = 32
 
   /// - Parameters:
   ///   - claims: who has made each claim that covers the link, the most exact claim first, applications in the order in which

@@ -48,26 +48,31 @@ extension Registry {
       steps.append(Route.Step("domain", "the host has \(what), which no handler can claim"))
       return nil
     }
-    let matches = domains.matches(for: host).map { (claim: $0.pattern, applications: applications($0.values)) }
+    let matches = domains.matches(for: host)
     guard let first = matches.first else {
       steps.append(Route.Step("domain", "no handler claims \(host)"))
       return nil
     }
-    steps.append(Route.Step("domain", "\(host) matches \(first.claim), claimed by \(list(first.applications))"))
+    steps.append(
+      Route.Step("domain", "\(host) matches \(first.pattern), claimed by \(list(applications(first.values)))"))
     for other in matches.dropFirst() {
-      steps.append(Route.Step("domain", "\(other.claim) is less exact, claimed by \(list(other.applications))"))
+      steps.append(
+        Route.Step("domain", "\(other.pattern) is less exact, claimed by \(list(applications(other.values)))"))
     }
+    // One for all: what each of thousands may take is bounded only together.
+    var matching = LinkMatching(uri)
+    let (willing, unwilling) = willing(among: matches, &matching, &steps)
     var claims: [String: String] = [:]
-    for match in matches.reversed() {
+    for match in willing.reversed() {
       for application in match.applications { claims[application.desktopID] = match.claim }
     }
     let selection = HandlerSelection(
-      matches, covering: HandlerChoices.claims(covering: host), choices: policy.choices
+      willing, covering: HandlerChoices.claims(covering: host), choices: policy.choices
     ) { application in
       guard let claim = claims[application.desktopID] else { return false }
-      return policy.associations[Self.domain(of: claim)]?.vouches(for: application.desktopID, on: uri) == true
+      return policy.associations[Self.domain(of: claim)]?.vouches(for: application.desktopID, &matching) == true
     }
-    return chosen(.universalLink, uri, selection, policy: policy, steps: &steps)
+    return chosen(.universalLink, uri, selection, unwilling, policy: policy, steps: &steps)
   }
 
   /// What is said for a wildcard stands at the domain above, as with Apple and Android.
@@ -77,7 +82,8 @@ extension Registry {
 
   /// The route to whom the selection comes to; nil where nobody is left.
   private func chosen(
-    _ kind: Route.Kind, _ uri: URI, _ selection: HandlerSelection, policy: RoutingPolicy, steps: inout [Route.Step]
+    _ kind: Route.Kind, _ uri: URI, _ selection: HandlerSelection, _ unwilling: [Candidate] = [], policy: RoutingPolicy,
+    steps: inout [Route.Step]
   ) -> Route? {
     for candidate in selection.losers where candidate.outcome != .lessExact {
       steps.append(Route.Step("choice", candidate.sentence))
@@ -96,7 +102,8 @@ extension Registry {
     let claim = kind == .scheme ? "\(uri.scheme) links from tags" : first.claim
     return Route(
       kind: kind, uri: uri, handler: first.application, candidates: selection.candidates.map(\.application),
-      claimants: selection.candidates + selection.losers, question: selection.question, alternative: alternative,
+      claimants: selection.candidates + selection.losers + unwilling, question: selection.question,
+      alternative: alternative,
       trusted: first.trust != .unconfirmed, reason: "\(first.application.desktopID) claims \(claim)", steps: steps)
   }
 
@@ -119,7 +126,7 @@ extension Registry {
       steps: steps + [step])
   }
 
-  private func list(_ applications: [Application]) -> String {
+  func list(_ applications: [Application]) -> String {
     let shown = applications.prefix(8).map(\.desktopID).joined(separator: ", ")
     return applications.count > 8 ? shown + " and \(applications.count - 8) more" : shown
   }
@@ -147,6 +154,9 @@ extension Candidate {
       case .anotherIsPreferred: "gives way to the one that the user prefers"
       case .lessExact: "gives way to a more exact claim than \(claim)"
       case .blocked: "is blocked by the user"
+      case .excluded: "does not take it: \(rule ?? "a rule") of its Links= excludes it"
+      case .notCovered: "does not take it: no rule of its Links= covers it"
+      case .undecided: "does not take it: to try its Links= takes too many steps, so what it says is not known"
       }
     guard outcome == .only || outcome == .preferred || outcome == .offered else { return "\(id) \(why)" }
     let trusted =

@@ -1,0 +1,55 @@
+import UniversalLinks
+
+extension Registry {
+  /// Who wants a link, of those that claim its domain: whose own rules keep it out has not claimed it.
+  ///
+  /// - Parameters:
+  ///   - matches: the claims, the most exact first.
+  ///   - matching: the link, and how many steps are left for it.
+  ///   - steps: gets what was found.
+  /// - Returns: those who want it, by claim; and of the others no more than are ever shown.
+  func willing(
+    among matches: [(pattern: String, values: [Int32])], _ matching: inout LinkMatching, _ steps: inout [Route.Step]
+  ) -> (willing: [(claim: String, applications: [Application])], unwilling: [Candidate]) {
+    var willing: [(claim: String, applications: [Application])] = []
+    var unwilling: [Candidate] = []
+    var count = 0
+    for (pattern, values) in matches {
+      var applications: [Application] = []
+      for declaration in values.lazy.map({ declarations[Int($0)] }) {
+        guard let (outcome, rule) = declaration.obstacle(&matching) else {
+          applications.append(declaration.application)
+          continue
+        }
+        count += 1
+        guard unwilling.count < HandlerSelection.maximumLosers else { continue }
+        let candidate = Candidate(
+          declaration.application, claim: pattern, outcome: outcome, trust: .unconfirmed, rule: rule)
+        unwilling.append(candidate)
+        if count <= Self.mostNamed { steps.append(Route.Step("links", candidate.sentence)) }
+      }
+      if !applications.isEmpty { willing.append((pattern, applications)) }
+    }
+    if count > Self.mostNamed {
+      steps.append(Route.Step("links", "\(count - Self.mostNamed) more do not take it, by their Links="))
+    }
+    return (willing, unwilling)
+  }
+
+  /// How many of those that lose are named one by one.
+  static let mostNamed = 8
+}
+
+extension HandlerDeclaration {
+  /// Why its rules keep the link out; nil where they let it in, or where there are none.
+  fileprivate func obstacle(_ matching: inout LinkMatching) -> (Candidate.Outcome, rule: String?)? {
+    guard let links else { return nil }
+    let id = application.desktopID
+    switch matching.verdict(of: links, for: { AppSiteAssociation.appID($0, means: id) }) {
+    case .matched: return nil
+    case .excluded(let rule): return (.excluded, rule.location)
+    case .unmatched, .unnamed: return (.notCovered, nil)
+    case .undecided: return (.undecided, nil)
+    }
+  }
+}

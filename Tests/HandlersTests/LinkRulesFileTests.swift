@@ -1,0 +1,149 @@
+import EventLoop
+import Glibc
+import Routing
+import TestSupport
+import Testing
+
+@testable import Handlers
+
+/// `Links=`: which links of its domains a handler wants.
+@Suite(.timeLimit(.minutes(1))) struct LinkRulesFileTests {
+  private let data: DataDirectory
+
+  init() throws { data = try DataDirectory() }
+
+  private static func rules(_ components: String, id: String = "menu") -> String {
+    #"{"applinks": {"details": [{"appIDs": ["\#(id)"], "components": [\#(components)]}]}}"#
+  }
+
+  private func entry(_ id: String = "menu", in directory: String = "system", links: String = "menu.json") throws {
+    try data.entry(id, in: directory, claims: ["Domains=menu.example.com;", "Schemes=x-menu;", "Links=\(links)"])
+  }
+
+  private func scan() -> HandlerScan { HandlerScan(data.directories, environment: data.environment) }
+
+  private func handler(of uri: String, _ scan: HandlerScan) -> String? {
+    Registry(declarations: scan.declarations).route(for: uri).handler?.desktopID
+  }
+
+  @Test(
+    "beside the desktop entry, in a folder of its own, or anywhere", arguments: ["menu.json", "rules/menu.json", ""])
+  func places(name: String) throws {
+    let path = name.isEmpty ? "elsewhere/menu.json" : "system/applications/\(name)"
+    let file = try data.temporary.write(Self.rules(#"{"/": "/bill", "exclude": true}, {}"#), to: path)
+    try entry(links: name.isEmpty ? file : name)
+    let scan = scan()
+    #expect(scan.problems.isEmpty, "\(scan.problems)")
+    #expect(scan.linkFiles == [file])
+    #expect(handler(of: "https://menu.example.com/7", scan) == "menu.desktop")
+    #expect(handler(of: "https://menu.example.com/bill", scan) == nil)
+    #expect(handler(of: "x-menu:bill", scan) == "menu.desktop")
+  }
+
+  @Test("an id of appIDs means the handler, plain, as a file's name, or behind a team prefix")
+  func appIDs() throws {
+    for (id, expected) in [
+      ("menu", true), ("menu.desktop", true), ("ABCDE12345.menu", true), ("ABCDE1234.menu", false), ("other", false),
+    ] {
+      try data.temporary.write(Self.rules("{}", id: id), to: "system/applications/menu.json")
+      try entry()
+      #expect((handler(of: "https://menu.example.com/", scan()) != nil) == expected, "\(id)")
+    }
+  }
+
+  @Test("a file of folders: the entry's own folder counts, not that of what it is a link to")
+  func linkedEntry() throws {
+    try data.temporary.write(Self.rules("{}", id: "vendor-menu"), to: "system/applications/vendor/menu.json")
+    let real = try data.entry("real", in: "elsewhere", claims: ["Domains=menu.example.com;", "Links=menu.json"])
+    #expect(symlink(real, data.temporary.file("system/applications/vendor/menu.desktop")) == 0)
+    #expect(handler(of: "https://menu.example.com/", scan()) == "vendor-menu.desktop")
+  }
+
+  @Test(
+    "without its rules a handler gets none of its domains, and the mistake is named with its place",
+    arguments: [
+      (
+        "{\n  \"applinks\": {\"details\": [\n  {\"appIDs\": [\"menu\"], \"components\": [{\"/\": 7}]}]}}", 3, 45,
+        "it is not a text"
+      ),
+      ("{\"applinks\"", 1, 12, "it is not JSON: the file ends too early"),
+      ("", 1, 1, "it is not JSON: the file ends too early"),
+      (rules("{}", id: "other"), nil, nil, "none of its appIDs is menu.desktop"),
+      (String(repeating: " ", count: 131_073), nil, nil, "is larger than 128 KiB"),
+    ] as [(String, Int?, Int?, String)])
+  func broken(text: String, line: Int?, column: Int?, message: String) throws {
+    let file = try data.temporary.write(text, to: "system/applications/menu.json")
+    try entry()
+    try data.entry("good", claims: ["Domains=good.example;"])
+    let scan = scan()
+    #expect(scan.problems.map(\.file) == [file])
+    #expect(scan.problems.map(\.line) == [line] && scan.problems.map(\.column) == [column], "\(scan.problems)")
+    #expect(scan.problems.first?.message.contains(message) == true, "\(scan.problems)")
+    #expect(scan.problems.first?.desktopID == "menu.desktop")
+    #expect(handler(of: "https://menu.example.com/", scan) == nil)
+    #expect(handler(of: "https://good.example/", scan) == "good.desktop")
+    // Rules are about domains.
+    #expect(handler(of: "x-menu:7", scan) == "menu.desktop")
+  }
+
+  @Test("what is no file is neither opened nor waited for, and a link to a file is one")
+  func specialFiles() throws {
+    let rules = try data.temporary.write(Self.rules("{}"), to: "elsewhere/rules.json")
+    let path = data.temporary.file("system/applications/menu.json")
+    try entry()
+    for make in [
+      { mkfifo(path, 0o600) == 0 }, { symlink("/dev/zero", path) == 0 }, { symlink(path, path) == 0 },
+      { mkdir(path, 0o700) == 0 }, { true },
+    ] {
+      #expect(make())
+      let scan = scan()
+      #expect(scan.problems.map(\.file) == [path])
+      #expect(handler(of: "https://menu.example.com/", scan) == nil)
+      if unlink(path) != 0 { rmdir(path) }
+    }
+    #expect(symlink(rules, path) == 0)
+    #expect(handler(of: "https://menu.example.com/", scan()) == "menu.desktop")
+  }
+
+  @Test("the rules of the user's entries use up nothing of the system's")
+  func budgets() throws {
+    let component = #"{"/": "\#(String(repeating: "*a", count: 1000))"}"#
+    let large = Array(repeating: component, count: 55).joined(separator: ",")
+    for number in 0..<3 {
+      try data.temporary.write(Self.rules(large, id: "user\(number)"), to: "user/applications/\(number).json")
+      try entry("user\(number)", in: "user", links: "\(number).json")
+    }
+    try data.temporary.write(Self.rules(large), to: "system/applications/menu.json")
+    try entry()
+    let scan = scan()
+    #expect(scan.problems.map(\.desktopID) == ["user2.desktop"])
+    #expect(scan.problems.allSatisfy { $0.message.contains("too many patterns") })
+    #expect(scan.declarations.first { $0.application.desktopID == "menu.desktop" }?.links != nil)
+  }
+
+  @Test("changes of the file, and of what it is about to be in, are seen")
+  func changes() async throws {
+    try entry(links: "later/rules/menu.json")
+    let handlers = data.registry(on: EventLoop(label: "test"))
+    await handlers.start()
+    let changes = await handlers.changes()
+    func wait(_ path: String, _ isTaken: Bool) async {
+      var iterator = changes.makeAsyncIterator()
+      while (await handlers.registry.route(for: "https://menu.example.com/\(path)").handler != nil) != isTaken {
+        guard await iterator.next() != nil else { return }
+      }
+    }
+    #expect(await handlers.registry.route(for: "https://menu.example.com/a").handler == nil)
+    let path = "system/applications/later/rules/menu.json"
+    let file = try data.temporary.write(Self.rules(#"{"/": "/a"}"#), to: path)
+    await wait("a", true)
+    try data.temporary.write(Self.rules(#"{"/": "/b"}"#), to: path)
+    await wait("b", true)
+    let other = try data.temporary.write(Self.rules(#"{"/": "/c"}"#), to: "other.json")
+    #expect(rename(other, file) == 0)
+    await wait("c", true)
+    #expect(unlink(file) == 0)
+    await wait("c", false)
+    #expect(await handlers.problems.count == 1)
+  }
+}

@@ -1,0 +1,76 @@
+import Routing
+import Testing
+import UniversalLinks
+
+/// What handlers' own rules change about who opens a link.
+@Suite struct LinkRulesRouteTests {
+  private func handler(
+    _ id: String, _ domain: String, _ components: String, origin: Application.Origin = .system
+  ) throws -> HandlerDeclaration {
+    let file = #"{"applinks": {"details": [{"appIDs": ["\#(id)"], "components": [\#(components)]}]}}"#
+    return HandlerDeclaration(
+      application: application(id, origin: origin), domains: [try DomainPattern(domain)],
+      links: try AppSiteAssociation(json: Array(file.utf8)))
+  }
+
+  private func ids(_ route: Route) -> [String] { route.candidates.map { String($0.desktopID.dropLast(8)) } }
+
+  @Test(
+    "rules decide between a claim and none; where nobody is left the next pattern counts, then the default",
+    arguments: [
+      ("https://a.example.com/menu/7", ["all", "menu"]), ("https://a.example.com/menu/bill", ["all"]),
+      ("https://a.example.com/shop", ["all", "shop"]), ("https://a.example.com/private", ["below"]),
+      ("https://a.example.com/private/none", []),
+    ])
+  func choice(uri: String, expected: [String]) throws {
+    let registry = Registry(declarations: [
+      try handler("all", "a.example.com", #"{"/": "/private*", "exclude": true}, {}"#),
+      try handler("menu", "a.example.com", #"{"/": "/menu/bill", "exclude": true}, {"/": "/menu/*"}"#),
+      try handler("shop", "a.example.com", #"{"/": "/shop"}"#),
+      try handler("below", "*.example.com", #"{"/": "/private/none", "exclude": true}, {}"#),
+    ])
+    let route = registry.route(for: uri)
+    #expect(ids(route) == expected)
+    #expect(route.kind == (expected.isEmpty ? .none : .universalLink))
+  }
+
+  @Test("the steps say which rule kept a link out")
+  func steps() throws {
+    let registry = Registry(declarations: [
+      try handler("menu", "a.example.com", #"{"/": "/bill", "exclude": true}, {"/": "/menu"}"#),
+      try RoutingTests.handler("all", ["*.example.com"]),
+    ])
+    let bill = registry.route(for: "https://a.example.com/bill").steps.map(\.description)
+    #expect(
+      bill.contains(
+        "links: menu.desktop does not take it: applinks.details[0].components[0] of its Links= excludes it"), "\(bill)")
+    let other = registry.route(for: "https://a.example.com/x").steps.map(\.description)
+    #expect(other.contains("links: menu.desktop does not take it: no rule of its Links= covers it"), "\(other)")
+  }
+
+  @Test("a link that is excluded never goes to the handler that excludes it, whoever else there is")
+  func exclusion() throws {
+    var random = Repeatable(state: 3)
+    let excluding = try handler("menu", "*.example.com", #"{"/": "/bill*", "exclude": true}, {}"#)
+    for _ in 0..<30 {
+      let others = try (0..<Int.random(in: 0...4, using: &random)).map { number in
+        try RoutingTests.handler(
+          "other\(number)", [["a.example.com", "*.example.com"][Int.random(in: 0...1, using: &random)]])
+      }
+      let registry = Registry(declarations: others + [excluding])
+      #expect(!ids(registry.route(for: "https://a.example.com/bill/7")).contains("menu"))
+    }
+  }
+
+  @Test("a dozen handlers whose rules take long leave the system's first, and the answer in bounded steps")
+  func crowd() throws {
+    let component = #"{"/": "\#(String(repeating: "*a", count: 2000))b"}"#
+    let components = Array(repeating: component, count: 2).joined(separator: ",")
+    let slow = try (0..<12).map { try handler("slow\($0)", "a.example.com", components, origin: .user) }
+    let registry = Registry(declarations: slow + [try handler("menu", "a.example.com", "{}")])
+    let route = registry.route(for: "https://a.example.com/" + String(repeating: "a", count: 8000))
+    #expect(ids(route) == ["menu"])
+    #expect(route.steps.contains { $0.finding.contains("too many steps") })
+    #expect(route.steps.count < 20)
+  }
+}
