@@ -113,8 +113,8 @@ let package = Package(
     module(
       "Benchmarks",
       [
-        "Bus", "EventLoop", "Handlers", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "Routing", "SeededRandom",
-        "TagrouteClient", "TestSupport", "UniversalLinks",
+        "Bus", "Configuration", "EventLoop", "Handlers", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "Routing",
+        "SeededRandom", "TagrouteClient", "TestSupport", "UniversalLinks",
       ],
       exclude: ["Nfcpy/nfcpy-reader.py"]),
     module(

@@ -1,7 +1,9 @@
+import Configuration
 import Glibc
 import Rig
 
-/// What the daemon and its reader process cost while they poll: memory, and processor time over a while.
+/// What the daemon and its reader process cost while they poll: memory, and processor time over a while, at the distance that
+/// looks have for some minutes after a tap and at the one that they have from then on.
 struct CostBenchmark {
   let seconds: Int
   /// `fast` or `real`: how long the simulated chip takes.
@@ -9,8 +11,18 @@ struct CostBenchmark {
 
   func run() async throws {
     try await Programs.build()
+    let configuration = DaemonConfiguration()
+    try await run("looks every \(configuration.pollInterval)", [:])
+    let idle = configuration.idlePollInterval
+    try await run(
+      "idle, looks every \(idle)", ["Reader": ["PollInterval=\(idle / .milliseconds(1))"]])
+  }
+
+  private func run(_ title: String, _ settings: [String: [String]]) async throws {
+    print("\(title):")
     var options = Installation.Options()
     options.timing = timing
+    options.daemonSettings.merge(settings) { $1 }
     let installation = try await Installation(options)
     try await installation.startAll()
     try await installation.waitUntilScanning()
