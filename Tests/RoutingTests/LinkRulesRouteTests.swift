@@ -1,4 +1,5 @@
 import Routing
+import SeededRandom
 import Testing
 import UniversalLinks
 
@@ -50,7 +51,7 @@ import UniversalLinks
 
   @Test("a link that is excluded never goes to the handler that excludes it, whoever else there is")
   func exclusion() throws {
-    var random = Repeatable(state: 3)
+    var random = SeededGenerator(seed: 3)
     let excluding = try handler("menu", "*.example.com", #"{"/": "/bill*", "exclude": true}, {}"#)
     for _ in 0..<30 {
       let others = try (0..<Int.random(in: 0...4, using: &random)).map { number in
