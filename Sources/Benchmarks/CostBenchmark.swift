@@ -15,7 +15,7 @@ struct CostBenchmark {
     try await run("looks every \(configuration.pollInterval)", [:])
     let idle = configuration.idlePollInterval
     try await run(
-      "idle, looks every \(idle)", ["Reader": ["PollInterval=\(idle / .milliseconds(1))"]])
+      "idle, looks every \(idle)", ["Reader": ["PollInterval=\(Int(idle / .milliseconds(1)))"]])
   }
 
   private func run(_ title: String, _ settings: [String: [String]]) async throws {
