@@ -44,6 +44,28 @@ import Testing
     #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x90, 0x00])
   }
 
+  @Test func twoAreToldFromEachOtherByTimeSlots() throws {
+    for number in 1...20 as ClosedRange<UInt8> {
+      let driver = try driver()
+      _ = driver.place(try .type4B(message: [0xD0, 0x00, 0x00], pupi: .fixed([9, 9, 9, number])))
+      // One alone is either of them.
+      #expect(driver.answer(Self.selectB)?.first == 1)
+      #expect(driver.answer([0x52, 0x00]) == [0x00])
+      let answer = try #require(driver.answer([0x4A, 0x02, 0x03, 0x00]))
+      #expect(answer.first == 2 && answer.count == 1 + 2 * 15)
+      #expect(Set([Array(answer[3..<7]), Array(answer[18..<22])]) == [[1, 2, 3, 4], [9, 9, 9, number]])
+      for target in [1, 2, 1] as [UInt8] {
+        #expect(driver.answer([0x54, target]) == [0x00])
+        #expect(driver.answer([0x40, target] + Self.selectApplication) == [0x00, 0x90, 0x00])
+      }
+      // A third one is not kept, and two with one identifier cannot be told from each other.
+      #expect(driver.answer([0x4A, 0x03, 0x03, 0x00]) == nil)
+      _ = driver.answer([0x32, 0x01, 0x00])
+      _ = driver.place(try .type4B(message: [0xD0, 0x00, 0x00], pupi: .fixed([7, 7, 7, number])))
+      #expect(driver.answer([0x4A, 0x02, 0x03, 0x00])?.first == 2)
+    }
+  }
+
   @Test func requestsWakeOnlyWhatIsNotHalted() throws {
     let driver = try driver()
     _ = driver.answer(Self.selectB)

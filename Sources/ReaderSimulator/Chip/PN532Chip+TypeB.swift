@@ -1,33 +1,59 @@
 /// Type B targets (ISO/IEC 14443-3, section 7): finding, selecting and letting go.
 extension PN532Chip {
-  /// Fills `targets` with the one that answers in the only time slot there is.
+  /// Fills `targets` with the one or two that answer.
+  ///
+  /// The manual has the chip find them by time slots and keep up to two (UM0701-02, 7.3.5). It does not say whether its first
+  /// request is REQB or WUPB; here it is WUPB, as for Type A, so that a card that was let go is found again.
   mutating func listTypeB(_ request: PassiveTargetRequest) {
-    guard let family = request.initiatorData.first, let answer = requestTypeB(family: family, wakesAll: true),
-      let response = attribute(answer)
-    else { return }
+    guard let family = request.initiatorData.first else { return }
+    guard addTypeB(family: family, wakesAll: true), request.maximumTargets == 2 else { return }
+    // The first one sleeps while the chip asks for another.
+    haltSelected()
+    _ = addTypeB(family: family, wakesAll: false)
+  }
+
+  private mutating func addTypeB(family: UInt8, wakesAll: Bool) -> Bool {
+    guard let answer = findTypeB(family: family, wakesAll: wakesAll), let response = attribute(answer) else {
+      return false
+    }
     let description = answer + [UInt8(truncatingIfNeeded: response.count)] + response
     let blocks = BlockProtocol(protocolInfo: Array(answer.dropFirst(9)))
     add(Target(identity: .typeB(pupi: Array(answer[1..<5])), description: description, blocks: blocks))
     radio.spend(radio.timing.activation)
+    return true
   }
 
   mutating func selectTypeB(_ pupi: [UInt8], _ index: Int) throws(PN532Failure) {
-    guard let answer = requestTypeB(family: 0x00, wakesAll: true), Array(answer[1..<5]) == pupi,
-      attribute(answer) != nil
-    else { throw PN532Failure(PN532Status.targetGone) }
+    guard let answer = findTypeB(family: 0x00, wakesAll: true, pupi: pupi), attribute(answer) != nil else {
+      throw PN532Failure(PN532Status.targetGone)
+    }
     targets[index].blocks = BlockProtocol(protocolInfo: Array(answer.dropFirst(9)))
   }
 
-  /// REQB, or WUPB, which wakes halted tags too.
+  /// Anticollision (7.5): one slot first, and where answers collide twice as many each time, up to 16.
   ///
-  /// - Returns: ATQB, 12 bytes.
-  private mutating func requestTypeB(family: UInt8, wakesAll: Bool) -> [UInt8]? {
-    guard
-      case .frame(let frame) = radio.transceive(
-        .standard([0x05, family, wakesAll ? 0x08 : 0x00], .typeB), for: .activation),
-      let answer = frame.checkedData, answer.count >= 12, answer[0] == 0x50
-    else { return nil }
-    return Array(answer.prefix(12))
+  /// - Parameters:
+  ///   - family: the application family, 0 for all.
+  ///   - wakesAll: WUPB, which wakes halted cards too, instead of REQB.
+  ///   - pupi: only the card with this identifier.
+  /// - Returns: ATQB, 12 bytes, of the first that is heard alone; nil where none is.
+  private mutating func findTypeB(family: UInt8, wakesAll: Bool, pupi: [UInt8]? = nil) -> [UInt8]? {
+    // Some cards may take the same slot of 16 again and again.
+    for code in [0, 1, 2, 3, 4, 4, 4] as [UInt8] {
+      var hasCollided = false
+      for slot in 0..<(1 << code) as Range<UInt8> {
+        let command = slot == 0 ? [0x05, family, (wakesAll ? 0x08 : 0x00) | code] : [slot << 4 | 0x05]
+        switch radio.transceive(.standard(command, .typeB), for: .activation) {
+        case .silence: break
+        case .collision: hasCollided = true
+        case .frame(let frame):
+          guard let answer = frame.checkedData, answer.count >= 12, answer[0] == 0x50 else { break }
+          if pupi == nil || Array(answer[1..<5]) == pupi { return Array(answer.prefix(12)) }
+        }
+      }
+      guard hasCollided else { return nil }
+    }
+    return nil
   }
 
   /// ATTRIB: frames of 64 bytes for the chip, 106 kbit/s, ISO/IEC 14443-4, no number.

@@ -1,8 +1,10 @@
 /// A card of ISO/IEC 14443-3 Type B: its states, its pseudo-unique identifier, and the block protocol once it is chosen.
 struct TypeBTag: FieldTag {
   /// The states of ISO/IEC 14443-3, 7.4.
-  private enum State {
+  private enum State: Equatable {
     case idle
+    /// It was asked, and says who it is in this time slot, from 2 on.
+    case requested(slot: Int)
     /// It has said who it is and waits to be chosen.
     case ready
     case active
@@ -15,6 +17,9 @@ struct TypeBTag: FieldTag {
   private var pupi: [UInt8]
   private var state = State.idle
   private var card: BlockProtocolCard
+  /// Which slots it takes when there are several, and how often it has.
+  private var slots: Int
+  private var requests = 0
 
   /// - Parameters:
   ///   - pupi: fixed or random.
@@ -27,6 +32,7 @@ struct TypeBTag: FieldTag {
     self.protocolInfo = protocolInfo
     self.card = card
     self.pupi = pupi.bytes()
+    slots = self.pupi.reduce(0) { $0 * 31 + Int($1) }
   }
 
   var memory: [UInt8] { card.application.memory }
@@ -38,6 +44,7 @@ struct TypeBTag: FieldTag {
   mutating func losePower() {
     state = .idle
     pupi = identity.bytes()
+    slots = pupi.reduce(0) { $0 * 31 + Int($1) }
     card.deactivate()
   }
 
@@ -45,7 +52,8 @@ struct TypeBTag: FieldTag {
     guard frame.modulation == .typeB, let data = frame.checkedData, let first = data.first else { return nil }
     if state == .active { return exchange(data) }
     switch (first, data.count) {
-    case (0x05, 3): return request(family: data[1], wakesHalted: data[2] & 0x08 != 0)
+    case (0x05, 3): return request(family: data[1], parameter: data[2])
+    case (_, 1) where first & 0x0F == 0x05 && state == .requested(slot: Int(first >> 4) + 1): return sayWho()
     case (0x1D, 9...) where state == .ready && Array(data[1..<5]) == pupi: return attribute(data)
     case (0x50, 5) where state == .ready && Array(data[1..<5]) == pupi:
       state = .halt
@@ -54,9 +62,23 @@ struct TypeBTag: FieldTag {
     }
   }
 
-  /// REQB and WUPB (7.7): its family is none, so that only those who ask for all find it.
-  private mutating func request(family: UInt8, wakesHalted: Bool) -> RadioFrame? {
-    guard state != .halt || wakesHalted, family == 0x00 else { return nil }
+  /// REQB and WUPB (7.7): its family is none, so that only those who ask for all find it. Bits 1 to 3 of the parameter say how many
+  /// time slots there are, of which it takes one by chance: here by its identifier and by how often it was asked, so that a test
+  /// is always the same.
+  private mutating func request(family: UInt8, parameter: UInt8) -> RadioFrame? {
+    guard state != .halt || parameter & 0x08 != 0, family == 0x00, parameter & 0x07 <= 4 else { return nil }
+    let count = 1 << Int(parameter & 0x07)
+    guard count > 1 else { return sayWho() }
+    requests += 1
+    var mixed = UInt64(truncatingIfNeeded: slots) &+ UInt64(requests) &* 0x9E37_79B9_7F4A_7C15
+    mixed = (mixed ^ mixed >> 29) &* 0xBF58_476D_1CE4_E5B9
+    let slot = 1 + Int(mixed >> 40) % count
+    if slot == 1 { return sayWho() }
+    state = .requested(slot: slot)
+    return nil
+  }
+
+  private mutating func sayWho() -> RadioFrame? {
     state = .ready
     return .standard([0x50] + pupi + applicationData + protocolInfo, .typeB)
   }
