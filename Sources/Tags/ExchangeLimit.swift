@@ -54,7 +54,7 @@ struct LimitedChannel<Channel: TagChannel>: TagChannel {
   }
 
   private mutating func count() throws(TagChannelError) {
-    guard left > 0 else { throw TagChannelError(.tooSlow, "the tag takes too many exchanges") }
+    guard left > 0 else { throw TagChannelError(.tooManyExchanges, "the tag takes too many exchanges") }
     left -= 1
   }
 }

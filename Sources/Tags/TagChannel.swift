@@ -45,6 +45,8 @@ public struct TagChannelError: Error, Sendable, Hashable {
     public static let aborted = Code("aborted")
     /// The time for one reading is used up.
     public static let tooSlow = Code("too slow")
+    /// The exchanges for one reading are used up.
+    public static let tooManyExchanges = Code("too many exchanges")
   }
 
   /// What kind of failure it is.

@@ -33,14 +33,14 @@ import Testing
   @Test func aCardThatGivesLittleAtOnceIsNotReadForEver() {
     var card = LongCard(piece: 15)
     let error = #expect(throws: TagChannelError.self) { try TagActivation.type4A.readNDEF(over: &card) }
-    #expect(error?.code == .tooSlow)
+    #expect(error?.code == .tooManyExchanges)
     #expect(card.exchanges == TagType.type4A.mostExchanges)
   }
 
   @Test func aCardThatTakesLittleAtOnceIsNotWrittenForEver() {
     var card = LongCard(piece: 15)
     let message = [UInt8](repeating: 0, count: NDEFLimits.default.messageSize)
-    #expect(throws: TagWriteError.channel(TagChannelError(.tooSlow, "the tag takes too many exchanges"))) {
+    #expect(throws: TagWriteError.channel(TagChannelError(.tooManyExchanges, "the tag takes too many exchanges"))) {
       try TagActivation.type4A.writeNDEF(message, over: &card)
     }
     #expect(card.exchanges == TagType.type4A.mostExchanges)
