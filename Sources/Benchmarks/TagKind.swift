@@ -59,13 +59,17 @@ struct TagKind: Sendable {
   ///
   /// - Parameters:
   ///   - size: from 6 on; 260 to 262 cannot be: the payload's length takes one byte or four.
-  ///   - letter: what the URI is made of.
+  ///   - letter: what the URI is made of, with numbers: no two pieces of it are the same.
   /// - Returns: its encoding.
   /// - Throws: `NDEFError` where there is no such message.
   static func message(size: Int, of letter: String = "a") throws -> [UInt8] {
     // Type and lengths take four bytes or seven, the URI's prefix one.
-    let path = String(repeating: letter, count: max(size - (size < 260 ? 5 : 8), 0))
-    return try NDEFMessage.uri("https://" + path).encoded()
+    let length = max(size - (size < 260 ? 5 : 8), 0)
+    let path = (0...length / 5).map { number in
+      let digits = String(number)
+      return letter + String(repeating: "0", count: max(4 - digits.count, 0)) + digits
+    }
+    return try NDEFMessage.uri("https://" + path.joined().prefix(length)).encoded()
   }
 }
 
