@@ -19,6 +19,8 @@ final class Device: Chip {
   private let handle: OpaquePointer
   /// Refusals since the chip last did what it was told to do with a tag.
   private var refusals = 0
+  /// The number that the chip has given the tag that is selected.
+  private var target: UInt8 = 1
   private static let mostRefusals = 8
   /// How often the field was switched off.
   private(set) var timesOff = 0
@@ -34,10 +36,12 @@ final class Device: Chip {
   /// Commands of a PN53x (UM0701-02, 7).
   private enum Command {
     static let diagnose: UInt8 = 0x00
+    static let firmwareVersion: UInt8 = 0x02
     static let readRegister: UInt8 = 0x06
     static let writeRegister: UInt8 = 0x08
     static let configureRF: UInt8 = 0x32
     static let exchange: UInt8 = 0x40
+    static let select: UInt8 = 0x54
     static let communicateThru: UInt8 = 0x42
     static let listPassiveTarget: UInt8 = 0x4A
     static let release: UInt8 = 0x52
@@ -115,7 +119,7 @@ final class Device: Chip {
   ///
   /// - Parameters:
   ///   - modulation: what to look for.
-  ///   - most: how many tags: 1, or, for Type A, 2.
+  ///   - most: how many tags: 1 or, where `Modulation.mayBeTwo`, 2. The chip keeps no more.
   /// - Returns: the tags.
   /// - Throws: `Failure` where the chip does not answer as it should.
   func list(_ modulation: Modulation, atMost most: UInt8) throws(Failure) -> [TagActivation] {
@@ -128,9 +132,41 @@ final class Device: Chip {
   /// - Returns: the tag; nil where it is not there, or another is.
   /// - Throws: `Failure` where the chip does not answer as it should.
   func selectAgain(_ tag: TagActivation) throws(Failure) -> TagActivation? {
-    guard case .typeA(let activation) = tag else { return try select(tag.modulation) }
+    guard case .typeA(let activation) = tag else { return try choose(tag) { $0.isSameTag(as: tag) } }
     let command = [Command.listPassiveTarget, 0x01, Modulation.typeA.rawValue]
     return try list(.typeA, command + Self.withCascadeTags(activation.uid)).first
+  }
+
+  /// Looks for a tag that cannot be named in a look, and for which another may lie there.
+  ///
+  /// - Parameters:
+  ///   - tag: the tag.
+  ///   - isMeant: whether what is found is that one.
+  /// - Returns: what is selected then; where it is not the tag, that is not there. Nil where nothing is.
+  /// - Throws: `Failure` where the chip does not answer as it should.
+  private func choose(_ tag: TagActivation, _ isMeant: (TagActivation) -> Bool) throws(Failure) -> TagActivation? {
+    let found = try select(tag.modulation)
+    guard let found, !isMeant(found), tag.modulation.mayBeTwo else { return found }
+    try deselect()
+    let all = try list(tag.modulation, atMost: 2)
+    guard let index = all.firstIndex(where: isMeant) else {
+      try deselect()
+      return nil
+    }
+    target = UInt8(index + 1)
+    // Who was found first sleeps; the chip wakes it and sends the other to sleep.
+    return try isDone([Command.select, target]) ? all[index] : nil
+  }
+
+  /// Takes every tag's power and selects this one again: it is in the state in which it is found, and may call itself otherwise.
+  ///
+  /// - Returns: the tag; nil where it is not there.
+  /// - Throws: `Failure` where the chip does not answer as it should.
+  func selectAnew(_ tag: TagActivation) throws(Failure) -> TagActivation? {
+    try release()
+    if case .typeA = tag, !tag.mayChangeIdentifier { return try selectAgain(tag) }
+    let found = try choose(tag) { $0.isSamePlacement(as: tag) }
+    return found.flatMap { $0.isSamePlacement(as: tag) ? $0 : nil }
   }
 
   private func list(_ modulation: Modulation, _ command: [UInt8]) throws(Failure) -> [TagActivation] {
@@ -152,6 +188,7 @@ final class Device: Chip {
     _ modulation: Modulation, _ command: [UInt8]
   ) throws(Failure) -> (tags: [TagActivation], isWhole: Bool) {
     fieldOnSince = fieldOnSince ?? .now
+    target = 1
     let answer = try perform(command)
     // Not even a number of tags, that is nothing a tag can bring about.
     guard let count = answer.first else { throw refusal("an answer is empty") }
@@ -179,11 +216,19 @@ final class Device: Chip {
   }
 
   func exchange(_ command: [UInt8]) throws(Failure) -> Answer {
-    try transmit([Command.exchange, 0x01] + command)
+    try transmit([Command.exchange, target] + command)
   }
 
   func communicateThru(_ frame: [UInt8]) throws(Failure) -> Answer {
     try transmit([Command.communicateThru] + frame)
+  }
+
+  /// Sends a command whose answer, by its code, is taken for none to a tag's, nor the other way round: after it the next answer is not
+  /// one that has been given before, or that a slow line still had.
+  ///
+  /// - Throws: `Failure` where another command's answer comes.
+  func fallInStep() throws(Failure) {
+    try perform([Command.firmwareVersion])
   }
 
   func setAnswerTimeout(code: UInt8) throws(Failure) {
@@ -216,7 +261,11 @@ final class Device: Chip {
 
   /// Whether the selected ISO-DEP card still answers: Diagnose, card presence detection.
   func isCardPresent() throws(Failure) -> Bool {
-    if case .bytes = try send([Command.diagnose, 0x06]) { return true }
+    try isDone([Command.diagnose, 0x06])
+  }
+
+  private func isDone(_ command: [UInt8]) throws(Failure) -> Bool {
+    if case .bytes = try send(command) { return true }
     return false
   }
 
@@ -255,7 +304,7 @@ final class Device: Chip {
   private func send(_ command: [UInt8], within time: Duration = ReaderTiming.shortWait) throws(Failure) -> Answer {
     beforeCommand()
     commands += 1
-    let hasStatus = [Command.exchange, Command.communicateThru, Command.release].contains(command.first)
+    let hasStatus = [Command.exchange, Command.communicateThru, Command.release, Command.select].contains(command.first)
     let timeout = Int32(time / .milliseconds(1))
     var answer = [UInt8](repeating: 0, count: 1024)
     let count = pn53x_transceive(handle, command, command.count, &answer, answer.count, timeout)

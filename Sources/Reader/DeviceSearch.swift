@@ -10,16 +10,24 @@ struct DeviceSearch {
 
   /// The connection string of the configuration; nil takes what libnfc finds.
   let configured: String?
+  /// The connection string of the one that was open before, or may have its field on.
+  var known: String?
 
   func candidate(_ context: OpaquePointer) -> Result<String, Obstacle> {
-    guard let configured else {
-      guard let first = Device.list(context).first else {
-        return .failure(Obstacle(state: .absent(reason: "libnfc finds no reader")))
-      }
-      return .success(first)
-    }
+    candidate { Device.list(context) }
+  }
+
+  func candidate(listing: () -> [String]) -> Result<String, Obstacle> {
+    if let configured { return Self.check(configured) }
+    if let first = listing().first { return .success(first) }
+    // On a line libnfc lists who answers: one that does not is still there.
+    if let known, Self.path(of: known) != nil, case .success = Self.check(known) { return .success(known) }
+    return .failure(Obstacle(state: .absent(reason: "libnfc finds no reader")))
+  }
+
+  private static func check(_ configured: String) -> Result<String, Obstacle> {
     // Asked of the file system first: libnfc says only that it could not.
-    guard let path = Self.path(of: configured) else { return .success(configured) }
+    guard let path = path(of: configured) else { return .success(configured) }
     guard access(path, F_OK) == 0 else {
       return .failure(Obstacle(state: .absent(reason: "\(path) is not there")))
     }

@@ -8,6 +8,9 @@ enum Modulation: UInt8, CaseIterable {
   /// Type A, and this look finds the tag right after, the field on or off in between.
   case jewel = 0x04
 
+  /// Whether the chip tells two such tags from each other.
+  var mayBeTwo: Bool { self == .typeA || self == .typeB }
+
   var isFeliCa: Bool { self == .felica212 || self == .felica424 }
 
   /// What the chip sends to find a target: an application family of all for Type B, and for FeliCa a poll of every system

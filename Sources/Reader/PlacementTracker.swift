@@ -186,9 +186,15 @@ struct PlacementTracker {
   mutating func unread(_ number: UInt64) { resting.removeAll { $0.number == number } }
 
   /// The tag has been read, or it is known why it cannot be.
-  mutating func examined(_ number: UInt64, _ content: TagReport.Content) {
+  ///
+  /// - Parameters:
+  ///   - number: its number.
+  ///   - tag: what it says of itself since it was selected last.
+  ///   - content: what it holds.
+  mutating func examined(_ number: UInt64, _ tag: TagActivation, _ content: TagReport.Content) {
     interruptions = nil
     guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
+    resting[index].tag = tag
     if resting[index].tag.mayChangeIdentifier { resting[index].content = content }
   }
 
@@ -197,7 +203,7 @@ struct PlacementTracker {
   /// - Parameters:
   ///   - number: the number it has if it is another one.
   ///   - old: the number of the one that rests.
-  ///   - tag: what it says of itself.
+  ///   - tag: what it says of itself since it was selected last.
   ///   - content: what it holds.
   /// - Returns: whether it is the same one.
   mutating func compared(_ number: UInt64, with old: UInt64, _ tag: TagActivation, _ content: TagReport.Content) -> Bool
@@ -249,9 +255,12 @@ struct PlacementTracker {
   }
 
   /// The reader is gone, and whatever was on it.
+  ///
+  /// The tag with which the device has failed stays known: where it brings a reader down that it lies on, so that it is away for a
+  /// moment, that would go on for ever otherwise.
   mutating func readerLeft() -> [Outcome] {
     let numbers = resting.compactMap(\.number)
     resting = []
-    return numbers.map { .left($0) }
+    return numbers.map { .left($0) } + forget(avoided.map(\.tag.uid))
   }
 }

@@ -11,42 +11,46 @@ extension Poller {
   /// Reads a tag and says what it holds.
   func examine(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
     guard let device else { return }
-    let placement = Placement(number: number, technology: tag.type.description, uid: tag.identifier)
+    let placement = Placement(number, tag)
     try report(.examining(placement))
-    let content: TagReport.Content?
+    let examined: Examined?
     do throws(Interruption) {
-      content = try readAll(tag, device)
+      examined = try readAll(tag, device)
     } catch {
       if case .deviceLost(let failure) = error { try interrupt(placement, failure) }
       throw error
     }
-    guard let content else {
+    guard let examined else {
       tracker.unread(number)
       return try abandon(number, device)
     }
-    tracker.examined(number, content)
-    counters.tags += 1
-    try report(.tag(TagReport(placement: placement, content: content)))
-    try reportCounters()
+    tracker.examined(number, examined.tag, examined.content)
+    try announce(number, examined)
   }
 
   /// Reads a tag that may be one that rests and was announced; says nothing where it holds the same.
   func compare(_ tag: TagActivation, _ number: UInt64, with resting: UInt64) throws(Interruption) {
     guard let device else { return }
-    let placement = Placement(number: number, technology: tag.type.description, uid: tag.identifier)
+    let placement = Placement(number, tag)
     try report(.examining(placement))
-    let content: TagReport.Content?
+    let examined: Examined?
     do throws(Interruption) {
-      content = try readAll(tag, device)
+      examined = try readAll(tag, device)
     } catch {
       if case .deviceLost(let failure) = error { try interrupt(placement, tag, inPlaceOf: resting, failure) }
       throw error
     }
-    guard let content else { return try abandon(number, device) }
-    if tracker.compared(number, with: resting, tag, content) { return try report(.removed(placement: number)) }
+    guard let examined else { return try abandon(number, device) }
+    if tracker.compared(number, with: resting, examined.tag, examined.content) {
+      return try report(.removed(placement: number))
+    }
     try report(.removed(placement: resting))
+    try announce(number, examined)
+  }
+
+  private func announce(_ number: UInt64, _ examined: Examined) throws(Interruption) {
     counters.tags += 1
-    try report(.tag(TagReport(placement: placement, content: content)))
+    try report(.tag(TagReport(placement: Placement(number, examined.tag), content: examined.content)))
     try reportCounters()
   }
 
@@ -74,21 +78,27 @@ extension Poller {
     try report(.tag(TagReport(placement: placement, content: .problem(reason: reason))))
   }
 
-  /// What the tag holds; nil where it is away, or another, or the daemon wants something else.
-  private func readAll(_ wanted: TagActivation, _ device: Device) throws(Interruption) -> TagReport.Content? {
+  /// What a tag holds, and what it says of itself since it was selected last: each time may bring another identifier.
+  private struct Examined {
+    let content: TagReport.Content
+    let tag: TagActivation
+  }
+
+  /// Reads a tag as often as it takes; nil where it is away, or another, or the daemon wants something else.
+  private func readAll(_ wanted: TagActivation, _ device: Device) throws(Interruption) -> Examined? {
     let end = SuspendingClock.now + Self.readingAllowance
     if selected != wanted { try selectAgain(wanted, device) }
     guard var tag = selected, tag.isSamePlacement(as: wanted) else { return nil }
     var before: Reading?
     for attempt in 1...Self.attempts {
-      guard let reading = try read(tag, until: end, device) else { return nil }
-      if !reading.isDoubtful(after: before) || attempt == Self.attempts { return reading.content }
-      before = reading
-      let again = try asking(device) { (device) throws(Device.Failure) in
-        try device.release()
-        return try device.select(tag.modulation)
+      guard let reading = try read(&tag, until: end, device) else { return nil }
+      if !reading.isDoubtful(after: before) || attempt == Self.attempts {
+        return Examined(content: reading.content, tag: tag)
       }
-      guard let again, again.isSamePlacement(as: wanted) else { return nil }
+      before = reading
+      if try isInterrupted() { return nil }
+      let again = try asking(device) { (device) throws(Device.Failure) in try device.selectAnew(tag) }
+      guard let again else { return nil }
       // What it says of itself may have been read half, too.
       tag = again
       selected = again
@@ -105,21 +115,33 @@ extension Poller {
     try report(.removed(placement: number))
   }
 
+  /// - Parameters:
+  ///   - tag: what is selected; afterwards what is selected then.
+  ///   - end: until when it may be read.
+  ///   - device: the chip.
   /// - Returns: what the tag holds; nil where the reading was given up on our side.
+  /// - Throws: `Interruption` where the device fails.
   private func read(
-    _ tag: TagActivation, until end: SuspendingClock.Instant, _ device: Device
+    _ tag: inout TagActivation, until end: SuspendingClock.Instant, _ device: Device
   ) throws(Interruption) -> Reading? {
     if case .typeA(let tag) = tag, !tag.hasValidATS || tag.type == .type4A && tag.ats.isEmpty {
       return Reading(problem: "damaged: the card's answer to select is not of the form that its standard demands")
     }
-    var channel = TimedChannel(TargetChannel(device, tag, beforeEach: checkInterruption), until: end)
-    defer { counters.exchanges += channel.channel.exchanges }
+    let target = TargetChannel(device, tag, doubtsRepetitions: true, beforeEach: checkInterruption)
+    var channel = TimedChannel(target, until: end)
+    defer {
+      counters.exchanges += channel.channel.exchanges
+      tag = channel.channel.tag
+      selected = tag
+    }
     do throws(TagChannelError) {
       return Reading(try tag.readNDEF(over: &channel))
     } catch {
       if let failure = channel.channel.failure { throw .deviceLost(failure) }
       if error.code == .aborted { return nil }
-      if error.code == .tooSlow { return Reading(problem: "unsupported: \(error.reason)", doubt: .none) }
+      if [.tooSlow, .tooManyExchanges].contains(error.code) {
+        return Reading(problem: "unsupported: \(error.reason)", doubt: .none)
+      }
       return Reading(problem: "damaged: while it was read, \(error.reason)")
     }
   }
@@ -134,5 +156,11 @@ extension Poller {
       throw TagChannelError(.aborted, "the daemon is gone")
     }
     guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon wants something else") }
+  }
+}
+
+extension Placement {
+  fileprivate init(_ number: UInt64, _ tag: TagActivation) {
+    self.init(number: number, technology: tag.type.description, uid: tag.identifier)
   }
 }

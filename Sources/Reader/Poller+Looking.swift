@@ -43,6 +43,7 @@ extension Poller {
 
   private func look(for modulations: [Modulation], isAnew: Bool, _ device: Device) throws(Interruption) {
     var outcomes = try list(modulations, isAnew: isAnew, device)
+    if try isInterrupted() { return try giveUp(outcomes) }
     // A newcomer in the place of another tag: whether that one is away is known before time is spent on reading.
     let missed = Set(tracker.resting.filter { $0.misses > 0 }.map(\.tag.modulation))
     if !missed.isEmpty, outcomes.contains(where: { if case .arrived = $0 { true } else { false } }) {
@@ -56,7 +57,7 @@ extension Poller {
     try handle(outcomes)
     // Looking for a second tag has sent the first one to sleep.
     guard !presence.isIdle, selected == nil, tracker.resting.count == 1, let resting = tracker.resting.first,
-      resting.misses == 0
+      resting.misses == 0, try !isInterrupted()
     else {
       return
     }
@@ -79,6 +80,7 @@ extension Poller {
         try letGo(device)
         outcomes += tracker.looked(for: modulation, found: try list(modulation, device))
         try asking { () throws(ReaderLinkError) in try daemon.beat() }
+        if try isInterrupted() { break }
       }
     } catch {
       if case .deviceLost = error { try giveUp(outcomes) }
@@ -87,7 +89,7 @@ extension Poller {
     return outcomes
   }
 
-  /// Says what is known before the device failed. Who has come and was not read is new when it is found again.
+  /// Says what is known before the device failed, or the daemon wanted something else. Who has come and was not read is new when it is found again.
   private func giveUp(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
     for outcome in outcomes {
       if case .arrived(let number, _) = outcome { tracker.unread(number) } else { try say(outcome) }
@@ -97,8 +99,7 @@ extension Poller {
   /// Looks for one technology. A tag that is found alone is selected then, unless a second one was looked for.
   private func list(_ modulation: Modulation, _ device: Device) throws(Interruption) -> [TagActivation] {
     noticeFieldOff(device)
-    // The chip tells two tags of Type A from each other, and none of the other technologies.
-    let mayBeTwo = modulation == .typeA && tracker.resting.contains { $0.tag.modulation == .typeA }
+    let mayBeTwo = modulation.mayBeTwo && tracker.resting.contains { $0.tag.modulation == modulation }
     let tags = try asking(device) { (device) throws(Device.Failure) in
       try device.list(modulation, atMost: mayBeTwo ? 2 : 1)
     }
@@ -144,6 +145,7 @@ extension Poller {
     var newcomers = outcomes.filter(\.isToBeRead)[...]
     for outcome in outcomes where !outcome.isToBeRead { try say(outcome) }
     while let newcomer = newcomers.popFirst() {
+      if try isInterrupted() { return try giveUp([newcomer] + newcomers) }
       do throws(Interruption) {
         try read(newcomer)
       } catch {

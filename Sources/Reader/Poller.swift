@@ -20,6 +20,8 @@ final class Poller {
   /// The device that failed with its field on, until one is open again, which switches the field off, or it is away: nobody knows
   /// whether its field is off.
   private var leftOn: String?
+  /// The device that was open last, until it is away.
+  private var lastOpen: String?
   private var openedAt = SuspendingClock.now
   private var isScanning = false
   /// The field is off, and the daemon knows.
@@ -109,7 +111,7 @@ final class Poller {
     daemon.timing = ReaderTiming(device: options.device)
     try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.opening) }
     let state: ReaderState
-    switch DeviceSearch(configured: options.device).candidate(context) {
+    switch DeviceSearch(configured: options.device, known: leftOn ?? lastOpen).candidate(context) {
     case .failure(let obstacle):
       state = obstacle.state
       schedule.failed(nil, isAbsent: state.isAbsent, at: .now)
@@ -124,6 +126,7 @@ final class Poller {
         // Opening it has reset it: whatever was before, the field is off.
         try fieldIsOff()
         self.device = device
+        lastOpen = connectionString
         daemon.timing = ReaderTiming(device: connectionString)
         device.beforeCommand = { [daemon] in try? daemon.beat() }
         openedAt = .now
@@ -135,9 +138,10 @@ final class Poller {
     // What is away has no power.
     if state.isAbsent { try fieldIsOff() }
     try report(.state(state))
-    // A device that answers late took no tag along; one that is away did.
-    if state.isAbsent { return try handle(tracker.readerLeft()) }
-    if schedule.hasFailedForLong { try handle(tracker.readerLeft()) }
+    // A device that does not answer took no tag along, however long that lasts; one that is away did.
+    guard state.isAbsent else { return }
+    lastOpen = nil
+    try handle(tracker.readerLeft())
   }
 
   private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<Device, Device.Failure> {
@@ -190,6 +194,8 @@ final class Poller {
 
   private func scan(_ device: Device) throws(Interruption) {
     try asking { () throws(ReaderLinkError) in try daemon.beat() }
+    // A step is a look, or more: what the daemon has said meanwhile comes first.
+    if try isInterrupted() { return }
     if !isScanning {
       isScanning = true
       isAtRest = false
@@ -210,6 +216,11 @@ final class Poller {
     var counters = counters
     counters.chipCommands += device?.commands ?? 0
     try report(.counters(counters))
+  }
+
+  /// Whether the daemon wants something else, as it has said until now.
+  func isInterrupted() throws(Interruption) -> Bool {
+    try asking { () throws(ReaderLinkError) in try daemon.isInterrupted() }
   }
 
   /// Sleeps so long, or less: the daemon takes nobody for alive who wants to be silent for longer.

@@ -13,7 +13,7 @@ enum TargetList {
   ///   - answer: what follows the response code: the number of targets, and of each its number and what the technology has
   ///     to say.
   ///   - modulation: what was looked for.
-  /// - Returns: the targets: two at most, and those of Type A where it is more than one. A second one that cannot be told
+  /// - Returns: the targets: two at most, and those of Type A or B where it is more than one. A second one that cannot be told
   ///   from the first is left out.
   /// - Throws: `Malformed` where a field is cut off or longer than its standard allows.
   static func all(of answer: [UInt8], _ modulation: Modulation) throws(Malformed) -> [TagActivation] {
@@ -23,6 +23,7 @@ enum TargetList {
     switch modulation {
     case .typeA where count == 2: return try pair(fields)
     case .typeA: return [.typeA(try typeA(fields))]
+    case .typeB where count == 2: return try pairB(fields)
     case .typeB: return [.typeB(try typeB(fields))]
     case .felica212: return [.felica(try felica(fields, bitRate: 212))]
     case .felica424: return [.felica(try felica(fields, bitRate: 424))]
@@ -39,6 +40,14 @@ enum TargetList {
     // Its number comes before the second one.
     guard end + 1 < fields.count, let second = try? typeA(Array(fields[(end + 1)...])) else { return [first] }
     return [first, .typeA(second)]
+  }
+
+  /// Two of Type B: 12 bytes each, the length of the answer to ATTRIB, and that.
+  private static func pairB(_ fields: [UInt8]) throws(Malformed) -> [TagActivation] {
+    let first = TagActivation.typeB(try typeB(fields))
+    let end = 13 + Int(fields[12])
+    guard end + 1 < fields.count, let second = try? typeB(Array(fields[(end + 1)...])) else { return [first] }
+    return [first, .typeB(second)]
   }
 
   /// ATQA, SAK, UID with its length, and an ATS where the chip has asked for one.

@@ -103,7 +103,7 @@ import Testing
     var tracker = PlacementTracker()
     let first = card([8, 1, 1, 1])
     #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(1, first)])
-    tracker.examined(1, message)
+    tracker.examined(1, first, message)
     tracker.fieldWentOff()
     let second = card([8, 2, 2, 2])
     #expect(tracker.looked(for: .typeA, found: [second]) == [.uncertain(2, resting: 1, second)])
@@ -116,11 +116,26 @@ import Testing
     #expect(tracker.resting.map(\.number) == [3])
   }
 
+  /// Where it was selected anew to be read again, it has another one at the end than at the beginning.
+  @Test func theUIDThatACardHasWhenItHasBeenReadIsTheOneThatCounts() {
+    var tracker = PlacementTracker()
+    let (first, second, third) = (card([8, 1, 1, 1]), card([8, 2, 2, 2]), card([8, 3, 3, 3]))
+    _ = tracker.looked(for: .typeA, found: [first])
+    tracker.examined(1, second, message)
+    tracker.fieldWentOff()
+    #expect(tracker.looked(for: .typeA, found: [second]) == [])
+    tracker.fieldWentOff()
+    #expect(tracker.looked(for: .typeA, found: [first]) == [.uncertain(2, resting: 1, first)])
+    #expect(tracker.compared(2, with: 1, third, message) == true)
+    #expect(tracker.looked(for: .typeA, found: [third]) == [])
+  }
+
   @Test(arguments: [[8, 3, 3, 3], [4, 3, 3, 3]] as [[UInt8]])
   func whatSaysSomethingElseOfItselfIsAnotherTag(uid: [UInt8]) {
     var tracker = PlacementTracker()
-    _ = tracker.looked(for: .typeA, found: [card([8, 1, 1, 1])])
-    tracker.examined(1, message)
+    let first = card([8, 1, 1, 1])
+    _ = tracker.looked(for: .typeA, found: [first])
+    tracker.examined(1, first, message)
     let next = card(uid, historical: 0x81)
     #expect(tracker.looked(for: .typeA, found: [next]) == [.arrived(2, next)])
     #expect(tracker.looked(for: .typeA, found: [next]) == [.left(1)])
@@ -130,7 +145,7 @@ import Testing
     var tracker = PlacementTracker()
     let (first, second) = (card([8, 1, 1, 1]), card([8, 2, 2, 2]))
     _ = tracker.looked(for: .typeA, found: [first])
-    tracker.examined(1, message)
+    tracker.examined(1, first, message)
     #expect(tracker.looked(for: .typeA, found: [first, second]) == [.arrived(2, second)])
   }
 
@@ -138,9 +153,9 @@ import Testing
     var tracker = PlacementTracker()
     let (first, second) = (cardB([1, 1, 1, 1]), cardB([2, 2, 2, 2]))
     _ = tracker.looked(for: .typeB, found: [first])
-    tracker.examined(1, message)
+    tracker.examined(1, first, message)
     #expect(tracker.looked(for: .typeB, found: [second]) == [.arrived(2, second)])
-    tracker.examined(2, message)
+    tracker.examined(2, second, message)
     #expect(tracker.looked(for: .typeB, found: [second]) == [.left(1)])
     tracker.fieldWentOff()
     #expect(tracker.looked(for: .typeB, found: [first]) == [.uncertain(3, resting: 2, first)])
@@ -152,8 +167,9 @@ import Testing
   @Test(arguments: [([0x02, 0xFE], true), ([0x01, 0xFE], true), ([0x01, 0x2E], false)] as [([UInt8], Bool)])
   func aPhonesIDmMayChange(_ manufacturer: [UInt8], _ isUncertain: Bool) {
     var tracker = PlacementTracker()
-    _ = tracker.looked(for: .felica212, found: [felica(manufacturer + [1, 1, 1, 1, 1, 1])])
-    tracker.examined(1, message)
+    let first = felica(manufacturer + [1, 1, 1, 1, 1, 1])
+    _ = tracker.looked(for: .felica212, found: [first])
+    tracker.examined(1, first, message)
     let next = felica(manufacturer + [2, 2, 2, 2, 2, 2])
     let outcomes = tracker.looked(for: .felica212, found: [next])
     #expect(outcomes == (isUncertain ? [.uncertain(2, resting: 1, next)] : [.arrived(2, next)]))
@@ -185,7 +201,7 @@ import Testing
     }
     if isOther {
       _ = tracker.looked(for: .typeA, found: [other])
-      tracker.examined(3, message)
+      tracker.examined(3, other, message)
       tracker.unread(3)
     } else {
       for _ in 1...PlacementTracker.missesUntilAway { #expect(tracker.looked(for: .typeA, found: []) == []) }
@@ -203,6 +219,16 @@ import Testing
     _ = tracker.looked(for: .typeA, found: [tag, other])
     #expect(tracker.readerLeft() == [.left(1), .left(2)])
     #expect(tracker.readerLeft() == [])
+  }
+
+  @Test(arguments: [false, true]) func theReaderTakesAlongWhatIsLeftAlone(hasBeenSeen: Bool) {
+    var tracker = PlacementTracker()
+    tracker.avoid(AvoidedTag(uid: tag.identifier, technology: "type-2", mayHaveChanged: false))
+    if hasBeenSeen {
+      #expect(tracker.looked(for: .typeA, found: [tag]) == [.avoided(uid: tag.identifier)])
+    }
+    #expect(tracker.readerLeft() == [.forgotten(uid: tag.identifier)])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
   }
 
   // MARK: Tags that are left alone

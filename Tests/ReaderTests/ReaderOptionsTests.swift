@@ -54,4 +54,19 @@ import Testing
   func findsTheFileOfADevice(_ connectionString: String, _ path: String?) {
     #expect(DeviceSearch.path(of: connectionString) == path)
   }
+
+  /// libnfc lists what answers on a line: one that has fallen silent is not among those.
+  @Test func aReaderThatIsSilentIsThere() {
+    let known = "pn532_uart:/dev/null"
+    func search(_ configured: String?, _ known: String?, listed: [String]) -> String? {
+      try? DeviceSearch(configured: configured, known: known).candidate { listed }.get()
+    }
+    #expect(search(nil, known, listed: []) == known)
+    #expect(search(nil, nil, listed: []) == nil)
+    #expect(search(nil, known, listed: ["pn53x_usb:001:002"]) == "pn53x_usb:001:002")
+    #expect(search(nil, "pn532_uart:/dev/none-such", listed: []) == nil)
+    // On USB libnfc lists what is plugged in.
+    #expect(search(nil, "acr122_usb:001:002", listed: []) == nil)
+    #expect(search("pn532_uart:/dev/none-such", known, listed: [known]) == nil)
+  }
 }

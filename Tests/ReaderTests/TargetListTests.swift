@@ -61,7 +61,21 @@ import Testing
     }
   }
 
-  private func alone(_ fields: [UInt8]) throws -> TagActivation {
-    try #require(try TargetList.all(of: [1, 1] + fields, .typeA).first)
+  @Test func readsTwoTagsOfTypeB() throws {
+    let first: [UInt8] = [0x50, 1, 2, 3, 4, 0, 0, 0, 0, 0x00, 0x51, 0x80, 0x01, 0x00]
+    let second: [UInt8] = [0x50, 5, 6, 7, 8, 0, 0, 0, 0, 0x00, 0x51, 0x80, 0x02, 0x00, 0x07]
+    for (one, other) in [(first, second), (second, first)] {
+      let tags = try TargetList.all(of: [2, 1] + one + [2] + other, .typeB)
+      #expect(tags == [try alone(one, .typeB), try alone(other, .typeB)])
+    }
+    // A second one that is cut off, or not there, is left out.
+    for rest in [[], [2], [2] + first.dropLast()] as [[UInt8]] {
+      #expect(try TargetList.all(of: [2, 1] + first + rest, .typeB) == [try alone(first, .typeB)])
+    }
+    #expect(throws: TargetList.Malformed.self) { try TargetList.all(of: [2, 1] + first.dropLast() + [], .typeB) }
+  }
+
+  private func alone(_ fields: [UInt8], _ modulation: Modulation = .typeA) throws -> TagActivation {
+    try #require(try TargetList.all(of: [1, 1] + fields, modulation).first)
   }
 }

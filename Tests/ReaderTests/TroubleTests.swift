@@ -5,6 +5,8 @@ import ReaderSimulator
 import Rig
 import Testing
 
+@testable import Reader
+
 /// Tags, readers and processes that misbehave.
 @Suite(.timeLimit(.minutes(5))) struct TroubleTests {
   func problem(_ report: TagReport) -> String? {
@@ -192,6 +194,25 @@ import Testing
       await rig.simulator.remove(other)
       try await rig.commands(40)
     }
+    await rig.stop()
+  }
+
+  /// As long as the device is there, its tags are what they were.
+  @Test func aTagThatRestsOutlastsADeviceThatFailsForLong() async throws {
+    let rig = try await ReaderRig.scanning()
+    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
+    let (_, placement) = try await rig.message()
+    let before = await rig.simulator.commands.count
+    await rig.simulator.add(.refusal())
+    // Each time that it is opened begins with this one.
+    await rig.simulator.wait { simulator in
+      simulator.commands.dropFirst(before).count { $0.command.first == 0x14 } > OpeningSchedule.pauses.count
+    }
+    await rig.simulator.clearFaults()
+    try await rig.isReady()
+    try await rig.commands(40)
+    await rig.simulator.remove(id)
+    #expect(try await rig.removal() == placement.number)
     await rig.stop()
   }
 
