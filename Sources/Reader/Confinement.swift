@@ -4,27 +4,46 @@ import ReaderLink
 
 /// What a reader process gives up before it touches a device: a tag or a reader that takes it over should find little.
 enum Confinement {
-  static func apply() {
-    endInTime()
+  /// Where the handler of signals writes that it is time to end.
+  private nonisolated(unsafe) static var signalled: Int32 = -1  // written once, before there is a handler
+
+  /// - Returns: a descriptor that is readable once a signal has said that it is time to end; -1 where there is none left.
+  static func apply() -> Int32 {
+    let end = endInTime()
     _ = tagroute_set_no_new_privileges()
     _ = tagroute_set_not_dumpable()
     limit(__rlimit_resource_t(RLIMIT_CORE.rawValue), 0)
     limit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), 64)
     umask(0o077)
     scrubEnvironment()
-    guardStandardDescriptors()
+    return end
   }
 
   /// Ends no process with its field on, and every one in the end.
   ///
-  /// The daemon says over the link that it is time to end, and its end is that of the link. systemd tells all of a service's
-  /// processes at once by SIGTERM, and the kernel says so of the daemon's death: then this process has so long to notice, and is
-  /// ended by its alarm where it is wedged inside libnfc.
-  private static func endInTime() {
+  /// The daemon says over the link that it is time to end, and its end is that of the link. Others say so by SIGTERM, and the kernel
+  /// of the daemon's death: that counts as if the daemon had said it, at the next look at the link. The alarm is for a
+  /// process that is wedged inside libnfc.
+  private static func endInTime() -> Int32 {
+    // First, or the pipe would be one of them.
+    guardStandardDescriptors()
+    var ends: [Int32] = [-1, -1]
+    if pipe(&ends) == 0 {
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+    }
+    signalled = ends[1]
     for number in [SIGTERM, SIGINT, SIGHUP] {
-      signal(number) { _ in _ = alarm(ReaderTiming.secondsAfterSignal) }
+      signal(number) { _ in
+        let before = errno
+        _ = alarm(ReaderTiming.secondsAfterSignal)
+        var byte: UInt8 = 0
+        _ = write(Confinement.signalled, &byte, 1)
+        errno = before
+      }
     }
     _ = tagroute_set_parent_death_signal(SIGTERM)
+    return ends[0]
   }
 
   private static func limit(_ resource: __rlimit_resource_t, _ value: rlim_t) {

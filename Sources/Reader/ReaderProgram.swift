@@ -21,7 +21,7 @@ public enum ReaderProgram {
       complain("\(error.description)\n\(ReaderOptions.usage)")
       return Names.ExitCode.usage
     }
-    Confinement.apply()
+    let end = Confinement.apply()
     // Otherwise libnfc touches every serial port before it opens the one it was told.
     if options.device != nil { setenv("LIBNFC_AUTO_SCAN", "false", 1) }
     guard let context = Device.makeContext() else {
@@ -34,7 +34,7 @@ public enum ReaderProgram {
       for device in Device.list(context) { print(device) }
       return 0
     case .serve(let link):
-      let poller = Poller(options: options, link: DaemonLink(descriptor: link), context: context)
+      let poller = Poller(options: options, link: DaemonLink(descriptor: link, end: end), context: context)
       do throws(ReaderLinkError) {
         try poller.run()
         return 0

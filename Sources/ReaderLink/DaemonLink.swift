@@ -3,10 +3,16 @@ import Glibc
 /// The reader process's end of a link, blocking: the thread that owns libnfc reads it whenever it has a moment.
 public struct DaemonLink: ~Copyable {
   private let descriptor: Int32
+  private let end: Int32
   private var decoder = FrameDecoder()
 
-  /// - Parameter descriptor: a connected stream socket, open as long as the process lives.
-  public init(descriptor: Int32) { self.descriptor = descriptor }
+  /// - Parameters:
+  ///   - descriptor: a connected stream socket, open as long as the process lives.
+  ///   - end: readable once the process is to end, as if the daemon had said so; -1 is none.
+  public init(descriptor: Int32, end: Int32 = -1) {
+    self.descriptor = descriptor
+    self.end = end
+  }
 
   /// Sends a message, waiting for room.
   ///
@@ -25,10 +31,12 @@ public struct DaemonLink: ~Copyable {
   /// Waits for commands.
   ///
   /// - Parameter timeout: how long to wait for the first one; zero does not wait, nil waits for ever.
-  /// - Returns: what came, in order; empty where nothing did in time.
+  /// - Returns: what came, in order; empty where nothing did in time. `shutDown` alone, each time, once the process is to end.
   /// - Throws: `ReaderLinkError` where the daemon is gone or does not speak this protocol.
   public mutating func commands(within timeout: Duration?) throws(ReaderLinkError) -> [ReaderCommand] {
-    guard try isReadable(within: timeout) else { return [] }
+    let readable = try wait(timeout)
+    if readable.end { return [.shutDown] }
+    guard readable.link else { return [] }
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = read(descriptor, &bytes, bytes.count)
     if count < 0 && errno == EINTR { return [] }
@@ -39,16 +47,15 @@ public struct DaemonLink: ~Copyable {
     return commands
   }
 
-  /// Whether the daemon has said something, or is gone.
-  ///
-  /// - Parameter timeout: how long to wait; nil waits for ever.
-  /// - Returns: false where nothing came in time.
-  /// - Throws: `ReaderLinkError` where the link cannot be waited for.
-  public func isReadable(within timeout: Duration?) throws(ReaderLinkError) -> Bool {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  /// Waits for a word of the daemon's or its end, or for ours; zero does not wait, nil waits for ever.
+  private func wait(_ timeout: Duration?) throws(ReaderLinkError) -> (link: Bool, end: Bool) {
+    // A descriptor below zero is never readable (poll(2)).
+    var entries = [descriptor, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     let milliseconds = timeout.map { Int32(clamping: Int64(($0 / .milliseconds(1)).rounded(.up))) } ?? -1
-    let count = poll(&entry, 1, milliseconds)
+    let count = poll(&entries, 2, milliseconds)
     guard count >= 0 || errno == EINTR else { throw ReaderLinkError("a descriptor that is no link") }
-    return count > 0
+    // Where a signal ended the waiting, whoever asked asks again.
+    guard count > 0 else { return (false, false) }
+    return (entries[0].revents != 0, entries[1].revents != 0)
   }
 }

@@ -16,8 +16,8 @@ import Testing
     await rig.stop()
   }
 
-  /// systemd tells all processes of a service at once, and the daemon tells its own.
-  @Test func sigtermLeavesTheEndToTheDaemon() async throws {
+  /// Whoever tells all processes of a service at once tells the daemon, too, and that tells its own.
+  @Test func sigtermAndTheDaemonsWordTogetherEndItAsWell() async throws {
     let rig = try await readingSlowly(.milliseconds(650))
     let child = try #require(await rig.process.processID)
     kill(child, SIGTERM)
@@ -29,16 +29,8 @@ import Testing
 
   @Test func aProcessWhoseDaemonIsGoneLeavesNoFieldOn() async throws {
     let simulator = try await SimulatedReader.start()
-    var pair: [Int32] = [-1, -1]
-    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
-    let daemon = FileDescriptor(owning: pair[0])
-    let arguments = ["tagroute-reader", "--link", "3", "--device", await simulator.connectionString]
-    var spawn = ProcessSpawn(try BuiltProducts.program("tagroute-reader"), arguments: arguments, environment: [])
-    spawn.link = FileDescriptor(owning: pair[1])
-    let child = try ForeignProcess(try spawn.start())
-    spawn.link = nil
-    let frame = ReaderCommand.scan(true).frame
-    #expect(write(daemon.rawValue, frame, frame.count) == frame.count)
+    let (child, daemon) = try await start(on: simulator)
+    tell(daemon, .scan(true))
     await simulator.wait { $0.isFieldOn && $0.counters.commands > 30 }
     shutdown(daemon.rawValue, Int32(SHUT_RDWR))
     try await child.end()
@@ -46,6 +38,70 @@ import Testing
     var status: Int32 = 0
     waitpid(child.identifier, &status, 0)
     await simulator.stop()
+  }
+
+  enum Occupation: CaseIterable { case asleep, looking, watching }
+
+  /// Its alarm would end it, by its signal and much later.
+  @Test(arguments: Occupation.allCases)
+  func sigtermAloneEndsAProcessThatIsNotStuck(_ occupation: Occupation) async throws {
+    let simulator = try await SimulatedReader.start()
+    let (child, daemon) = try await start(on: simulator)
+    if occupation == .watching { await simulator.place(try .type2(.ntag213, message: uri("https://example.com"))) }
+    if occupation == .asleep {
+      await simulator.wait { $0.counters.commands > 10 && !$0.isFieldOn }
+    } else {
+      tell(daemon, .scan(true))
+      await simulator.wait { $0.isFieldOn && $0.counters.commands > 30 }
+    }
+    child.signal(SIGTERM)
+    try await child.end()
+    #expect(await !simulator.isFieldOn)
+    var status: Int32 = -1
+    waitpid(child.identifier, &status, 0)
+    #expect(status == 0)
+    await simulator.stop()
+  }
+
+  /// A process with a link to nobody but this test.
+  private func start(on simulator: SimulatedReader) async throws -> (child: ForeignProcess, daemon: FileDescriptor) {
+    var pair: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+    let daemon = FileDescriptor(owning: pair[0])
+    let arguments = ["tagroute-reader", "--link", "3", "--device", await simulator.connectionString]
+    var spawn = ProcessSpawn(try BuiltProducts.program("tagroute-reader"), arguments: arguments, environment: [])
+    spawn.link = FileDescriptor(owning: pair[1])
+    return (try ForeignProcess(try spawn.start()), daemon)
+  }
+
+  private func tell(_ daemon: borrowing FileDescriptor, _ command: ReaderCommand) {
+    let frame = command.frame
+    #expect(write(daemon.rawValue, frame, frame.count) == frame.count)
+  }
+
+  /// An order that comes in the middle of looks for all technologies comes before the rest of them.
+  @Test func anOrderIsNotKeptWaitingByTheLooksThatAreStillToCome() async throws {
+    let rig = try await ReaderRig.scanning()
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
+    _ = try await rig.message()
+    let child = try #require(await rig.process.processID)
+    // The first of the looks beside the one for a tag that rests.
+    let seen = await rig.simulator.commands.count
+    await rig.simulator.wait { simulator in
+      guard simulator.commands.dropFirst(seen).contains(where: { $0.command.starts(with: [0x4A, 0x01, 0x03]) }) else {
+        return false
+      }
+      kill(child, SIGSTOP)
+      return true
+    }
+    await rig.process.setScanning(false)
+    let before = await rig.simulator.commands.count
+    kill(child, SIGCONT)
+    try await rig.expect(.scanning(false))
+    let looks = await rig.simulator.commands.dropFirst(before).filter { $0.command.first == 0x4A }
+    // The one that was being sent.
+    #expect(looks.count <= 1, "\(looks.map(\.description))")
+    await rig.stop()
   }
 
   /// A reader in the middle of an exchange whose answer is late, the field on.
