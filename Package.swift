@@ -158,7 +158,7 @@ let package = Package(
         "tagroute-reader", "tagrouted",
       ]),
     tests("EventLoop", ["CShims"]),
-    tests("Handlers", ["Bus", "EventLoop", "Routing", "SeededRandom", "TestSupport", "UniversalLinks"]),
+    tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "SeededRandom", "TestSupport", "UniversalLinks"]),
     tests("Inbox", ["TestSupport"]),
     tests("KeyFile", []),
     tests("NDEF", ["SeededRandom"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),

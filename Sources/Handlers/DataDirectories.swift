@@ -14,14 +14,19 @@ public struct DataDirectories: Sendable, Hashable {
   /// `XDG_CONFIG_HOME` and `XDG_CONFIG_DIRS`, where `mimeapps.list` may be. Watched, and read by GIO alone.
   public var configuration: [String]
 
+  /// `XDG_CONFIG_HOME`; nil where there is no home.
+  public var userConfiguration: String?
+
   /// - Parameters:
   ///   - user: the user's own data directory.
   ///   - system: the other data directories, the most important first.
   ///   - configuration: where `mimeapps.list` may be.
-  public init(user: String?, system: [String], configuration: [String] = []) {
+  ///   - userConfiguration: the user's own configuration directory.
+  public init(user: String?, system: [String], configuration: [String] = [], userConfiguration: String? = nil) {
     self.user = user.map(DataDirectories.withoutTrailingSlash)
     self.system = system.map(DataDirectories.withoutTrailingSlash)
     self.configuration = configuration.map(DataDirectories.withoutTrailingSlash)
+    self.userConfiguration = userConfiguration.map(DataDirectories.withoutTrailingSlash)
   }
 
   /// The directories that the environment names, with the defaults of the specification. Relative ones do not count.
@@ -44,10 +49,11 @@ public struct DataDirectories: Sendable, Hashable {
       system += user.map { ["\($0)/flatpak/exports/share"] } ?? []
       system += ["/var/lib/flatpak/exports/share", "/var/lib/snapd/desktop"]
     }
+    let configuration = list("XDG_CONFIG_HOME", default: below(home: ".config")).first
     self.init(
       user: user, system: system,
-      configuration: list("XDG_CONFIG_HOME", default: below(home: ".config")).prefix(1)
-        + list("XDG_CONFIG_DIRS", default: "/etc/xdg"))
+      configuration: [configuration].compactMap(\.self) + list("XDG_CONFIG_DIRS", default: "/etc/xdg"),
+      userConfiguration: configuration)
   }
 
   /// The directories of desktop entries, the most important first.

@@ -57,8 +57,7 @@ public struct KeyFile: Sendable, Hashable {
   /// The value as a list with the separator `;`, `\;` for one that does not separate; nil where there is no such entry.
   public func strings(_ group: String, _ key: String) throws(KeyFileError) -> [String]? {
     guard let entry = entry(group, key) else { return nil }
-    guard let list = entry.list else { throw invalidEscape(entry) }
-    return list
+    return try strings(entry)
   }
 
   /// A switch: yes or no, true or false, on or off, 1 or 0.
@@ -129,6 +128,12 @@ public struct KeyFile: Sendable, Hashable {
   public static func quoted(_ entry: Entry) -> String {
     let value = entry.raw.count > 60 ? entry.raw.prefix(59) + "…" : entry.raw[...]
     return "\(entry.key)=\(value)"
+  }
+
+  /// The value of `entry` as a list, as ``strings(_:_:)`` has it.
+  public func strings(_ entry: Entry) throws(KeyFileError) -> [String] {
+    guard let list = entry.list else { throw invalidEscape(entry) }
+    return list
   }
 
   private func invalidEscape(_ entry: Entry) -> KeyFileError {

@@ -9,6 +9,14 @@ extension KeyFile {
   /// - Returns: nil where there is no such file.
   /// - Throws: `KeyFileError` where it cannot be read, is larger than `maximumSize`, or is no key file.
   public static func load(_ path: String) throws(KeyFileError) -> KeyFile? {
+    guard let bytes = try contents(of: path) else { return nil }
+    return try KeyFile(bytes: bytes, file: path)
+  }
+
+  /// The bytes of a file; nil where there is none.
+  ///
+  /// - Throws: `KeyFileError` where it cannot be read.
+  public static func contents(of path: String) throws(KeyFileError) -> [UInt8]? {
     var error: UnsafeMutablePointer<GError>?
     var contents: UnsafeMutablePointer<CChar>?
     var length: gsize = 0
@@ -25,8 +33,7 @@ extension KeyFile {
         file: path, line: nil, problem: "cannot be read (\(message))", remedy: "make it readable or remove it")
     }
     defer { g_free(contents) }
-    let bytes = UnsafeRawBufferPointer(start: contents, count: Int(length))
-    return try KeyFile(bytes: Array(bytes), file: path)
+    return Array(UnsafeRawBufferPointer(start: contents, count: Int(length)))
   }
 
   /// Reads the text of a key file.
@@ -137,12 +144,12 @@ extension KeyFile {
     return texts
   }
 
-  private static func text(_ string: UnsafePointer<CChar>?) -> String {
+  static func text(_ string: UnsafePointer<CChar>?) -> String {
     string.map { String(cString: $0) } ?? ""
   }
 
   /// Reads an error, if there is one, and frees it.
-  private static func consume<Result>(
+  static func consume<Result>(
     _ error: UnsafeMutablePointer<GError>?, _ read: (GError?) -> Result
   ) -> Result {
     defer { if let error { g_error_free(error) } }

@@ -107,6 +107,10 @@ public enum Names {
     public static let readerProgram = "tagroute-reader"
     /// Below `$XDG_CONFIG_HOME`.
     public static let agentConfiguration = "tagroute/agent.conf"
+    /// Which handlers are allowed and which are blocked, below `$XDG_CONFIG_HOME`.
+    public static let handlerChoices = "tagroute/handlers.conf"
+    /// Who is preferred for what, below `$XDG_CONFIG_HOME` (freedesktop.org's draft "Intent Apps", section 2).
+    public static let intentApplications = "intentapps.list"
     /// Below `$XDG_STATE_HOME`.
     public static let agentState = "tagroute"
     /// The inbox, below the agent's state directory.

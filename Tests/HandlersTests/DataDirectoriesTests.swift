@@ -52,7 +52,10 @@ import Testing
     let given = DataDirectories(environment: [
       "XDG_DATA_HOME": "/u", "XDG_DATA_DIRS": "relative:/a::/b", "XDG_CONFIG_HOME": "/c", "XDG_CONFIG_DIRS": "/d:/e",
     ])
-    #expect(given == DataDirectories(user: "/u", system: ["/a", "/b"], configuration: ["/c", "/d", "/e"]))
+    #expect(
+      given
+        == DataDirectories(
+          user: "/u", system: ["/a", "/b"], configuration: ["/c", "/d", "/e"], userConfiguration: "/c"))
     #expect(DataDirectories(environment: [:]).user == nil)
   }
 

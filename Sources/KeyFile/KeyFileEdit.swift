@@ -1,0 +1,120 @@
+import CGIO
+import Glibc
+
+/// One change of a key file.
+public enum KeyFileEdit: Sendable, Hashable {
+  /// The value of a key is this text; the group and the key are made where they are missing.
+  case set(group: String, key: String, to: String)
+  /// The value of a key is this list.
+  case setList(group: String, key: String, to: [String])
+  /// The key is gone.
+  case remove(group: String, key: String)
+  /// The group is gone, with all that is in it.
+  case removeGroup(String)
+}
+
+extension KeyFile {
+  /// Changes a file as a whole or not at all, and keeps what it does not name: groups, keys, comments and their order. Blocks on
+  /// files.
+  ///
+  /// - Parameters:
+  ///   - path: the file; made, with the folders above it, where it is missing. Where it is a link, what it leads to is changed.
+  ///   - edits: the changes, in order.
+  ///   - mode: the rights of a new file, before the umask; one that is there keeps its own.
+  /// - Throws: `KeyFileError` where the file is no key file, or cannot be written; it is as it was then.
+  public static func edit(_ path: String, _ edits: [KeyFileEdit], mode: UInt32) throws(KeyFileError) {
+    for edit in edits {
+      guard edit.canBeWritten else {
+        throw KeyFileError(file: path, line: nil, problem: "cannot hold \(edit)", remedy: "use plain names")
+      }
+    }
+    let bytes = try contents(of: path) ?? []
+    // For the line of what is wrong: a file that cannot be read in full is not written.
+    _ = try KeyFile(bytes: bytes, file: path)
+    try write(try edited(bytes, edits, path), to: path, mode: mode)
+  }
+
+  private static func edited(
+    _ bytes: [UInt8], _ edits: [KeyFileEdit], _ path: String
+  ) throws(KeyFileError) -> [UInt8] {
+    let file = g_key_file_new()
+    defer { g_key_file_free(file) }
+    guard let file else { return bytes }
+    let flags = GKeyFileFlags(rawValue: G_KEY_FILE_KEEP_COMMENTS.rawValue | G_KEY_FILE_KEEP_TRANSLATIONS.rawValue)
+    let isKeyFile = bytes.withUnsafeBytes { bytes in
+      bytes.isEmpty
+        || g_key_file_load_from_data(
+          file, bytes.assumingMemoryBound(to: CChar.self).baseAddress, gsize(bytes.count), flags, nil) != 0
+    }
+    guard isKeyFile else { throw KeyFileError(file: path, line: nil, problem: "is no key file", remedy: "mend it") }
+    for edit in edits {
+      switch edit {
+      case .set(let group, let key, let text): g_key_file_set_string(file, group, key, text)
+      case .setList(let group, let key, let texts):
+        let copies = texts.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        let pointers = copies.map { $0.map { UnsafePointer($0) } }
+        g_key_file_set_string_list(file, group, key, pointers, gsize(pointers.count))
+      case .remove(let group, let key): g_key_file_remove_key(file, group, key, nil)
+      case .removeGroup(let group): g_key_file_remove_group(file, group, nil)
+      }
+    }
+    var length: gsize = 0
+    guard let data = g_key_file_to_data(file, &length, nil) else { return bytes }
+    defer { g_free(data) }
+    guard length <= KeyFile.maximumSize else {
+      throw KeyFileError(file: path, line: nil, problem: "would be larger than 1 MiB", remedy: "remove what is old")
+    }
+    return Array(UnsafeRawBufferPointer(start: data, count: Int(length)))
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(KeyFileError) {
+    var target = path
+    if let real = realpath(path, nil) {
+      target = String(cString: real)
+      free(real)
+    } else if let slash = path.lastIndex(of: "/") {
+      g_mkdir_with_parents(String(path[..<slash]), 0o700)
+    }
+    var information = stat()
+    let mode = stat(target, &information) == 0 ? information.st_mode & 0o777 : mode
+    var error: UnsafeMutablePointer<GError>?
+    let flags = GFileSetContentsFlags(
+      rawValue: G_FILE_SET_CONTENTS_CONSISTENT.rawValue | G_FILE_SET_CONTENTS_DURABLE.rawValue)
+    let isWritten = bytes.withUnsafeBytes { bytes in
+      g_file_set_contents_full(
+        target, bytes.assumingMemoryBound(to: CChar.self).baseAddress, gssize(bytes.count), flags, Int32(mode), &error)
+    }
+    guard isWritten == 0 else { return }
+    throw KeyFileError(
+      file: path, line: nil, problem: "cannot be written (\(consume(error) { text($0?.message) }))",
+      remedy: "make it writable")
+  }
+}
+
+extension KeyFileEdit {
+  /// Whether a reader would find what this writes.
+  var canBeWritten: Bool {
+    switch self {
+    case .set(let group, let key, let text): Self.isGroup(group) && Self.isKey(key) && !text.contains("\0")
+    case .setList(let group, let key, let texts):
+      Self.isGroup(group) && Self.isKey(key) && texts.allSatisfy { !$0.contains("\0") }
+    case .remove, .removeGroup: true
+    }
+  }
+
+  private static func isGroup(_ name: String) -> Bool {
+    !name.isEmpty && name.unicodeScalars.allSatisfy { $0 != "[" && $0 != "]" && $0.value >= 0x20 && $0.value != 0x7F }
+  }
+
+  /// In the brackets GLib takes what a locale may have.
+  private static func isKey(_ name: String) -> Bool {
+    let parts = name.split(separator: "[", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let key = parts.first, !key.isEmpty, key.first != " ", key.last != " ",
+      key.unicodeScalars.allSatisfy({ $0 != "=" && $0 != "]" && $0 != "#" && $0.value >= 0x20 && $0.value != 0x7F })
+    else { return false }
+    guard parts.count == 2, let locale = parts.last else { return true }
+    return locale.last == "]" && locale.count > 1
+      && locale.dropLast().allSatisfy { $0.isLetter || $0.isNumber || "-_.@".contains($0) }
+  }
+}
