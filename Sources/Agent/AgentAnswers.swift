@@ -13,6 +13,7 @@ enum AgentAnswers {
       "kind": .string(route.kind.rawValue),
       "candidates": .strings(route.candidates.map(\.desktopID)),
       "trusted": .boolean(route.trusted),
+      "question": .string(route.question.rawValue),
       "reason": .string(route.reason),
       "steps": .strings(route.steps.map(\.description)),
     ]
@@ -20,9 +21,13 @@ enum AgentAnswers {
     return answer
   }
 
-  static func handlers(_ registry: Registry, problems: [HandlerProblem]) -> [[String: Value]] {
+  static func handlers(
+    _ registry: Registry, choices: HandlerChoices, problems: [HandlerProblem]
+  ) -> [[String: Value]] {
+    let preferred = choices.claimsByPreferredHandler
     let working = registry.declarations.map { declaration in
       let application = declaration.application
+      let id = application.desktopID
       return (
         application.desktopID,
         [
@@ -32,6 +37,10 @@ enum AgentAnswers {
           "domains": .strings(declaration.domains.map(\.description)),
           "schemes": .strings(declaration.schemes),
           "trusted": .boolean(application.origin == .system),
+          "origin": .string(application.origin.rawValue),
+          "preferred": .strings(preferred[id] ?? []),
+          "allowed": .strings(choices.claims(allowedTo: application)),
+          "blocked": .strings(choices.blocked[id]?.sorted() ?? []),
         ]
       )
     }
@@ -73,6 +82,28 @@ enum AgentAnswers {
     guard let option = options["state"] else { return InboxQuery(limit: limit) }
     guard let state = option.asString.flatMap(TapState.init) else { throw invalid("state is none that a tap can have") }
     return InboxQuery(states: [state], limit: limit)
+  }
+
+  /// A desktop id, with or without `.desktop`.
+  ///
+  /// - Throws: `org.tagroute.Error.InvalidArgument` where it is none that can be kept.
+  static func desktopID(_ text: String) throws(BusError) -> String {
+    let isPlain = text.unicodeScalars.allSatisfy {
+      $0.value > 0x20 && $0.value != 0x7F && !"[]/".unicodeScalars.contains($0)
+    }
+    guard !text.isEmpty, text.utf8.count <= 255, isPlain else { throw invalid("\(text) is no desktop id") }
+    return text.hasSuffix(".desktop") ? text : text + ".desktop"
+  }
+
+  /// A claim; nil where the text is empty.
+  static func claim(_ text: String) throws(BusError) -> String? {
+    if text.isEmpty { return nil }
+    guard let claim = HandlerChoices.claim(text) else { throw noClaim(text) }
+    return claim
+  }
+
+  static func noClaim(_ text: String) -> BusError {
+    invalid("\(text) is nothing that a handler can claim: name a domain, *. and a domain, or a scheme and a colon")
   }
 
   static func invalid(_ message: String) -> BusError {

@@ -25,6 +25,18 @@ enum AgentInterface {
           try await service?.dismiss(try string(call, 0))
           return []
         },
+        ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
+          try await service?.prefer(try string(call, 0), try string(call, 1))
+          return []
+        },
+        ExportedMethod("Block", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
+          try await service?.block(try string(call, 0), try string(call, 1))
+          return []
+        },
+        ExportedMethod("Forget", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
+          try await service?.forget(try string(call, 0), try string(call, 1))
+          return []
+        },
         ExportedMethod("Reload") { [weak service] _ in
           await service?.reload()
           return []

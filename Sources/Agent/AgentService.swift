@@ -5,6 +5,7 @@ import EventLoop
 import Handlers
 import Inbox
 import Journal
+import KeyFile
 import Names
 import Notifications
 import Routing
@@ -12,20 +13,21 @@ import Routing
 /// Where the stages of a tap meet: carries out what ``TapPolicy`` decides, and answers `org.tagroute.Agent1`.
 actor AgentService {
   private let session: Connection
-  private let inbox: Inbox
-  private let handlers: HandlerRegistry
+  let inbox: Inbox
+  let handlers: HandlerRegistry
+  let choices: ChoiceStore
   private let launcher: Launcher
   private let notifications: NotificationClient
-  private let associations: AssociationStore?
-  private var routing: RoutingPolicy
+  let associations: AssociationStore?
+  var routing: RoutingPolicy
   private let timeout: NotificationTimeout
   private let languages: [String]
-  private let now: @Sendable () -> Timestamp
+  let now: @Sendable () -> Timestamp
   private let clock: any Clock<Duration>
-  private let log: Log
-  private var policy = TapPolicy()
+  let log: Log
+  var policy = TapPolicy()
   /// Hand-overs under way, by tap.
-  private var handOvers: [String: Task<HandOverOutcome, Never>] = [:]
+  var handOvers: [String: Task<HandOverOutcome, Never>] = [:]
 
   /// Whether the daemon has accepted this agent.
   private(set) var isRegistered = false
@@ -48,6 +50,7 @@ actor AgentService {
     let schemes = Set(configuration.schemes)
     associations = AssociationStore(environment: ProcessEnvironment.current)
     handlers = HandlerRegistry(schemes: schemes, on: session.loop)
+    choices = ChoiceStore(on: session.loop)
     launcher = Launcher(connection: session, on: session.loop)
     notifications = NotificationClient(on: session)
     routing = RoutingPolicy(schemes: schemes, smartPosters: configuration.smartPosters)
@@ -132,7 +135,7 @@ actor AgentService {
       switch event {
       case .shown(let key): await perform(policy.handle(.shown(key.rawValue)))
       case .closed(let key, let reason): await perform(policy.handle(.closed(key.rawValue, reason)))
-      case .activated(let key, _, let token): await clicked(key.rawValue, token: token)
+      case .activated(let key, let action, let token): await clicked(key.rawValue, action, token: token)
       case .refused(let key, let reason):
         log(.warning, "the notification server refused tap \(key.rawValue); trying again")
         log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "a server's words"))
@@ -142,10 +145,12 @@ actor AgentService {
     }
   }
 
-  private func clicked(_ id: String, token: String?) async {
+  private func clicked(_ id: String, _ action: String, token: String?) async {
     do {
-      let offer = try await offer(id)
-      await perform(policy.handle(.open(offer, token: token)))
+      switch try await offer(id).answer(to: action, canCopy: launcher.canCopy) {
+      case .open(let offer, let choice): await perform(policy.handle(.open(offer, token: token, choice: choice)))
+      case .dismiss: await perform(policy.handle(.dismiss(id)))
+      }
     } catch { log(.warning, "a click on tap \(id) came to nothing: \(error)") }
   }
 
@@ -160,7 +165,7 @@ actor AgentService {
     let expired: [String]
     do {
       let tap = offer.tap(reading)
-      guard offer.isOpenable else {
+      guard offer.isShown else {
         if try await inbox.refuse(tap, reason: offer.reason).isNew {
           log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
           await perform([.announceClosed(offer.id, .failed)])
@@ -175,25 +180,41 @@ actor AgentService {
       expired = reception.expired
     } catch { throw AgentAnswers.error(error) }
     // Why is for debugging only: the domain that a handler claims is the host of the link.
-    log(.info, "tap \(offer.id) is offered, to be opened in \(offer.handler?.desktopID ?? "nobody")")
-    log.debug("tap \(offer.id) is offered because", Redacted(offer.reason, as: "reason"))
+    if let handler = offer.handler?.desktopID {
+      log(.info, "tap \(offer.id) is offered, to be opened in \(handler)")
+    } else {
+      log(.info, "tap \(offer.id) is not offered to an app, only to be read and copied")
+    }
+    log.debug("tap \(offer.id) goes there because", Redacted(offer.reason, as: "reason"))
     for id in expired { await perform(policy.handle(.expired(id))) }
     await perform(policy.handle(.stored(offer)))
   }
 
   private func makeOffer(_ reading: TagReading) async -> TapOffer {
-    TapOffer(reading, registry: await handlers.registry, policy: routing, languages: languages)
+    let policy = await currentRouting()
+    return TapOffer(reading, registry: await handlers.registry, policy: policy, languages: languages)
+  }
+
+  /// What decides of links now, the user's choices included.
+  func currentRouting() async -> RoutingPolicy {
+    let (choices, problems) = await choices.current()
+    for problem in problems { log(.warning, "\(problem)") }
+    var policy = routing
+    policy.choices = choices
+    return policy
   }
 
   private func offer(_ stored: StoredTap) async -> TapOffer {
     let offer = await makeOffer(TagReading(stored.tap))
     // To try again is to try with the same one, which the user may have chosen.
-    guard stored.state == .failed, let handler = stored.tap.handler else { return offer }
+    guard stored.state == .failed, let handler = stored.tap.handler, !offer.needsPermission(handler) else {
+      return offer
+    }
     return offer.handed(to: handler) ?? offer
   }
 
   /// What the notification that is up says, else what is right now.
-  private func offer(_ id: String) async throws(InboxError) -> TapOffer {
+  func offer(_ id: String) async throws(InboxError) -> TapOffer {
     if let offer = policy.offer(id) { return offer }
     return await offer(try await inbox.tap(id))
   }
@@ -202,7 +223,7 @@ actor AgentService {
   ///
   /// - Returns: for each tap whose change of state the inbox refused, why; what followed for that tap was not done.
   @discardableResult
-  private func perform(_ actions: [TapPolicy.Action]) async -> [String: InboxError] {
+  func perform(_ actions: [TapPolicy.Action]) async -> [String: InboxError] {
     var refused: [String: InboxError] = [:]
     for action in actions where refused[action.id] == nil {
       switch action {
@@ -213,12 +234,14 @@ actor AgentService {
         do { try await inbox.leaveScreen(id) } catch { log(.warning, "\(error)") }
       case .show(let offer, let previous):
         await notifications.show(
-          offer.notification(timeout: timeout), as: NotificationKey(offer.id),
+          offer.notification(timeout: timeout, canCopy: launcher.canCopy), as: NotificationKey(offer.id),
           replacing: previous.map(NotificationKey.init))
       case .showFailure(let offer, let reason):
         await notifications.show(
-          offer.notification(failed: reason, timeout: timeout), as: NotificationKey(offer.id))
+          offer.notification(failed: reason, timeout: timeout, canCopy: launcher.canCopy),
+          as: NotificationKey(offer.id))
       case .closeNotification(let id): await notifications.close(NotificationKey(id))
+      case .remember(let id, let change): await remember(change, from: id)
       case .handOver(let offer, let token):
         handOvers[offer.id] = Task { await handOver(offer, token: token) }
       case .announceReceived(let id): await emit("TapReceived", [.string(id)])
@@ -226,6 +249,13 @@ actor AgentService {
       }
     }
     return refused
+  }
+
+  /// The click counts even where it cannot be kept.
+  private func remember(_ change: HandlerChoices.Change, from id: String) async {
+    do throws(KeyFileError) {
+      try await choices.apply(change)
+    } catch { log(.warning, "what was chosen for tap \(id) is not kept: \(error)") }
   }
 
   /// - Returns: why the inbox refused it; nil where it is done.
@@ -252,7 +282,7 @@ actor AgentService {
 
   /// A handler's own words are no more for the log than what is on the tag, which it knows.
   private func tell(_ outcome: HandOverOutcome, of offer: TapOffer) {
-    let handler = offer.handler?.desktopID ?? "nobody"
+    let handler = offer.handler?.desktopID ?? "the clipboard"
     switch outcome {
     case .delivered: log(.info, "tap \(offer.id) was handed to \(handler)")
     case .unknown: log(.warning, "tap \(offer.id) may have been handed to \(handler), which did not answer")
@@ -263,7 +293,7 @@ actor AgentService {
   }
 
   private func deliver(_ offer: TapOffer, token: String?) async -> HandOverOutcome {
-    guard let handler = offer.handler, let uri = offer.uri else { return .failed(reason: offer.reason) }
+    guard let handler = offer.handler, let uri = offer.uri else { return await launcher.copy(offer.words.string) }
     do {
       let message = offer.handsOverMessage ? try await inbox.tap(offer.id).tap.message : nil
       let click = Launcher.Click(activationToken: token, tapID: offer.id)
@@ -276,72 +306,5 @@ actor AgentService {
       try await session.emit(
         path: try ObjectPath(Names.Agent.path), interface: Names.Agent.interface, member: member, arguments)
     } catch { log(.debug, "\(member) was not sent: \(error)") }
-  }
-
-  // MARK: org.tagroute.Agent1
-
-  func resolve(_ uri: String) async throws(BusError) -> [String: Value] {
-    guard uri.utf8.count <= 8192 else { throw AgentAnswers.invalid("the URI is longer than 8 KiB") }
-    return AgentAnswers.route(await handlers.registry.route(for: uri, policy: routing), of: uri)
-  }
-
-  func listHandlers() async -> [[String: Value]] {
-    AgentAnswers.handlers(await handlers.registry, problems: await handlers.problems)
-  }
-
-  func listInbox(_ options: [String: Value]) async throws(BusError) -> [[String: Value]] {
-    if let option = options["id"] {
-      guard let id = option.asString else { throw AgentAnswers.invalid("id is no string") }
-      return try await listTap(id)
-    }
-    let query = try AgentAnswers.query(options)
-    do throws(InboxError) {
-      return try await inbox.list(query).map { AgentAnswers.tap($0) }
-    } catch {
-      throw AgentAnswers.error(error)
-    }
-  }
-
-  private func listTap(_ id: String) async throws(BusError) -> [[String: Value]] {
-    do throws(InboxError) {
-      return [AgentAnswers.tap(try await inbox.tap(id))]
-    } catch {
-      guard error.code == .unknownTap else { throw AgentAnswers.error(error) }
-      return []
-    }
-  }
-
-  func open(_ id: String, _ options: [String: Value]) async throws(BusError) {
-    var offer: TapOffer
-    do { offer = try await self.offer(id) } catch { throw AgentAnswers.error(error) }
-    if let option = options["handler"] {
-      guard let other = offer.handed(to: option.asString ?? "") else {
-        throw BusError(name: Names.Errors.notPossible, message: "the handler is none of the tap's candidates")
-      }
-      offer = other
-    }
-    guard offer.isOpenable else { throw BusError(name: Names.Errors.notPossible, message: offer.reason) }
-    let refused = await perform(policy.handle(.open(offer, token: options["activation-token"]?.asString)))
-    if let error = refused[id] { throw AgentAnswers.error(error) }
-    switch await handOvers[id]?.value {
-    case .failed(let reason, _)?: throw BusError(name: Names.Errors.failed, message: Messages.failure(reason))
-    case .unknown(let reason)?: throw BusError(name: Names.Errors.failed, message: Messages.unknown(reason))
-    case .delivered?, nil: break
-    }
-  }
-
-  func dismiss(_ id: String) async throws(BusError) {
-    if let error = await perform(policy.handle(.dismiss(id)))[id] { throw AgentAnswers.error(error) }
-  }
-
-  func reload() async {
-    await handlers.reload()
-    await readAssociations()
-  }
-
-  /// Takes in what domains have said. Taps never wait for a domain: its last answer counts, as long as it does.
-  func readAssociations() async {
-    guard let associations else { return }
-    routing.associations = await associations.associations(at: now().microseconds / 1_000_000)
   }
 }

@@ -10,6 +10,31 @@ enum Messages {
   /// The label of the button that does it.
   static let open = "Open"
 
+  /// The title of a tap's notification where nobody vouches for its only handler.
+  static func mayOpen(_ handler: DisplayText, links claim: String) -> String {
+    "Allow “\(handler)” to open \(links(claim))?"
+  }
+  /// The label of the button that does it.
+  static let allowAndOpen = "Allow and Open"
+  /// The title of a tap's notification where there are several handlers; each is a button.
+  static func which(links claim: String) -> String { "Which app opens \(links(claim))?" }
+  /// The label of the button of one for which nobody vouches.
+  static func allow(_ handler: DisplayText) -> String { "Allow \(handler)" }
+  private static func links(_ claim: String) -> String {
+    claim.hasSuffix(":") ? "\(claim) links of tags" : "links of \(claim)"
+  }
+
+  /// The title of a tap's notification where no app opens its link.
+  static let nobodyOpens = "No app opens this link"
+  /// The title of a tap's notification where there is only a text.
+  static let text = "Text on a tag"
+  /// The label of the button that puts it on the clipboard.
+  static let copy = "Copy"
+  /// The label where there is nothing to be done.
+  static let close = "Close"
+  /// The title where that did not work.
+  static let couldNotCopy = "Could not copy"
+
   /// The title after a hand-over that the handler did not take.
   static func couldNotOpen(in handler: DisplayText) -> String { "Could not open in \(handler)" }
   /// The label of the button that hands over once more.

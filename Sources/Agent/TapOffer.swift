@@ -16,6 +16,12 @@ struct TapOffer: Sendable, Hashable {
   let handler: Application?
   /// Everybody who could, the handler first.
   let candidates: [Application]
+  /// Those that the user is offered, the handler first, each with the claim by which it is; at most ``maximumOffered``.
+  let offered: [Candidate]
+  /// What the user is asked before the handler is opened.
+  let question: Route.Question
+  /// Who gets the link alone where the user does not want the handler: the browser.
+  let alternative: Application?
   /// Whether the handler gets the whole message, or the link alone.
   let handsOverMessage: Bool
   /// Why it is this handler, which names the domain that it claims; or why there is none, which tells nothing of the link but
@@ -23,6 +29,12 @@ struct TapOffer: Sendable, Hashable {
   let reason: String
   /// What a Smart Poster calls the link, in the user's language; empty where there is none.
   let title: DisplayText
+  /// What can be copied where nobody opens it: the link, or what a Text record says, on one line. Empty where there is neither.
+  let words: DisplayText
+
+  /// Notification servers show no more buttons than these.
+  static let maximumOffered = 3
+  private static let maximumWords = 4096
 
   /// - Parameters:
   ///   - reading: what was read.
@@ -38,40 +50,63 @@ struct TapOffer: Sendable, Hashable {
       uri = route.uri
       handler = route.handler
       candidates = route.candidates
+      offered = Array(
+        route.claimants.filter { route.candidates.contains($0.application) }.prefix(TapOffer.maximumOffered))
+      question = route.question
+      alternative = route.alternative
       handsOverMessage = route.handsOverMessage
       reason = route.reason
       title =
         route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) } ?? DisplayText("")
+      let words = route.kind == .none ? route.uri?.string ?? TapOffer.text(of: message, languages: languages) : ""
+      self.words = DisplayText(words, limit: TapOffer.maximumWords)
     } catch {
       (uri, handler, candidates, handsOverMessage) = (nil, nil, [], false)
+      (offered, question, alternative, words) = ([], .nothing, nil, DisplayText(""))
       reason = "the message is not NDEF: \(error.description)"
       title = DisplayText("")
     }
   }
 
   init(
-    id: String, tag: TagIdentity, uri: URI?, handler: Application?, candidates: [Application], handsOverMessage: Bool,
-    reason: String, title: DisplayText
+    id: String, tag: TagIdentity, uri: URI?, handler: Application?, candidates: [Application],
+    offered: [Candidate] = [],
+    question: Route.Question = .nothing, alternative: Application? = nil, handsOverMessage: Bool, reason: String,
+    title: DisplayText, words: DisplayText = DisplayText("")
   ) {
     self.id = id
     self.tag = tag
     self.uri = uri
     self.handler = handler
     self.candidates = candidates
+    self.offered = offered
+    self.question = question
+    self.alternative = alternative
     self.handsOverMessage = handsOverMessage
     self.reason = reason
     self.title = title
+    self.words = words
   }
 
-  /// Whether there is anything to offer.
+  /// Whether there is anybody to open it.
   var isOpenable: Bool { handler != nil && uri != nil }
 
-  /// The same tap, opened by another of its candidates; nil where there is none with that desktop id.
+  /// Whether there is anything to show: what nobody opens can still be read, and copied.
+  var isShown: Bool { isOpenable || !words.isEmpty }
+
+  /// The same tap, opened by another of its candidates, or by the one that gets the link alone, without a question; nil where
+  /// there is none with that desktop id.
   func handed(to desktopID: String) -> TapOffer? {
-    guard let other = candidates.first(where: { $0.desktopID == desktopID }) else { return nil }
+    let candidate = candidates.first { $0.desktopID == desktopID }
+    guard let other = candidate ?? alternative, other.desktopID == desktopID else { return nil }
     return TapOffer(
-      id: id, tag: tag, uri: uri, handler: other, candidates: candidates, handsOverMessage: handsOverMessage,
-      reason: reason, title: title)
+      id: id, tag: tag, uri: uri, handler: other, candidates: candidates, offered: offered, alternative: alternative,
+      handsOverMessage: candidate != nil && handsOverMessage, reason: reason, title: title)
+  }
+
+  /// Whether the user has to be asked before this one is opened, even where it was chosen once.
+  func needsPermission(_ desktopID: String) -> Bool {
+    offered.contains { $0.application.desktopID == desktopID && $0.trust == .unconfirmed }
   }
 
   /// What the inbox keeps of it.
@@ -82,16 +117,26 @@ struct TapOffer: Sendable, Hashable {
   }
 
   /// The name of whoever opens it, for display.
-  var handlerName: DisplayText {
-    let name = DisplayText(handler?.name ?? "", limit: 60)
-    return name.isEmpty ? DisplayText(handler?.desktopID ?? "", limit: 60) : name
+  var handlerName: DisplayText { handler.map(TapOffer.name) ?? DisplayText("") }
+
+  /// An application's name for display, without quotation marks, which stand around it in a question.
+  static func name(of application: Application) -> DisplayText {
+    let name = DisplayText(application.name.filter { !"“”„\"".contains($0) }, limit: 60)
+    return name.isEmpty ? DisplayText(application.desktopID, limit: 60) : name
   }
 
-  /// The place that the link leads to, and only then the tag's own words: a title can claim anything, another place
+  /// What nobody opens; else the place that the link leads to, and only then the tag's own words: a title can claim anything, another place
   /// included, and a banner that is collapsed shows no more than the beginning.
   var text: DisplayText {
-    let link = uri?.display() ?? ""
+    guard let uri else { return DisplayText(words.string, limit: 200) }
+    let link = uri.display()
     return DisplayText(title.isEmpty ? link : "\(link) · \(title)", limit: 200)
+  }
+
+  /// What the message says in words, in the user's language where it says it in several.
+  private static func text(of message: NDEFMessage, languages: [String]) -> String {
+    let texts = message.records.lazy.compactMap { try? TextRecord($0) }
+    return (texts.first { languages.contains($0.language) } ?? texts.first)?.text ?? ""
   }
 
   /// What a Smart Poster calls `uri`; nothing where it is about another, which is then not the one that is opened.

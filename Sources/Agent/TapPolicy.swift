@@ -1,6 +1,7 @@
 import Handlers
 import Inbox
 import Notifications
+import Routing
 
 /// What is done about each tap, from its storing to its end. Pure: the agent carries out what it decides, in order.
 ///
@@ -15,8 +16,8 @@ struct TapPolicy {
     case resumed(TapOffer, TapState, reason: String)
     /// A server has taken its notification.
     case shown(String)
-    /// The user wants it opened: a click, or a call.
-    case open(TapOffer, token: String?)
+    /// The user wants it opened: a click, which may be a choice, or a call.
+    case open(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
     /// The hand-over is over.
     case handedOver(TapOffer, HandOverOutcome)
     /// Its notification is gone without a click.
@@ -41,7 +42,9 @@ struct TapPolicy {
     case showFailure(TapOffer, reason: String)
     /// Take its notification away.
     case closeNotification(String)
-    /// Hand it over.
+    /// Keep what the user has chosen.
+    case remember(String, HandlerChoices.Change)
+    /// Hand it over; put it on the clipboard where nobody opens it.
     case handOver(TapOffer, token: String?)
     /// Emit `TapReceived`.
     case announceReceived(String)
@@ -77,9 +80,10 @@ struct TapPolicy {
       guard onScreen[id]?.state == .received else { return [] }
       onScreen[id]?.state = .shown
       return [.move(id, to: .shown, reason: "")]
-    case .open(let offer, let token):
+    case .open(let offer, let token, let choice):
       let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
-      return [.begin(offer)] + closing + [.handOver(offer, token: token)]
+      let remembering: [Action] = choice.map { [.remember(offer.id, $0)] } ?? []
+      return [.begin(offer)] + closing + remembering + [.handOver(offer, token: token)]
     case .handedOver(let offer, let outcome): return handedOver(offer, outcome)
     case .closed(let id, let reason): return closed(id, reason)
     case .dismiss(let id):
@@ -104,7 +108,7 @@ struct TapPolicy {
   }
 
   private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: String) -> [Action] {
-    guard offer.isOpenable else {
+    guard offer.isShown else {
       guard state != .failed else { return [] }
       return [.move(offer.id, to: .failed, reason: offer.reason), .announceClosed(offer.id, .failed)]
     }
@@ -167,7 +171,7 @@ extension TapPolicy.Action {
   var id: String {
     switch self {
     case .move(let id, _, _), .release(let id), .closeNotification(let id), .announceReceived(let id),
-      .announceClosed(let id, _):
+      .announceClosed(let id, _), .remember(let id, _):
       id
     case .begin(let offer), .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _): offer.id
     }

@@ -4,11 +4,11 @@ import TagrouteClient
 
 extension Command {
   static let handlers = Command(
-    name: "handlers", usage: "handlers [--check | verify ID]",
-    summary: "the apps that take tags, and for which links",
+    name: "handlers", usage: "handlers [--check | verify | prefer | block | forget]",
+    summary: "the apps that take tags, for which links, and which are preferred",
     details: """
       Prints every app whose desktop entry declares that it takes tags, with the domains and schemes it takes. An entry that
-      is wrong is printed with what is wrong with it.
+      is wrong is printed with what is wrong with it. Below an app stands what was chosen about it.
 
         --check                 look at the desktop entries anew and print only what is wrong, as FILE:LINE: what and what to
                                 do; the exit code is 1 where something is
@@ -19,22 +19,36 @@ extension Command {
 
         --server ADDRESS:PORT   ask this server in place of every domain, and keep nothing
         --authorities FILE      the certificate authorities, PEM, in place of the system's; keep nothing
-        --due                   without ID: ask all domains whose last answer has expired, of apps that are not trusted anyway
+        --due                   without ID: ask all domains whose last answer has expired, of apps for which that counts
+
+      The agent keeps what is chosen, by a click or by these. A DOMAIN is a domain, *. and a domain (what is below it), or a
+      scheme and a colon, and has to be within what the app claims. Of two choices the one for the more exact DOMAIN counts.
+
+      handlers prefer ID DOMAIN       has this app open such links, without a question
+      handlers block ID [DOMAIN]      has it never be offered for them, or for nothing at all
+      handlers forget ID [DOMAIN]     takes back what was chosen about it
+      handlers forget --domain DOMAIN takes back what was chosen about such links
+      handlers forget --all           takes back all
       """,
-    flags: ["check", "due"], options: ["authorities", "server"], words: 0...2
+    flags: ["all", "check", "due"], options: ["authorities", "domain", "server"], words: 0...3
   ) { arguments, console throws(Failure) in
+    let choice = try HandlerChoice(arguments)
     let isVerification = arguments.words.first == "verify"
-    guard isVerification ? (arguments.words.count == 2) != arguments.has("due") : arguments.words.isEmpty else {
-      throw .usage("say tagroute handlers, tagroute handlers verify ID or tagroute handlers verify --due")
+    guard
+      choice != nil || (isVerification ? (arguments.words.count == 2) != arguments.has("due") : arguments.words.isEmpty)
+    else {
+      throw .usage("say tagroute handlers, or tagroute handlers verify, prefer, block or forget")
     }
-    guard isVerification || arguments.options.keys.allSatisfy({ ["check", "json"].contains($0) }) else {
-      throw .usage("--authorities, --due and --server belong to tagroute handlers verify")
+    guard isVerification || choice != nil || arguments.options.keys.allSatisfy({ ["check", "json"].contains($0) })
+    else {
+      throw .usage("--authorities, --due and --server belong to tagroute handlers verify, --all and --domain to forget")
     }
     let checks = arguments.has("check")
     guard !isVerification || !checks else { throw .usage("--check belongs to tagroute handlers alone") }
     let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
       try await AgentClient.connect(on: EventLoop(label: "tagroute"))
     }
+    if let choice { return try await choice.make(with: agent, console: console) }
     if isVerification {
       let verification = try HandlerVerification(agent: agent, arguments, console: console)
       guard let id = arguments.words.dropFirst().first else { return try await verification.refreshDue() }
@@ -63,6 +77,11 @@ extension Command {
       let name = handler.name.isEmpty ? handler.id : "\(handler.id) (\(handler.name))"
       let problem = handler.problem.map { "wrong, \(handler.line.map { "line \($0): " } ?? "")\($0)" }
       console.line("\(name): \(problem ?? claims)")
+      for (what, claims) in [
+        ("preferred", handler.preferred), ("allowed", handler.allowed), ("blocked", handler.blocked),
+      ] where !claims.isEmpty {
+        console.line("  \(what) for \(claims == ["*"] ? "everything" : claims.joined(separator: " "))")
+      }
     }
     return exitCode
   }
@@ -81,6 +100,10 @@ struct HandlerReport: Encodable {
   let domains: [String]
   let schemes: [String]
   let trusted: Bool
+  let origin: String
+  let preferred: [String]
+  let allowed: [String]
+  let blocked: [String]
   let problem: String?
   let line: UInt32?
 
@@ -91,6 +114,10 @@ struct HandlerReport: Encodable {
     domains = handler.domains
     schemes = handler.schemes
     trusted = handler.trusted
+    origin = handler.origin
+    preferred = handler.preferred
+    allowed = handler.allowed
+    blocked = handler.blocked
     problem = handler.problem
     line = handler.line
   }

@@ -64,7 +64,7 @@ struct HandlerVerification {
     }
     let findings = await refresh.ask(domains)
     try await tellAgent(findings)
-    let reports = findings.map { DomainReport($0, handler: id, now: Self.now()) }
+    let reports = findings.map { DomainReport($0, of: handler, now: Self.now()) }
     if console.json {
       try console.object(VerificationReport(handler: id, kept: !isTrial, domains: reports))
     } else {
@@ -76,10 +76,10 @@ struct HandlerVerification {
 
   /// Asks the domains whose last answer has expired. What the agent does in the background.
   ///
-  /// Only of handlers that are not trusted as they stand: for the others an answer changes nothing, and a question tells the
-  /// domain that they are installed.
+  /// Only of handlers for which an answer counts: it changes nothing for those that are the system's or the user's own, and a
+  /// question tells the domain that they are installed.
   func refreshDue() async throws(Failure) -> Int32 {
-    let domains = Self.domains(of: try await handlers().filter { $0.problem == nil && !$0.trusted })
+    let domains = Self.domains(of: try await handlers().filter { $0.problem == nil && $0.origin == "store" })
     let findings = await refresh.ask(Array(domains.prefix(Self.maximumDomains * 10)), onlyDue: true)
     try await tellAgent(findings)
     let asked = findings.joined().count
@@ -159,8 +159,12 @@ struct DomainReport: Encodable {
   /// Whether the handler is trusted for this domain, be it by an earlier answer.
   let trusted: Bool
   let documents: [Document]
+  private var earlierAnswerCounts: Bool
 
-  init(_ findings: [AssociationRefresh.Finding], handler: String, now: Int64) {
+  private enum CodingKeys: CodingKey { case domain, state, trusted, documents }
+
+  init(_ findings: [AssociationRefresh.Finding], of description: HandlerDescription, now: Int64) {
+    let handler = description.id
     domain = findings.first?.domain ?? ""
     documents = findings.map { finding in
       let failure = finding.record.failure
@@ -174,7 +178,11 @@ struct DomainReport: Encodable {
         document: finding.document.rawValue, state: state, code: failure?.code.rawValue ?? "",
         reason: failure?.message ?? "")
     }
-    trusted = findings.contains { $0.record.names(handler, in: $0.document, at: now) }
+    // Anybody can give an entry of the user's own any id.
+    let isNamed =
+      description.origin == "store" && findings.contains { $0.record.names(handler, in: $0.document, at: now) }
+    trusted = isNamed || description.origin == "system"
+    earlierAnswerCounts = isNamed
     state =
       documents.contains { $0.state == .named }
       ? .verified : documents.contains { $0.state == .failed } ? .failed : .notNamed
@@ -185,7 +193,7 @@ struct DomainReport: Encodable {
       switch state {
       case .verified: "verified"
       case .notNamed: "not named"
-      case .failed: trusted ? "failed; an earlier answer counts" : "failed"
+      case .failed: earlierAnswerCounts ? "failed; an earlier answer counts" : "failed"
       }
     console.line("\(domain): \(verdict)")
     for document in documents {

@@ -84,6 +84,22 @@ public actor Launcher {
     return await start(application, uri, message: message, click: click)
   }
 
+  /// Whether ``copy(_:)`` can work.
+  public nonisolated var canCopy: Bool { Clipboard(environment: environment) != nil }
+
+  /// Puts a text on the clipboard.
+  ///
+  /// - Parameter text: plain text without U+0000.
+  /// - Returns: `failed` where no program for that is installed, or it did not take it.
+  public func copy(_ text: String) async -> HandOverOutcome {
+    let environment = childEnvironment(Click())
+    guard let clipboard = Clipboard(environment: environment) else {
+      return .failed(reason: "neither wl-copy nor xclip nor xsel is installed")
+    }
+    let outcome = try? await DedicatedThread.run { clipboard.copy(text, environment: environment) }
+    return outcome ?? .failed(reason: "the system has no thread left")
+  }
+
   /// Waits until every program that was started has ended and was reaped.
   func allEnded() async { await reaper.allEnded() }
 

@@ -115,4 +115,19 @@ public struct HandlerChoices: Sendable, Hashable {
   func preferences(among claims: [String]) -> [String] {
     preferred.isEmpty ? [] : claims.flatMap { preferred[$0] ?? [] }
   }
+
+  /// The claims for which each desktop id is the first choice, in their order.
+  public var claimsByPreferredHandler: [String: [String]] {
+    var result: [String: [String]] = [:]
+    for (claim, ids) in preferred.sorted(by: { $0.key < $1.key }) {
+      if let id = ids.first { result[id, default: []].append(claim) }
+    }
+    return result
+  }
+
+  /// What exactly this desktop entry was allowed, in order.
+  public func claims(allowedTo application: Application) -> [String] {
+    guard let permission = allowed[application.desktopID], permission.place == Place(application) else { return [] }
+    return permission.claims.sorted()
+  }
 }

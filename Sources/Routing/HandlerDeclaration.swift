@@ -24,4 +24,14 @@ public struct HandlerDeclaration: Sendable, Hashable {
     self.schemes = schemes.map { $0.lowercased() }
     self.links = links
   }
+
+  /// Whether a claim, as ``HandlerChoices`` spells it, is one of the application's or within one.
+  public func covers(_ claim: String) -> Bool {
+    if claim.hasSuffix(":") { return schemes.contains(String(claim.dropLast())) }
+    let isWildcard = claim.hasPrefix("*.")
+    let domain = isWildcard ? String(claim.dropFirst(2)) : claim
+    return domains.contains { pattern in
+      pattern.description == claim || pattern.isWildcard && pattern.matches(domain)
+    }
+  }
 }

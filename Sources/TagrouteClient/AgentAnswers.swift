@@ -48,8 +48,16 @@ public struct HandlerDescription: Sendable, Hashable {
   public var domains: [String]
   /// The schemes it takes.
   public var schemes: [String]
-  /// Whether it comes from a system directory.
+  /// Whether nobody but root can change its entry, and it is no store's: it needs no permission.
   public var trusted: Bool
+  /// Whose its entry is: `system`, `store` or `user`; empty where it is wrong.
+  public var origin: String
+  /// The claims for which the user prefers it.
+  public var preferred: [String]
+  /// The claims for which the user has allowed its entry.
+  public var allowed: [String]
+  /// The claims for which it is not offered, or `*`.
+  public var blocked: [String]
   /// What is wrong and what to do: this one tells of a mistake in the entry, and the claims that are right are another.
   public var problem: String?
   /// The line of the problem, from 1; nil where it is about none.
@@ -62,6 +70,10 @@ public struct HandlerDescription: Sendable, Hashable {
     domains = values["domains"]?.asStrings ?? []
     schemes = values["schemes"]?.asStrings ?? []
     trusted = values["trusted"]?.asBool ?? false
+    origin = values["origin"]?.asString ?? ""
+    preferred = values["preferred"]?.asStrings ?? []
+    allowed = values["allowed"]?.asStrings ?? []
+    blocked = values["blocked"]?.asStrings ?? []
     problem = values["problem"]?.asString
     line = values["line"]?.asUInt32
   }

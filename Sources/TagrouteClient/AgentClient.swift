@@ -110,6 +110,36 @@ public struct AgentClient: Sendable {
   /// - Throws: `BusError`.
   public func dismiss(_ id: String) async throws(BusError) { _ = try await call("Dismiss", [.string(id)]) }
 
+  /// Has a handler open what a claim covers from here on, without a question.
+  ///
+  /// - Parameters:
+  ///   - handler: the desktop id.
+  ///   - claim: a domain, `*.` and a domain, or a scheme and a colon.
+  /// - Throws: `BusError`.
+  public func prefer(_ handler: String, for claim: String) async throws(BusError) {
+    _ = try await call("Prefer", [.string(handler), .string(claim)])
+  }
+
+  /// Has a handler not be offered.
+  ///
+  /// - Parameters:
+  ///   - handler: the desktop id; it need not be installed.
+  ///   - claim: for what; nil for all that it claims.
+  /// - Throws: `BusError`.
+  public func block(_ handler: String, for claim: String? = nil) async throws(BusError) {
+    _ = try await call("Block", [.string(handler), .string(claim ?? "")])
+  }
+
+  /// Takes back what was preferred, allowed and blocked.
+  ///
+  /// - Parameters:
+  ///   - handler: the desktop id; nil for all handlers.
+  ///   - claim: for what; nil for everything.
+  /// - Throws: `BusError`.
+  public func forget(_ handler: String? = nil, for claim: String? = nil) async throws(BusError) {
+    _ = try await call("Forget", [.string(handler ?? ""), .string(claim ?? "")])
+  }
+
   /// Makes the agent read the desktop entries again.
   ///
   /// - Throws: `BusError`.

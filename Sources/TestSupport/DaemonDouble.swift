@@ -73,7 +73,8 @@ public actor DaemonDouble {
             .dictionaries([
               [
                 "id": .string("org.example.Menu.desktop"), "name": .string("Menu"), "path": .string("/m"),
-                "domains": .strings(["menu.example.com"]), "schemes": .strings(["x-menu"]), "trusted": .boolean(true),
+                "domains": .strings(["menu.example.com"]), "schemes": .strings(["x-menu"]), "trusted": .boolean(false),
+                "origin": .string("store"), "preferred": .strings(["x-menu:"]), "blocked": .strings([]),
               ],
               [
                 "id": .string("broken.desktop"), "name": .string("Broken"), "problem": .string("no Exec"),
@@ -83,6 +84,11 @@ public actor DaemonDouble {
           ]
         },
         ExportedMethod("Reload") { _ in [] },
+        ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in [] },
+        ExportedMethod("Block", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in [] },
+        ExportedMethod("Forget", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in
+          throw BusError(name: Names.Errors.failed, message: "intentapps.list:3: is damaged")
+        },
       ],
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string("1.2.3") },

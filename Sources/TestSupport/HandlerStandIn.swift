@@ -1,6 +1,8 @@
 public import Bus
 import EventLoop
+import Glibc
 import Names
+public import Rig
 
 /// An app that implements `org.tagroute.Handler1`, as `org.example.Menu` on the session bus.
 public actor HandlerStandIn {
@@ -39,6 +41,19 @@ public actor HandlerStandIn {
     """
   /// The entry's desktop id.
   public static let desktopID = "org.example.Menu.desktop"
+
+  /// Installs the app as the system's, so that it is opened without a question: whoever is not root cannot make a file of
+  /// root's, and allows it instead.
+  ///
+  /// - Parameter installation: where; its agent does not run yet.
+  /// - Throws: `RigError` where the files cannot be written.
+  public static func install(in installation: Installation) throws {
+    let file = try installation.directory.write(desktopEntry, to: "share/applications/\(desktopID)")
+    guard geteuid() != 0 else { return }
+    try installation.directory.write(
+      "[\(desktopID)]\nFile=\(file)\nLaunch=D-Bus, /bin/true\nAllowed=menu.example.com;\n",
+      to: "config/tagroute/handlers.conf")
+  }
 
   private let connection: Connection
   private var mood = Mood.takes

@@ -16,8 +16,7 @@ actor AgentRig {
   /// Starts everything but the agent and the notification server.
   init(starter: String = #function) async throws {
     installation = try await Installation(starter: starter)
-    try installation.directory.write(
-      HandlerStandIn.desktopEntry, to: "share/applications/org.example.Menu.desktop")
+    try HandlerStandIn.install(in: installation)
     daemon = try await FakeDaemon.start(on: installation.systemBus.address)
     let session = try #require(installation.sessionBus).address
     handler = try await HandlerStandIn.start(on: session)

@@ -46,7 +46,7 @@ struct RecoveryTests {
     await rig.handler.set(.refuses)
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
     try await rig.daemon.give(tapValues(2, message: try uriMessage("javascript:1")))
-    #expect(await server.next().summary == "Open in First")
+    #expect(await server.next().summary == "Which app opens links of menu.example.com?")
     await #expect(throws: BusError.self) {
       try await rig.call(
         "Open", [.string(tapID(1)), .dictionary(["handler": .string(HandlerStandIn.desktopID)])])

@@ -16,7 +16,8 @@ struct TapOfferTests {
   }
 
   @Test func `a link says who opens it and where it leads, never with its scheme`() throws {
-    let notification = try offer(try uriMessage("https://menu.example.com/table/4?x=1")).notification(timeout: .server)
+    let notification = try offer(try uriMessage("https://menu.example.com/table/4?x=1")).notification(
+      timeout: .server, canCopy: true)
     #expect(notification.summary.string == "Open in Menu")
     #expect(notification.body.string == "menu.example.com/table/4?…")
     #expect(notification.icon == "menu")
@@ -50,11 +51,11 @@ struct TapOfferTests {
   }
 
   @Test(arguments: [
-    "javascript:alert(1)", "https://user@menu.example.com/", "https://menu.example.com/\u{1}", "https://other.example/",
+    "javascript:alert(1)", "https://user@menu.example.com/", "https://menu.example.com/\u{1}",
   ])
-  func `what may not be opened, or by nobody, has a reason and nothing of the link`(uri: String) throws {
+  func `what may not be opened is not shown, and has a reason and nothing of the link`(uri: String) throws {
     let offer = try offer(try uriMessage(uri))
-    #expect(!offer.isOpenable)
+    #expect(!offer.isOpenable && !offer.isShown)
     #expect(!offer.reason.isEmpty)
     #expect(!offer.reason.contains("example"))
     #expect(!offer.reason.contains("alert"))
@@ -69,11 +70,11 @@ struct TapOfferTests {
 
   @Test func `a failure says so, and that it may have been opened where nobody knows`() throws {
     let offer = try offer(try uriMessage("https://menu.example.com/a"))
-    let failed = offer.notification(failed: "it hangs", timeout: .never)
+    let failed = offer.notification(failed: "it hangs", timeout: .never, canCopy: true)
     #expect(failed.summary.string == "Could not open in Menu")
     #expect(failed.body.string == "menu.example.com/a: it hangs")
     #expect(failed.buttons == [NotificationButton(key: "retry", label: "Try again")])
-    let unknown = offer.notification(failed: Messages.endedWhileOpening, timeout: .server)
+    let unknown = offer.notification(failed: Messages.endedWhileOpening, timeout: .server, canCopy: true)
     #expect(unknown.summary.string == "May have been opened in Menu")
   }
 }

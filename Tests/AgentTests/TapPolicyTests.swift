@@ -1,6 +1,7 @@
 import Handlers
 import Inbox
 import Notifications
+import Routing
 import Testing
 
 @testable import Agent
@@ -50,6 +51,17 @@ struct TapPolicyTests {
     _ = policy.handle(.stored(first))
     _ = policy.handle(.open(first, token: nil))
     #expect(policy.handle(.stored(second)) == [.announceReceived(second.id), .show(second, replacing: nil)])
+  }
+
+  @Test func `a choice is remembered before what was chosen is opened`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    let choice = HandlerChoices.Change.prefer(menu, claim: "menu.example.com")
+    _ = policy.handle(.stored(offer))
+    #expect(
+      policy.handle(.open(offer, token: nil, choice: choice)) == [
+        .begin(offer), .closeNotification(offer.id), .remember(offer.id, choice), .handOver(offer, token: nil),
+      ])
   }
 
   @Test func `a failed hand-over is shown with its reason and can be tried again`() throws {
@@ -175,7 +187,7 @@ struct TapPolicyTests {
         .move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed),
         .showFailure(offer, reason: reason),
       ])
-    let shown = offer.notification(failed: reason, timeout: .server)
+    let shown = offer.notification(failed: reason, timeout: .server, canCopy: true)
     #expect(shown.summary.string == "May have been opened in Menu")
     #expect(shown.defaultLabel == "Try again")
   }

@@ -98,6 +98,7 @@ import Testing
     #expect(
       try await run(["handlers"], on: bus).output == """
         org.example.Menu.desktop (Menu): menu.example.com x-menu:
+          preferred for x-menu:
         broken.desktop (Broken): wrong, line 3: no Exec
 
         """)
@@ -105,6 +106,21 @@ import Testing
     let list = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
     #expect(list.map { $0["id"] as? String } == ["org.example.Menu.desktop", "broken.desktop"])
     #expect(list.last?["problem"] as? String == "no Exec")
+  }
+
+  @Test func aChoiceIsTheAgentsAndWhatItCannotKeepIsSaid() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.startAgent()
+    defer { withExtendedLifetime(double) {} }
+    let preferred = try await run(["handlers", "prefer", "org.example.Menu", "a.example", "--json"], on: bus)
+    #expect(preferred.status == .exited(0))
+    let json = try #require(JSONSerialization.jsonObject(with: Data(preferred.output.utf8)) as? [String: String])
+    #expect(json == ["action": "prefer", "handler": "org.example.Menu", "domain": "a.example"])
+    #expect(try await run(["handlers", "block", "org.example.Menu"], on: bus).output == "")
+    let forgotten = try await run(["handlers", "forget", "--all"], on: bus)
+    #expect(forgotten.status == .exited(1))
+    #expect(forgotten.errors == ["tagroute: the agent: intentapps.list:3: is damaged"])
   }
 
   @Test func checkNamesWhatIsBrokenAndSaysSoByItsExitCode() async throws {

@@ -29,7 +29,7 @@ import Testing
     let uid: [UInt8] = [0x04, 0x11, 0x22, 0xBF, 0x33, 0x44, 0x55, 0x66]
     let secretBytes = Array(secret.utf8)
     let link = try NDEFMessage.uri("https://menu.example.com/\(secret)").encoded()
-    let text = try TextRecord(secret, language: "en").record()
+    let image = NDEFRecord(typeNameFormat: .mediaType, type: Array("image/png".utf8), payload: secretBytes)
     return [
       Case(
         "there is no capability container",
@@ -41,7 +41,7 @@ import Testing
       Case("the NDEF message does not decode", try .type4(message: link, options: declaring(link.count - 3))),
       Case("the tag holds no message", try .type2(.ntag213, message: [])),
       Case("the tag holds no message", try .type4(message: [])),
-      try Case("the message has no URI record", NDEFMessage(records: [text])),
+      try Case("the message has no URI record", NDEFMessage(records: [image])),
       try Case("control character", .uri("https://menu.example.com/\u{7}\(secret)")),
       try Case("user information", .uri("https://\(secret)@menu.example.com/")),
       try Case("javascript links are never opened", .uri("javascript:\(secret)()")),

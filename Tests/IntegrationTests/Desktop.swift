@@ -20,18 +20,27 @@ struct Desktop {
   /// - Parameters:
   ///   - scan: lines of the group `[Scan]`.
   ///   - log: `TAGROUTE_LOG`.
+  ///   - environment: more variables for every process.
+  ///   - isSystems: whether the app is the system's, or the user's own, which nobody vouches for.
   ///   - starter: the test, which names the logs.
   /// - Throws: `RigError` or `BusError` where a bus does not start.
-  init(scan: [String] = ["Sessions=any"], log: String = "debug", starter: String = #function) async throws {
+  init(
+    scan: [String] = ["Sessions=any"], log: String = "debug", environment: [String: String] = [:],
+    isSystems: Bool = true, starter: String = #function
+  ) async throws {
     var options = Installation.Options()
     options.daemonSettings = ["Reader": ["PollInterval=10"], "Scan": scan]
-    options.environment = ["TAGROUTE_LOG": log]
+    options.environment = environment.merging(["TAGROUTE_LOG": log]) { given, _ in given }
     installation = try await Installation(options, starter: starter)
     let session = try #require(installation.sessionBus).address
     systemBus = BusAddress(installation.systemBus.address)
     sessionBus = BusAddress(session)
-    try installation.directory.write(
-      HandlerStandIn.desktopEntry, to: "share/applications/\(HandlerStandIn.desktopID)")
+    if isSystems {
+      try HandlerStandIn.install(in: installation)
+    } else {
+      try installation.directory.write(
+        HandlerStandIn.desktopEntry, to: "home/share/applications/\(HandlerStandIn.desktopID)")
+    }
     app = try await HandlerStandIn.start(on: session)
   }
 
@@ -148,6 +157,13 @@ struct Tag: Sendable {
     self.type = type
     let link = NDEFMessage.uri(uri ?? "https://\(Tag.text(number))")
     message = try NDEFMessage(records: link.records + others).encoded()
+  }
+
+  /// The same tag with something else on it.
+  init(_ tag: Tag, message: [UInt8]) {
+    type = tag.type
+    uid = tag.uid
+    self.message = message
   }
 
   /// How a notification shows the link of the tag with this number.

@@ -1,0 +1,127 @@
+import NDEF
+import Notifications
+import Routing
+import Testing
+import UniversalLinks
+
+@testable import Agent
+
+/// What a notification asks, and what a click on it means.
+struct QuestionTests {
+  private let browser = Application(
+    desktopID: "web.desktop", name: "Web", file: "/usr/share/applications/web", origin: .system)
+
+  private func application(_ id: String, name: String? = nil, _ origin: Application.Origin) -> Application {
+    Application(desktopID: "\(id).desktop", name: name ?? id, file: "/f/\(id)", origin: origin, launch: id)
+  }
+
+  private func offer(
+    _ applications: [Application], claim: String = "menu.example.com", hasBrowser: Bool = true,
+    message: [UInt8]? = nil, languages: [String] = []
+  ) throws -> TapOffer {
+    let registry = Registry(
+      declarations: try applications.map { HandlerDeclaration(application: $0, domains: [try DomainPattern(claim)]) },
+      defaults: hasBrowser ? ["https": browser] : [:])
+    let message = try message ?? uriMessage("https://menu.example.com/7")
+    let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
+    return TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: languages)
+  }
+
+  private func shown(_ offer: TapOffer, canCopy: Bool = true) -> (String, [String]) {
+    let notification = offer.notification(timeout: .server, canCopy: canCopy)
+    return (notification.summary.string, notification.buttons.flatMap { [$0.key, $0.label] })
+  }
+
+  private func opened(_ offer: TapOffer, by action: String) -> (String?, Bool, HandlerChoices.Change?) {
+    guard case .open(let other, let choice) = offer.answer(to: action, canCopy: true) else { return (nil, false, nil) }
+    return (other.handler?.desktopID, other.handsOverMessage, choice)
+  }
+
+  @Test func `one that nobody vouches for is asked about, with the browser beside it`() throws {
+    let mine = application("mine", name: "M“y” \"Menu\"", .user)
+    let offer = try offer([mine])
+    #expect(
+      shown(offer) == (
+        "Allow “My Menu” to open links of menu.example.com?",
+        ["allow", "Allow and Open", "alternative", "Open in Web"]
+      ))
+    #expect(offer.notification(timeout: .server, canCopy: true).defaultLabel == "Allow and Open")
+    for action in ["allow", "default"] {
+      #expect(opened(offer, by: action) == ("mine.desktop", true, .prefer(mine, claim: "menu.example.com")))
+    }
+    #expect(opened(offer, by: "alternative") == ("web.desktop", false, nil))
+    #expect(shown(try self.offer([mine], hasBrowser: false)).1 == ["allow", "Allow and Open"])
+  }
+
+  @Test(arguments: [
+    ("*.example.com", "Allow “mine” to open links of *.example.com?"),
+    ("menu.example.com", "Allow “mine” to open links of menu.example.com?"),
+  ])
+  func `the question names the claim that the answer is kept for`(claim: String, question: String) throws {
+    let mine = application("mine", .user)
+    let offer = try offer([mine], claim: claim)
+    #expect(shown(offer).0 == question)
+    #expect(opened(offer, by: "allow").2 == .prefer(mine, claim: claim))
+  }
+
+  @Test func `of several each is a button, three at most, those that ask for trust say so`() throws {
+    let (first, second) = (application("b", name: "Menu", .system), application("a", name: "Menu", .user))
+    let two = try offer([first, second])
+    #expect(
+      shown(two) == (
+        "Which app opens links of menu.example.com?",
+        [
+          "candidate-0", "Menu (b.desktop)", "candidate-1", "Allow Menu (a.desktop)", "alternative", "Open in Web",
+        ]
+      ))
+    #expect(opened(two, by: "default") == ("b.desktop", true, .prefer(first, claim: "menu.example.com")))
+    #expect(opened(two, by: "candidate-1") == ("a.desktop", true, .prefer(second, claim: "menu.example.com")))
+    #expect(opened(two, by: "candidate-7").0 == "b.desktop")
+    let five = try offer((1...5).map { application("app\($0)", .system) })
+    #expect(shown(five).1 == ["candidate-0", "app1", "candidate-1", "app2", "candidate-2", "app3"])
+  }
+
+  @Test func `what was chosen once is not asked again in the same tap, and what failed is tried again`() throws {
+    let offer = try offer([application("mine", .user)])
+    let chosen = try #require(offer.handed(to: "mine.desktop"))
+    #expect(chosen.question == .nothing)
+    #expect(
+      chosen.notification(failed: "why", timeout: .server, canCopy: true).summary.string == "Could not open in mine")
+    #expect(opened(chosen, by: "retry") == ("mine.desktop", true, nil))
+    #expect(offer.needsPermission("mine.desktop") && !offer.needsPermission("web.desktop"))
+    // To try again must not stand for an answer that was never given.
+    #expect(offer.notification(failed: "why", timeout: .server, canCopy: true).summary.string.hasPrefix("Allow"))
+  }
+
+  @Test func `a link that nobody opens is shown and can be copied`() throws {
+    let offer = try offer([], hasBrowser: false, message: try uriMessage("https://menu.example.com/7?x=1"))
+    #expect(shown(offer) == ("No app opens this link", ["copy", "Copy"]))
+    #expect(offer.text.string == "menu.example.com/7?…")
+    #expect(offer.words.string == "https://menu.example.com/7?x=1")
+    for action in ["copy", "default", "retry"] {
+      #expect(offer.answer(to: action, canCopy: true) == .open(offer, nil))
+    }
+    #expect(offer.answer(to: "default", canCopy: false) == .dismiss)
+    let plain = offer.notification(timeout: .server, canCopy: false)
+    #expect(plain.buttons.isEmpty && plain.defaultLabel == "Close")
+    #expect(offer.notification(failed: "why", timeout: .server, canCopy: true).summary.string == "Could not copy")
+  }
+
+  @Test func `a text is shown in the user's language, and copied without what acts on its own`() throws {
+    let texts = try [
+      TextRecord("Good morning", language: "en").record(),
+      TextRecord("Guten\r\nMorgen\u{1B}[2J\u{202E}" + String(repeating: "!", count: 5000), language: "de").record(),
+    ]
+    let message = try NDEFMessage(records: texts).encoded()
+    let english = try offer([], message: message)
+    #expect(shown(english) == ("Text on a tag", ["copy", "Copy"]) && english.text.string == "Good morning")
+    let german = try offer([], message: message, languages: ["de_AT", "de"])
+    #expect(german.words.string.hasPrefix("Guten Morgen [2J!!!") && german.words.string.count == 4096)
+    #expect(german.text.string.count == 200)
+  }
+
+  @Test func `a text beside a link that may not be opened is not shown`() throws {
+    let records = NDEFMessage.uri("javascript:alert(1)").records + [try TextRecord("Tap me", language: "en").record()]
+    #expect(!(try offer([], message: try NDEFMessage(records: records).encoded()).isShown))
+  }
+}

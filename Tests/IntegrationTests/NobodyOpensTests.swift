@@ -1,0 +1,83 @@
+import Foundation
+import NDEF
+import TestSupport
+import Testing
+
+/// What becomes of a tag that no handler claims: the scheme's default application, or the words and the clipboard.
+@Suite(.timeLimit(.minutes(2))) struct NobodyOpensTests {
+  /// Writes its arguments and what it reads into a file and prints the file's name where the agent prints, too.
+  private static let recorder = """
+    #!/bin/sh
+    file=$(mktemp "$0.XXXXXX") && { printf '%s|' "$@"; cat; } > "$file" && echo "recorded $file" >&2
+    """
+
+  private func recorded(_ desktop: Desktop) async throws -> String {
+    let line = try await desktop.agent.line(containing: "recorded /")
+    return String(decoding: try readFile(String(line.dropFirst("recorded ".count))), as: UTF8.self)
+  }
+
+  @Test(arguments: ["", "text"]) func whatNobodyOpensIsShownAndCopied(kind: String) async throws {
+    let programs = try TemporaryDirectory()
+    try programs.write(Self.recorder, to: "wl-copy", mode: 0o755)
+    let desktop = try await Desktop(
+      environment: ["PATH": "\(programs.path):/usr/bin:/bin", "WAYLAND_DISPLAY": "none"],
+      starter: "whatNobodyOpensIsShownAndCopied_\(kind)")
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    let link = "https://elsewhere.example.net/a?b=c"
+    var tag = try Tag(1, uri: link)
+    if kind == "text" {
+      tag = Tag(
+        tag, message: try NDEFMessage(records: [TextRecord("Good\nmorning", language: "en").record()]).encoded())
+    }
+    try await desktop.place(tag)
+    let shown = try await desktop.notification(on: server)
+    #expect(shown.summary == (kind == "text" ? "Text on a tag" : "No app opens this link"))
+    #expect(shown.body == (kind == "text" ? "Good morning" : "elsewhere.example.net/a?…"))
+    #expect(shown.actions == ["default", "Copy", "copy", "Copy"])
+    try await server.click(shown, action: "copy")
+    #expect(try await recorded(desktop) == "--type|text/plain|" + (kind == "text" ? "Good morning" : link))
+    try await desktop.agent.line(containing: "was handed to the clipboard")
+    await desktop.stop()
+  }
+
+  @Test func withoutAClipboardItIsOnlyShown() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    try await desktop.place(try Tag(1, uri: "x-unheard-of:1"))
+    let shown = try await desktop.notification(on: server)
+    #expect(shown.actions == ["default", "Close"])
+    try await server.click(shown)
+    try await desktop.place(try Tag(2))
+    #expect(try await desktop.notification(on: server).summary == "Open in Menu")
+    await desktop.stop()
+  }
+
+  @Test func theBrowserGetsTheLinkAlone() async throws {
+    let desktop = try await Desktop(isSystems: false)
+    let program = try desktop.installation.directory.write(Self.recorder, to: "browser", mode: 0o755)
+    try desktop.installation.directory.write(
+      "[Desktop Entry]\nType=Application\nName=Web\nExec=\(program) %u\nMimeType=x-scheme-handler/https;\n",
+      to: "share/applications/web.desktop")
+    try desktop.installation.directory.write(
+      "[Default Applications]\nx-scheme-handler/https=web.desktop\n", to: "config/mimeapps.list")
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    // In the place of a handler that nobody vouches for.
+    try await desktop.place(try Tag(1))
+    let question = try await desktop.notification(on: server)
+    #expect(question.actions.suffix(2) == ["alternative", "Open in Web"])
+    try await server.click(question, action: "alternative")
+    #expect(try await recorded(desktop) == "https://\(Tag.text(1))|")
+    #expect(await desktop.app.count == 0)
+    // Where nobody claims it.
+    try await desktop.place(try Tag(2, uri: "https://elsewhere.example.net/a"))
+    let shown = try await desktop.notification(on: server)
+    #expect(shown.summary == "Open in Web")
+    // To open it elsewhere was no answer.
+    try await desktop.place(try Tag(3))
+    #expect(try await desktop.notification(on: server).summary.hasPrefix("Allow “Menu”"))
+    await desktop.stop()
+  }
+}
