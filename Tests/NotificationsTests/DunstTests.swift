@@ -13,9 +13,9 @@ struct DunstTests {
     let control = try BuiltProducts.systemProgram("dunstctl", package: "dunst")
     let bus = try await PrivateBus.start()
     let home = try TemporaryDirectory()
-    let (screen, display) = try await startScreen()
+    let screen = try await VirtualScreen()
     let environment = [
-      "DBUS_SESSION_BUS_ADDRESS": bus.address, "DISPLAY": display, "HOME": home.path, "PATH": "/usr/bin:/bin",
+      "DBUS_SESSION_BUS_ADDRESS": bus.address, "DISPLAY": screen.display, "HOME": home.path, "PATH": "/usr/bin:/bin",
     ]
     let server = try ChildProcess(dunst, ["-conf", "/dev/null"], environment: environment)
 
@@ -39,18 +39,6 @@ struct DunstTests {
     #expect(history.output.contains("Open in Menu"))
     await connection.close()
     server.signal(15)
-    screen.signal(15)
-  }
-
-  /// An X server on a display number that it chose itself.
-  private func startScreen() async throws -> (ChildProcess, display: String) {
-    let program = try BuiltProducts.systemProgram("Xvfb", package: "xvfb")
-    let screen = try ChildProcess(program, ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"])
-    var seen = 0
-    while true {
-      try await screen.line(containing: "", after: seen)
-      seen += 1
-      if let number = Int(await screen.standardOutput().prefix { $0.isNumber }) { return (screen, ":\(number)") }
-    }
+    screen.process.signal(15)
   }
 }

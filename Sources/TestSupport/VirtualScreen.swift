@@ -1,0 +1,25 @@
+public import Rig
+
+/// An X server without a screen, for real notification servers.
+public struct VirtualScreen: Sendable {
+  /// The server.
+  public let process: ChildProcess
+  /// Its `DISPLAY`, a number that it chose itself.
+  public let display: String
+
+  /// Starts one that takes clients when this returns.
+  ///
+  /// - Throws: `RigError` where Xvfb is not installed or does not start.
+  public init() async throws {
+    let program = try BuiltProducts.systemProgram("Xvfb", package: "xvfb")
+    process = try ChildProcess(program, ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"])
+    var seen = 0
+    while true {
+      try await process.line(containing: "", after: seen)
+      seen += 1
+      guard let number = Int(await process.standardOutput().prefix { $0.isNumber }) else { continue }
+      display = ":\(number)"
+      return
+    }
+  }
+}
