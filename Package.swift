@@ -119,7 +119,9 @@ let package = Package(
       exclude: ["Nfcpy/nfcpy-reader.py"]),
     module(
       "CommandLineTool",
-      ["AssociationFetch", "Associations", "Bus", "EventLoop", "NDEF", "Names", "Rig", "TagrouteClient"]),
+      [
+        "AssociationFetch", "Associations", "Bus", "EventLoop", "Handlers", "NDEF", "Names", "Rig", "TagrouteClient",
+      ]),
     module(
       "Daemon",
       [

@@ -45,12 +45,13 @@ enum AgentAnswers {
       )
     }
     let broken = problems.map { problem in
-      let id = String(problem.file.split(separator: "/").last ?? "")
+      let id = problem.desktopID ?? String(problem.file.split(separator: "/").last ?? "")
       var values: [String: Value] = [
         "id": .string(id), "name": .string(""), "path": .string(problem.file), "domains": .strings([]),
         "schemes": .strings([]), "trusted": .boolean(false), "problem": .string(problem.message),
       ]
       if let line = problem.line { values["line"] = .uint32(UInt32(clamping: line)) }
+      if let column = problem.column { values["column"] = .uint32(UInt32(clamping: column)) }
       return (id, values)
     }
     return (working + broken).sorted { $0.0 < $1.0 }.map(\.1)

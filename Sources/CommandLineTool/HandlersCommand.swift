@@ -1,17 +1,20 @@
 import Bus
 import EventLoop
+import Handlers
 import TagrouteClient
 
 extension Command {
   static let handlers = Command(
-    name: "handlers", usage: "handlers [--check | verify | prefer | block | forget]",
+    name: "handlers", usage: "handlers [--check [FILE] | verify | prefer | block | forget]",
     summary: "the apps that take tags, for which links, and which are preferred",
     details: """
       Prints every app whose desktop entry declares that it takes tags, with the domains and schemes it takes. An entry that
       is wrong is printed with what is wrong with it. Below an app stands what was chosen about it.
 
-        --check                 look at the desktop entries anew and print only what is wrong, as FILE:LINE: what and what to
-                                do; the exit code is 1 where something is
+        --check                 look at the desktop entries anew and print only what is wrong, as FILE:LINE:COLUMN: what and
+                                what to do; the exit code is 1 where something is
+        --check FILE            look at a desktop entry that is not installed yet, or at a file of path rules; no agent is
+                                needed
 
       handlers verify ID asks each domain that the app claims whether it names the app, in
       https://DOMAIN/.well-known/apple-app-site-association or assetlinks.json. An app that its domain names is trusted with
@@ -34,8 +37,11 @@ extension Command {
   ) { arguments, console throws(Failure) in
     let choice = try HandlerChoice(arguments)
     let isVerification = arguments.words.first == "verify"
+    let checks = arguments.has("check")
     guard
-      choice != nil || (isVerification ? (arguments.words.count == 2) != arguments.has("due") : arguments.words.isEmpty)
+      choice != nil
+        || (isVerification
+          ? (arguments.words.count == 2) != arguments.has("due") : arguments.words.count <= (checks ? 1 : 0))
     else {
       throw .usage("say tagroute handlers, or tagroute handlers verify, prefer, block or forget")
     }
@@ -43,8 +49,10 @@ extension Command {
     else {
       throw .usage("--authorities, --due and --server belong to tagroute handlers verify, --all and --domain to forget")
     }
-    let checks = arguments.has("check")
     guard !isVerification || !checks else { throw .usage("--check belongs to tagroute handlers alone") }
+    if checks, let file = arguments.words.first {
+      return try report(HandlerCheck.problems(in: file).map(HandlerReport.init), console)
+    }
     let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
       try await AgentClient.connect(on: EventLoop(label: "tagroute"))
     }
@@ -61,15 +69,10 @@ extension Command {
     } catch {
       throw Failure(error, from: .agent)
     }
-    if checks { handlers = handlers.filter { $0.problem != nil } }
-    let exitCode: Int32 = checks && !handlers.isEmpty ? 1 : 0
+    if checks { return try report(handlers.filter { $0.problem != nil }.map(HandlerReport.init), console) }
     if console.json {
       try console.object(handlers.map(HandlerReport.init))
-      return exitCode
-    }
-    if checks {
-      for handler in handlers { console.line("\(handler.place): \(handler.problem ?? "")") }
-      return exitCode
+      return 0
     }
     if handlers.isEmpty { console.line("no app declares that it takes tags") }
     for handler in handlers {
@@ -83,13 +86,20 @@ extension Command {
         console.line("  \(what) for \(claims == ["*"] ? "everything" : claims.joined(separator: " "))")
       }
     }
-    return exitCode
+    return 0
   }
-}
 
-extension HandlerDescription {
-  /// `file:line`, as compilers print it and editors jump to it.
-  fileprivate var place: String { "\(path)\(line.map { ":\($0)" } ?? "")" }
+  /// Prints what is wrong.
+  ///
+  /// - Returns: the exit code.
+  private static func report(_ problems: [HandlerReport], _ console: Console) throws(Failure) -> Int32 {
+    if console.json {
+      try console.object(problems)
+    } else {
+      for problem in problems { console.line("\(problem.place): \(problem.problem ?? "")") }
+    }
+    return problems.isEmpty ? 0 : 1
+  }
 }
 
 /// What `handlers` prints of each; its keys are what scripts depend on.
@@ -106,6 +116,26 @@ struct HandlerReport: Encodable {
   let blocked: [String]
   let problem: String?
   let line: UInt32?
+  let column: UInt32?
+
+  /// `file:line:column`, as compilers print it and editors jump to it.
+  var place: String { path + [line, column].compactMap { $0.map { ":\($0)" } }.joined() }
+
+  init(_ problem: HandlerProblem) {
+    id = problem.desktopID ?? ""
+    name = ""
+    path = problem.file
+    domains = []
+    schemes = []
+    trusted = false
+    origin = ""
+    preferred = []
+    allowed = []
+    blocked = []
+    self.problem = problem.message
+    line = problem.line.map(UInt32.init(clamping:))
+    column = problem.column.map(UInt32.init(clamping:))
+  }
 
   init(_ handler: HandlerDescription) {
     id = handler.id
@@ -120,5 +150,6 @@ struct HandlerReport: Encodable {
     blocked = handler.blocked
     problem = handler.problem
     line = handler.line
+    column = handler.column
   }
 }

@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import KeyFile
+import Names
 import Routing
 import UniversalLinks
 
@@ -38,6 +39,8 @@ struct HandlerScan: Sendable {
   private let places: DataDirectories
   private let ownership: FileOwnership
   private var seen: Set<String> = []
+  /// Whether the entry that was read last is hidden, or what it tries is not installed: it is none, and nothing is wrong with it.
+  private var isLeftOut = false
   /// The desktop entries of the data directory that is being read.
   private var count = 0
   private var spent: [Application.Origin: Spent] = [:]
@@ -68,6 +71,27 @@ struct HandlerScan: Sendable {
       }
     }
     problems.sort { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
+  }
+
+  /// Looks at a single desktop entry, wherever it is. Blocks on files.
+  ///
+  /// - Parameters:
+  ///   - file: the desktop entry.
+  ///   - id: its id.
+  ///   - environment: `PATH` for `TryExec`.
+  init(checking file: String, id: String, environment: [String: String]) {
+    self.environment = environment
+    places = DataDirectories(user: nil, system: [])
+    ownership = .real
+    languages = []
+    readEntry(file, id)
+    for path in linkFiles.sorted() where problems.isEmpty { problems += LinkRulesFile(path: path).problems() }
+    if declarations.isEmpty && problems.isEmpty && !isLeftOut {
+      problems.append(
+        HandlerProblem(
+          file: file,
+          message: "it claims nothing from tags: there is no [\(Names.Handler.interface)] with Domains= or Schemes="))
+    }
   }
 
   /// A file in a folder `a/b` has the id `a-b-file.desktop`; the first file of an id counts, whatever is in it. A directory
@@ -106,12 +130,14 @@ struct HandlerScan: Sendable {
       } catch {
         throw HandlerProblem(error)
       }
+      isLeftOut = true
       if try keyFile.flag("Hidden") { return }
       if let program = try keyFile.text("TryExec"), !program.isEmpty,
         ProcessEnvironment.program(program, in: environment) == nil
       {
         return
       }
+      isLeftOut = false
       let origin = places.origin(of: file, ownership: ownership)
       let entry = try DesktopEntry(keyFile, desktopID: id, origin: origin, languages: languages)
       guard entry.application.isDBusActivatable || !entry.usesTerminal else {

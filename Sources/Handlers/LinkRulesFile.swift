@@ -6,6 +6,9 @@ struct LinkRulesFile {
   /// Absolute.
   let path: String
 
+  /// A file that no desktop entry is needed for.
+  init(path: String) { self.path = path }
+
   /// - Parameters:
   ///   - name: the value of `Links=`: an absolute path, or one relative to the folder of the desktop entry.
   ///   - entry: the absolute path of the desktop entry, as it was found: a link is not followed.
@@ -20,25 +23,40 @@ struct LinkRulesFile {
   /// - Throws: `HandlerProblem`, with line and column where it is about a place. A rule that is left out could be the exclusion that
   ///   matters, so that there is no half of a file.
   func rules(for desktopID: String) throws(HandlerProblem) -> (rules: AppSiteAssociation, size: Int) {
-    let bytes = try Files.contents(
-      of: path, maximumSize: AppSiteAssociation.maximumSize,
-      tooLarge: "is larger than \(AppSiteAssociation.maximumSize / 1024) KiB; shorten it")
-    guard let bytes else { throw problem("there is no such file, but Links= of \(desktopID) names it") }
-    let association: AppSiteAssociation
-    do throws(AssociationError) {
-      association = try AppSiteAssociation(json: bytes)
-    } catch {
-      throw problem(error)
+    guard let (association, size) = try contents() else {
+      throw problem("there is no such file, but Links= of \(desktopID) names it")
     }
     let rules = association.limited { AppSiteAssociation.appID($0, means: desktopID) }
     guard !rules.details.isEmpty else {
       throw problem("none of its appIDs is \(desktopID), with or without .desktop, or ten characters, a dot and that")
     }
-    return (rules, bytes.count)
+    return (rules, size)
+  }
+
+  /// What is wrong with it whoever names it, or else what in it has no effect.
+  func problems() -> [HandlerProblem] {
+    do throws(HandlerProblem) {
+      return try contents()?.association.remarks.map(problem) ?? []
+    } catch {
+      return [error]
+    }
+  }
+
+  /// Nil where there is no such file.
+  private func contents() throws(HandlerProblem) -> (association: AppSiteAssociation, size: Int)? {
+    let bytes = try Files.contents(
+      of: path, maximumSize: AppSiteAssociation.maximumSize,
+      tooLarge: "is larger than \(AppSiteAssociation.maximumSize / 1024) KiB; shorten it")
+    guard let bytes else { return nil }
+    do throws(AssociationError) {
+      return (try AppSiteAssociation(json: bytes), bytes.count)
+    } catch {
+      throw problem(error)
+    }
   }
 
   /// What is wrong in the file.
-  func problem(_ error: AssociationError) -> HandlerProblem {
+  private func problem(_ error: AssociationError) -> HandlerProblem {
     HandlerProblem(
       file: path, line: error.position?.line, column: error.position?.column,
       message: (error.location.isEmpty ? "" : error.location + ": ") + error.message)

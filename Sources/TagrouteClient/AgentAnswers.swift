@@ -62,6 +62,8 @@ public struct HandlerDescription: Sendable, Hashable {
   public var problem: String?
   /// The line of the problem, from 1; nil where it is about none.
   public var line: UInt32?
+  /// The column of the problem, from 1; nil where it is about none.
+  public var column: UInt32?
 
   init(_ values: [String: Value]) {
     id = values["id"]?.asString ?? ""
@@ -76,6 +78,7 @@ public struct HandlerDescription: Sendable, Hashable {
     blocked = values["blocked"]?.asStrings ?? []
     problem = values["problem"]?.asString
     line = values["line"]?.asUInt32
+    column = values["column"]?.asUInt32
   }
 }
 

@@ -147,3 +147,59 @@ import Testing
     #expect(await handlers.problems.count == 1)
   }
 }
+
+/// What an author is told of a file that is not installed.
+@Suite struct HandlerCheckTests {
+  private let data: DataDirectory
+
+  init() throws { data = try DataDirectory() }
+
+  private func problems(_ path: String) -> [String] {
+    HandlerCheck.problems(in: path, environment: data.environment).map {
+      $0.description.replacing(data.temporary.path + "/", with: "")
+    }
+  }
+
+  @Test("a desktop entry and the rules that it names, installed nowhere")
+  func entry() throws {
+    let entry = try data.temporary.write(
+      """
+      [Desktop Entry]
+      Type=Application
+      Name=Menu
+      Exec=menu %u
+      Implements=org.tagroute.Handler1;
+      [org.tagroute.Handler1]
+      Domains=menu.example.com;
+      Links=menu.json
+
+      """, to: "work/org.example.Menu.desktop")
+    #expect(
+      problems(entry) == ["work/menu.json: there is no such file, but Links= of org.example.Menu.desktop names it"])
+    let file = #"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": [{"/": "/a", "x": 1}]}]}}"#
+    let rules = try data.temporary.write(file, to: "work/menu.json")
+    let remark = "work/menu.json:1:93: applinks.details[0].components[0].x: a member of this name means nothing here"
+    #expect(problems(entry) == [remark])
+    #expect(problems(rules) == [remark])
+    try data.temporary.write(file.replacing(#", "x": 1"#, with: ""), to: "work/menu.json")
+    #expect(problems(entry).isEmpty && problems(rules).isEmpty)
+    try data.temporary.write("{", to: "work/menu.json")
+    #expect(problems(entry) == ["work/menu.json:1:2: it is not JSON: the file ends too early"])
+  }
+
+  @Test("what is no handler, and what is not there")
+  func nothing() throws {
+    let entry = try data.temporary.write("[Desktop Entry]\nType=Application\n", to: "work/a.desktop")
+    #expect(problems(entry).first?.hasPrefix("work/a.desktop: it claims nothing from tags") == true)
+    #expect(problems(data.temporary.file("none.desktop")) == ["none.desktop: No such file or directory"])
+    #expect(problems(data.temporary.file("none.json")) == ["none.json: No such file or directory"])
+  }
+
+  @Test(
+    "the id is what follows the directory of desktop entries",
+    arguments: [
+      ("/usr/share/applications/a.desktop", "a.desktop"), ("/usr/share/applications/v/a.desktop", "v-a.desktop"),
+      ("./a.desktop", "a.desktop"), ("/work/data/a.desktop", "a.desktop"), ("applications/v/a.desktop", "v-a.desktop"),
+    ])
+  func id(path: String, expected: String) { #expect(HandlerCheck.id(of: path) == expected) }
+}
