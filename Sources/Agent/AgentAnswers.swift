@@ -11,14 +11,33 @@ enum AgentAnswers {
     var answer: [String: Value] = [
       "uri": .string(route.uri?.string ?? text),
       "kind": .string(route.kind.rawValue),
-      "candidates": .strings(route.candidates.map(\.desktopID)),
+      "candidates": .strings(route.candidates.prefix(mostNamed).map(\.desktopID)),
+      "more-candidates": .uint32(UInt32(clamping: route.candidates.count - mostNamed)),
       "trusted": .boolean(route.trusted),
       "question": .string(route.question.rawValue),
       "reason": .string(route.reason),
       "steps": .strings(route.steps.map(\.description)),
     ]
     if let handler = route.handler { answer["handler"] = .string(handler.desktopID) }
+    let winners = route.claimants.prefix { $0.wins }
+    let named = winners.prefix(mostNamed) + route.claimants[winners.endIndex...]
+    answer["claimants"] = .dictionaries(named.map(claimant))
+    answer["more-claimants"] = .uint32(
+      UInt32(clamping: route.claimants.count - named.count + route.claimantsLeftOut))
     return answer
+  }
+
+  /// A handler that is named for ten thousand others would otherwise be an answer of a megabyte.
+  private static let mostNamed = 32
+
+  private static func claimant(_ candidate: Candidate) -> [String: Value] {
+    var values: [String: Value] = [
+      "id": .string(candidate.application.desktopID), "claim": .string(candidate.claim),
+      "outcome": .string(candidate.outcome.rawValue), "trust": .string(candidate.trust.rawValue),
+      "reason": .string(candidate.sentence),
+    ]
+    if let rule = candidate.rule { values["rule"] = .string(rule) }
+    return values
   }
 
   static func handlers(

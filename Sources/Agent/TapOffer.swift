@@ -46,7 +46,7 @@ struct TapOffer: Sendable, Hashable {
     tag = reading.tag
     do {
       let message = try NDEFMessage(decoding: reading.message)
-      let route = registry.route(for: message, policy: policy)
+      let route = registry.route(for: message, policy: policy, explaining: false)
       uri = route.uri
       handler = route.handler
       candidates = route.candidates

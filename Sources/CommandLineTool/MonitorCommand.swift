@@ -6,8 +6,8 @@ extension Command {
   static let monitor = Command(
     name: "monitor", usage: "monitor", summary: "what happens, as it happens",
     details: """
-      Prints a line for every change of the daemon and its readers, and for every tap of this session, until it is
-      interrupted. With --json each line is an object with the key "event": "status", "daemon-gone", "tap", "tap-closed".
+      Prints a line for every change of the daemon and its readers, and for every tap of this session with the reason why it
+      goes where it goes (as resolve gives it), until it is interrupted. With --json each line is an object with the key "event": "status", "daemon-gone", "tap", "tap-closed".
       """,
     words: 0...0
   ) { _, console throws(Failure) in
@@ -52,8 +52,10 @@ extension Command {
       case .received(let id):
         // A tap may be cleared before it is asked for; then its id is all there is to tell.
         let tap = try? await agent.taps(id: id).first
+        var resolution: Resolution?
+        if let uri = tap?.uri, !uri.isEmpty { resolution = try? await agent.resolve(uri) }
         MonitorEvent.tap(
-          id: id, time: tap?.time ?? 0, uri: tap?.uri ?? "", title: tap?.title ?? "", handler: tap?.handler
+          id: id, time: tap?.time ?? 0, uri: tap?.uri ?? "", title: tap?.title ?? "", handler: tap?.handler, resolution
         ).print(console)
       case .closed(let id, let state): MonitorEvent.tapClosed(id: id, state: state).print(console)
       }
@@ -65,7 +67,7 @@ extension Command {
 enum MonitorEvent: Equatable {
   case status(StatusReport)
   case daemonGone
-  case tap(id: String, time: UInt64, uri: String, title: String, handler: String?)
+  case tap(id: String, time: UInt64, uri: String, title: String, handler: String?, Resolution?)
   case tapClosed(id: String, state: String)
 
   static func == (a: MonitorEvent, b: MonitorEvent) -> Bool { a.text == b.text }
@@ -82,7 +84,9 @@ enum MonitorEvent: Equatable {
         ([report.scanning ? "scanning" : "not scanning: " + report.suspendReasons.joined(separator: ", ")] + readers)
         .joined(separator: "; ")
     case .daemonGone: return "the daemon is gone"
-    case .tap(let id, _, let uri, _, let handler): return "tap \(id): \(uri)\(handler.map { " for \($0)" } ?? "")"
+    case .tap(let id, _, let uri, _, let handler, let resolution):
+      let why = resolution.map { [$0.reason] + $0.claimants.map(\.reason) } ?? []
+      return (["tap \(id): \(uri)\(handler.map { " for \($0)" } ?? "")"] + why).joined(separator: "; ")
     case .tapClosed(let id, let state): return "tap \(id): \(state)"
     }
   }
@@ -99,6 +103,9 @@ extension MonitorEvent: Encodable {
     case uri
     case title
     case handler
+    case reason
+    case claimants
+    case moreClaimants
     case state
   }
 
@@ -112,13 +119,16 @@ extension MonitorEvent: Encodable {
       try container.encode(report.readers, forKey: .readers)
     case .daemonGone:
       try container.encode("daemon-gone", forKey: .event)
-    case .tap(let id, let time, let uri, let title, let handler):
+    case .tap(let id, let time, let uri, let title, let handler, let resolution):
       try container.encode("tap", forKey: .event)
       try container.encode(id, forKey: .id)
       try container.encode(time, forKey: .time)
       try container.encode(uri, forKey: .uri)
       try container.encode(title, forKey: .title)
       try container.encode(handler, forKey: .handler)
+      try container.encodeIfPresent(resolution?.reason, forKey: .reason)
+      try container.encodeIfPresent(resolution?.claimants.map(ClaimantReport.init), forKey: .claimants)
+      try container.encodeIfPresent(resolution?.moreClaimants, forKey: .moreClaimants)
     case .tapClosed(let id, let state):
       try container.encode("tap-closed", forKey: .event)
       try container.encode(id, forKey: .id)

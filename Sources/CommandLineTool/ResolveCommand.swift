@@ -8,7 +8,7 @@ extension Command {
     details: """
       Prints the handler that a tag with this URI would be offered to, and why. Nothing is opened.
 
-        --explain   print every step of the decision
+        --explain   print every step of the decision, and why each app that claims the link won or lost
       """,
     flags: ["explain"], words: 1...1
   ) { arguments, console throws(Failure) in
@@ -26,10 +26,38 @@ extension Command {
       return 0
     }
     if arguments.has("explain") {
-      for step in resolution.steps { console.line(step) }
+      for line in explanation(of: resolution) { console.line(line) }
     }
     console.line("\(resolution.handler ?? resolution.kind): \(resolution.reason)")
     return 0
+  }
+
+  /// Every step, and every app of which none has spoken.
+  static func explanation(of resolution: Resolution) -> [String] {
+    let untold = resolution.claimants.filter { claimant in !resolution.steps.contains { $0.hasSuffix(claimant.reason) }
+    }
+    var lines = resolution.steps + untold.map { "claimant: \($0.reason)" }
+    if resolution.moreClaimants > 0 { lines.append("claimant: and \(resolution.moreClaimants) more") }
+    return lines
+  }
+}
+
+/// What `resolve` and `monitor` print of an app that claims a link; its keys are what scripts depend on.
+struct ClaimantReport: Encodable {
+  let id: String
+  let claim: String
+  let outcome: String
+  let trust: String
+  let rule: String?
+  let reason: String
+
+  init(_ claimant: ClaimantDescription) {
+    id = claimant.id
+    claim = claimant.claim
+    outcome = claimant.outcome
+    trust = claimant.trust
+    rule = claimant.rule
+    reason = claimant.reason
   }
 }
 
@@ -44,7 +72,11 @@ struct ResolutionReport: Encodable {
     case kind
     case handler
     case candidates
+    case moreCandidates
+    case claimants
+    case moreClaimants
     case trusted
+    case question
     case reason
     case steps
   }
@@ -56,7 +88,11 @@ struct ResolutionReport: Encodable {
     // Null where there is none: scripts look for the key.
     try container.encode(resolution.handler, forKey: .handler)
     try container.encode(resolution.candidates, forKey: .candidates)
+    try container.encode(resolution.moreCandidates, forKey: .moreCandidates)
+    try container.encode(resolution.claimants.map(ClaimantReport.init), forKey: .claimants)
+    try container.encode(resolution.moreClaimants, forKey: .moreClaimants)
     try container.encode(resolution.trusted, forKey: .trusted)
+    try container.encode(resolution.question, forKey: .question)
     try container.encode(resolution.reason, forKey: .reason)
     try container.encode(resolution.steps, forKey: .steps)
   }

@@ -55,3 +55,34 @@ public struct Candidate: Sendable, Hashable {
     self.rule = rule
   }
 }
+
+extension Candidate {
+  /// Whether it is among those who may open the link.
+  public var wins: Bool { outcome == .only || outcome == .preferred || outcome == .offered }
+
+  /// Why it won or lost, and why it may be opened without a question or may not: a sentence without its full stop.
+  public var sentence: String {
+    let id = application.desktopID
+    let why =
+      switch outcome {
+      case .only: "is the only one that claims \(claim)"
+      case .preferred: "is preferred by the user"
+      case .offered: "is one of several that claim \(claim)"
+      case .anotherIsPreferred: "gives way to the one that the user prefers"
+      case .lessExact: "gives way to a more exact claim than \(claim)"
+      case .blocked: "is blocked by the user"
+      case .excluded: "does not take it: \(rule ?? "a rule") of its Links= excludes it"
+      case .notCovered: "does not take it: no rule of its Links= covers it"
+      case .undecided: "does not take it: to try its Links= takes too many steps, so what it says is not known"
+      }
+    guard wins else { return "\(id) \(why)" }
+    let trusted =
+      switch trust {
+      case .system: "installed by the system"
+      case .vouchedFor: "named by its domain"
+      case .confirmed: "allowed by the user"
+      case .unconfirmed: "not allowed yet by the user"
+      }
+    return "\(id) \(why), and \(trusted)"
+  }
+}

@@ -4,6 +4,8 @@ struct HandlerSelection {
   private(set) var candidates: [Candidate] = []
   /// Those who lost; no more than are ever shown.
   private(set) var losers: [Candidate] = []
+  /// How many more have lost.
+  private(set) var leftOut = 0
 
   /// A handler named for a thousand others would otherwise be a list of a thousand.
   static let maximumLosers = 32
@@ -13,10 +15,10 @@ struct HandlerSelection {
   ///     they are offered.
   ///   - covering: every claim that could cover the link, the most exact first.
   ///   - choices: what the user has chosen.
-  ///   - isVouchedFor: whether the domain itself names an application for this link.
+  ///   - isVouchedFor: whether the domain of a claim itself names the application that has made it for this link.
   init(
     _ claims: [(claim: String, applications: [Application])], covering: [String], choices: HandlerChoices,
-    isVouchedFor: (Application) -> Bool
+    isVouchedFor: (Application, _ claim: String) -> Bool
   ) {
     var seen: Set<String> = []
     var contenders: [(application: Application, claim: String)] = []
@@ -42,17 +44,21 @@ struct HandlerSelection {
         : preferredID != nil
           ? .anotherIsPreferred : own != claim ? .lessExact : isAlone ? .only : .offered
       let wins = outcome == .preferred || outcome == .only || outcome == .offered
-      guard wins || losers.count < Self.maximumLosers else { continue }
+      guard wins || losers.count < Self.maximumLosers else {
+        leftOut += 1
+        continue
+      }
       let trust: Candidate.Trust =
         application.origin == .system
         ? .system
         // Whoever can write an entry of the user's can give it any id, the one that a domain names included.
-        : application.origin == .store && isVouchedFor(application)
+        : application.origin == .store && isVouchedFor(application, own)
           ? .vouchedFor : choices.isAllowed(application, for: covering) ? .confirmed : .unconfirmed
       let candidate = Candidate(application, claim: own, outcome: outcome, trust: trust)
       if wins { candidates.append(candidate) } else { losers.append(candidate) }
     }
     losers += blocked.prefix(Self.maximumLosers)
+    leftOut += max(0, blocked.count - Self.maximumLosers)
   }
 
   /// What the user is to be asked before the first candidate is opened.

@@ -6,11 +6,11 @@ extension Registry {
   /// - Parameters:
   ///   - matches: the claims, the most exact first.
   ///   - matching: the link, and how many steps are left for it.
-  ///   - steps: gets what was found.
-  /// - Returns: those who want it, by claim; and of the others no more than are ever shown.
+  ///   - steps: gets the others, no more than are ever shown.
+  /// - Returns: those who want it, by claim.
   func willing(
-    among matches: [(pattern: String, values: [Int32])], _ matching: inout LinkMatching, _ steps: inout [Route.Step]
-  ) -> (willing: [(claim: String, applications: [Application])], unwilling: [Candidate]) {
+    among matches: [(pattern: String, values: [Int32])], _ matching: inout LinkMatching, _ steps: inout Explanation
+  ) -> [(claim: String, applications: [Application])] {
     var willing: [(claim: String, applications: [Application])] = []
     var unwilling: [Candidate] = []
     var count = 0
@@ -26,14 +26,15 @@ extension Registry {
         let candidate = Candidate(
           declaration.application, claim: pattern, outcome: outcome, trust: .unconfirmed, rule: rule)
         unwilling.append(candidate)
-        if count <= Self.mostNamed { steps.append(Route.Step("links", candidate.sentence)) }
+        if count <= Self.mostNamed { steps.add("links", candidate.sentence) }
       }
       if !applications.isEmpty { willing.append((pattern, applications)) }
     }
     if count > Self.mostNamed {
-      steps.append(Route.Step("links", "\(count - Self.mostNamed) more do not take it, by their Links="))
+      steps.add("links", "\(count - Self.mostNamed) more do not take it, by their Links=")
     }
-    return (willing, unwilling)
+    steps.lose(unwilling, leftOut: count - unwilling.count)
+    return willing
   }
 
   /// How many of those that lose are named one by one.

@@ -10,40 +10,45 @@ extension Registry {
   /// - Parameters:
   ///   - message: the whole message.
   ///   - policy: what the user's configuration says.
+  ///   - explaining: whether the answer has its steps; they take longer than the decision.
   /// - Returns: the answer, with its reason; a message without a URI is an answer too.
-  public func route(for message: NDEFMessage, policy: RoutingPolicy = RoutingPolicy()) -> Route {
-    var steps: [Route.Step] = []
+  public func route(
+    for message: NDEFMessage, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
+  ) -> Route {
+    var steps = Explanation(isWanted: explaining)
     for (number, record) in zip(1..., message.records) where record.isWellKnown(URIRecord.type) {
-      steps.append(Route.Step("record", "record \(number) of \(message.records.count) is the first URI record"))
-      return route(for: record, policy: policy, steps: steps)
+      steps.add("record", "record \(number) of \(message.records.count) is the first URI record")
+      return route(for: record, policy: policy, steps)
     }
-    steps.append(Route.Step("record", "none of \(message.records.count) records is a URI record"))
+    steps.add("record", "none of \(message.records.count) records is a URI record")
     guard let poster = message.records.first(where: { $0.isWellKnown("Sp") }) else {
-      return .none(nil, "the message has no URI record", steps: steps)
+      return .none(nil, "the message has no URI record", steps)
     }
     guard policy.smartPosters else {
-      steps.append(Route.Step("record", "there is a Smart Poster, but Smart Posters are switched off"))
-      return .none(nil, "the message has no URI record, and Smart Posters are switched off", steps: steps)
+      steps.add("record", "there is a Smart Poster, but Smart Posters are switched off")
+      return .none(nil, "the message has no URI record, and Smart Posters are switched off", steps)
     }
     do {
       let content = try NDEFMessage(decoding: poster.payload)
       guard let record = content.records.first(where: { $0.isWellKnown(URIRecord.type) }) else {
-        return .none(nil, "the Smart Poster has no URI record", steps: steps)
+        return .none(nil, "the Smart Poster has no URI record", steps)
       }
-      steps.append(Route.Step("record", "the first Smart Poster holds the URI"))
-      return route(for: record, policy: policy, steps: steps)
+      steps.add("record", "the first Smart Poster holds the URI")
+      return route(for: record, policy: policy, steps)
     } catch {
-      steps.append(Route.Step("record", "the Smart Poster cannot be decoded: \(error)"))
-      return .none(nil, "the Smart Poster cannot be decoded", steps: steps)
+      steps.add("record", "the Smart Poster cannot be decoded: \(error)")
+      return .none(nil, "the Smart Poster cannot be decoded", steps)
     }
   }
 
-  private func route(for record: NDEFRecord, policy: RoutingPolicy, steps: [Route.Step]) -> Route {
+  private func route(for record: NDEFRecord, policy: RoutingPolicy, _ steps: Explanation) -> Route {
+    var steps = steps
     do {
-      return route(for: try URIRecord(record).uri, policy: policy, steps: steps)
+      return route(for: try URIRecord(record).uri, policy: policy, steps)
     } catch {
       let reason = "the URI record cannot be decoded: \(error)"
-      return .refused(reason, steps: steps + [Route.Step("record", reason)])
+      steps.add("record", reason)
+      return .refused(reason, steps)
     }
   }
 }

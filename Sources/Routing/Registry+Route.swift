@@ -6,73 +6,70 @@ extension Registry {
   /// - Parameters:
   ///   - text: the URI as a tag or a person gives it.
   ///   - policy: what the user's configuration says.
+  ///   - explaining: whether the answer has its steps; they take longer than the decision.
   /// - Returns: the answer, with its reason; a text that is not a URI is an answer too.
-  public func route(for text: String, policy: RoutingPolicy = RoutingPolicy()) -> Route {
-    route(for: text, policy: policy, steps: [])
+  public func route(for text: String, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
+    route(for: text, policy: policy, Explanation(isWanted: explaining))
   }
 
   /// Decides who opens a URI that was parsed before.
-  public func route(for uri: URI, policy: RoutingPolicy = RoutingPolicy()) -> Route {
-    route(for: uri, policy: policy, steps: [])
+  public func route(for uri: URI, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
+    route(for: uri, policy: policy, Explanation(isWanted: explaining))
   }
 
-  func route(for text: String, policy: RoutingPolicy, steps: [Route.Step]) -> Route {
+  func route(for text: String, policy: RoutingPolicy, _ steps: Explanation) -> Route {
+    var steps = steps
     do {
       let uri = try URI(text)
-      return route(for: uri, policy: policy, steps: steps + [Route.Step("uri", "it is well-formed")])
+      steps.add("uri", "it is well-formed")
+      return route(for: uri, policy: policy, steps)
     } catch {
-      return .refused(error.message, steps: steps + [Route.Step("uri", error.message)])
+      steps.add("uri", error.message)
+      return .refused(error.message, steps)
     }
   }
 
-  private func route(for uri: URI, policy: RoutingPolicy, steps: [Route.Step]) -> Route {
+  private func route(for uri: URI, policy: RoutingPolicy, _ steps: Explanation) -> Route {
     var steps = steps
     if uri.isWeb {
       if let route = universalLink(for: uri, policy: policy, steps: &steps) { return route }
     } else if let indices = schemes[uri.scheme] {
-      steps.append(Route.Step("scheme", "\(uri.scheme) is claimed by \(list(applications(indices)))"))
+      steps.add("scheme", "\(uri.scheme) is claimed by \(list(applications(indices)))")
       let claim = HandlerChoices.claim(onScheme: uri.scheme)
       let selection = HandlerSelection(
         [(claim, applications(indices))], covering: [claim], choices: policy.choices
-      ) { _ in false }
+      ) { _, _ in false }
       if let route = chosen(.scheme, uri, selection, policy: policy, steps: &steps) { return route }
     } else {
-      steps.append(Route.Step("scheme", "no handler claims \(uri.scheme) links from tags"))
+      steps.add("scheme", "no handler claims \(uri.scheme) links from tags")
     }
-    return defaultApplication(for: uri, policy: policy, steps: steps)
+    return defaultApplication(for: uri, policy: policy, steps)
   }
 
-  private func universalLink(for uri: URI, policy: RoutingPolicy, steps: inout [Route.Step]) -> Route? {
+  private func universalLink(for uri: URI, policy: RoutingPolicy, steps: inout Explanation) -> Route? {
     guard let host = uri.linkDomain else {
       let what = uri.host?.kind == .domain ? "a port of its own" : "an address"
-      steps.append(Route.Step("domain", "the host has \(what), which no handler can claim"))
+      steps.add("domain", "the host has \(what), which no handler can claim")
       return nil
     }
     let matches = domains.matches(for: host)
     guard let first = matches.first else {
-      steps.append(Route.Step("domain", "no handler claims \(host)"))
+      steps.add("domain", "no handler claims \(host)")
       return nil
     }
-    steps.append(
-      Route.Step("domain", "\(host) matches \(first.pattern), claimed by \(list(applications(first.values)))"))
+    steps.add("domain", "\(host) matches \(first.pattern), claimed by \(list(applications(first.values)))")
     for other in matches.dropFirst() {
-      steps.append(
-        Route.Step("domain", "\(other.pattern) is less exact, claimed by \(list(applications(other.values)))"))
+      steps.add("domain", "\(other.pattern) is less exact, claimed by \(list(applications(other.values)))")
     }
     // One for all: what each of thousands may take is bounded only together.
     var matching = LinkMatching(uri)
-    let (willing, unwilling) = willing(among: matches, &matching, &steps)
-    var claims: [String: String] = [:]
-    for match in willing.reversed() {
-      for application in match.applications { claims[application.desktopID] = match.claim }
-    }
+    let willing = willing(among: matches, &matching, &steps)
     let selection = HandlerSelection(
       willing, covering: HandlerChoices.claims(covering: host), choices: policy.choices
-    ) { application in
-      guard let claim = claims[application.desktopID] else { return false }
-      return policy.associations[Self.domain(of: claim)]?.vouches(for: application.desktopID, &matching) == true
+    ) { application, claim in
+      policy.associations[Self.domain(of: claim)]?.vouches(for: application.desktopID, &matching) == true
     }
-    return chosen(.universalLink, uri, selection, unwilling, policy: policy, steps: &steps)
+    return chosen(.universalLink, uri, selection, policy: policy, steps: &steps)
   }
 
   /// What is said for a wildcard stands at the domain above, as with Apple and Android.
@@ -82,48 +79,48 @@ extension Registry {
 
   /// The route to whom the selection comes to; nil where nobody is left.
   private func chosen(
-    _ kind: Route.Kind, _ uri: URI, _ selection: HandlerSelection, _ unwilling: [Candidate] = [], policy: RoutingPolicy,
-    steps: inout [Route.Step]
+    _ kind: Route.Kind, _ uri: URI, _ selection: HandlerSelection, policy: RoutingPolicy,
+    steps: inout Explanation
   ) -> Route? {
-    for candidate in selection.losers where candidate.outcome != .lessExact {
-      steps.append(Route.Step("choice", candidate.sentence))
-    }
+    for candidate in selection.losers where candidate.outcome != .lessExact { steps.add("choice", candidate.sentence) }
+    steps.lose(selection.losers, leftOut: selection.leftOut)
     guard let first = selection.candidates.first else {
-      steps.append(Route.Step("choice", "nobody who claims the link is left"))
+      steps.add("choice", "nobody who claims the link is left")
       return nil
     }
-    for candidate in selection.candidates.prefix(8) { steps.append(Route.Step("choice", candidate.sentence)) }
+    for candidate in selection.candidates.prefix(Self.mostNamed) { steps.add("choice", candidate.sentence) }
     if first.trust == .vouchedFor {
-      steps.append(
-        Route.Step(
-          "choice", "\(Self.domain(of: first.claim)) itself names \(first.application.desktopID) for this link"))
+      steps.add("choice", "\(Self.domain(of: first.claim)) itself names \(first.application.desktopID) for this link")
     }
     let alternative = policy.schemes.contains(uri.scheme) ? defaults[uri.scheme] : nil
     let claim = kind == .scheme ? "\(uri.scheme) links from tags" : first.claim
     return Route(
       kind: kind, uri: uri, handler: first.application, candidates: selection.candidates.map(\.application),
-      claimants: selection.candidates + selection.losers + unwilling, question: selection.question,
-      alternative: alternative,
-      trusted: first.trust != .unconfirmed, reason: "\(first.application.desktopID) claims \(claim)", steps: steps)
+      claimants: selection.candidates + steps.losers, claimantsLeftOut: steps.leftOut, question: selection.question,
+      alternative: alternative, trusted: first.trust != .unconfirmed,
+      reason: "\(first.application.desktopID) claims \(claim)", steps: steps.steps)
   }
 
-  private func defaultApplication(for uri: URI, policy: RoutingPolicy, steps: [Route.Step]) -> Route {
+  private func defaultApplication(for uri: URI, policy: RoutingPolicy, _ steps: Explanation) -> Route {
+    var steps = steps
     guard policy.schemes.contains(uri.scheme) else {
       let reason =
         "no handler claims \(uri.scheme) links, and they are not among the schemes that default applications get"
-      return .none(uri, reason, steps: steps + [Route.Step("default", "\(uri.scheme) is not an allowed scheme")])
+      steps.add("default", "\(uri.scheme) is not an allowed scheme")
+      return .none(uri, reason, steps)
     }
     guard let application = defaults[uri.scheme] else {
       let obstacle = unusableDefaults[uri.scheme].map { " that can be opened: \($0)" } ?? ""
       let finding = "\(uri.scheme) has no default application\(obstacle)"
-      return .none(
-        uri, "no handler claims the link, and \(finding)", steps: steps + [Route.Step("default", finding)])
+      steps.add("default", finding)
+      return .none(uri, "no handler claims the link, and \(finding)", steps)
     }
-    let step = Route.Step("default", "\(application.desktopID) is the default application for \(uri.scheme)")
+    steps.add("default", "\(application.desktopID) is the default application for \(uri.scheme)")
     return Route(
-      kind: .default, uri: uri, handler: application, candidates: [application], trusted: true,
+      kind: .default, uri: uri, handler: application, candidates: [application], claimants: steps.losers,
+      claimantsLeftOut: steps.leftOut, trusted: true,
       reason: "no handler claims the link; \(application.desktopID) is the default application for \(uri.scheme)",
-      steps: steps + [step])
+      steps: steps.steps)
   }
 
   func list(_ applications: [Application]) -> String {
@@ -133,39 +130,13 @@ extension Registry {
 }
 
 extension Route {
-  static func refused(_ reason: String, steps: [Step]) -> Route {
-    Route(kind: .refused, uri: nil, handler: nil, candidates: [], trusted: false, reason: reason, steps: steps)
+  static func refused(_ reason: String, _ steps: Explanation) -> Route {
+    Route(kind: .refused, uri: nil, handler: nil, candidates: [], trusted: false, reason: reason, steps: steps.steps)
   }
 
-  static func none(_ uri: URI?, _ reason: String, steps: [Step]) -> Route {
-    Route(kind: .none, uri: uri, handler: nil, candidates: [], trusted: false, reason: reason, steps: steps)
-  }
-}
-
-extension Candidate {
-  /// Why it won or lost, and why it is trusted or not.
-  var sentence: String {
-    let id = application.desktopID
-    let why =
-      switch outcome {
-      case .only: "is the only one that claims \(claim)"
-      case .preferred: "is preferred by the user"
-      case .offered: "is one of several that claim \(claim)"
-      case .anotherIsPreferred: "gives way to the one that the user prefers"
-      case .lessExact: "gives way to a more exact claim than \(claim)"
-      case .blocked: "is blocked by the user"
-      case .excluded: "does not take it: \(rule ?? "a rule") of its Links= excludes it"
-      case .notCovered: "does not take it: no rule of its Links= covers it"
-      case .undecided: "does not take it: to try its Links= takes too many steps, so what it says is not known"
-      }
-    guard outcome == .only || outcome == .preferred || outcome == .offered else { return "\(id) \(why)" }
-    let trusted =
-      switch trust {
-      case .system: "installed by the system"
-      case .vouchedFor: "named by its domain"
-      case .confirmed: "allowed by the user"
-      case .unconfirmed: "not allowed yet by the user"
-      }
-    return "\(id) \(why), and \(trusted)"
+  static func none(_ uri: URI?, _ reason: String, _ steps: Explanation) -> Route {
+    Route(
+      kind: .none, uri: uri, handler: nil, candidates: [], claimants: steps.losers, claimantsLeftOut: steps.leftOut,
+      trusted: false, reason: reason, steps: steps.steps)
   }
 }

@@ -53,6 +53,19 @@ public struct Registry: Sendable, Equatable {
     scheme != "http" && scheme != "https" && !URI.forbiddenSchemes.contains(scheme)
   }
 
+  /// Whose word counts for which handlers: the desktop ids of those that a store has installed, by domain.
+  ///
+  /// What is said for a wildcard stands at the domain above, as with Apple and Android.
+  public var claimsOfStores: [String: Set<String>] {
+    var claims: [String: Set<String>] = [:]
+    for declaration in declarations where declaration.application.origin == .store {
+      for pattern in declaration.domains {
+        claims[pattern.domain, default: []].insert(declaration.application.desktopID)
+      }
+    }
+    return claims
+  }
+
   func applications(_ indices: [Int32]) -> [Application] { indices.map { declarations[Int($0)].application } }
 
   /// The order of candidates: trusted ones first, then by id, so that an installation elsewhere changes nothing.

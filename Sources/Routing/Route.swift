@@ -53,9 +53,10 @@ public struct Route: Sendable, Hashable {
   public let handler: Application?
   /// Everybody who may open it, in the order in which they are offered. Empty for `none` and `refused`.
   public let candidates: [Application]
-  /// For `universalLink` and `scheme`: the candidates, and then some of those who claim the link and do not open it. Empty
-  /// where nobody claims it.
+  /// Of all who claim the link: those among the candidates, and then some of those who do not open it.
   public let claimants: [Candidate]
+  /// How many more claim the link and do not open it than are in `claimants`.
+  public let claimantsLeftOut: Int
   /// What the user is asked first.
   public let question: Question
   /// Who gets the URI alone where the user does not want the handler: the scheme's default application. Nil for `default`, and
@@ -65,7 +66,7 @@ public struct Route: Sendable, Hashable {
   public let trusted: Bool
   /// Why, as a sentence without its full stop. For `refused` it tells nothing of the URI but single characters and its scheme.
   public let reason: String
-  /// How the answer was reached, the last step last.
+  /// How the answer was reached, the last step last; empty where that was not asked for.
   public let steps: [Step]
 
   /// Whether the handler gets the whole NDEF message, or the URI alone.
@@ -73,13 +74,15 @@ public struct Route: Sendable, Hashable {
 
   init(
     kind: Kind, uri: URI?, handler: Application?, candidates: [Application], claimants: [Candidate] = [],
-    question: Question = .nothing, alternative: Application? = nil, trusted: Bool, reason: String, steps: [Step]
+    claimantsLeftOut: Int = 0, question: Question = .nothing, alternative: Application? = nil, trusted: Bool,
+    reason: String, steps: [Step]
   ) {
     self.kind = kind
     self.uri = uri
     self.handler = handler
     self.candidates = candidates
     self.claimants = claimants
+    self.claimantsLeftOut = claimantsLeftOut
     self.question = question
     self.alternative = alternative
     self.trusted = trusted

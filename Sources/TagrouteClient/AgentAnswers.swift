@@ -8,6 +8,32 @@ public struct AgentStatus: Sendable, Hashable {
   public var registered: Bool
 }
 
+/// A handler that claims a URI, and why it opens it or does not.
+public struct ClaimantDescription: Sendable, Hashable {
+  /// The desktop id.
+  public var id: String
+  /// What it claims that covers the URI.
+  public var claim: String
+  /// Why it won or lost: `only`, `preferred`, `offered`, `another-is-preferred`, `less-exact`, `blocked`, `excluded`,
+  /// `not-covered`, `undecided`; others may come.
+  public var outcome: String
+  /// `system`, `vouched-for`, `confirmed` or `unconfirmed`.
+  public var trust: String
+  /// Where the rule stands in its `Links=` that excludes the URI; nil where none does.
+  public var rule: String?
+  /// All that in a sentence.
+  public var reason: String
+
+  init(_ values: [String: Value]) {
+    id = values["id"]?.asString ?? ""
+    claim = values["claim"]?.asString ?? ""
+    outcome = values["outcome"]?.asString ?? ""
+    trust = values["trust"]?.asString ?? ""
+    rule = values["rule"]?.asString
+    reason = values["reason"]?.asString ?? ""
+  }
+}
+
 /// Where a URI would go.
 public struct Resolution: Sendable, Hashable {
   /// The URI in its normal form, or as given where it is refused.
@@ -16,10 +42,18 @@ public struct Resolution: Sendable, Hashable {
   public var kind: String
   /// The handler's desktop id; nil where there is none.
   public var handler: String?
-  /// The desktop ids of all handlers that could take it, the best first.
+  /// The desktop ids of the handlers that could take it, the best first.
   public var candidates: [String]
+  /// How many more could take it.
+  public var moreCandidates: UInt32
+  /// Those who claim it, whoever opens it.
+  public var claimants: [ClaimantDescription]
+  /// How many more claim it.
+  public var moreClaimants: UInt32
   /// Whether the handler needs no confirmation.
   public var trusted: Bool
+  /// What the user is asked first: `nothing`, `whether-allowed` or `which`; others may come.
+  public var question: String
   /// Why, in a sentence.
   public var reason: String
   /// Every step that led there.
@@ -30,6 +64,10 @@ public struct Resolution: Sendable, Hashable {
     kind = values["kind"]?.asString ?? ""
     handler = values["handler"]?.asString
     candidates = values["candidates"]?.asStrings ?? []
+    moreCandidates = values["more-candidates"]?.asUInt32 ?? 0
+    claimants = values["claimants"]?.asArray?.compactMap(\.asDictionary).map(ClaimantDescription.init) ?? []
+    moreClaimants = values["more-claimants"]?.asUInt32 ?? 0
+    question = values["question"]?.asString ?? ""
     trusted = values["trusted"]?.asBool ?? false
     reason = values["reason"]?.asString ?? ""
     steps = values["steps"]?.asStrings ?? []

@@ -83,11 +83,30 @@ import Testing
     let explained = try await run(["resolve", "--explain", "https://example.com"], on: bus)
     #expect(explained.output == "uri: it is well-formed\nnone: nobody\n")
     let json = try object(try await run(["resolve", "--json", "https://example.com"], on: bus).output)
-    #expect(Set(json.keys) == ["uri", "kind", "handler", "candidates", "trusted", "reason", "steps"])
+    #expect(
+      Set(json.keys) == [
+        "uri", "kind", "handler", "candidates", "moreCandidates", "claimants", "moreClaimants", "trusted", "question",
+        "reason", "steps",
+      ])
     #expect(json["handler"] is NSNull)
     let long = try await run(["resolve", "https://example.com/" + String(repeating: "a", count: 8192)], on: bus)
     #expect(long.status == .exited(64))
     #expect(long.errors == ["tagroute: the URI is longer than 8 KiB"])
+  }
+
+  @Test func handlersChecksAFileWithoutAnAgent() async throws {
+    let bus = try await PrivateBus.start()
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(
+      #"{"applinks": {"details": [{"appIDs": ["a"], "components": [{"/": 1}]}]}}"#, to: "a.json")
+    let wrong = try await run(["handlers", "--check", file], on: bus)
+    #expect(wrong.output == "\(file):1:64: applinks.details[0].components[0].\"/\": it is not a text\n")
+    #expect(wrong.status == .exited(1))
+    try folder.write(#"{"applinks": {"details": [{"appIDs": ["a"], "components": [{"/": "/a"}]}]}}"#, to: "a.json")
+    let right = try await run(["handlers", "--check", file], on: bus)
+    #expect(right.output.isEmpty && right.status == .exited(0))
+    #expect(try await run(["handlers", "--check", file, "b"], on: bus).status == .exited(64))
+    #expect(try await run(["handlers", file], on: bus).status == .exited(64))
   }
 
   @Test func handlersTellsWhatIsRegisteredAndWhatIsBroken() async throws {

@@ -66,6 +66,10 @@ import Testing
     #expect(link["candidates"] as? [String] == [HandlerStandIn.desktopID])
     #expect(link["trusted"] as? Bool == true)
     #expect((link["reason"] as? String)?.isEmpty == false)
+    let claimants = try #require(link["claimants"] as? [[String: Any]])
+    #expect(claimants.map { $0["id"] as? String } == [HandlerStandIn.desktopID])
+    #expect(claimants.map { $0["outcome"] as? String } == ["only"])
+    #expect(link["moreClaimants"] as? Int == 0 && link["moreCandidates"] as? Int == 0)
     for (uri, kind) in [("javascript:alert(1)", "refused"), ("tel:+15550100", "none")] {
       let answer = try await object(desktop, "resolve", uri)
       #expect(answer["uri"] as? String == uri)

@@ -75,3 +75,47 @@ import UniversalLinks
     #expect(route.steps.count < 20)
   }
 }
+
+/// What is told of those who claim a link.
+@Suite struct ClaimantTests {
+  @Test("every claimant is told of, with why it won or lost; the steps only where somebody asks")
+  func outcomes() throws {
+    let rules =
+      #"{"applinks": {"details": [{"appIDs": ["menu"], "components": [{"/": "/bill", "exclude": true}, {}]}]}}"#
+    let menu = HandlerDeclaration(
+      application: application("menu"), domains: [try DomainPattern("a.example.com")],
+      links: try AppSiteAssociation(json: Array(rules.utf8)))
+    let registry = Registry(declarations: [
+      menu, try handler("other", ["a.example.com"]), try handler("below", ["*.example.com"]),
+    ])
+    func outcomes(_ route: Route) -> [String] {
+      route.claimants.map { "\($0.application.desktopID) \($0.outcome.rawValue)" }
+    }
+    let bill = registry.route(for: "https://a.example.com/bill")
+    #expect(outcomes(bill).first == "other.desktop only")
+    #expect(Set(outcomes(bill)) == ["other.desktop only", "below.desktop less-exact", "menu.desktop excluded"])
+    #expect(bill.claimants.first { $0.outcome == .excluded }?.rule == "applinks.details[0].components[0]")
+    #expect(bill.claimants.count == 3 && bill.claimantsLeftOut == 0)
+    let both = registry.route(for: "https://a.example.com/7")
+    #expect(Set(outcomes(both)) == ["menu.desktop offered", "other.desktop offered", "below.desktop less-exact"])
+    let quick = registry.route(for: "https://a.example.com/bill", explaining: false)
+    #expect(quick.steps.isEmpty && !bill.steps.isEmpty)
+    #expect(quick.claimants == bill.claimants && quick.handler == bill.handler && quick.reason == bill.reason)
+  }
+
+  @Test("where all rules keep it out, the default application opens it, and they are told of all the same")
+  func nobodyLeft() throws {
+    let rules = #"{"applinks": {"details": [{"appIDs": ["menu"], "components": []}]}}"#
+    let many = try (0..<50).map { number in
+      HandlerDeclaration(
+        application: application("menu\(number)"), domains: [try DomainPattern("a.example.com")],
+        links: try AppSiteAssociation(json: Array(rules.replacing("menu", with: "menu\(number)").utf8)))
+    }
+    let registry = Registry(declarations: many, defaults: ["https": application("browser")])
+    let route = registry.route(for: "https://a.example.com/7")
+    #expect(route.kind == .default && route.handler == application("browser"))
+    #expect(route.claimants.count + route.claimantsLeftOut == 50)
+    #expect(route.claimants.allSatisfy { $0.outcome == .notCovered })
+    #expect(route.steps.count < 15)
+  }
+}
