@@ -103,8 +103,17 @@ extension AgentService {
   }
 
   /// Takes in what domains have said. Taps never wait for a domain: its last answer counts, as long as it does.
+  ///
+  /// One reading after the other, so that an older one never takes the place of a newer.
   func readAssociations() async {
     guard let associations else { return }
-    routing.associations = await associations.associations(at: now().microseconds / 1_000_000)
+    let previous = readingAssociations
+    let task = Task {
+      await previous?.value
+      let claims = await handlers.registry.claimsOfStores
+      routing.associations = await associations.associations(of: claims, at: now().microseconds / 1_000_000)
+    }
+    readingAssociations = task
+    await task.value
   }
 }

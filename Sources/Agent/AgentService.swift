@@ -19,6 +19,8 @@ actor AgentService {
   private let launcher: Launcher
   private let notifications: NotificationClient
   let associations: AssociationStore?
+  /// The last reading of what domains have said.
+  var readingAssociations: Task<Void, Never>?
   var routing: RoutingPolicy
   private let timeout: NotificationTimeout
   private let languages: [String]
@@ -127,6 +129,7 @@ actor AgentService {
       for problem in new.prefix(most) { log(.warning, "\(problem)") }
       if new.count > most { log(.warning, "\(new.count - most) more; tagroute handlers --check has them all") }
       known = Set(problems)
+      await readAssociations()
     }
   }
 

@@ -38,12 +38,20 @@ struct AssociationUpdate: Sendable {
   private static func wait(_ program: String) -> Int32? {
     var spawn = ProcessSpawn(
       program, arguments: [program, "handlers", "verify", "--due"],
-      environment: ProcessEnvironment.current.map { "\($0.key)=\($0.value)" })
+      environment: Self.environment(of: ProcessEnvironment.current))
     spawn.output = .null
     guard let child = try? spawn.start() else { return nil }
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0 { if errno != EINTR { return nil } }
     return tagroute_exited_normally(status) != 0 ? tagroute_exit_code(status) : -1
+  }
+
+  /// What it takes to find the agent, the files and the user's words, and nothing else: `NOTIFY_SOCKET` is the agent's own.
+  static func environment(of own: [String: String]) -> [String] {
+    let names: Set = [
+      "DBUS_SESSION_BUS_ADDRESS", "HOME", "LANG", "LC_ALL", "LC_MESSAGES", "PATH", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
+    ]
+    return own.filter { names.contains($0.key) }.map { "\($0.key)=\($0.value)" }.sorted()
   }
 
   /// The command line that was installed or built together with this program.

@@ -152,17 +152,24 @@ final class Transfer {
   private func outcome(status: Int, _ handle: UnsafeMutableRawPointer) -> FetchOutcome {
     switch status {
     case 200:
-      var field: UnsafeMutablePointer<curl_header>?
-      var value: String?
-      if curl_easy_header(handle, "Cache-Control", 0, UInt32(CURLH_HEADER), -1, &field) == CURLHE_OK {
-        value = field?.pointee.value.map { String(cString: $0) }
-      }
-      return .found(body, cacheControl: value)
+      return .found(body, cacheControl: cacheControl(handle))
     case 404, 410: return .absent
     case 300..<400:
       return .failed(FetchFailure(.redirect, "the server redirects (status \(status)), which is not followed"))
     default: return .failed(FetchFailure(.status, "the server answers with status \(status)"))
     }
+  }
+
+  /// Several fields of one name are one list (RFC 9110, section 5.3); there are no more than the header has room for.
+  private func cacheControl(_ handle: UnsafeMutableRawPointer) -> String? {
+    var values: [String] = []
+    var field: UnsafeMutablePointer<curl_header>?
+    while curl_easy_header(handle, "Cache-Control", values.count, UInt32(CURLH_HEADER), -1, &field) == CURLHE_OK,
+      let value = field?.pointee.value
+    {
+      values.append(String(cString: value))
+    }
+    return values.isEmpty ? nil : values.joined(separator: ", ")
   }
 
   private func failure(_ result: CURLcode) -> FetchFailure {

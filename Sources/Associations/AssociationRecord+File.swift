@@ -22,10 +22,10 @@ extension AssociationRecord {
   /// The most that a record has besides its document, in bytes.
   static let maximumHeader = 4096
 
-  /// Reads such a file.
+  /// Reads such a file. Whether the document in it is one is for whoever parses it.
   ///
   /// - Returns: nil where it is none: whoever finds one that is broken asks the domain again.
-  init?(encoded bytes: [UInt8], of document: AssociationDocument) {
+  init?(encoded bytes: [UInt8]) {
     var rest = bytes[...]
     var lines: [String] = []
     while true {
@@ -41,10 +41,7 @@ extension AssociationRecord {
       let words = line.split(separator: " ", maxSplits: 1).map(String.init)
       guard words.count == 2, read(words[0], words[1]) else { return nil }
     }
-    if case .file? = answer {
-      guard document.mistake(in: Array(rest)) == nil else { return nil }
-      answer = .file(Array(rest))
-    }
+    if case .file? = answer { answer = .file(Array(rest)) }
   }
 
   private mutating func read(_ key: String, _ value: String) -> Bool {

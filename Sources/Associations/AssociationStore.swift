@@ -8,8 +8,10 @@ public import UniversalLinks
 /// In the state directory rather than the cache: where what is known were lost whenever somebody tidies up, handlers that are
 /// trusted would be asked about while there is no network. What reads and writes files has a thread of its own.
 public struct AssociationStore: Sendable, Hashable {
-  /// The most documents of a kind that are loaded; nobody has as many handlers.
-  static let maximumDocuments = 1000
+  /// The most domains whose documents are loaded; nobody has as many handlers.
+  static let maximumDomains = 1000
+  /// What the rules of all documents that are loaded may come to, as of one such document; they take some 20 MB.
+  static let maximumCost = 1 << 18
 
   private let directory: String
 
@@ -37,8 +39,14 @@ public struct AssociationStore: Sendable, Hashable {
   }
 
   private func readRecord(of document: AssociationDocument, at domain: String) -> AssociationRecord {
-    guard let path = path(document, domain), let bytes = Self.contents(of: path) else { return AssociationRecord() }
-    return AssociationRecord(encoded: bytes, of: document) ?? AssociationRecord()
+    guard let record = unchecked(document, at: domain) else { return AssociationRecord() }
+    if case .file(let file)? = record.answer, document.mistake(in: file) != nil { return AssociationRecord() }
+    return record
+  }
+
+  /// A record whose file nobody has parsed yet; nil where there is none.
+  private func unchecked(_ document: AssociationDocument, at domain: String) -> AssociationRecord? {
+    path(document, domain).flatMap(Self.contents).flatMap(AssociationRecord.init(encoded:))
   }
 
   /// Keeps a record.
@@ -84,26 +92,73 @@ public struct AssociationStore: Sendable, Hashable {
     }
   }
 
-  /// What still counts of all that is known.
+  /// What still counts of what domains say of applications.
   ///
-  /// - Parameter now: seconds since 1970.
+  /// - Parameters:
+  ///   - claims: the desktop ids of the applications that are asked about, by domain. Nothing else is read, and of what a file says
+  ///     to others nothing is kept.
+  ///   - now: seconds since 1970.
   /// - Returns: by domain.
-  public func associations(at now: Int64) async -> [String: DomainAssociation] {
-    (try? await DedicatedThread.run { readAll(at: now) }) ?? [:]
+  public func associations(of claims: [String: Set<String>], at now: Int64) async -> [String: DomainAssociation] {
+    (try? await DedicatedThread.run { load(claims, at: now) }) ?? [:]
   }
 
-  private func readAll(at now: Int64) -> [String: DomainAssociation] {
+  private func load(_ claims: [String: Set<String>], at now: Int64) -> [String: DomainAssociation] {
     var result: [String: DomainAssociation] = [:]
-    for document in AssociationDocument.allCases {
-      for domain in Self.names(in: "\(directory)/\(document.rawValue)").prefix(Self.maximumDocuments) {
-        guard case .file(let file)? = readRecord(of: document, at: domain).current(at: now) else { continue }
-        switch document {
-        case .appSiteAssociation: result[domain, default: .init()].appLinks = try? AppSiteAssociation(json: file)
-        case .assetLinks: result[domain, default: .init()].assetLinks = try? AssetLinks(json: file)
+    var cost = 0
+    let known = AssociationDocument.allCases.reduce(into: Set<String>()) { known, document in
+      known.formUnion(Self.names(in: "\(directory)/\(document.rawValue)"))
+    }
+    for domain in known.sorted().lazy.filter({ claims[$0] != nil }).prefix(Self.maximumDomains) {
+      let ids = claims[domain] ?? []
+      var association = DomainAssociation()
+      switch unchecked(.appSiteAssociation, at: domain)?.current(at: now) {
+      case .file(let file)?:
+        association.appLinks = try? AppSiteAssociation(json: file).limited { appID in
+          ids.contains { AppSiteAssociation.appID(appID, names: $0) }
+        }
+        association.appLinksAreUnknown = association.appLinks == nil
+      case AssociationRecord.Answer.none?: break
+      case nil: association.appLinksAreUnknown = true
+      }
+      if case .file(let file)? = unchecked(.assetLinks, at: domain)?.current(at: now) {
+        association.assetLinks = (try? AssetLinks(json: file))?.limited(to: ids)
+      }
+      cost += association.appLinks?.cost ?? 0
+      guard cost <= Self.maximumCost else { break }
+      if association.appLinks != nil || association.assetLinks != nil { result[domain] = association }
+    }
+    return result
+  }
+
+  /// The domains in the order in which they are to be asked: those that never were first, then the one that was asked longest ago.
+  ///
+  /// - Parameter domains: in IDNA form.
+  public func longestAgoFirst(_ domains: [String]) async -> [String] {
+    let times = try? await DedicatedThread.run {
+      domains.map { domain in
+        AssociationDocument.allCases.map { document in
+          var information = stat()
+          guard let path = path(document, domain), stat(path, &information) == 0 else { return 0 }
+          return Int(information.st_mtim.tv_sec)
+        }.min() ?? 0
+      }
+    }
+    guard let times else { return domains }
+    return zip(times, domains).sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  /// Deletes what is known of all other domains.
+  ///
+  /// - Parameter domains: those that an application claims.
+  public func forget(allBut domains: Set<String>) async {
+    _ = try? await DedicatedThread.run {
+      for document in AssociationDocument.allCases {
+        for domain in Self.names(in: "\(directory)/\(document.rawValue)") where !domains.contains(domain) {
+          unlink("\(directory)/\(document.rawValue)/\(domain)")
         }
       }
     }
-    return result
   }
 
   private func path(_ document: AssociationDocument, _ domain: String) -> String? {

@@ -10,6 +10,8 @@ import TagrouteClient
 struct HandlerVerification {
   /// The most domains of a handler that are asked.
   static let maximumDomains = 100
+  /// Of a run in the background, in seconds: the next is not to find it still there.
+  private static let longestRun: UInt32 = 3000
 
   let agent: AgentClient
   let console: Console
@@ -79,7 +81,14 @@ struct HandlerVerification {
   /// Only of handlers for which an answer counts: it changes nothing for those that are the system's or the user's own, and a
   /// question tells the domain that they are installed.
   func refreshDue() async throws(Failure) -> Int32 {
-    let domains = Self.domains(of: try await handlers().filter { $0.problem == nil && $0.origin == "store" })
+    // Ends the process: what came before is kept, and the agent asks again in an hour.
+    alarm(Self.longestRun)
+    let handlers = try await handlers()
+    let store = AssociationStore(environment: ProcessEnvironment.current)
+    // An entry that is wrong today may be right tomorrow: what is known of its domains is kept as long as nobody can tell.
+    if handlers.allSatisfy({ $0.problem == nil }) { await store?.forget(allBut: Set(Self.domains(of: handlers))) }
+    let claimed = Self.domains(of: handlers.filter { $0.problem == nil && $0.origin == "store" })
+    let domains = await store?.longestAgoFirst(claimed) ?? claimed
     let findings = await refresh.ask(Array(domains.prefix(Self.maximumDomains * 10)), onlyDue: true)
     try await tellAgent(findings)
     let asked = findings.joined().count
@@ -166,7 +175,7 @@ struct DomainReport: Encodable {
   init(_ findings: [AssociationRefresh.Finding], of description: HandlerDescription, now: Int64) {
     let handler = description.id
     domain = findings.first?.domain ?? ""
-    documents = findings.map { finding in
+    let documents = findings.map { finding in
       let failure = finding.record.failure
       let state: Document.State =
         switch finding.outcome {
@@ -178,13 +187,19 @@ struct DomainReport: Encodable {
         document: finding.document.rawValue, state: state, code: failure?.code.rawValue ?? "",
         reason: failure?.message ?? "")
     }
+    // Where nobody knows whether there are rules, the document without any does not count.
+    let hasRules = findings.contains { $0.document == .appSiteAssociation && $0.record.current(at: now) != nil }
+    let counting = findings.filter { hasRules || $0.document == .appSiteAssociation }
     // Anybody can give an entry of the user's own any id.
     let isNamed =
-      description.origin == "store" && findings.contains { $0.record.names(handler, in: $0.document, at: now) }
+      description.origin == "store" && counting.contains { $0.record.names(handler, in: $0.document, at: now) }
     trusted = isNamed || description.origin == "system"
     earlierAnswerCounts = isNamed
+    self.documents = documents
     state =
-      documents.contains { $0.state == .named }
+      counting.contains { finding in
+        documents.contains { $0.document == finding.document.rawValue && $0.state == .named }
+      }
       ? .verified : documents.contains { $0.state == .failed } ? .failed : .notNamed
   }
 

@@ -26,7 +26,9 @@ import UniversalLinks
     #expect(findings.map { $0.map(\.domain) } == domains.map { [$0, $0] })
     #expect(findings.allSatisfy { $0.map(\.document) == AssociationDocument.allCases })
     #expect(findings.joined().allSatisfy { $0.problem == nil && $0.record.failure == nil })
-    let known = await store.associations(at: Self.now)
+    let ids: Set = ["org.example.Menu.desktop"]
+    let known = await store.associations(
+      of: Dictionary(uniqueKeysWithValues: domains.map { ($0, ids) }), at: Self.now)
     #expect(known.keys.sorted() == Array(domains.dropLast()))
     #expect(known["refresh0.example.com"]?.names("org.example.Menu.desktop") == true)
   }
@@ -43,7 +45,7 @@ import UniversalLinks
   @Test("a domain that fails keeps what it said")
   func failing() async throws {
     var record = AssociationRecord()
-    let file = Array(#"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": []}]}}"#.utf8)
+    let file = Array(#"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": [{}]}]}}"#.utf8)
     record.take(.found(file, cacheControl: nil), at: Self.now)
     try await store.keep(record, of: .appSiteAssociation, at: "broken.example.com")
     let later = Self.now + 86_400
@@ -51,7 +53,8 @@ import UniversalLinks
     let finding = try #require(findings.first?.first)
     #expect(finding.record.failure?.code == .status)
     #expect(finding.record.names("org.example.Menu.desktop", in: .appSiteAssociation, at: later))
-    #expect(await store.associations(at: later)["broken.example.com"]?.names("org.example.Menu.desktop") == true)
+    let known = await store.associations(of: ["broken.example.com": ["org.example.Menu.desktop"]], at: later)
+    #expect(known["broken.example.com"]?.names("org.example.Menu.desktop") == true)
   }
 
   @Test("without a store nothing is kept; a store that cannot be written is named")

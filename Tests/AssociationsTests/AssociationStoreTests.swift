@@ -29,6 +29,15 @@ import UniversalLinks
       "target": {"namespace": "linux_app", "desktop_id": "org.example.Table"}}]
     """
 
+  private func known(at now: Int64) async -> [String: DomainAssociation] {
+    let label = String(repeating: "a", count: 61)
+    let ids: Set = ["org.example.Menu.desktop", "org.example.Table.desktop"]
+    let domains = ["example.com", "link.example.com", "pipe.example.com", "\(label).\(label).\(label).\(label).com"]
+    return await store.associations(
+      of: Dictionary(
+        uniqueKeysWithValues: (domains + ["nonsense.example.com", "large.example.com"]).map { ($0, ids) }), at: now)
+  }
+
   @Test("what was kept is there, for the user alone, and nothing else is")
   func keep() async throws {
     let record = record(menu("/a"))
@@ -52,19 +61,19 @@ import UniversalLinks
     var after = stat()
     #expect(stat(path, &after) == 0)
     #expect(before.st_ino != after.st_ino)
-    #expect(await store.associations(at: Self.now).count == 1)
+    #expect(await known(at: Self.now).count == 1)
   }
 
   @Test("who a domain vouches for, from both files")
   func associations() async throws {
     try await store.keep(record(menu("/a/*")), of: .appSiteAssociation, at: "example.com")
     try await store.keep(record(links), of: .assetLinks, at: "example.com")
-    let association = try #require(await store.associations(at: Self.now)["example.com"])
+    let association = try #require(await known(at: Self.now)["example.com"])
     #expect(association.vouches(for: "org.example.Menu.desktop", on: try URI("https://example.com/a/1")))
     #expect(!association.vouches(for: "org.example.Menu.desktop", on: try URI("https://example.com/b")))
     #expect(association.vouches(for: "org.example.Table.desktop", on: try URI("https://example.com/b")))
     #expect(!association.vouches(for: "org.example.Other.desktop", on: try URI("https://example.com/a/1")))
-    #expect(await store.associations(at: Self.now + AssociationRecord.maximumAge).isEmpty)
+    #expect(await known(at: Self.now + AssociationRecord.maximumAge).isEmpty)
   }
 
   @Test(
@@ -78,7 +87,7 @@ import UniversalLinks
     let label = String(repeating: "a", count: 61)
     let domain = "\(label).\(label).\(label).\(label).com"
     try await store.keep(record(menu("/a")), of: .appSiteAssociation, at: domain)
-    #expect(await store.associations(at: Self.now)[domain] != nil)
+    #expect(await known(at: Self.now)[domain] != nil)
   }
 
   @Test("what is no record, or no file, is not there")
@@ -90,6 +99,59 @@ import UniversalLinks
     #expect(mkdir(folder.file("\(base)/folder.example.com"), 0o700) == 0)
     #expect(mkfifo(folder.file("\(base)/pipe.example.com"), 0o600) == 0)
     #expect(symlink(folder.file("\(base)/example.com"), folder.file("\(base)/link.example.com")) == 0)
-    #expect(await store.associations(at: Self.now).keys.sorted() == ["example.com"])
+    #expect(await known(at: Self.now).keys.sorted() == ["example.com"])
+  }
+
+  @Test("of each domain only what is asked about is kept in memory, and all together is bounded")
+  func bounded() async throws {
+    let details = ["org.example.Menu", "ABCDE12345.org.example.Menu", "org.example.Other"].map {
+      #"{"appIDs": ["\#($0)"], "components": [{"/": "\#(String(repeating: "*a", count: 2000))"}]}"#
+    }
+    let file = #"{"applinks": {"details": [\#(details.joined(separator: ","))]}}"#
+    for number in 0..<3 { try await store.keep(record(file), of: .appSiteAssociation, at: "d\(number).example") }
+    let claims: [String: Set<String>] = [
+      "d1.example": ["org.example.Menu.desktop"], "d2.example": ["org.example.None.desktop"],
+    ]
+    let known = await store.associations(of: claims, at: Self.now)
+    #expect(known.keys.sorted() == ["d1.example", "d2.example"])
+    #expect(known["d1.example"]?.appLinks?.details.map(\.appIDs) == [["org.example.Menu"]])
+    #expect(known["d2.example"]?.appLinks?.details.isEmpty == true)
+  }
+
+  @Test("whether there are rules is unknown where the domain was not asked, has not answered, or did so too long ago")
+  func unknown() async throws {
+    try await store.keep(record(links), of: .assetLinks, at: "example.com")
+    let link = try URI("https://example.com/")
+    func vouches(_ now: Int64 = Self.now) async -> Bool {
+      await known(at: now)["example.com"]?.vouches(for: "org.example.Table.desktop", on: link) == true
+    }
+    #expect(await !vouches())
+    var failed = AssociationRecord()
+    failed.take(.failed(FetchFailure(.status, "status 500")), at: Self.now)
+    try await store.keep(failed, of: .appSiteAssociation, at: "example.com")
+    #expect(await !vouches())
+    var absent = AssociationRecord()
+    absent.take(.absent, at: Self.now - AssociationRecord.maximumAge)
+    try await store.keep(absent, of: .appSiteAssociation, at: "example.com")
+    #expect(await !vouches())
+    absent.take(.absent, at: Self.now)
+    try await store.keep(absent, of: .appSiteAssociation, at: "example.com")
+    #expect(await vouches())
+  }
+
+  @Test("who was asked longest ago is asked first, and what nobody claims any more is forgotten")
+  func order() async throws {
+    for (domain, time) in [("a.example", 300), ("b.example", 100), ("c.example", 200)] {
+      for document in AssociationDocument.allCases {
+        try await store.keep(record(menu("/")), of: document, at: domain)
+        var times = [timespec(tv_sec: time, tv_nsec: 0), timespec(tv_sec: time, tv_nsec: 0)]
+        #expect(utimensat(AT_FDCWD, folder.file("state/associations/\(document.rawValue)/\(domain)"), &times, 0) == 0)
+      }
+    }
+    let domains = ["a.example", "b.example", "c.example", "new.example"]
+    #expect(await store.longestAgoFirst(domains) == ["new.example", "b.example", "c.example", "a.example"])
+    await store.forget(allBut: ["b.example"])
+    #expect(await store.record(of: .appSiteAssociation, at: "a.example") == AssociationRecord())
+    #expect(await store.record(of: .appSiteAssociation, at: "b.example") != AssociationRecord())
   }
 }

@@ -48,6 +48,15 @@ public struct AssetLinks: Sendable, Hashable {
     desktopIDs = found
   }
 
+  /// The file without what it says to others.
+  ///
+  /// - Parameter ids: desktop file ids, with `.desktop`.
+  public func limited(to ids: Set<String>) -> AssetLinks {
+    AssetLinks(desktopIDs: desktopIDs.filter { ids.contains($0.hasSuffix(".desktop") ? $0 : $0 + ".desktop") })
+  }
+
+  private init(desktopIDs: [String]) { self.desktopIDs = desktopIDs }
+
   /// Whether a statement names the application with this desktop file id.
   public func names(_ desktopID: String) -> Bool {
     let plain = desktopID.hasSuffix(".desktop") ? String(desktopID.dropLast(8)) : desktopID
