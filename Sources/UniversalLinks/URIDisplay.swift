@@ -1,8 +1,8 @@
 extension URI {
   /// The link as a person is shown it: where it leads, in characters that cannot mislead.
   ///
-  /// Host and path for http and https (desktops turn a text with a scheme into a link of their own), what follows the
-  /// scheme for mailto, sms and tel, the whole for the rest; `?…` stands for a query. The host is as `Host/display` has it. In
+  /// Host and path for http and https (desktops turn a text with `https://` into a link of their own), the whole for the rest, for
+  /// `sms:evil.example` is none of the web; `?…` stands for a query. The host is as `Host/display` has it. In
   /// the path of a web link, percent-encoded letters are decoded; what is invisible, is written from right to left or has a
   /// meaning in URIs stays encoded.
   ///
@@ -26,7 +26,7 @@ extension URI {
 
   /// What stands before the path, and how many characters of its end say whose the host is.
   private func displayedOrigin(_ suffixes: PublicSuffixList) -> (text: String, kept: Int) {
-    let text = ["http", "https", "mailto", "sms", "tel"].contains(scheme) ? "" : scheme + ":"
+    let text = isWeb ? "" : scheme + ":"
     guard let host else { return (text, 0) }
     let shown = isWeb ? host.display : "//" + host.description
     let port = port.map { ":\($0)" } ?? ""

@@ -15,8 +15,9 @@ import Testing
       ("https://xn--bcher-kva.example/", "bücher.example"),
       ("https://example.com.evil.example/", "example.com.evil.example"),
       ("https://[::1]/x", "[::1]/x"),
-      ("tel:+49301234", "+49301234"),
-      ("mailto:somebody@example.com", "somebody@example.com"),
+      ("tel:+49301234", "tel:+49301234"),
+      ("mailto:somebody@example.com", "mailto:somebody@example.com"),
+      ("sms:evil.example", "sms:evil.example"),
       ("geo:52.5,13.4", "geo:52.5,13.4"),
       ("app://Host/path", "app://Host/path"),
       ("https://example.com/日本", "example.com/日本"),
@@ -26,7 +27,7 @@ import Testing
       ("https://example.com/ที่", "example.com/ที่"),
       ("https://example.com/a\u{0E35}", "example.com/a%E0%B8%B5"),
       ("https://example.com/ท\u{E35}\u{E48}\u{E48}\u{E48}", "example.com/ท\u{E35}\u{E48}\u{E48}%E0%B9%88"),
-      ("mailto:b%C3%A4r@example.com", "b%C3%A4r@example.com"),
+      ("mailto:b%C3%A4r@example.com", "mailto:b%C3%A4r@example.com"),
     ])
   func shown(text: String, expected: String) throws {
     #expect(try URI(text).display() == expected)
@@ -87,6 +88,10 @@ import Testing
       ("東京tower.jp", "東京tower.jp"), ("ひらがなカタカナ漢字.jp", "ひらがなカタカナ漢字.jp"), ("한국어.kr", "한국어.kr"),
       ("例え7-1.jp", "例え7-1.jp"), ("हिन्दी.example", "हिन्दी.example"), ("ไทย.example", "ไทย.example"),
       ("məktəb.example", "məktəb.example"), ("việtnam.example", "việtnam.example"),
+      ("łódź.example", "łódź.example"), ("façade.example", "façade.example"), ("smörgås.example", "smörgås.example"),
+      // Marks that nobody sees.
+      ("exạmple.com", nil), ("pạypạl.com", nil), ("googłe.com", nil), ("ąpple.com", nil), ("đropbox.com", nil),
+      ("twițțer.com", nil), ("gơơgle.com", nil), ("ọ.example", nil), ("bücher.exạmple.com", nil),
       // Mixed scripts.
       ("\u{0435}xample.com", nil), ("p\u{0430}ypal.com", nil), ("πaypal.com", nil), ("日ひ한.jp", nil),
       ("ไทยa.example", nil),
