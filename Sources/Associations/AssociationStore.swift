@@ -131,9 +131,10 @@ public struct AssociationStore: Sendable, Hashable {
     return result
   }
 
-  /// The domains in the order in which they are to be asked: those that never were first, then the one that was asked longest ago.
+  /// In which order domains are to be asked: those that never were first, then the one that was asked longest ago.
   ///
   /// - Parameter domains: in IDNA form.
+  /// - Returns: the same, in that order.
   public func longestAgoFirst(_ domains: [String]) async -> [String] {
     let times = try? await DedicatedThread.run {
       domains.map { domain in

@@ -100,7 +100,7 @@ import Testing
     let file = try folder.write(
       #"{"applinks": {"details": [{"appIDs": ["a"], "components": [{"/": 1}]}]}}"#, to: "a.json")
     let wrong = try await run(["handlers", "--check", file], on: bus)
-    #expect(wrong.output == "\(file):1:64: applinks.details[0].components[0].\"/\": it is not a text\n")
+    #expect(wrong.output == "\(file):1:66: applinks.details[0].components[0].\"/\": it is not a text\n")
     #expect(wrong.status == .exited(1))
     try folder.write(#"{"applinks": {"details": [{"appIDs": ["a"], "components": [{"/": "/a"}]}]}}"#, to: "a.json")
     let right = try await run(["handlers", "--check", file], on: bus)

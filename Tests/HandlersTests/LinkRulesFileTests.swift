@@ -178,7 +178,7 @@ import Testing
       problems(entry) == ["work/menu.json: there is no such file, but Links= of org.example.Menu.desktop names it"])
     let file = #"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": [{"/": "/a", "x": 1}]}]}}"#
     let rules = try data.temporary.write(file, to: "work/menu.json")
-    let remark = "work/menu.json:1:93: applinks.details[0].components[0].x: a member of this name means nothing here"
+    let remark = "work/menu.json:1:92: applinks.details[0].components[0].x: a member of this name means nothing here"
     #expect(problems(entry) == [remark])
     #expect(problems(rules) == [remark])
     try data.temporary.write(file.replacing(#", "x": 1"#, with: ""), to: "work/menu.json")

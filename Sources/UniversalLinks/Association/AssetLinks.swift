@@ -51,6 +51,7 @@ public struct AssetLinks: Sendable, Hashable {
   /// The file without what it says to others.
   ///
   /// - Parameter ids: desktop file ids, with `.desktop`.
+  /// - Returns: the statements that name one of them.
   public func limited(to ids: Set<String>) -> AssetLinks {
     AssetLinks(desktopIDs: desktopIDs.filter { ids.contains($0.hasSuffix(".desktop") ? $0 : $0 + ".desktop") })
   }
