@@ -29,6 +29,9 @@ import Testing
     let server = try await desktop.startServer()
     try await desktop.start()
     let agent = try await desktop.agent
+    // Whoever is not root cannot install it as the system's: it would be asked about.
+    let choice = ["handlers", "prefer", "org.example.Files", "files.example.org"]
+    #expect(try await desktop.installation.start("tagroute", choice).exit() == .exited(0))
 
     var generator = SeededGenerator(seed: 20)
     let tags = try (0..<20).map { try Self.tag($0, &generator) }
