@@ -1,0 +1,37 @@
+# Sourced by Packaging/test and Packaging/test-threads: runs tests, and prints the log of every process that a failed one started.
+#
+#     options=(--sanitize=thread)     # for swift build and swift test
+#     build_tests
+#     run_tests --filter NDEFTests    # as often as needed
+#     finish_tests                    # ends the script
+
+options=()
+status=0
+logs=$(mktemp -d)
+# What a run that was killed leaves running has the folder's name on its command line.
+trap 'pkill -KILL -f "$logs/" || true; rm -rf "$logs"' EXIT
+export TAGROUTE_TEST_LOGS="$logs" TMPDIR="$logs"
+
+# Swift Testing starts every test at once. Then hundreds of processes share the processors, the user runs out of inotify
+# instances (128, and every dbus-daemon has one), and what libnfc gives a chip to answer (300 ms) passes by the clock.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-$((2 * $(nproc)))}"
+
+build_tests() { swift build --build-tests "${options[@]}"; }
+
+# A test that waits for what never comes, deaf to its time limit, ends here.
+run_tests() {
+  timeout --verbose 20m swift test --skip-build "${options[@]}" "$@" 2>&1 | tee --append "$logs/result" || status=$?
+}
+
+finish_tests() {
+  if [ "$status" != 0 ]; then
+    grep -oE '✘ Test "?[A-Za-z0-9_]+' "$logs/result" | sed -E 's/.* "?//' | sort -u | while read -r name; do
+      for log in "$logs/$name".*.log; do
+        [ -s "$log" ] || continue
+        echo "--- $(basename "$log")"
+        tail -n 100 "$log"
+      done
+    done
+  fi
+  exit "$status"
+}
