@@ -4,7 +4,8 @@ import NDEF
 import Tags
 
 /// A hostile tag: the first byte says of which kind, the second how long a message is written to it, and the others are what
-/// it answers to anything. Reading, asking for the status, writing and locking end, within so many exchanges.
+/// it answers to anything. Reading, asking for the status, writing and locking end by themselves, within as many exchanges as the bytes that
+/// the tag has really given, and was really written, can take: what it says of its length is no reason to go on.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzTag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -24,7 +25,9 @@ public func fuzzTag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   }
   channel.rewind()
   channel.mayBeWritten = true
-  try? tag.writeNDEF([UInt8](repeating: 0x5A, count: Int(input[1]) * 8), isVerifying: count % 2 == 0, over: &channel)
+  let message = [UInt8](repeating: 0x5A, count: Int(input[1]) * 8)
+  channel.written = message.count
+  try? tag.writeNDEF(message, isVerifying: count % 2 == 0, over: &channel)
   channel.rewind()
   try? tag.lockNDEF(over: &channel)
   channel.rewind()
@@ -133,6 +136,8 @@ private struct HostileTag: TagChannel {
   private var exchanges = 0
   /// Bytes of answers in this operation.
   private(set) var given = 0
+  /// Bytes of the message that is written in this operation.
+  var written = 0
 
   init(kind: Kind, script: [UInt8]) {
     self.kind = kind
@@ -165,11 +170,12 @@ private struct HostileTag: TagChannel {
     place = 0
     exchanges = 0
     given = 0
+    written = 0
   }
 
   private mutating func count() {
     exchanges += 1
-    let most = kind.activation.type.mostExchanges
+    let most = kind.activation.type.mostExchanges(forMessageOf: given + written)
     require(exchanges <= most, "an operation ends within \(most) exchanges")
   }
 
