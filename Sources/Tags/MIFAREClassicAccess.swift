@@ -14,6 +14,8 @@ struct MIFAREClassicAccess {
   private(set) var sectors: [MIFAREClassicSector] = []
   /// Whether the second part of the directory may add to them.
   private var mayGoOn = false
+  /// Whether the second part of the directory was asked for, and is not to be had.
+  private(set) var hasClosedSectors = false
   private(set) var memory = TagMemory(size: largestMemory)
 
   init(uid: [UInt8], sak: UInt8) {
@@ -55,7 +57,13 @@ struct MIFAREClassicAccess {
     guard mayGoOn else { return false }
     mayGoOn = false
     let second = MIFAREApplicationDirectory.secondSector
-    guard try authenticate(second, .directory, &channel) else { return false }
+    // What was not heard is asked again.
+    var isOpen = try authenticate(second, .directory, &channel)
+    if !isOpen { isOpen = try authenticate(second, .directory, &channel) }
+    guard isOpen else {
+      hasClosedSectors = true
+      return false
+    }
     // A damaged second part names no sectors; those of the first are as good as ever.
     guard let named = try directory(of: second, blocks: 64...66, from: 17, &channel) else { return false }
     // Between the sectors 15 and 17 lies that of the directory.

@@ -59,6 +59,12 @@ extension MIFAREClassicTag {
       try access.open(&channel)
       try access.extend(&channel)
       _ = try access.block(&channel)
+      if access.hasClosedSectors,
+        try access.trailer(of: MIFAREClassicSector(number: 0), .directory, &channel).hasSecondPart
+      {
+        return .cannotLock(
+          "the directory in sector 16 does not open, so that the sectors behind it could still be written")
+      }
       var steps: [LockStep] = []
       var keysB = MIFAREClassicKey.knownB
       for sector in access.sectors + access.directorySectors {

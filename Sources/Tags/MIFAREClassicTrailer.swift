@@ -19,6 +19,9 @@ struct MIFAREClassicTrailer: Equatable {
     readableKeyB = Array(bytes[10..<16])
   }
 
+  /// In sector 0: whether the directory has a second part, in sector 16: its version, the two lowest bits, is 2 (AN10787, section 3.3).
+  var hasSecondPart: Bool { generalPurpose & 0x03 == 0b10 }
+
   /// Whether everybody may write the data blocks: with key A, and by what the sector says of itself.
   var letsEverybodyWrite: Bool {
     conditions[0..<3].allSatisfy { $0 == 0b000 } && generalPurpose & 0x03 == 0

@@ -181,4 +181,19 @@ import Testing
     #expect(report.findings == [])
     #expect(report.exchanges > 15)
   }
+
+  /// The second part of the directory names a sector that the message does not reach: that it was not heard of is no reason to leave it
+  /// writable, and to say that all is locked.
+  @Test func lockingForgetsNoSectorThatWasNotHeardOf() async throws {
+    let message = Self.message(20)
+    let deafness = (1...4).map { times in
+      TearWalk.Accident(words: "unheard \(times) times from exchange", leavesTag: true) {
+        .radio(.unheard, exchange: $0, times: times)
+      }
+    }
+    let walk = TearWalk(.typeA, accidents: RadioFaultTests.accidents + deafness) {
+      try .mifareClassic(.classic4K, message: message, sectors: [15, 17])
+    }
+    #expect(try await walk.locking(message).findings == [])
+  }
 }
