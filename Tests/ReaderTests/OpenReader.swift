@@ -41,6 +41,52 @@ struct OpenReader: ~Copyable {
 
   func clearFaults() { onSimulator { await $0.clearFaults() } }
 
+  /// What came of an action on a tag.
+  struct Attempt {
+    /// All that was in the tag's memory.
+    let before: [UInt8]
+    /// The tag afterwards, which does not lie there any more.
+    let tag: SimulatedTag
+    let failure: (any Error)?
+    /// Exchanges that the action took.
+    let exchanges: UInt64
+    /// Whether the fault has struck.
+    let isStruck: Bool
+  }
+
+  /// Puts a tag there, does something with it while something goes wrong, and takes it away, if that is not what went wrong.
+  func attempt(
+    on tag: SimulatedTag, _ modulation: Modulation, _ fault: Fault?, _ act: (inout TargetChannel) throws -> Void
+  ) throws -> Attempt {
+    let id = place(tag)
+    let before = memory(of: id) ?? []
+    var channel = try select(modulation)
+    if let fault { add(fault) }
+    var failure: (any Error)?
+    do { try act(&channel) } catch { failure = error }
+    let isStruck = strikes > 0
+    clearFaults()
+    guard let tag = remove(id) else { throw NoTag() }
+    return Attempt(before: before, tag: tag, failure: failure, exchanges: channel.exchanges, isStruck: isStruck)
+  }
+
+  /// Does something with a tag that lies there for so long.
+  func withTag<Result>(
+    _ tag: SimulatedTag, _ modulation: Modulation, _ body: (inout TargetChannel) throws -> Result
+  ) throws -> Result {
+    let id = place(tag)
+    defer { _ = remove(id) }
+    var channel = try select(modulation)
+    return try body(&channel)
+  }
+
+  /// All that is in the memory of a tag that does not lie there.
+  func memory(of tag: SimulatedTag) -> [UInt8] {
+    let id = place(tag)
+    defer { _ = remove(id) }
+    return memory(of: id) ?? []
+  }
+
   /// What the chip has done since the last time.
   func takeCounters() -> Counters {
     onSimulator { simulator in

@@ -27,11 +27,23 @@ enum Referee {
   ///   - arguments: its arguments.
   ///   - tag: the tag.
   ///   - input: what it is told where it asks.
+  ///   - starter: the function on whose behalf it runs, which names the log.
   /// - Returns: what it printed, with single spaces; the tag, and what is in its memory.
   /// - Throws: where it cannot be run, or ends with an error.
   static func run(
-    _ program: String, _ arguments: [String], on tag: SimulatedTag, input: String = ""
+    _ program: String, _ arguments: [String], on tag: SimulatedTag, input: String = "", starter: String = #function
   ) async throws -> (output: String, tag: SimulatedTag, memory: [UInt8]) {
+    let (result, tag, memory) = try await ending(program, arguments, on: tag, input: input, starter: starter)
+    try #require(result.status == .exited(0), "\(result.log)")
+    return (result.output.split(whereSeparator: \.isWhitespace).joined(separator: " "), tag, memory)
+  }
+
+  /// The same, for a program that may well end with an error.
+  static func ending(
+    _ program: String, _ arguments: [String], on tag: SimulatedTag, input: String = "", starter: String = #function
+  ) async throws -> (
+    result: (status: ChildProcess.ExitStatus, output: String, log: [String]), tag: SimulatedTag, memory: [UInt8]
+  ) {
     let reader = try await SimulatedReader.start()
     let id = await reader.place(tag)
     var environment = ProcessEnvironment.current
@@ -39,35 +51,29 @@ enum Referee {
     environment["LIBNFC_DEVICE"] = await reader.connectionString
     let command = "printf '\(input)' | \"$0\" \"$@\""
     let result = try await ChildProcess.run(
-      "/bin/sh", ["-c", command, "/usr/bin/\(program)"] + arguments, environment: environment)
-    try #require(result.status == .exited(0), "\(result.log)")
+      "/bin/sh", ["-c", command, "/usr/bin/\(program)"] + arguments, environment: environment,
+      starter: starter)
     let memory = await reader.memory(of: id)
     let changed = await reader.remove(id)
     await reader.stop()
-    let output = result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    return (output, try #require(changed), try #require(memory))
+    return (result, try #require(changed), try #require(memory))
   }
 
   /// The tag once our writer has written a message to it.
   static func written(
     _ message: [UInt8], to tag: SimulatedTag, _ modulation: Modulation
   ) async throws -> (tag: SimulatedTag, memory: [UInt8]) {
-    let (written, memory) = try await withOpenReader { reader in
-      let id = reader.place(tag)
-      var channel = try reader.select(modulation)
-      try channel.tag.writeNDEF(message, over: &channel)
-      let memory = reader.memory(of: id)
-      return (reader.remove(id), memory)
+    try await withOpenReader { reader in
+      let attempt = try reader.attempt(on: tag, modulation, nil) { try $0.tag.writeNDEF(message, over: &$0) }
+      if let failure = attempt.failure { throw failure }
+      return (attempt.tag, reader.memory(of: attempt.tag))
     }
-    return (try #require(written), try #require(memory))
   }
 
   /// What our reader says is on the tag.
   static func content(of tag: SimulatedTag, _ modulation: Modulation) async throws -> TagContent {
     try await withOpenReader { reader in
-      _ = reader.place(tag)
-      var channel = try reader.select(modulation)
-      return try channel.tag.readNDEF(over: &channel)
+      try reader.withTag(tag, modulation) { try $0.tag.readNDEF(over: &$0) }
     }
   }
 }

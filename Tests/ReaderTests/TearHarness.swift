@@ -36,6 +36,26 @@ struct TearWalk: Sendable {
     var findings: [String] = []
   }
 
+  /// What became of a tag's memory, which says all of it: reading a memory once is enough.
+  private struct Aftermath {
+    /// What is read from it.
+    let content: TagContent
+    /// What another attempt at the same then came to, where that was tried.
+    let again: Again
+  }
+
+  /// What another attempt came to.
+  private enum Again {
+    case notTried
+    /// There was something to do, and it was done.
+    case done
+    /// Nothing was left to do.
+    case needless
+    case failed(String)
+
+    var failure: String? { if case .failed(let words) = self { words } else { nil } }
+  }
+
   /// What one placement came to.
   private struct Placement {
     /// What went wrong; nil where nothing did.
@@ -44,6 +64,7 @@ struct TearWalk: Sendable {
     let failure: (any Error)?
     /// What is on the tag afterwards.
     let content: TagContent
+    let again: Again
     /// Whether the tag's memory is as it was before.
     let isUntouched: Bool
     /// Exchanges that the action took.
@@ -84,7 +105,9 @@ struct TearWalk: Sendable {
     try await walk { channel in
       let content = try channel.tag.readNDEF(over: &channel)
       guard Self.holds(content, message) else { throw Unexpected(content: content) }
-    } judge: { placement, _ in
+    } again: { _ in
+      .notTried
+    } judge: { placement in
       if let unexpected = placement.failure as? Unexpected, !isPassing(unexpected.content, placement.accident) {
         return "was read as \(unexpected.content)"
       }
@@ -99,41 +122,44 @@ struct TearWalk: Sendable {
   func writing(_ message: [UInt8], over old: [UInt8]) async throws -> Report {
     try await walk { channel in
       try channel.tag.writeNDEF(message, over: &channel)
-    } judge: { placement, channel in
+    } again: { channel in
+      do {
+        try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
+        return .done
+      } catch {
+        return .failed("cannot be written again: \(error)")
+      }
+    } judge: { placement in
       let isWritten = Self.holds(placement.content, message)
       if placement.failure == nil, !isWritten { return "counts as written, and holds \(placement.content)" }
       if placement.accident == nil, let failure = placement.failure { return "cannot be written: \(failure)" }
       let isOld = placement.isUntouched && Self.holds(placement.content, old)
-      guard isWritten || isOld || isNone(placement.content) else { return "holds \(placement.content) now" }
-      do {
-        try channel.tag.writeNDEF(message, isVerifying: true, over: &channel)
-      } catch {
-        return "cannot be written again: \(error)"
-      }
-      return nil
+      return isWritten || isOld || isNone(placement.content) ? nil : "holds \(placement.content) now"
     }
   }
 
   /// A torn lock leaves the message, and the tag can be locked after all.
   func locking(_ message: [UInt8]) async throws -> Report {
-    try await walk { channel in
+    // Not all that locks a tag is in what is called its memory.
+    try await walk(knowsMemories: false) { channel in
       try channel.tag.lockNDEF(over: &channel)
-    } judge: { placement, channel in
+    } again: { channel in
+      do {
+        var again = Again.done
+        do { try channel.tag.lockNDEF(over: &channel) } catch TagWriteError.readOnly { again = .needless }
+        let status = try channel.tag.queryNDEF(over: &channel)
+        guard status.access == .readOnly else { return .failed("is \(status.access.rawValue) after all") }
+        let content = try channel.tag.readNDEF(over: &channel)
+        return Self.holds(content, message) ? again : .failed("holds \(content) after all")
+      } catch {
+        return .failed("cannot be locked again: \(error)")
+      }
+    } judge: { placement in
       guard Self.holds(placement.content, message) else { return "holds \(placement.content) now" }
       if placement.accident == nil, let failure = placement.failure { return "cannot be locked: \(failure)" }
-      do {
-        // What was locked to the end says so.
-        do {
-          try channel.tag.lockNDEF(over: &channel)
-          if placement.failure == nil { return "counts as locked, and was not wholly" }
-        } catch TagWriteError.readOnly {}
-        let status = try channel.tag.queryNDEF(over: &channel)
-        guard status.access == .readOnly else { return "is \(status.access.rawValue) after all" }
-        let content = try channel.tag.readNDEF(over: &channel)
-        return Self.holds(content, message) ? nil : "holds \(content) after all"
-      } catch {
-        return "cannot be locked again: \(error)"
-      }
+      // What was locked to the end says so.
+      if placement.failure == nil, case .done = placement.again { return "counts as locked, and was not wholly" }
+      return nil
     }
   }
 
@@ -145,18 +171,25 @@ struct TearWalk: Sendable {
   private struct Unexpected: Error { let content: TagContent }
 
   private func walk(
+    knowsMemories: Bool = true,
     _ act: @escaping @Sendable (inout TargetChannel) throws -> Void,
-    judge: @escaping @Sendable (Placement, inout TargetChannel) -> String?
+    again: @escaping @Sendable (inout TargetChannel) -> Again,
+    judge: @escaping @Sendable (Placement) -> String?
   ) async throws -> Report {
     try await withOpenReader { reader in
+      // One tag for all: what is known of a memory would not be known of one with another UID.
+      let original = try makeTag()
+      var known: [[UInt8]: Aftermath]? = knowsMemories ? [:] : nil
       var report = Report()
-      let usual = try place(reader, nil, act, judge).0.exchanges
+      let usual = try place(original, reader, nil, &known, act, again).exchanges
       for accident in accidents {
         var isStruck = false
         for number in Swift.stride(from: 1, through: Self.most, by: stride) {
-          let (placement, finding) = try place(reader, (accident, number), act, judge)
+          let placement = try place(original, reader, (accident, number), &known, act, again)
           let moment = placement.accident.map { "\($0.words) \(number)" } ?? "left alone"
-          if let finding { report.findings.append("a tag \(moment) \(finding)") }
+          if let finding = judge(placement) ?? placement.again.failure {
+            report.findings.append("a tag \(moment) \(finding)")
+          }
           if placement.exchanges > 2 * usual + 8 {
             report.findings.append("a tag \(moment) takes \(placement.exchanges) exchanges instead of \(usual)")
           }
@@ -172,27 +205,27 @@ struct TearWalk: Sendable {
   }
 
   private func place(
-    _ reader: borrowing OpenReader, _ planned: (accident: Accident, exchange: Int)?,
-    _ act: (inout TargetChannel) throws -> Void, _ judge: (Placement, inout TargetChannel) -> String?
-  ) throws -> (Placement, finding: String?) {
-    let id = reader.place(try makeTag())
-    let before = reader.memory(of: id)
-    var channel = try reader.select(modulation)
-    if let planned { reader.add(planned.accident.fault(planned.exchange)) }
-    var failure: (any Error)?
-    do { try act(&channel) } catch { failure = error }
-    let exchanges = channel.exchanges
-    let accident = reader.strikes > 0 ? planned?.accident : nil
-    reader.clearFaults()
-    guard let tag = reader.remove(id) else { throw OpenReader.NoTag() }
-    let again = reader.place(tag)
-    defer { _ = reader.remove(again) }
-    let isUntouched = reader.memory(of: again) == before
-    channel = try reader.select(modulation)
-    let content = try channel.tag.readNDEF(over: &channel)
-    let placement = Placement(
-      accident: accident, failure: failure, content: content, isUntouched: isUntouched, exchanges: exchanges)
-    return (placement, judge(placement, &channel))
+    _ original: SimulatedTag, _ reader: borrowing OpenReader, _ planned: (accident: Accident, exchange: Int)?,
+    _ known: inout [[UInt8]: Aftermath]?, _ act: (inout TargetChannel) throws -> Void,
+    _ again: (inout TargetChannel) -> Again
+  ) throws -> Placement {
+    let fault = planned.map { $0.accident.fault($0.exchange) }
+    let attempt = try reader.attempt(on: original, modulation, fault, act)
+    let memory = reader.memory(of: attempt.tag)
+    let aftermath = try known?[memory] ?? aftermath(of: attempt.tag, reader, again)
+    known?[memory] = aftermath
+    return Placement(
+      accident: attempt.isStruck ? planned?.accident : nil, failure: attempt.failure, content: aftermath.content,
+      again: aftermath.again, isUntouched: memory == attempt.before, exchanges: attempt.exchanges)
+  }
+
+  private func aftermath(
+    of tag: SimulatedTag, _ reader: borrowing OpenReader, _ again: (inout TargetChannel) -> Again
+  ) throws -> Aftermath {
+    try reader.withTag(tag, modulation) { channel in
+      let content = try channel.tag.readNDEF(over: &channel)
+      return Aftermath(content: content, again: again(&channel))
+    }
   }
 
   static func holds(_ content: TagContent, _ message: [UInt8]) -> Bool {

@@ -18,15 +18,10 @@ import Testing
     ])
   func whatWeWroteIsRead(model: Type3Options.Model, mostRead: Int, size: Int) async throws {
     let message = ndefMessage(ofSize: size)
-    let tag = try await withOpenReader { reader -> SimulatedTag? in
-      var options = Type3Options(model)
-      options.maximumRead = mostRead
-      let id = reader.place(try .type3(message: ndefMessage(ofSize: 30, filledWith: 0x42), options: options))
-      var channel = try reader.select(.felica424)
-      try channel.tag.writeNDEF(message, over: &channel)
-      return reader.remove(id)
-    }
-    let written = try #require(tag)
+    var options = Type3Options(model)
+    options.maximumRead = mostRead
+    let tag = try SimulatedTag.type3(message: ndefMessage(ofSize: 30, filledWith: 0x42), options: options)
+    let written = try await Referee.written(message, to: tag, .felica424).tag
     let output = try #require(await read(written))
     let (blocks, answer) = (mostRead * 16, mostRead * 16 + 2)
     try #require(output.count == size)
@@ -44,14 +39,8 @@ import Testing
   /// - Returns: what the tool wrote to its file; nil where it ends with an error.
   private func read(_ tag: SimulatedTag) async throws -> [UInt8]? {
     let directory = try TemporaryDirectory()
-    let reader = try await SimulatedReader.start()
-    await reader.place(tag)
-    var environment = ProcessEnvironment.current
-    environment["LIBNFC_AUTO_SCAN"] = "false"
-    environment["LIBNFC_DEVICE"] = await reader.connectionString
     let file = directory.file("message")
-    let result = try await ChildProcess.run("/usr/bin/nfc-read-forum-tag3", ["-o", file], environment: environment)
-    await reader.stop()
+    let result = try await Referee.ending("nfc-read-forum-tag3", ["-o", file], on: tag).result
     return result.status == .exited(0) ? try readFile(file) : nil
   }
 }

@@ -23,7 +23,7 @@ extension TearWalk {
       var report = Report()
       // One tag for all: a UID that is made up anew would pass for something that was written.
       let original = try makeTag()
-      let before = memory(of: original, reader)
+      let before = reader.memory(of: original)
       var seen: Set<[UInt8]> = [before]
       var undone = before
       for number in 1...Self.most {
@@ -40,7 +40,7 @@ extension TearWalk {
             let fault = Fault.tear(exchange: number, WriteTear(bytes: bytes, remainder: remainder))
             guard let (tag, memory) = try tear(original, reader, message, fault), memory != done else { break }
             guard seen.insert(memory).inserted else { continue }
-            let content = try content(of: tag, reader)
+            let content = try reader.withTag(tag, modulation) { try $0.tag.readNDEF(over: &$0) }
             if case .problem = content { continue }
             if Self.holds(content, message) { continue }
             report.findings.append(
@@ -60,27 +60,8 @@ extension TearWalk {
   private func tear(
     _ original: SimulatedTag, _ reader: borrowing OpenReader, _ message: [UInt8], _ fault: Fault
   ) throws -> (tag: SimulatedTag, memory: [UInt8])? {
-    let id = reader.place(original)
-    var channel = try reader.select(modulation)
-    reader.add(fault)
     // Whether it fails, and how, is the other walk's.
-    try? channel.tag.writeNDEF(message, over: &channel)
-    reader.clearFaults()
-    let isTorn = reader.memory(of: id) == nil
-    guard let tag = reader.remove(id) else { throw OpenReader.NoTag() }
-    return isTorn ? (tag, memory(of: tag, reader)) : nil
-  }
-
-  private func memory(of tag: SimulatedTag, _ reader: borrowing OpenReader) -> [UInt8] {
-    let id = reader.place(tag)
-    defer { _ = reader.remove(id) }
-    return reader.memory(of: id) ?? []
-  }
-
-  private func content(of tag: SimulatedTag, _ reader: borrowing OpenReader) throws -> TagContent {
-    let id = reader.place(tag)
-    defer { _ = reader.remove(id) }
-    var channel = try reader.select(modulation)
-    return try channel.tag.readNDEF(over: &channel)
+    let attempt = try reader.attempt(on: original, modulation, fault) { try $0.tag.writeNDEF(message, over: &$0) }
+    return attempt.isStruck ? (attempt.tag, reader.memory(of: attempt.tag)) : nil
   }
 }
