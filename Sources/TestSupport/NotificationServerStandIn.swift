@@ -33,14 +33,12 @@ public actor NotificationServerStandIn {
   private var capabilities: [String]
   private let information: [String]
   private var lastID: UInt32
-  private var waiting: [CheckedContinuation<Shown, Never>] = []
-  private var taken = 0
+  private var notified = Arrivals<Shown>()
+  private var closed = Arrivals<UInt32>()
   private var refusal: BusError?
 
   /// Every `Notify` so far.
-  public private(set) var all: [Shown] = []
-  /// Every id of a `CloseNotification` so far.
-  public private(set) var closedByCaller: [UInt32] = []
+  public var all: [Shown] { notified.all }
   /// How often the capabilities were asked for.
   public private(set) var capabilityRequests = 0
 
@@ -114,9 +112,12 @@ public actor NotificationServerStandIn {
 
   /// The next `Notify` that no earlier call of this has returned, as soon as it arrives.
   public func next() async -> Shown {
-    taken += 1
-    if taken <= all.count { return all[taken - 1] }
-    return await withCheckedContinuation { waiting.append($0) }
+    await withCheckedContinuation { notified.take($0) }
+  }
+
+  /// The id of the next `CloseNotification` that no earlier call of this has returned, as soon as it arrives.
+  public func nextClosed() async -> UInt32 {
+    await withCheckedContinuation { closed.take($0) }
   }
 
   /// The user clicks: the token where there is one, the action, and the close.
@@ -186,14 +187,13 @@ public actor NotificationServerStandIn {
       replaces: replaces, icon: arguments[2].asString ?? "", summary: arguments[3].asString ?? "",
       body: arguments[4].asString ?? "", actions: arguments[5].asStrings ?? [],
       hints: arguments[6].asDictionary ?? [:], timeout: arguments[7].asInt32 ?? -1)
-    all.append(shown)
-    if !waiting.isEmpty { waiting.removeFirst().resume(returning: shown) }
+    notified.append(shown)
     return shown.id
   }
 
   private func closeNotification(_ call: IncomingCall) {
     guard let id = call.arguments.first?.asUInt32 else { return }
-    closedByCaller.append(id)
+    closed.append(id)
   }
 
   private func getCapabilities() -> [String] {
@@ -204,4 +204,22 @@ public actor NotificationServerStandIn {
   private static let name = "org.freedesktop.Notifications"
   private static let path: ObjectPath = "/org/freedesktop/Notifications"
   private static let interface = "org.freedesktop.Notifications"
+}
+
+/// What has arrived, and who waits for what comes next.
+private struct Arrivals<Element: Sendable> {
+  private(set) var all: [Element] = []
+  private var waiting: [CheckedContinuation<Element, Never>] = []
+  private var taken = 0
+
+  mutating func append(_ element: Element) {
+    all.append(element)
+    if !waiting.isEmpty { waiting.removeFirst().resume(returning: element) }
+  }
+
+  mutating func take(_ continuation: CheckedContinuation<Element, Never>) {
+    taken += 1
+    guard taken <= all.count else { return waiting.append(continuation) }
+    continuation.resume(returning: all[taken - 1])
+  }
 }

@@ -87,7 +87,7 @@ struct RecoveryTests {
     try await rig.daemon.give(tapValues(26, message: try uriMessage("https://menu.example.com/26")))
     #expect(await server.next().body == "menu.example.com/26")
     #expect(try await rig.state(6) == "expired")
-    #expect(await server.closedByCaller == [ids["menu.example.com/6"]])
+    #expect(await server.nextClosed() == ids["menu.example.com/6"])
     await rig.installation.stop()
   }
 
