@@ -68,13 +68,14 @@ enum DisplayScript: CaseIterable {
     ("абсԁеһіјӏорԛгѕԝхуүѵԍпьъѡҽӕ" + "αγηικνορςστυχω" + "ագզլհյոռսցքօ" + "იყხძჩ" + "ഠဝ").unicodeScalars)
 
   /// Latin letters that are those of ASCII but for what is below the line, where underlines are, or goes through the letter: in
-  /// `exạmple` nobody sees it. `ç` is none of them, which is in everyday use where no other mark is. A label that has more than such
-  /// letters beyond ASCII, as words of the languages that have them mostly do (`łódź`, `việt`), is not taken for another.
+  /// `exạmple` nobody sees it. `ç` is none of them, which is in everyday use where no other mark is. A label that has more
+  /// than such letters beyond ASCII, as words of the languages that have them mostly do (`łódź`, `việt`), is not taken for another.
   static let looksLikeItsBase = Set("ạẹịọụỵąęįųģķļņŗţșțşłđħŧơư".unicodeScalars)
 
   /// Letters and marks that look like slashes, dots, hyphens, colons and question marks.
   static let looksLikePunctuation = Set(
-    ("ーノソンヽヾゝゞ一丨丶丿乀乁乚" + "\u{903}\u{983}\u{A83}\u{B03}\u{C03}\u{C83}\u{D03}\u{D83}\u{1038}\u{17C7}ஃॽ").unicodeScalars)
+    ("ーノソンヽヾゝゞ一丨丶丿乀乁乚" + "\u{903}\u{983}\u{A83}\u{B03}\u{C03}\u{C83}\u{D03}\u{D83}\u{1038}\u{17C7}ஃॽ")
+      .unicodeScalars)
 }
 
 extension Host {
@@ -82,7 +83,8 @@ extension Host {
   ///
   /// Internationalised labels are shown as they are written where none of them can mislead; otherwise all of the host is
   /// in its ASCII form. A label may mislead that mixes scripts other than Japanese, Chinese or Korean do, whose letters all
-  /// look like ASCII ones, as those of Latin with a dot or a hook below or a stroke do, whose letters look like slashes or dots beside Latin ones, or that has more than `DisplayScript`.
+  /// look like ASCII ones, as those of Latin with a dot or a hook below or a stroke do, whose letters look like slashes or dots
+  /// beside Latin ones, or that has more than `DisplayScript`.
   public var display: String {
     guard kind == .domain, text.contains("xn--") else { return description }
     var labels: [String] = []

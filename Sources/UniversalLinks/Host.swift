@@ -23,9 +23,9 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
   /// A domain name or an IPv4 address as http and https have it.
   ///
   /// What is not ASCII becomes it (UTS #46, IDNA 2008). Stricter than RFC 3986 section 3.2.2, which allows percent-encoding
-  /// and any sub-delimiter: labels are letters, digits and inner hyphens (RFC 1123 section 2.1) of at most 63 bytes, the whole has at most 253 (RFC 1035). A single dot
-  /// at the end names the same host and is dropped. What ends in a number must be an address of four decimal numbers,
-  /// for browsers read `127.1` and `0x7f000001` as addresses too (WHATWG URL, "ends in a number").
+  /// and any sub-delimiter: labels are letters, digits and inner hyphens (RFC 1123 section 2.1) of at most 63 bytes, the whole
+  /// has at most 253 (RFC 1035). A single dot at the end names the same host and is dropped. What ends in a number must be an
+  /// address of four decimal numbers, for browsers read `127.1` and `0x7f000001` as addresses too (WHATWG URL, "ends in a number").
   init(name text: String) throws(URIError) {
     let ascii = text.utf8.allSatisfy { $0 < 0x80 } ? text : try InternationalDomainName.ascii(text)
     var bytes = ascii.utf8.map(CharacterClasses.lowercased)

@@ -22,13 +22,13 @@ import UniversalLinks
     return "{" + members.shuffled(using: &random).joined(separator: ", ") + "}"
   }
 
-  private func link(_ random: inout SeededGenerator) throws -> URI {
+  private func link(_ random: inout SeededGenerator, path: String? = nil) throws -> URI {
     func text(_ most: Int) -> String {
       (0..<Int.random(in: 0...most, using: &random)).map { _ in
         ["a", "b", "A", "/"].randomElement(using: &random) ?? ""
       }.joined()
     }
-    return try URI("https://example.com/\(text(4))?a=\(text(2))#\(text(2))")
+    return try URI("https://example.com/\(path ?? text(4))?a=\(text(2))#\(text(2))")
   }
 
   private func isMatched(_ uri: URI, _ components: [String]) throws -> Bool {
@@ -52,6 +52,39 @@ import UniversalLinks
       let excluding = exclusion.dropLast() + #", "exclude": true}"#
       let others = (0..<3).map { _ in component(&random) } + ["{}"]
       #expect(try !isMatched(uri, [String(excluding)] + others), "\(uri) by \(exclusion)")
+    }
+    #expect(covered > 50)
+  }
+
+  /// The path that browsers ask a server for, without its first slash (WHATWG URL, "path state").
+  private func resolved(_ segments: [String]) -> String {
+    var path: [String] = []
+    for (place, segment) in segments.enumerated() {
+      let dots = segment.lowercased().replacing("%2e", with: ".")
+      if dots == ".." { _ = path.popLast() } else if dots != "." { path.append(segment) }
+      if place == segments.count - 1, dots == "." || dots == ".." { path.append("") }
+    }
+    return path.joined(separator: "/")
+  }
+
+  @Test("an excluded path never matches by a detour over other folders")
+  func detours() throws {
+    var random = SeededGenerator(seed: 9)
+    var covered = 0
+    for _ in 0..<3_000 {
+      let segments = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+        ["a", "b", "A", "..", ".", "%2e", "%2E%2e", ".%2e"].randomElement(using: &random) ?? ""
+      }
+      let path = resolved(segments)
+      guard path != segments.joined(separator: "/") else { continue }
+      let seed = random.next()
+      var (one, other) = (SeededGenerator(seed: seed), SeededGenerator(seed: seed))
+      let (uri, straight) = try (link(&one, path: segments.joined(separator: "/")), link(&other, path: path))
+      let exclusion = component(&random)
+      guard try isMatched(straight, [exclusion]) else { continue }
+      covered += 1
+      let excluding = exclusion.dropLast() + #", "exclude": true}"#
+      #expect(try !isMatched(uri, [String(excluding), "{}"]), "\(uri) by \(exclusion)")
     }
     #expect(covered > 50)
   }

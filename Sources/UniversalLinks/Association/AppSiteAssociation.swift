@@ -16,7 +16,7 @@ public struct AppSiteAssociation: Sendable, Hashable {
     case matched(LinkRule)
     /// This rule keeps it out.
     case excluded(LinkRule)
-    /// No rule covers it.
+    /// No rule covers it, as none covers a path with dot segments, `..` for one.
     case unmatched
     /// The file does not name the application.
     case unnamed

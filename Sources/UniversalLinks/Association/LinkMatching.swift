@@ -14,6 +14,7 @@ public struct LinkMatching: Sendable {
   private var taken: MatchingSteps
   private let maximumSteps: Int
   private var parts: [LinkPattern.Comparison: LinkParts] = [:]
+  private lazy var hasDotSegments = uri.hasDotSegments
 
   /// - Parameters:
   ///   - uri: the link; its domain is not looked at.
@@ -27,7 +28,9 @@ public struct LinkMatching: Sendable {
 
   /// Decides about the link.
   ///
-  /// Where several details name the application they are one list, in the order of the file.
+  /// Where several details name the application they are one list, in the order of the file. No rule covers a path with dot
+  /// segments: what it leads to is another path than the one that stands there, for those who resolve them, and an application
+  /// may do either.
   ///
   /// - Parameters:
   ///   - association: the file.
@@ -43,6 +46,7 @@ public struct LinkMatching: Sendable {
       guard !taken.isOver else { return .undecided }
       guard detail.appIDs.contains(where: isApplication) else { continue }
       verdict = .unmatched
+      guard !hasDotSegments else { continue }
       for rule in detail.rules {
         let link = parts(for: rule.comparison)
         taken.take(1)
@@ -61,6 +65,15 @@ public struct LinkMatching: Sendable {
     taken.take(made.cost)
     parts[comparison] = made
     return made
+  }
+}
+
+extension URI {
+  /// Whether a segment of the path is `.` or `..` (RFC 3986, section 3.3), for anybody: browsers read `%2e` as a dot and `\` as
+  /// a slash (WHATWG URL, "path state"), and many servers decode `%2F` and `%5C` before they resolve dot segments.
+  var hasDotSegments: Bool {
+    let segments = PercentEncoding.decoded(path).utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+    return segments.contains { (1...2).contains($0.count) && $0.allSatisfy { $0 == UInt8(ascii: ".") } }
   }
 }
 
