@@ -42,6 +42,32 @@ import UniversalLinks
     #expect(try !isIn("/a/c", second))
   }
 
+  @Test(
+    "a path that can be read as an excluded one is covered by no rule",
+    arguments: [
+      "/menu/../pay/1", "/menu/%2e%2e/pay/1", "/menu/%2E./pay/1", "/./pay/1", "/%2e/pay/1", "/..", "/pay/..",
+      "/a/b/../../pay/1", "/menu%2F..%2Fpay/1", "/menu%2f%2e%2e%2fpay/1", "/menu%5C..%5Cpay/1", "/menu/..?x#y",
+      "/menu/.",
+    ])
+  func dotSegments(link: String) throws {
+    for settings in ["", #", "percentEncoded": false"#] {
+      let excluding = try components(#"{"/": "/pay/*", "exclude": true\#(settings)}, {"/": "*"\#(settings)}, {}"#)
+      #expect(try !isIn(link, excluding), "\(settings)")
+      let uri = try URI("https://example.com" + link)
+      #expect(excluding.verdict(on: uri) { $0 == "org.example.Menu" } == .unmatched)
+      #expect(!DomainAssociation(appLinks: excluding).vouches(for: "org.example.Menu.desktop", on: uri))
+    }
+  }
+
+  @Test(
+    "dots elsewhere are dots",
+    arguments: [
+      "/.well-known/x", "/menu/...", "/a.b", "/..a", "/a..", "/a?b=/../c", "/a#/../b", "/%2e%2e%2e", "/%252e%252e/a",
+    ])
+  func dots(link: String) throws {
+    #expect(try isIn(link, try components(#"{"/": "/pay/*", "exclude": true}, {"/": "*"}"#)))
+  }
+
   @Test func theNearestSettingOfComparisonCounts() throws {
     let inComponent = try components(
       #"{"/": "/A", "caseSensitive": true}, {"/": "/B"}"#, rest: #", "defaults": {"caseSensitive": false}"#)
@@ -189,6 +215,16 @@ import UniversalLinks
         rest: #", "substitutionVariables": {"v": [\#(Array(repeating: "\"\"", count: 10_000).joined(separator: ","))]}"#
       )
     }
+  }
+
+  @Test("the first pattern too many ends the reading, in the middle of a rule, too")
+  func oneRuleOfTooMuch() throws {
+    let value = String(repeating: "a", count: 10_000)
+    let items = (0..<2_000).map { #""i\#($0)": "$(v)""# }.joined(separator: ", ")
+    let error = #expect(throws: AssociationError.self) {
+      try components(#"{"?": {\#(items)}}"#, rest: #", "substitutionVariables": {"v": ["\#(value)"]}"#)
+    }
+    #expect(error?.location == #"applinks.details[0].components[0]."?".i26"#)
   }
 
   @Test(arguments: ["", "{", "[]", "null", "{\"applinks\": {\"details\": [}}", String(repeating: "[", count: 100_000)])

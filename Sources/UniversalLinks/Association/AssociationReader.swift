@@ -64,26 +64,27 @@ private struct AssociationReader {
     let defaults = try settings(of: members["defaults"]).merging(defaults) { near, _ in near }
     var rules: [LinkRule] = []
     if let components = members["components"] {
-      for node in try components.elements() { rules.append(try counted(rule(node, defaults), at: node)) }
+      for node in try components.elements() { rules.append(try rule(node, defaults)) }
     } else if let paths = members["paths"] {
-      for node in try paths.elements() { rules.append(try counted(rule(path: node), at: node)) }
+      for node in try paths.elements() { rules.append(try rule(path: node)) }
     } else {
       throw node.error("there are neither components nor paths")
     }
     return AppSiteAssociation.Detail(appIDs: appIDs, rules: rules)
   }
 
-  private mutating func counted(_ rule: LinkRule, at node: AssociationNode) throws(AssociationError) -> LinkRule {
-    cost += rule.cost
+  /// Counts each pattern as it is made: one rule can have so many that all of them together do not fit into memory.
+  private mutating func charge(_ more: Int, at node: AssociationNode) throws(AssociationError) {
+    cost += more
     guard cost <= AppSiteAssociation.maximumCost else {
       throw node.error("the patterns up to here are more than can be tried on each link")
     }
-    return rule
   }
 
   /// The nearest setting counts, and defaults may hold whatever a component may (Apple, "applinks.Defaults").
   private mutating func rule(_ node: AssociationNode, _ defaults: Members) throws(AssociationError) -> LinkRule {
     let settings = try settings(of: node).merging(defaults) { near, _ in near }
+    try charge(LinkRule.ownCost, at: node)
     let comparison = LinkPattern.Comparison(
       isCaseSensitive: try settings["caseSensitive"]?.boolean() ?? true,
       isPercentEncoded: try settings["percentEncoded"]?.boolean() ?? true)
@@ -101,6 +102,7 @@ private struct AssociationReader {
     let pattern = try node.located { () throws(AssociationError) in
       try LinkPattern(text, comparison: comparison, variables: variables)
     }
+    try charge(pattern.cost + 1, at: node)
     if comparison.isPercentEncoded, pattern.hasCharactersThatNoLinkHas {
       remark("it never matches: links have such characters percent-encoded; see percentEncoded", at: node)
     }
@@ -125,12 +127,13 @@ private struct AssociationReader {
   }
 
   /// The form before `components`: path patterns alone, without variables; `NOT ` in front keeps links out.
-  private func rule(path node: AssociationNode) throws(AssociationError) -> LinkRule {
+  private mutating func rule(path node: AssociationNode) throws(AssociationError) -> LinkRule {
     let text = try node.text()
     let isExclusion = text.hasPrefix("NOT ")
     let path = try node.located { () throws(AssociationError) in
       try LinkPattern(String(isExclusion ? text.dropFirst(4) : text[...]), variables: nil)
     }
+    try charge(LinkRule.ownCost + path.cost, at: node)
     return LinkRule(
       location: node.location, isExclusion: isExclusion, comparison: path.comparison, path: path, query: nil,
       fragment: nil)

@@ -22,6 +22,9 @@ public struct LinkRule: Sendable, Hashable {
   let query: Query?
   let fragment: LinkPattern?
 
+  /// What a rule without patterns costs.
+  static let ownCost = 3
+
   /// What trying it on a link takes at most, in patterns' costs.
   var cost: Int {
     let patterns: [LinkPattern?]
