@@ -11,6 +11,9 @@ final class DirectoryWatch: Sendable {
     /// What changed in it; empty where it is the directory itself.
     let name: String
 
+    /// Events were lost.
+    static let lost = Event(number: -1, mask: UInt32(IN_Q_OVERFLOW), name: "")
+
     /// Whether it is the directory itself that has gone, or anything may have changed.
     var isOfDirectory: Bool { mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_Q_OVERFLOW) != 0 }
 
@@ -30,6 +33,7 @@ final class DirectoryWatch: Sendable {
     let missing: String?
   }
 
+  private let loop: EventLoop
   private let descriptor: FileDescriptor
   private let watch: DescriptorWatch
 
@@ -41,6 +45,7 @@ final class DirectoryWatch: Sendable {
     let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     guard number >= 0 else { throw SystemError("watch directories") }
     let descriptor = FileDescriptor(owning: number)
+    self.loop = loop
     self.descriptor = descriptor
     watch = try DescriptorWatch(descriptor, on: loop) {
       let events = DirectoryWatch.readEvents(descriptor.rawValue)
@@ -49,10 +54,11 @@ final class DirectoryWatch: Sendable {
   }
 
   /// Watches a directory, or where there is none the nearest one above it, in which it would appear. Doing so again is
-  /// harmless.
+  /// harmless. Not on the loop: it blocks as long as the file system does, be it forever.
   ///
   /// - Returns: nil where neither can be watched.
   func add(_ directory: String) -> Watched? {
+    assert(loop.isIsolatingCurrentContext() != true, "a file system must not hold up the loop")
     var path = directory[...]
     var missing: String?
     let events = UInt32(

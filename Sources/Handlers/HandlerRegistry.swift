@@ -26,6 +26,8 @@ public actor HandlerRegistry {
   private var watch: DirectoryWatch?
   private var watchProblems: [HandlerProblem] = []
   private var plan = WatchPlan()
+  /// What happens in directories that are being watched, and that the plan does not know of yet; nil where none are.
+  private var early: Set<DirectoryWatch.Event>?
   /// What the last look has read: folders of desktop entries, and files of path rules.
   private var read: (directories: [String], linkFiles: Set<String>) = ([], [])
   private var loading: Task<Void, Never>?
@@ -94,6 +96,10 @@ public actor HandlerRegistry {
 
   private func changed(_ events: [DirectoryWatch.Event]) {
     if events.contains(where: plan.matters) { somethingChanged() }
+    guard var early else { return }
+    // Where there are more, it matters whatever they are.
+    early.formUnion(early.count < 1000 ? events.filter { !plan.knows($0.number) } : [.lost])
+    self.early = early
   }
 
   private func somethingChanged() { perform(settling.changed(at: clock.now - began)) }
@@ -110,10 +116,10 @@ public actor HandlerRegistry {
   }
 
   private func load() async {
-    // Watched before they are read, so that no change falls between.
-    followFiles()
-    let before = plan.reached
     do {
+      // Watched before they are read, so that no change falls between.
+      try await followFiles()
+      let before = plan.reached
       let (directories, environment, ownership, schemes) = (directories, environment, ownership, schemes)
       let defaultApplication = defaultApplication
       // Readings come one after the other: nothing else changes it meanwhile. It may be large, so it is not compared on the loop.
@@ -135,7 +141,7 @@ public actor HandlerRegistry {
         return (scan, registry == previous ? nil : registry)
       }
       read = (scan.directories, scan.linkFiles)
-      followFiles()
+      try await followFiles()
       // What was not watched yet may have changed after its reading: one more look settles it.
       if !plan.reached.isSubset(of: before) { somethingChanged() }
       publish(registry, scan.problems)
@@ -145,16 +151,18 @@ public actor HandlerRegistry {
   }
 
   /// Watches where desktop entries may be and what was read last, and nothing else.
-  private func followFiles() {
-    var next = WatchPlan()
-    for directory in directories.applications + directories.configuration + read.directories {
-      next.watch(directory, as: watch?.add(directory))
-    }
-    for file in read.linkFiles {
-      next.watch(file: file, as: watch?.add(String(file[..<(file.lastIndex(of: "/") ?? file.startIndex)])))
-    }
-    for number in plan.numbers.subtracting(next.numbers) { watch?.remove(number) }
+  ///
+  /// On a thread of its own: what entries name may be on a file system that does not answer.
+  private func followFiles() async throws(SystemError) {
+    guard let watch else { return }
+    let folders = directories.applications + directories.configuration + read.directories
+    let files = read.linkFiles
+    early = []
+    defer { early = nil }
+    let next = try await DedicatedThread.run { WatchPlan(folders, files: files, by: watch) }
+    for number in plan.numbers.subtracting(next.numbers) { watch.remove(number) }
     plan = next
+    if early?.contains(where: plan.matters) == true { somethingChanged() }
   }
 
   /// - Parameters:

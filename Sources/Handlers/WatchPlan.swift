@@ -14,6 +14,21 @@ struct WatchPlan: Sendable {
   /// The directories that are watched themselves.
   private(set) var reached: Set<String> = []
 
+  /// Nothing.
+  init() {}
+
+  /// Watches the folders where desktop entries or lists of default applications are, and those of files of path rules. Blocks
+  /// as long as file systems do.
+  init(_ folders: [String], files: Set<String>, by watch: DirectoryWatch) {
+    for folder in folders { self.watch(folder, as: watch.add(folder)) }
+    for file in files {
+      self.watch(file: file, as: watch.add(String(file[..<(file.lastIndex(of: "/") ?? file.startIndex)])))
+    }
+  }
+
+  /// Whether it has a watch of this number.
+  func knows(_ number: Int32) -> Bool { interests[number] != nil }
+
   /// The numbers of all watches.
   var numbers: Set<Int32> { Set(interests.keys) }
 

@@ -4,6 +4,15 @@ import Testing
 @testable import Handlers
 
 @Suite struct WatchPlanTests {
+  @Test("what happens where nothing is watched yet is no event, and lost events always matter")
+  func unknown() {
+    var plan = WatchPlan()
+    #expect(!plan.knows(1) && !plan.matters(event(1, "menu.desktop")))
+    plan.watch("/applications", as: .init(number: 1, missing: nil))
+    #expect(plan.knows(1) && plan.matters(event(1, "menu.desktop")))
+    #expect(WatchPlan().matters(.lost))
+  }
+
   private func event(_ number: Int32, _ name: String, _ mask: Int32 = IN_CLOSE_WRITE) -> DirectoryWatch.Event {
     DirectoryWatch.Event(number: number, mask: UInt32(bitPattern: mask), name: name)
   }
