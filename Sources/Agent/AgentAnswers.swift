@@ -83,13 +83,19 @@ enum AgentAnswers {
     ]
   }
 
-  static func tap(_ stored: StoredTap) -> [String: Value] {
+  /// - Parameters:
+  ///   - stored: the tap.
+  ///   - reason: why it goes where it goes, as it was decided before it was shown; nil where that is no longer known.
+  /// - Returns: the answer about one tap, with its message.
+  static func tap(_ stored: StoredTap, reason: String?) -> [String: Value] {
     let tap = stored.tap
-    return [
+    var values: [String: Value] = [
       "id": .string(tap.id), "time": .uint64(UInt64(clamping: tap.time.microseconds)), "uri": .string(tap.uri ?? ""),
       "title": .string(tap.title), "state": .string(stored.state.rawValue), "handler": .string(tap.handler ?? ""),
-      "message": .bytes(tap.message),
+      "message": .bytes(tap.message), "state-reason": .string(stored.reason),
     ]
+    if let reason { values["reason"] = .string(reason) }
+    return values
   }
 
   /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the option.

@@ -34,7 +34,7 @@ extension AgentService {
 
   private func listTap(_ id: String) async throws(BusError) -> [[String: Value]] {
     do throws(InboxError) {
-      return [AgentAnswers.tap(try await inbox.tap(id))]
+      return [AgentAnswers.tap(try await inbox.tap(id), reason: policy.offer(id)?.reason)]
     } catch {
       guard error.code == .unknownTap else { throw AgentAnswers.error(error) }
       return []

@@ -17,6 +17,8 @@ actor AgentService {
   let handlers: HandlerRegistry
   let choices: ChoiceStore
   private let launcher: Launcher
+  /// Whether there was a clipboard at the last look; `PATH` may lead to a file system that does not answer.
+  private var canCopy = false
   private let notifications: NotificationClient
   let associations: AssociationStore?
   /// The last reading of what domains have said.
@@ -77,6 +79,7 @@ actor AgentService {
     Task { await followHandlers() }
     await handlers.start()
     await readAssociations()
+    await lookForClipboard()
     Task { await serveNotifications() }
     Task { await followNotifications() }
     await resume()
@@ -150,7 +153,7 @@ actor AgentService {
 
   private func clicked(_ id: String, _ action: String, token: String?) async {
     do {
-      switch try await offer(id).answer(to: action, canCopy: launcher.canCopy) {
+      switch try await offer(id).answer(to: action, canCopy: canCopy) {
       case .open(let offer, let choice): await perform(policy.handle(.open(offer, token: token, choice: choice)))
       case .dismiss: await perform(policy.handle(.dismiss(id)))
       }
@@ -191,6 +194,13 @@ actor AgentService {
     log.debug("tap \(offer.id) goes there because", Redacted(offer.reason, as: "reason"))
     for id in expired { await perform(policy.handle(.expired(id))) }
     await perform(policy.handle(.stored(offer)))
+    // For the next: what is installed now is no use to this one before its notification is shown again.
+    if !offer.isOpenable { Task { await lookForClipboard() } }
+  }
+
+  /// On a thread of its own, and no tap waits for it.
+  private func lookForClipboard() async {
+    canCopy = (try? await DedicatedThread.run { [launcher] in launcher.canCopy }) ?? canCopy
   }
 
   private func makeOffer(_ reading: TagReading) async -> TapOffer {
@@ -237,11 +247,11 @@ actor AgentService {
         do { try await inbox.leaveScreen(id) } catch { log(.warning, "\(error)") }
       case .show(let offer, let previous):
         await notifications.show(
-          offer.notification(timeout: timeout, canCopy: launcher.canCopy), as: NotificationKey(offer.id),
+          offer.notification(timeout: timeout, canCopy: canCopy), as: NotificationKey(offer.id),
           replacing: previous.map(NotificationKey.init))
       case .showFailure(let offer, let reason):
         await notifications.show(
-          offer.notification(failed: reason, timeout: timeout, canCopy: launcher.canCopy),
+          offer.notification(failed: reason, timeout: timeout, canCopy: canCopy),
           as: NotificationKey(offer.id))
       case .closeNotification(let id): await notifications.close(NotificationKey(id))
       case .remember(let id, let change): await remember(change, from: id)

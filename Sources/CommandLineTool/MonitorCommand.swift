@@ -6,8 +6,9 @@ extension Command {
   static let monitor = Command(
     name: "monitor", usage: "monitor", summary: "what happens, as it happens",
     details: """
-      Prints a line for every change of the daemon and its readers, and for every tap of this session with the reason why it
-      goes where it goes (as resolve gives it), until it is interrupted. With --json each line is an object with the key "event": "status", "daemon-gone", "tap", "tap-closed".
+      Prints a line for every change of the daemon and its readers, for every tap of this session with the reason why it goes
+      where it goes, and for its end with what kept it from being opened, until it is interrupted. With --json each line is an
+      object with the key "event": "status", "daemon-gone", "tap", "tap-closed".
       """,
     words: 0...0
   ) { _, console throws(Failure) in
@@ -52,14 +53,21 @@ extension Command {
       case .received(let id):
         // A tap may be cleared before it is asked for; then its id is all there is to tell.
         let tap = try? await agent.taps(id: id).first
-        var resolution: Resolution?
-        if let uri = tap?.uri, !uri.isEmpty { resolution = try? await agent.resolve(uri) }
         MonitorEvent.tap(
-          id: id, time: tap?.time ?? 0, uri: tap?.uri ?? "", title: tap?.title ?? "", handler: tap?.handler, resolution
+          id: id, time: tap?.time ?? 0, uri: tap?.uri ?? "", title: tap?.title ?? "", handler: tap?.handler,
+          reason: tap?.reason, await claimants(of: tap, agent)
         ).print(console)
-      case .closed(let id, let state): MonitorEvent.tapClosed(id: id, state: state).print(console)
+      case .closed(let id, let state):
+        let reason = (try? await agent.taps(id: id).first)?.stateReason ?? ""
+        MonitorEvent.tapClosed(id: id, state: state, reason: reason).print(console)
       }
     }
+  }
+
+  /// Who claims a tap's link, with the decision that is made of it now; nil where that is another than the tap's.
+  private static func claimants(of tap: TapDescription?, _ agent: AgentClient) async -> Resolution? {
+    guard let tap, !tap.uri.isEmpty, let resolution = try? await agent.resolve(tap.uri) else { return nil }
+    return resolution.reason == tap.reason && resolution.handler == tap.handler ? resolution : nil
   }
 }
 
@@ -67,8 +75,8 @@ extension Command {
 enum MonitorEvent: Equatable {
   case status(StatusReport)
   case daemonGone
-  case tap(id: String, time: UInt64, uri: String, title: String, handler: String?, Resolution?)
-  case tapClosed(id: String, state: String)
+  case tap(id: String, time: UInt64, uri: String, title: String, handler: String?, reason: String?, Resolution?)
+  case tapClosed(id: String, state: String, reason: String)
 
   static func == (a: MonitorEvent, b: MonitorEvent) -> Bool { a.text == b.text }
 
@@ -84,10 +92,11 @@ enum MonitorEvent: Equatable {
         ([report.scanning ? "scanning" : "not scanning: " + report.suspendReasons.joined(separator: ", ")] + readers)
         .joined(separator: "; ")
     case .daemonGone: return "the daemon is gone"
-    case .tap(let id, _, let uri, _, let handler, let resolution):
-      let why = resolution.map { [$0.reason] + $0.claimants.map(\.reason) } ?? []
+    case .tap(let id, _, let uri, _, let handler, let reason, let resolution):
+      let why = (reason.map { [$0] } ?? []) + (resolution?.claimants.map(\.reason) ?? [])
       return (["tap \(id): \(uri)\(handler.map { " for \($0)" } ?? "")"] + why).joined(separator: "; ")
-    case .tapClosed(let id, let state): return "tap \(id): \(state)"
+    case .tapClosed(let id, let state, let reason):
+      return (["tap \(id): \(state)"] + (reason.isEmpty ? [] : [reason])).joined(separator: "; ")
     }
   }
 }
@@ -119,20 +128,21 @@ extension MonitorEvent: Encodable {
       try container.encode(report.readers, forKey: .readers)
     case .daemonGone:
       try container.encode("daemon-gone", forKey: .event)
-    case .tap(let id, let time, let uri, let title, let handler, let resolution):
+    case .tap(let id, let time, let uri, let title, let handler, let reason, let resolution):
       try container.encode("tap", forKey: .event)
       try container.encode(id, forKey: .id)
       try container.encode(time, forKey: .time)
       try container.encode(uri, forKey: .uri)
       try container.encode(title, forKey: .title)
       try container.encode(handler, forKey: .handler)
-      try container.encodeIfPresent(resolution?.reason, forKey: .reason)
+      try container.encodeIfPresent(reason, forKey: .reason)
       try container.encodeIfPresent(resolution?.claimants.map(ClaimantReport.init), forKey: .claimants)
       try container.encodeIfPresent(resolution?.moreClaimants, forKey: .moreClaimants)
-    case .tapClosed(let id, let state):
+    case .tapClosed(let id, let state, let reason):
       try container.encode("tap-closed", forKey: .event)
       try container.encode(id, forKey: .id)
       try container.encode(state, forKey: .state)
+      if !reason.isEmpty { try container.encode(reason, forKey: .reason) }
     }
   }
 }

@@ -136,6 +136,10 @@ public struct TapDescription: Sendable, Hashable {
   public var handler: String?
   /// The whole NDEF message; nil in a list.
   public var message: [UInt8]?
+  /// Why it goes where it goes, as it was decided before it was shown; nil in a list, and where its notification is gone.
+  public var reason: String?
+  /// Why it has come to its state; empty in a list, and where there is nothing to say.
+  public var stateReason: String
 
   init(_ values: [String: Value]) {
     id = values["id"]?.asString ?? ""
@@ -145,5 +149,7 @@ public struct TapDescription: Sendable, Hashable {
     state = values["state"]?.asString ?? ""
     handler = values["handler"]?.asString.flatMap { $0.isEmpty ? nil : $0 }
     message = values["message"]?.asBytes
+    reason = values["reason"]?.asString
+    stateReason = values["state-reason"]?.asString ?? ""
   }
 }

@@ -107,10 +107,23 @@ import Testing
     #expect(UUID(uuidString: id) != nil)
     #expect(tap["uri"] as? String == "https://menu.example.com/table/7")
     #expect(tap["handler"] as? String == HandlerStandIn.desktopID)
+    let resolved = try await object(desktop, "resolve", "https://menu.example.com/table/7")
+    #expect((tap["reason"] as? String)?.contains("menu.example.com") == true)
+    #expect(tap["reason"] as? String == resolved["reason"] as? String)
+    let claimants = try #require(tap["claimants"] as? [[String: Any]])
+    #expect(claimants.map { $0["id"] as? String } == [HandlerStandIn.desktopID])
+    #expect((claimants.first?["reason"] as? String)?.isEmpty == false)
     try await server.click(try await desktop.notification(on: server))
     let closed = try Self.object(try await monitor.line(containing: #""event":"tap-closed""#))
     #expect(closed["id"] as? String == id)
     #expect(closed["state"] as? String == "delivered")
+    #expect(closed["reason"] == nil)
+
+    try await desktop.place(try Tag(8, uri: "javascript:alert(1)"))
+    let refused = try Self.object(try await monitor.line(containing: #""state":"failed""#))
+    let why = try await object(desktop, "resolve", "javascript:alert(1)")
+    #expect((refused["reason"] as? String)?.contains("javascript") == true)
+    #expect(refused["reason"] as? String == why["reason"] as? String)
 
     let daemon = try await desktop.daemon
     daemon.signal(SIGTERM)
