@@ -45,34 +45,16 @@ enum Files {
     of path: String, maximumSize: Int = KeyFile.maximumSize,
     tooLarge: String = "is larger than 1 MiB, which no desktop entry is; remove it"
   ) throws(HandlerProblem) -> [UInt8]? {
-    // Opening alone can do something: it lets the writer of a named pipe go on, and rewinds a tape.
-    var before = stat()
-    if stat(path, &before) == 0, before.st_mode & S_IFMT != S_IFREG {
-      throw HandlerProblem(file: path, message: "is not a file; remove it")
-    }
-    // It may have become something else since: without O_NONBLOCK opening a named pipe would wait for its writer.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
-      throw HandlerProblem(file: path, message: "cannot be read: \(String(cString: strerror(errno)))")
-    }
-    defer { close(descriptor) }
-    var information = stat()
-    guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
-      throw HandlerProblem(file: path, message: "is not a file; remove it")
-    }
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 16384)
-    while true {
-      let count = Glibc.read(descriptor, &buffer, buffer.count)
-      if count < 0 && errno == EINTR { continue }
-      guard count >= 0 else {
-        throw HandlerProblem(file: path, message: "cannot be read: \(String(cString: strerror(errno)))")
+    do throws(FileContents.Failure) {
+      let bytes = try FileContents.read(path, upTo: maximumSize)
+      guard let bytes, bytes.count > maximumSize else { return bytes }
+    } catch {
+      switch error {
+      case .notAFile: throw HandlerProblem(file: path, message: "is not a file; remove it")
+      case .unreadable(let message): throw HandlerProblem(file: path, message: "cannot be read: \(message)")
       }
-      guard count > 0 else { return bytes }
-      bytes += buffer[..<count]
-      guard bytes.count <= maximumSize else { throw HandlerProblem(file: path, message: tooLarge) }
     }
+    throw HandlerProblem(file: path, message: tooLarge)
   }
 
   /// Whether one of `words` stands in `bytes` before their first zero.

@@ -32,6 +32,9 @@ public struct KeyFile: Sendable, Hashable {
   /// The groups, in the order in which they first appear.
   public let groups: [Group]
 
+  /// One with nothing in it.
+  public static let empty = KeyFile(file: "", groups: [])
+
   init(file: String, groups: [Group]) {
     self.file = file
     self.groups = groups
@@ -50,8 +53,7 @@ public struct KeyFile: Sendable, Hashable {
   /// The value with its escapes (`\s \n \t \r \\`) undone; nil where there is no such entry.
   public func string(_ group: String, _ key: String) throws(KeyFileError) -> String? {
     guard let entry = entry(group, key) else { return nil }
-    guard let string = entry.string else { throw invalidEscape(entry) }
-    return string
+    return try string(entry)
   }
 
   /// The value as a list with the separator `;`, `\;` for one that does not separate; nil where there is no such entry.
@@ -134,6 +136,12 @@ public struct KeyFile: Sendable, Hashable {
   public func strings(_ entry: Entry) throws(KeyFileError) -> [String] {
     guard let list = entry.list else { throw invalidEscape(entry) }
     return list
+  }
+
+  /// The value of `entry` with its escapes undone, as ``string(_:_:)`` has it.
+  public func string(_ entry: Entry) throws(KeyFileError) -> String {
+    guard let string = entry.string else { throw invalidEscape(entry) }
+    return string
   }
 
   private func invalidEscape(_ entry: Entry) -> KeyFileError {

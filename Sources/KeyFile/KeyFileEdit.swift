@@ -23,16 +23,44 @@ extension KeyFile {
   ///   - mode: the rights of a new file, before the umask; one that is there keeps its own.
   /// - Throws: `KeyFileError` where the file is no key file, or cannot be written; it is as it was then.
   public static func edit(_ path: String, _ edits: [KeyFileEdit], mode: UInt32) throws(KeyFileError) {
-    for edit in edits {
-      guard edit.canBeWritten else {
-        throw KeyFileError(file: path, line: nil, problem: "cannot hold \(edit)", remedy: "use plain names")
-      }
-    }
+    try edit(path, mode: mode) { _ in edits }
+  }
+
+  /// Changes a file as ``edit(_:_:mode:)`` does, by what stands in it.
+  ///
+  /// - Parameters:
+  ///   - path: the file; made, with the folders above it, where it is missing.
+  ///   - mode: the rights of a new file, before the umask.
+  ///   - edits: the changes, in order, of what is in the file now.
+  /// - Throws: `KeyFileError` where the file is no key file, or cannot be written; it is as it was then.
+  public static func edit(
+    _ path: String, mode: UInt32, _ edits: (KeyFile) -> [KeyFileEdit]
+  ) throws(KeyFileError) {
     let bytes = try contents(of: path) ?? []
     // For the line of what is wrong: a file that cannot be read in full is not written.
-    _ = try KeyFile(bytes: bytes, file: path)
-    try write(try edited(bytes, edits, path), to: path, mode: mode)
+    let edits = edits(try KeyFile(bytes: bytes, file: path))
+    for edit in edits {
+      guard edit.canBeWritten else { throw edit.mistake(in: path) }
+    }
+    var result = try edited(bytes, edits, path)
+    // GLib removes the last of the lines of a key, and then finds none of the others, which count at the next reading.
+    var removals = edits.filter { if case .remove = $0 { true } else { false } }
+    for _ in 0..<maximumRepetitions where !removals.isEmpty {
+      let file = try KeyFile(bytes: result, file: path)
+      removals = removals.filter { removal in
+        guard case .remove(let group, let key) = removal else { return false }
+        return file.entry(group, key) != nil
+      }
+      if !removals.isEmpty { result = try edited(result, removals, path) }
+    }
+    guard removals.isEmpty else {
+      throw KeyFileError(
+        file: path, line: nil, problem: "has a key more than \(maximumRepetitions) times", remedy: "remove all but one")
+    }
+    try write(result, to: path, mode: mode)
   }
+
+  private static let maximumRepetitions = 20
 
   private static func edited(
     _ bytes: [UInt8], _ edits: [KeyFileEdit], _ path: String
@@ -93,8 +121,13 @@ extension KeyFile {
 }
 
 extension KeyFileEdit {
+  /// Why it is not made.
+  public func mistake(in path: String) -> KeyFileError {
+    KeyFileError(file: path, line: nil, problem: "cannot hold \(self)", remedy: "use plain names")
+  }
+
   /// Whether a reader would find what this writes.
-  var canBeWritten: Bool {
+  public var canBeWritten: Bool {
     switch self {
     case .set(let group, let key, let text): Self.isGroup(group) && Self.isKey(key) && !text.contains("\0")
     case .setList(let group, let key, let texts):

@@ -13,27 +13,20 @@ extension KeyFile {
     return try KeyFile(bytes: bytes, file: path)
   }
 
-  /// The bytes of a file; nil where there is none.
+  /// The bytes of a file; one more than `maximumSize` of a file that is larger; nil where there is none.
   ///
   /// - Throws: `KeyFileError` where it cannot be read.
   public static func contents(of path: String) throws(KeyFileError) -> [UInt8]? {
-    var error: UnsafeMutablePointer<GError>?
-    var contents: UnsafeMutablePointer<CChar>?
-    var length: gsize = 0
-    guard isRegularOrAbsent(path) else {
-      throw KeyFileError(file: path, line: nil, problem: "is not a file", remedy: "name a text file")
-    }
-    guard g_file_get_contents(path, &contents, &length, &error) != 0, let contents else {
-      let (isAbsent, message) = consume(error) { error in
-        let isAbsent = error?.domain == g_file_error_quark() && error?.code == Int32(G_FILE_ERROR_NOENT.rawValue)
-        return (isAbsent, text(error?.message))
+    do throws(FileContents.Failure) {
+      return try FileContents.read(path, upTo: maximumSize)
+    } catch {
+      switch error {
+      case .notAFile: throw KeyFileError(file: path, line: nil, problem: "is not a file", remedy: "name a text file")
+      case .unreadable(let message):
+        throw KeyFileError(
+          file: path, line: nil, problem: "cannot be read (\(message))", remedy: "make it readable or remove it")
       }
-      if isAbsent { return nil }
-      throw KeyFileError(
-        file: path, line: nil, problem: "cannot be read (\(message))", remedy: "make it readable or remove it")
     }
-    defer { g_free(contents) }
-    return Array(UnsafeRawBufferPointer(start: contents, count: Int(length)))
   }
 
   /// Reads the text of a key file.
@@ -161,10 +154,5 @@ extension KeyFile {
     var bytes = bytes.drop(while: isSpace)
     while let last = bytes.last, isSpace(last) { bytes.removeLast() }
     return bytes
-  }
-
-  /// A pipe or a device could block or never end.
-  private static func isRegularOrAbsent(_ path: String) -> Bool {
-    g_file_test(path, G_FILE_TEST_EXISTS) == 0 || g_file_test(path, G_FILE_TEST_IS_REGULAR) != 0
   }
 }

@@ -37,6 +37,30 @@ import Testing
     #expect(try value("g", "kept") == "1")
   }
 
+  @Test func `a key that is there several times is gone after its removal, and one that is set has one value`() throws {
+    defer { unlink(path) }
+    #expect(write("[g]\na=1\nb=1\na=2\n[h]\na=1\n[g]\na=3\nb=2\n"))
+    try KeyFile.edit(path, [.remove(group: "g", key: "a"), .set(group: "g", key: "b", to: "3")], mode: 0o600)
+    #expect(try value("g", "a") == nil)
+    #expect(try value("g", "b") == "3" && value("h", "a") == "1")
+    #expect(write("[g]\n" + String(repeating: "a=1\n", count: 500)))
+    #expect(throws: KeyFileError.self) { try KeyFile.edit(path, [.remove(group: "g", key: "a")], mode: 0o600) }
+    #expect(try value("g", "a") == "1")
+  }
+
+  private func write(_ text: String) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    defer { close(descriptor) }
+    return Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count
+  }
+
+  @Test func `of a file of any size no more is read than says that it is too large`() throws {
+    defer { unlink(path) }
+    #expect(write("[g]\n") && truncate(path, 1 << 26) == 0)
+    #expect(try KeyFile.contents(of: path)?.count == KeyFile.maximumSize + 1)
+    #expect(throws: KeyFileError.self) { try KeyFile.load(path) }
+  }
+
   @Test func `a file that would be too large, or that cannot be written, stays as it is`() throws {
     defer { unlink(path) }
     try KeyFile.edit(path, [.set(group: "g", key: "kept", to: "1")], mode: 0o600)
