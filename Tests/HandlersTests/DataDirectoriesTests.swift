@@ -36,6 +36,12 @@ import Testing
       ("/home/me/data/applications/a.desktop", true, .user), ("/home/me/data/applications/a.desktop", false, .user),
       ("/var/lib/flatpak/exports/share/applications/a.desktop", true, .store),
       ("/var/lib/snapd/desktop/applications/a.desktop", true, .store),
+      ("/snap/menu/current/meta/gui/a.desktop", true, .store),
+      ("/var/lib/snapd/snap/menu/current/meta/gui/a.desktop", true, .store),
+      ("/var/lib/flatpak/runtime/org.example/x86_64/1/active/files/share/applications/a.desktop", true, .store),
+      ("/media/me/disk/share/applications/a.desktop", true, .user),
+      ("/run/media/me/disk/share/applications/a.desktop", true, .user),
+      ("/mnt/share/applications/a.desktop", true, .user), ("/opt/mnt/applications/a.desktop", true, .system),
       ("/home/me/data/flatpak/exports/share/applications/a.desktop", true, .user),
     ] as [(String, Bool, Application.Origin)])
   func origins(file: String, isRoots: Bool, origin: Application.Origin) {
