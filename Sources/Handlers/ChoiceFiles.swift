@@ -18,6 +18,8 @@ struct ChoiceFiles: Sendable, Hashable {
   struct Content: Sendable {
     var choices = HandlerChoices()
     var problems: [KeyFileError] = []
+    /// Whether the file could be opened and read, or is not there.
+    var isKnown = (intents: true, handlers: true)
   }
 
   private static let group = "Default Applications"
@@ -28,8 +30,6 @@ struct ChoiceFiles: Sendable, Hashable {
     static let allowed = "Allowed"
     static let blocked = "Blocked"
   }
-  /// More lines than these are not passed over in search of some that are right.
-  private static let maximumDamage = 20
 
   init(directory: String) {
     intents = "\(directory)/\(Names.Files.intentApplications)"
@@ -41,39 +41,21 @@ struct ChoiceFiles: Sendable, Hashable {
   /// Reads both. A line that is wrong costs itself: one that is blocked stays blocked, whatever stands elsewhere.
   func read() -> Content {
     var content = Content()
-    if let file = load(intents, &content.problems) { readPreferences(file, &content) }
-    if let file = load(handlers, &content.problems) { readHandlers(file, &content) }
+    content.isKnown.handlers = load(handlers, &content) { readHandlers($0, &$1) }
+    content.isKnown.intents = load(intents, &content) { readPreferences($0, &$1) }
     return content
   }
 
-  private func load(_ path: String, _ problems: inout [KeyFileError]) -> KeyFile? {
+  private func load(_ path: String, _ content: inout Content, _ read: (KeyFile, inout Content) -> Void) -> Bool {
     do throws(KeyFileError) {
-      guard var bytes = try KeyFile.contents(of: path) else { return nil }
-      for _ in 0..<Self.maximumDamage {
-        let attempt = parse(bytes, path)
-        switch attempt {
-        case .success(let file): return file
-        case .failure(let error):
-          problems.append(error)
-          guard let line = error.line else { return nil }
-          bytes = Self.without(line, of: bytes)
-        }
-      }
+      guard let bytes = try KeyFile.contents(of: path) else { return true }
+      guard let file = SalvagedKeyFile.read(bytes, path, &content.problems) else { return false }
+      read(file, &content)
+      return true
     } catch {
-      problems.append(error)
+      content.problems.append(error)
+      return false
     }
-    return nil
-  }
-
-  private func parse(_ bytes: [UInt8], _ path: String) -> Result<KeyFile, KeyFileError> {
-    Result { () throws(KeyFileError) -> KeyFile in try KeyFile(bytes: bytes, file: path) }
-  }
-
-  /// The line becomes a comment's beginning, so that those behind it keep their numbers.
-  private static func without(_ line: Int, of bytes: [UInt8]) -> [UInt8] {
-    var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    if lines.indices.contains(line - 1) { lines[line - 1] = [] }
-    return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
   }
 
   private func readPreferences(_ file: KeyFile, _ content: inout Content) {
@@ -83,38 +65,62 @@ struct ChoiceFiles: Sendable, Hashable {
         content.problems.append(file.mistake(entry, "\(entry.key) is about nothing that can be claimed", "remove it"))
         continue
       }
-      guard let ids = list(entry, file, &content) else { continue }
+      guard var ids = list(entry, file, &content) else { continue }
+      if ids.count > HandlerChoices.maximumPreferences {
+        let most = HandlerChoices.maximumPreferences
+        content.problems.append(
+          file.mistake(entry, "\(entry.key) names more than \(most) handlers; the rest is left out", "remove some"))
+        ids = Array(ids.prefix(most))
+      }
       guard content.choices.count < HandlerChoices.maximumClaims else { return tooMany(file, &content) }
-      content.choices.preferred[claim] = ids.map { $0.hasSuffix(".desktop") ? $0 : $0 + ".desktop" }
+      content.choices.preferred[claim] = ids.map(Self.desktopID)
     }
   }
 
+  /// What is blocked first: nothing else takes its place.
   private func readHandlers(_ file: KeyFile, _ content: inout Content) {
+    var count = 0
     for group in file.groups {
-      func claims(_ key: String) -> Set<String> {
-        guard let entry = file.entry(group.name, key), let list = list(entry, file, &content) else { return [] }
-        var claims: Set<String> = []
-        for text in list {
-          if key == Key.blocked, text == HandlerChoices.everything {
-            claims.insert(text)
-          } else if let claim = HandlerChoices.claim(text) {
-            claims.insert(claim)
-          } else {
-            content.problems.append(file.mistake(entry, "\(KeyFile.quoted(entry)) is no list of claims", "correct it"))
-          }
-        }
-        return claims
+      var blocked = claims(Key.blocked, group, file, &content)
+      guard !blocked.isEmpty else { continue }
+      if count + blocked.count > HandlerChoices.maximumClaims {
+        // Those that do not fit are blocked from more, not from less.
+        if count <= HandlerChoices.maximumClaims { tooMany(file, &content) }
+        blocked = [HandlerChoices.everything]
+        count = HandlerChoices.maximumClaims
       }
-      let (allowed, blocked) = (claims(Key.allowed), claims(Key.blocked))
-      guard content.choices.count + allowed.count + blocked.count <= HandlerChoices.maximumClaims else {
-        return tooMany(file, &content)
+      count += blocked.count
+      content.choices.blocked[Self.desktopID(group.name), default: []].formUnion(blocked)
+    }
+    count = content.choices.count
+    for group in file.groups {
+      let claims = claims(Key.allowed, group, file, &content)
+      guard !claims.isEmpty, let path = text(group, Key.file, file), let launch = text(group, Key.launch, file) else {
+        continue
       }
-      if !blocked.isEmpty { content.choices.blocked[group.name] = blocked }
-      if !allowed.isEmpty, let path = text(group.name, Key.file, file), let launch = text(group.name, Key.launch, file)
-      {
-        content.choices.allowed[group.name] = .init(place: .init(file: path, launch: launch), claims: allowed)
+      count += claims.count
+      guard count <= HandlerChoices.maximumClaims else { return tooMany(file, &content) }
+      let (id, place) = (Self.desktopID(group.name), HandlerChoices.Place(file: path, launch: launch))
+      let others = content.choices.allowed[id].flatMap { $0.place == place ? $0.claims : nil } ?? []
+      content.choices.allowed[id] = .init(place: place, claims: claims.union(others))
+    }
+  }
+
+  private func claims(_ key: String, _ group: KeyFile.Group, _ file: KeyFile, _ content: inout Content) -> Set<String> {
+    guard let entry = group.entries.first(where: { $0.key == key }), let list = list(entry, file, &content) else {
+      return []
+    }
+    var claims: Set<String> = []
+    for text in list {
+      if key == Key.blocked, text == HandlerChoices.everything {
+        claims.insert(text)
+      } else if let claim = HandlerChoices.claim(text) {
+        claims.insert(claim)
+      } else {
+        content.problems.append(file.mistake(entry, "\(KeyFile.quoted(entry)) is no list of claims", "correct it"))
       }
     }
+    return claims
   }
 
   private func tooMany(_ file: KeyFile, _ content: inout Content) {
@@ -125,8 +131,8 @@ struct ChoiceFiles: Sendable, Hashable {
         remedy: "remove some"))
   }
 
-  private func text(_ group: String, _ key: String, _ file: KeyFile) -> String? {
-    (try? file.string(group, key)) ?? nil
+  private func text(_ group: KeyFile.Group, _ key: String, _ file: KeyFile) -> String? {
+    group.entries.first { $0.key == key }.flatMap { try? file.string($0) }
   }
 
   private func list(_ entry: KeyFile.Entry, _ file: KeyFile, _ content: inout Content) -> [String]? {
@@ -142,37 +148,58 @@ struct ChoiceFiles: Sendable, Hashable {
 
   /// Makes the files say `new` where they say `old`, and leaves all else as it is.
   ///
-  /// - Throws: `KeyFileError` where one of them is damaged or cannot be written; that one is as it was then.
-  func write(_ new: HandlerChoices, over old: HandlerChoices) throws(KeyFileError) {
-    var failure: KeyFileError?
-    for (path, edits, mode) in [
-      (intents, preferenceEdits(new, over: old), 0o666), (handlers, handlerEdits(new, over: old), 0o600),
-    ] where !edits.isEmpty {
-      do throws(KeyFileError) {
-        try KeyFile.edit(path, edits, mode: UInt32(mode))
-      } catch {
-        failure = error
-      }
-    }
-    if let failure { throw failure }
+  /// - Returns: why each is as it was: where it is damaged, or cannot be written.
+  func write(_ new: HandlerChoices, over old: HandlerChoices) -> (intents: KeyFileError?, handlers: KeyFileError?) {
+    (
+      edit(intents, mode: 0o666) { preferenceEdits(new, over: old, in: $0) },
+      edit(handlers, mode: 0o600) { handlerEdits(new, over: old, in: $0) }
+    )
   }
 
-  private func preferenceEdits(_ new: HandlerChoices, over old: HandlerChoices) -> [KeyFileEdit] {
-    Set(new.preferred.keys).union(old.preferred.keys).sorted().compactMap { claim in
-      guard new.preferred[claim] != old.preferred[claim] else { return nil }
+  /// Why a file could not hold what is new, were it empty and could it be written.
+  func obstacle(to new: HandlerChoices, over old: HandlerChoices) -> KeyFileError? {
+    let empty = KeyFile.empty
+    for (path, edits) in [
+      (intents, preferenceEdits(new, over: old, in: empty)), (handlers, handlerEdits(new, over: old, in: empty)),
+    ] {
+      if let edit = edits.first(where: { !$0.canBeWritten }) { return edit.mistake(in: path) }
+    }
+    return nil
+  }
+
+  private func edit(_ path: String, mode: UInt32, _ edits: (KeyFile) -> [KeyFileEdit]) -> KeyFileError? {
+    guard !edits(.empty).isEmpty else { return nil }
+    do throws(KeyFileError) {
+      try KeyFile.edit(path, mode: mode, edits)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func preferenceEdits(
+    _ new: HandlerChoices, over old: HandlerChoices, in file: KeyFile
+  ) -> [KeyFileEdit] {
+    let keys = file.group(Self.group)?.entries.map(\.key) ?? []
+    let spellings = Dictionary(grouping: keys) { Self.claim(ofKey: $0).flatMap(HandlerChoices.claim) }
+    return Set(new.preferred.keys).union(old.preferred.keys).sorted().flatMap { claim -> [KeyFileEdit] in
+      guard new.preferred[claim] != old.preferred[claim] else { return [] }
       let key = Self.key(ofClaim: claim)
-      guard let ids = new.preferred[claim] else { return .remove(group: Self.group, key: key) }
-      return .setList(group: Self.group, key: key, to: ids)
+      let others = (spellings[claim] ?? []).filter { $0 != key }.map { KeyFileEdit.remove(group: Self.group, key: $0) }
+      guard let ids = new.preferred[claim] else { return others + [.remove(group: Self.group, key: key)] }
+      return others + [.setList(group: Self.group, key: key, to: ids)]
     }
   }
 
-  private func handlerEdits(_ new: HandlerChoices, over old: HandlerChoices) -> [KeyFileEdit] {
+  private func handlerEdits(_ new: HandlerChoices, over old: HandlerChoices, in file: KeyFile) -> [KeyFileEdit] {
+    let spellings = Dictionary(grouping: file.groups.map(\.name), by: Self.desktopID)
     let ids = [new, old].reduce(into: Set<String>()) { ids, choices in
       ids.formUnion(choices.allowed.keys)
       ids.formUnion(choices.blocked.keys)
     }
     var edits: [KeyFileEdit] = []
     for id in ids.sorted() where new.allowed[id] != old.allowed[id] || new.blocked[id] != old.blocked[id] {
+      edits += (spellings[id] ?? []).filter { $0 != id }.map { .removeGroup($0) }
       let (permission, blocked) = (new.allowed[id], new.blocked[id])
       guard permission != nil || blocked != nil else {
         edits.append(.removeGroup(id))
@@ -193,7 +220,12 @@ struct ChoiceFiles: Sendable, Hashable {
     return edits
   }
 
-  // MARK: Claims as keys
+  // MARK: Claims as keys, handlers as groups
+
+  /// People leave out what is the same for all.
+  private static func desktopID(_ written: String) -> String {
+    written.hasSuffix(".desktop") ? written : written + ".desktop"
+  }
 
   private static func key(ofClaim claim: String) -> String {
     if claim.hasSuffix(":") { return scheme + claim.dropLast() }

@@ -18,7 +18,13 @@ public actor ChoiceStore {
   }
 
   private let files: ChoiceFiles?
+  /// Nil where they are to be read again, whatever they look like.
   private var stamps: [Stamp?]?
+  /// What the files say.
+  private var written = HandlerChoices()
+  /// What the files do not say yet, the oldest first.
+  private var unwritten: (intents: [HandlerChoices.Change], handlers: [HandlerChoices.Change]) = ([], [])
+  /// What holds: what the files say, changed so.
   private var known = HandlerChoices()
   private var problems: [KeyFileError] = []
   private var lastWork: Task<Void, Never>?
@@ -52,33 +58,54 @@ public actor ChoiceStore {
 
   /// Changes them, in memory at once and then in their files.
   ///
-  /// - Throws: `KeyFileError` where a file cannot be changed: it is as it was, and the change holds until the agent ends or the
-  ///   file is mended; or where there would be too many choices, and nothing has changed.
+  /// - Throws: `KeyFileError` where a file cannot be changed: it is as it was, and the change holds until the agent ends and is
+  ///   written once the file is mended; or where there would be too many choices or a name that no file can hold, and nothing has
+  ///   changed.
   public func apply(_ change: HandlerChoices.Change) async throws(KeyFileError) {
     try await inTurn { await self.applied(change) }.get()
   }
 
   private func applied(_ change: HandlerChoices.Change) async -> Result<Void, KeyFileError> {
     await refresh()
-    let old = known
-    guard known.apply(change) else {
+    var new = known
+    guard new.apply(change), max(unwritten.intents.count, unwritten.handlers.count) < HandlerChoices.maximumClaims
+    else {
       return .failure(
         KeyFileError(
-          file: files?.handlers ?? "handlers", line: nil, problem: "there are \(old.count) choices already",
+          file: files?.handlers ?? "handlers", line: nil, problem: "there are \(known.count) choices already",
           remedy: "forget some with tagroute handlers forget"))
     }
-    let new = known
-    guard let files, new != old else { return .success(()) }
-    let written = try? await DedicatedThread.run { () -> (Result<Void, KeyFileError>, [Stamp?]) in
-      let result = Result { () throws(KeyFileError) in try files.write(new, over: old) }
-      return (result, Self.stamps(of: files))
+    guard new != known else { return .success(()) }
+    guard let files else {
+      known = new
+      return .success(())
     }
-    guard let (result, stamps) = written else {
+    if let obstacle = files.obstacle(to: new, over: known) { return .failure(obstacle) }
+    // What a change does again in the end it need not have done before.
+    unwritten.intents = unwritten.intents.filter { $0 != change } + [change]
+    unwritten.handlers = unwritten.handlers.filter { $0 != change } + [change]
+    known = new
+    return await write(files)
+  }
+
+  /// Writes what is not written yet; what cannot be is kept for the next time.
+  private func write(_ files: ChoiceFiles) async -> Result<Void, KeyFileError> {
+    let (new, old) = (known, written)
+    guard let failures = try? await DedicatedThread.run({ files.write(new, over: old) }) else {
       return .failure(
         KeyFileError(file: files.handlers, line: nil, problem: "cannot be written", remedy: "free some memory"))
     }
-    self.stamps = stamps
-    return result
+    if failures.intents == nil {
+      unwritten.intents = []
+      written.preferred = new.preferred
+    }
+    if failures.handlers == nil {
+      unwritten.handlers = []
+      (written.allowed, written.blocked) = (new.allowed, new.blocked)
+    }
+    // Another program may have written since: the stamps of now would be of something that was never read.
+    if written != old { stamps = nil }
+    return (failures.handlers ?? failures.intents).map { .failure($0) } ?? .success(())
   }
 
   private func refresh() async {
@@ -90,9 +117,22 @@ public actor ChoiceStore {
       return (stamps, stamps == last ? nil : files.read())
     }
     guard let found, let content = found.content else { return }
-    stamps = found.stamps
-    known = content.choices
+    stamps = content.isKnown == (true, true) ? found.stamps : nil
+    if content.isKnown.intents { written.preferred = content.choices.preferred }
+    if content.isKnown.handlers {
+      (written.allowed, written.blocked) = (content.choices.allowed, content.choices.blocked)
+    }
     problems = content.problems
+    known = changed(written)
+    if !unwritten.intents.isEmpty || !unwritten.handlers.isEmpty { _ = await write(files) }
+  }
+
+  /// What the files would say, were all written. Who is preferred does not depend on what the other file says, nor that on this.
+  private func changed(_ choices: HandlerChoices) -> HandlerChoices {
+    var (intents, handlers) = (choices, choices)
+    for change in unwritten.intents { _ = intents.apply(change) }
+    for change in unwritten.handlers { _ = handlers.apply(change) }
+    return HandlerChoices(preferred: intents.preferred, allowed: handlers.allowed, blocked: handlers.blocked)
   }
 
   /// One after the other: what is read must not be older than what was written.

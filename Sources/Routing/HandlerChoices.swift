@@ -44,8 +44,10 @@ public struct HandlerChoices: Sendable, Hashable {
 
   /// In the place of a claim: all that the handler claims.
   public static let everything = "*"
-  /// The most claims in each of the three; nobody decides as often, and each is in memory and in a file.
+  /// The most claims in all three together; nobody decides as often, and each is in memory and in a file.
   public static let maximumClaims = 2000
+  /// The most desktop ids that are preferred for a claim.
+  public static let maximumPreferences = 32
 
   /// The desktop ids preferred for a claim, the best first.
   public var preferred: [String: [String]]

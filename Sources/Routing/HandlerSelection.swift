@@ -32,9 +32,8 @@ struct HandlerSelection {
         }
       }
     }
-    let preferredID = choices.preferences(among: covering).first { id in
-      contenders.contains { $0.application.desktopID == id }
-    }
+    let ids = Set(contenders.lazy.map(\.application.desktopID))
+    let preferredID = choices.preferences(among: covering).first(where: ids.contains)
     let claim = contenders.first?.claim
     let isAlone = contenders.count { $0.claim == claim } == 1
     for (application, own) in contenders {
