@@ -5,7 +5,12 @@ import UniversalLinks
 
 /// What holds of choices whatever they are.
 @Suite struct ChoicePropertyTests {
-  private static let links = ["https://a.example/", "https://b.a.example/", "https://c.b.a.example/", "x-a:1"]
+  /// Each with those of the claims below that cover it, the most exact first.
+  private static let covering = [
+    "https://a.example/": ["a.example"], "https://b.a.example/": ["b.a.example", "*.a.example"],
+    "https://c.b.a.example/": ["*.b.a.example", "*.a.example"], "x-a:1": ["x-a:"],
+  ]
+  private static let links = covering.keys.sorted()
   private static let claims = ["a.example", "*.a.example", "b.a.example", "*.b.a.example"]
 
   private func declarations(_ count: Int, using random: inout SeededGenerator) throws -> [HandlerDeclaration] {
@@ -18,7 +23,13 @@ import UniversalLinks
   }
 
   private func change(_ handlers: [HandlerDeclaration], using random: inout SeededGenerator) -> HandlerChoices.Change {
-    let application = handlers.randomElement(using: &random)?.application ?? application("app0")
+    var application = handlers.randomElement(using: &random)?.application ?? application("app0")
+    if Int.random(in: 0..<4, using: &random) == 0 {
+      // What was chosen was another entry of the same id.
+      application = Application(
+        desktopID: application.desktopID, name: application.name, file: application.file, origin: application.origin,
+        launch: "other")
+    }
     let claim = (Self.claims + ["x-a:"]).randomElement(using: &random) ?? "x-a:"
     let whole = Bool.random(using: &random)
     switch Int.random(in: 0..<5, using: &random) {
@@ -50,36 +61,68 @@ import UniversalLinks
     }
   }
 
-  @Test("a later handler takes over no link for which one is preferred", arguments: 1...100 as ClosedRange<UInt64>)
-  func later(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
-    let handlers = try declarations(4, using: &random)
-    let policy = policy(handlers, using: &random)
-    let later = try handler("a.later", Self.claims, schemes: ["x-a"])
-    for link in Self.links {
-      let before = Registry(declarations: handlers).route(for: link, policy: policy)
-      guard before.claimants.first?.outcome == .preferred else { continue }
-      let after = Registry(declarations: handlers + [later]).route(for: link, policy: policy)
-      #expect(after.handler == before.handler && after.question == before.question && after.trusted == before.trusted)
-      #expect(after.candidates == before.candidates)
-    }
-  }
-
-  @Test(
-    "no one is opened unasked who is not trusted, and no one is offered who is blocked",
-    arguments: 1...100 as ClosedRange<UInt64>)
-  func safety(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
-    let handlers = try declarations(5, using: &random)
-    let policy = policy(handlers, using: &random)
-    for link in Self.links {
-      let route = Registry(declarations: handlers).route(for: link, policy: policy)
-      #expect(route.trusted || route.question != .nothing || route.handler == nil)
-      for candidate in route.claimants {
-        let isOffered = route.candidates.contains(candidate.application)
-        #expect(isOffered == [.only, .preferred, .offered].contains(candidate.outcome))
-        if candidate.outcome == .blocked { #expect(policy.choices.blocked[candidate.application.desktopID] != nil) }
+  @Test("a later handler takes over no link for which one is preferred")
+  func later() throws {
+    var covered = 0
+    for seed: UInt64 in 1...100 {
+      var random = SeededGenerator(seed: seed)
+      let handlers = try declarations(4, using: &random)
+      let policy = policy(handlers, using: &random)
+      let later = try handler("a.later", Self.claims, schemes: ["x-a"])
+      for link in Self.links {
+        let before = Registry(declarations: handlers).route(for: link, policy: policy)
+        guard before.claimants.first?.outcome == .preferred else { continue }
+        covered += 1
+        let after = Registry(declarations: handlers + [later]).route(for: link, policy: policy)
+        #expect(
+          after.handler == before.handler && after.question == before.question && after.trusted == before.trusted)
+        #expect(after.candidates == before.candidates)
       }
     }
+    #expect(covered > 50)
+  }
+
+  /// Whether the most exact choice about a handler keeps it from a link; told from the choices alone.
+  private func isBlocked(_ id: String, _ link: String, _ choices: HandlerChoices) -> Bool {
+    let blocked = choices.blocked[id] ?? []
+    for claim in Self.covering[link] ?? [] {
+      if choices.preferred[claim]?.contains(id) == true { return false }
+      if blocked.contains(claim) { return true }
+    }
+    return blocked.contains("*")
+  }
+
+  /// Whether root has installed this entry, or the user has allowed it, and not another of its id, a claim that covers the link.
+  private func isPermitted(_ application: Application, _ link: String, _ choices: HandlerChoices) -> Bool {
+    if application.origin == .system { return true }
+    guard let permission = choices.allowed[application.desktopID] else { return false }
+    return permission.place.file == application.file && permission.place.launch == application.launch
+      && (Self.covering[link] ?? []).contains { permission.claims.contains($0) }
+  }
+
+  @Test("no one is opened unasked who is not permitted, and no one is offered who is blocked")
+  func safety() throws {
+    var (opened, asked, blocked) = (0, 0, 0)
+    for seed: UInt64 in 1...200 {
+      var random = SeededGenerator(seed: seed)
+      let handlers = try declarations(5, using: &random)
+      let choices = policy(handlers, using: &random).choices
+      for link in Self.links {
+        let route = Registry(declarations: handlers).route(for: link, policy: RoutingPolicy(choices: choices))
+        for candidate in route.candidates {
+          #expect(!isBlocked(candidate.desktopID, link, choices), "\(candidate.desktopID) of \(link), seed \(seed)")
+        }
+        blocked += route.claimants.count { isBlocked($0.application.desktopID, link, choices) }
+        guard let handler = route.handler else { continue }
+        let isPermitted = isPermitted(handler, link, choices)
+        if route.question == .nothing {
+          #expect(isPermitted && route.trusted, "\(handler.desktopID) of \(link), seed \(seed)")
+          if handler.origin != .system { opened += 1 }
+        } else if !isPermitted {
+          asked += 1
+        }
+      }
+    }
+    #expect(min(opened, asked, blocked) > 50, "\((opened, asked, blocked))")
   }
 }
