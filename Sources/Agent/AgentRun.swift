@@ -109,18 +109,24 @@ actor AgentRun {
   }
 
   private func keepHouse(_ service: AgentService) async {
-    while true {
+    repeat {
       await service.prune()
       await service.readAssociations()
-      try? await Task.sleep(for: .seconds(3600))
-    }
+    } while await pause(.seconds(3600))
   }
 
   private func watch() async {
     guard let interval = notifier.watchdogInterval else { return }
-    while true {
-      notifier.watchdog()
-      try? await Task.sleep(for: interval)
+    repeat { notifier.watchdog() } while await pause(interval)
+  }
+
+  /// - Returns: whether to go on: not where the task is cancelled.
+  private func pause(_ duration: Duration) async -> Bool {
+    do {
+      try await Task.sleep(for: duration)
+      return true
+    } catch {
+      return false
     }
   }
 }
