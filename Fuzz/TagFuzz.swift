@@ -4,8 +4,8 @@ import NDEF
 import Tags
 
 /// A hostile tag: the first byte says of which kind, the second how long a message is written to it, and the others are what
-/// it answers to anything. Reading, asking for the status, writing and locking end by themselves, within as many exchanges as the bytes that
-/// the tag has really given, and was really written, can take: what it says of its length is no reason to go on.
+/// it answers to anything. Reading, asking for the status, writing and locking end by themselves, within as many exchanges as the
+/// bytes that the tag has really given, and was really written, can take: what it says of its length is no reason to go on.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzTag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -175,7 +175,8 @@ private struct HostileTag: TagChannel {
 
   private mutating func count() {
     exchanges += 1
-    let most = kind.activation.type.mostExchanges(forMessageOf: given + written)
+    let type = kind.activation.type
+    let most = mayBeWritten ? type.mostExchanges(writing: given + written) : type.mostExchanges(reading: given)
     require(exchanges <= most, "an operation ends within \(most) exchanges")
   }
 

@@ -10,37 +10,63 @@ enum ExchangeLimit {
 }
 
 extension TagType {
-  /// The most exchanges that one operation on a tag of this type takes, whatever the tag says of itself.
-  public var mostExchanges: Int { mostExchanges(forMessageOf: NDEFLimits.default.messageSize) }
+  /// The most exchanges that reading any message takes, and locking the tag behind it.
+  var mostExchangesToRead: Int { mostExchanges(reading: NDEFLimits.default.messageSize) }
 
-  /// The most exchanges that one operation on a tag of this type takes: reading a message, asking for the status, writing a message
-  /// and reading it back, or reading a message and locking.
+  /// The most exchanges that reading takes, whatever the tag says of itself: a message, the status, or a message before the tag
+  /// is locked.
   ///
   /// | Type | Smallest pieces | Around them |
   /// |---|---|---|
   /// | 1 | all of the largest memory: 256 blocks, the bytes of the first 15 one by one | read, written and asked for once more |
   /// | 2 | the same: pages of 4 bytes, 16 bytes, 255 times 8, and 64 of lock bytes | the same |
   /// | MIFARE Classic | the same: 256 blocks, and 40 sectors to open | the same |
-  /// | 3 | a block of 16 bytes: Nbr and Nbw are 1 at least (Type 3 Tag, 6.1) | twice: two polls, two blocks read, two written |
-  /// | 4, read | 13 bytes: MLe is 15 at least (Type 4 Tag, 5.1), of which a data object's tag and length take 2 | twice: 5 SELECTs, the container's 255 bytes one by one, the length in up to two READs, 8 answers that are shorter |
-  /// | 4, written | 2 bytes up to the offset 7FFF, a byte behind it: MLc is 13 at least in mapping 3.0 alone, and cards that take less are written, too | 3 UPDATEs |
+  /// | 3 | a block of 16 bytes: Nbr is 1 at least (Type 3 Tag, 6.1) | a poll and the attribute information block; to lock, four more |
+  /// | 4 | 13 bytes: MLe is 15 at least (Type 4 Tag, 5.1), a data object's tag and length take 2 | `opening`; the length, twice |
   ///
-  /// - Parameter size: bytes of the message that goes over the air; it matters for types 3 and 4.
+  /// Around a message of type 4 come, besides, nine answers that are shorter than they should be, of which the ninth ends it,
+  /// and 15 to open a card again and lock it, if its container does not come byte by byte twice.
+  ///
+  /// - Parameter size: bytes of the message that goes over the air; it matters for types 3 and 4. None for the status alone.
   /// - Returns: exchanges.
-  public func mostExchanges(forMessageOf size: Int) -> Int {
-    func pieces(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
+  public func mostExchanges(reading size: Int) -> Int {
     func ofMemory(_ pieces: Int) -> Int { 3 * pieces + 32 }
     switch self {
     case .type1: return ofMemory(256 + 15 * 8)
     case .type2: return ofMemory((16 + 255 * 8 + 64) / 4)
     case .mifareClassic: return ofMemory(256 + 40)
-    case .type3: return 2 * (6 + pieces(size, of: 16))
-    default:
-      let plain = min(size, Type4File.farthestOffset + 1)
-      let written = pieces(plain, of: 2) + size - plain
-      return 2 * (5 + 255 + 2 + 8) + pieces(size, of: 13) + written + 3
+    case .type3: return 6 + pieces(size, of: 16)
+    default: return Self.opening + 2 + 9 + 15 + pieces(size, of: 13)
     }
   }
+
+  /// The most exchanges that writing a message and reading it back takes, whatever the tag says of itself.
+  ///
+  /// | Type | Smallest pieces | Around them |
+  /// |---|---|---|
+  /// | 1, 2, MIFARE Classic | all of the largest memory | counted as read already |
+  /// | 3 | a block of 16 bytes: Nbw is 1 at least (Type 3 Tag, 6.1) | a poll, two blocks read, two written |
+  /// | 4 | 2 bytes up to the offset 7FFF, a byte behind it | `opening`; the length, twice |
+  ///
+  /// MLc is 13 at least in mapping 3.0 alone (Type 4 Tag, 5.1), and cards that take less are written, too.
+  ///
+  /// - Parameter size: bytes of the message that goes over the air; it matters for types 3 and 4.
+  /// - Returns: exchanges.
+  public func mostExchanges(writing size: Int) -> Int {
+    let reading = mostExchanges(reading: size)
+    switch self {
+    case .type1, .type2, .mifareClassic: return reading
+    case .type3: return reading + 5 + pieces(size, of: 16)
+    default:
+      let plain = min(size, Type4File.farthestOffset + 1)
+      return reading + Self.opening + 2 + pieces(plain, of: 2) + size - plain
+    }
+  }
+
+  /// Of type 4: three SELECTs, and a container of 255 bytes of which the first 15 come at once and the others one by one.
+  private static let opening = 3 + 1 + 240
+
+  private func pieces(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
 }
 
 /// A channel that ends after so many exchanges, so that no tag keeps anybody busy by what it says of itself.

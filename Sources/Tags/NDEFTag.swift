@@ -34,7 +34,7 @@ extension TagActivation {
   public func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     switch ndefTag {
     case .success(let tag):
-      var limited = LimitedChannel(channel, most: type.mostExchanges)
+      var limited = LimitedChannel(channel, most: type.mostExchangesToRead)
       defer { channel = limited.channel }
       return try tag.read(over: &limited)
     case .failure(let problem): return .problem(problem)
@@ -49,7 +49,7 @@ extension TagActivation {
   public func queryNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     switch ndefTag {
     case .success(let tag):
-      var limited = LimitedChannel(channel, most: type.mostExchanges)
+      var limited = LimitedChannel(channel, most: type.mostExchanges(reading: 0))
       defer { channel = limited.channel }
       return try tag.status(over: &limited)
     case .failure(let problem): return NDEFStatus(notSupported: problem)
@@ -68,7 +68,7 @@ extension TagActivation {
     _ message: [UInt8], isVerifying: Bool = false, over channel: inout some TagChannel
   ) throws(TagWriteError) {
     let tag = try writable
-    var limited = LimitedChannel(channel, most: type.mostExchanges(forMessageOf: message.count))
+    var limited = LimitedChannel(channel, most: type.mostExchanges(writing: message.count))
     defer { channel = limited.channel }
     try tag.write(message, over: &limited)
     guard isVerifying else { return }
@@ -88,7 +88,7 @@ extension TagActivation {
   /// - Throws: `TagWriteError`.
   public func lockNDEF(over channel: inout some TagChannel) throws(TagWriteError) {
     let tag = try writable
-    var limited = LimitedChannel(channel, most: type.mostExchanges)
+    var limited = LimitedChannel(channel, most: type.mostExchangesToRead)
     defer { channel = limited.channel }
     let content = try TagWriteError.onChannel { () throws(TagChannelError) in try tag.read(over: &limited) }
     if case .problem(let problem) = content, problem.code != .empty { throw .refused(problem) }

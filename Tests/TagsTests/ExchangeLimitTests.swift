@@ -54,7 +54,7 @@ import Testing
     guard case .problem(let problem) = content else { return #expect(Bool(false), "\(content)") }
     #expect(problem.code == .damaged && problem.description.contains("does not decode"), "\(problem)")
     #expect(card.exchanges > NDEFLimits.default.messageSize / Int(piece))
-    #expect(card.exchanges < TagType.type4A.mostExchanges)
+    #expect(card.exchanges < TagType.type4A.mostExchanges(reading: NDEFLimits.default.messageSize))
   }
 
   /// No card of mapping 3.0 should take fewer than 13 bytes at once; 8 are an offset and a data object of one byte.
@@ -63,6 +63,51 @@ import Testing
     let message = [UInt8](repeating: 0, count: 50_000)
     try TagActivation.type4A.writeNDEF(message, over: &card)
     #expect(card.exchanges > message.count / Int(piece))
-    #expect(card.exchanges < TagType.type4A.mostExchanges(forMessageOf: message.count))
+    #expect(card.exchanges < TagType.type4A.mostExchanges(writing: message.count))
+  }
+
+  /// A card of the smallest MLe that gives as little as it may: its container, as long as it may be, byte by byte, the length
+  /// when it is asked for alone, and eight times one byte of the message.
+  private struct ReluctantCard: TagChannel {
+    private static let container: [UInt8] =
+      [0, 255, 0x30, 0, 15, 0, 13, 0x05, 236] + [UInt8](repeating: 0, count: 236)
+      + [0x06, 8, 0xE1, 0x04, 0, 0, 0xFF, 0, 0, 0]
+
+    let message: [UInt8]
+    private(set) var exchanges = 0
+    private var file: [UInt8] = []
+    private var shortAnswers = 0
+    private var areBytesScarce: Bool { file == Self.container || shortAnswers < 9 }
+
+    init(message: [UInt8]) { self.message = message }
+
+    mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+      exchanges += 1
+      if command[1] == 0xA4 {
+        file = command.suffix(2) == [0xE1, 0x03] ? Self.container : message.count.bytes(4) + message
+      } else if command[1] == 0xB0 {
+        let offset = Int(command[2]) << 8 | Int(command[3])
+        let isWhole = offset == 0 && [4, 15].contains(command[4]) && (file == Self.container || command[4] == 4)
+        let count = isWhole || !areBytesScarce ? Int(command[4]) : 1
+        if count == 1, file != Self.container { shortAnswers += 1 }
+        return file[offset..<min(offset + count, file.count)] + [0x90, 0x00]
+      }
+      return [0x90, 0x00]
+    }
+
+    mutating func reselect() throws(TagChannelError) { exchanges += 1 }
+  }
+
+  /// Three SELECTs, 241 READs of the container, two of the length, eight that bring one byte each, and what is left.
+  @Test(arguments: [0, 1, 2, 100]) func aCardThatGivesAsLittleAsItMayIsRead(pieces: Int) throws {
+    let payload = 2 + pieces * 15
+    let message = [0xC5, 0] + payload.bytes(4) + [UInt8](repeating: 0x5A, count: payload)
+    var card = ReluctantCard(message: message)
+    #expect(try TagActivation.type4A.readNDEF(over: &card) == .message(message))
+    #expect(card.exchanges == 3 + 241 + 2 + 8 + pieces)
+    #expect(card.exchanges < TagType.type4A.mostExchanges(reading: message.count))
+    card = ReluctantCard(message: message)
+    #expect(try TagActivation.type4A.queryNDEF(over: &card).access == .readWrite)
+    #expect(card.exchanges == 2 + 241 && card.exchanges < TagType.type4A.mostExchanges(reading: 0))
   }
 }
