@@ -77,13 +77,13 @@ import Testing
     let findings = try await withOpenReader { reader in
       var findings: [String] = []
       for row in rows {
-        let message = ndefMessage(ofSize: row.size)
+        let message = variedMessage(ofSize: row.size)
         guard let (tag, modulation) = try Self.place(row.tag, message) else {
           findings.append("\(row.tag): no such tag")
           continue
         }
         let id = reader.place(tag)
-        var channel = try reader.select(modulation)
+        var channel = try reader.select(modulation, doubtsRepetitions: true)
         let content = try channel.tag.readNDEF(over: &channel)
         if content != .message(message) { findings.append("\(row.tag), \(row.size) bytes: \(content)") }
         if channel.exchanges != UInt64(row.exchanges) {

@@ -20,10 +20,16 @@ struct OpenReader: ~Copyable {
   let simulator: SimulatedReader
 
   /// A tag that is found anew, with the field off before.
-  func select(_ modulation: Modulation) throws -> TargetChannel {
+  ///
+  /// - Parameters:
+  ///   - modulation: what finds it.
+  ///   - doubtsRepetitions: as the program does, where data that is the same as the data before costs an exchange more.
+  /// - Returns: the way to the tag.
+  /// - Throws: `NoTag`, or where the reader fails.
+  func select(_ modulation: Modulation, doubtsRepetitions: Bool = false) throws -> TargetChannel {
     try device.release()
     guard let tag = try device.select(modulation) else { throw NoTag() }
-    return TargetChannel(device, tag)
+    return TargetChannel(device, tag, doubtsRepetitions: doubtsRepetitions)
   }
 
   func place(_ tag: SimulatedTag) -> TagID { onSimulator { await $0.place(tag) } }
