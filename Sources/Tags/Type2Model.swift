@@ -4,6 +4,7 @@
 /// | Tag | Data sheet | Lock bits from | AUTH0 in |
 /// |---|---|---|---|
 /// | Ultralight EV1 of 48 and 128 bytes | MF0ULx1 3.3 | none; page 24h | page 10h; 25h |
+/// | Ultralight Nano of 40 bytes | MF0UN(H)00 3.1 | none | none: there are 14 pages |
 /// | NTAG210, NTAG212 | NTAG210_212 3.0 | none; page 24h | page 10h; 25h |
 /// | NTAG210µ | NT2L1001_NT2H1001 3.0 | none | none: there are 16 pages |
 /// | NTAG213, NTAG215, NTAG216 | NTAG213_215_216 3.2 | page 28h; 82h; E2h | page 29h; 83h; E3h |
@@ -34,8 +35,10 @@ struct Type2Model: Sendable {
     }
   }
 
-  /// Nil for a tag that knows neither GET_VERSION nor FAST_READ; the others know both.
+  /// Nil for a tag that does not know GET_VERSION, nor FAST_READ.
   let version: Version?
+  /// Whether a tag that knows GET_VERSION is sure to know FAST_READ, too.
+  var isFastReadCertain = true
   /// The third byte of the capability container that it is formatted with: bytes of its data area, divided by eight.
   let size: UInt8
   /// For the pages from 16 on. Bits that only freeze others are left out.
@@ -58,11 +61,15 @@ struct Type2Model: Sendable {
   /// - Parameter size: of the capability container.
   /// - Returns: whether all tags of NXP's of that size know FAST_READ.
   static func knowFastRead(size: UInt8) -> Bool {
-    all.contains { $0.size == size } && silent(size: size) == nil
+    let models = all.filter { $0.size == size }
+    return !models.isEmpty && models.allSatisfy { $0.version != nil && $0.isFastReadCertain }
   }
 
   private static let all: [Type2Model] = [
-    // Ultralight EV1
+    // Ultralight Nano, Ultralight EV1
+    Type2Model(
+      version: Version(product: 0x03, major: 2...2, storage: 0x0B...0x0B), isFastReadCertain: false, size: 0x05,
+      locks: .none),
     Type2Model(
       version: Version(product: 0x03, storage: 0x0B...0x0B), size: 0x06, locks: .none, protection: .atEnd(ofPage: 0x10)),
     Type2Model(

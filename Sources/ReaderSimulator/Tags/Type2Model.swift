@@ -64,6 +64,9 @@ public struct Type2Model: Sendable, Hashable {
   public static let ultralightC = Type2Model(
     "ultralight-c", pages: [0...47], capacityCode: 0x12, locks: .interleaved(page: 40), lastReadable: 43,
     hasTripleDES: true)
+  /// MIFARE Ultralight Nano, MF0UN: 56 bytes, 40 of them for TLVs; unlike the EV1 it has no password.
+  public static let ultralightNano = Type2Model(
+    "ultralight-nano", pages: [0...13], version: [0x00, 0x04, 0x03, 0x01, 0x02, 0x00, 0x0B, 0x03], capacityCode: 0x05)
   /// MIFARE Ultralight EV1, MF0UL11: 80 bytes, 48 of them for TLVs.
   public static let ultralightEV1 = Type2Model(
     "ultralight-ev1", pages: [0...19], version: [0x00, 0x04, 0x03, 0x01, 0x01, 0x00, 0x0B, 0x03], capacityCode: 0x06,
@@ -110,8 +113,8 @@ public struct Type2Model: Sendable, Hashable {
 
   /// Every model there is, the smallest memory first.
   public static let all: [Type2Model] = [
-    .ultralight, .ntag210Micro, .ntag210, .ultralightEV1, .ntag212, .ultralightEV1Large, .ntag203, .ntag213,
-    .ultralightC, .ntag215,
+    .ultralightNano, .ultralight, .ntag210Micro, .ntag210, .ultralightEV1, .ntag212, .ultralightEV1Large, .ntag203,
+    .ntag213, .ultralightC, .ntag215,
     .ntag216, .ntagI2C1k, .ntagI2C2k,
   ]
 
