@@ -28,14 +28,13 @@ extension URI {
   private func displayedOrigin(_ suffixes: PublicSuffixList) -> (text: String, kept: Int) {
     let text = isWeb ? "" : scheme + ":"
     guard let host else { return (text, 0) }
-    let shown = isWeb ? host.display : "//" + host.description
     let port = port.map { ":\($0)" } ?? ""
-    var kept = shown.count
-    if isWeb, let registrable = suffixes.registrableDomain(of: host.text) {
-      let labels = registrable.split(separator: ".").count
-      kept = shown.split(separator: ".").suffix(labels).joined(separator: ".").count
+    guard isWeb else {
+      let shown = "//" + host.description
+      return (text + shown + port, host.kind == .opaque ? 0 : shown.count + port.count)
     }
-    return (text + shown + port, host.kind == .opaque ? 0 : kept + port.count)
+    let shown = host.displayed(suffixes)
+    return (text + shown.text + port, shown.kept + port.count)
   }
 
   /// Decodes percent-encoded UTF-8 where the character is a visible non-ASCII one.
@@ -88,5 +87,41 @@ extension URI {
   private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
     [0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF]
       .contains { $0.contains(scalar.value) }
+  }
+}
+
+extension Host {
+  /// The host as a person is shown it where there is little room: cut in front, for whose it is stands at its end.
+  ///
+  /// - Parameters:
+  ///   - limit: the most characters to return. The part of the host that has an owner is never cut, not even where it alone is
+  ///     longer.
+  ///   - suffixes: which domains are public suffixes, and so which part that is.
+  /// - Returns: ``display``; where that is too long, `…` and the end of it.
+  public func display(limit: Int, suffixes: PublicSuffixList = .system) -> String {
+    let (text, kept) = displayed(suffixes)
+    return text.count <= limit ? text : "…" + text.suffix(max(limit - 1, kept))
+  }
+
+  /// The host, and how many characters of its end say whose it is.
+  fileprivate func displayed(_ suffixes: PublicSuffixList) -> (text: String, kept: Int) {
+    let shown = display
+    guard kind == .domain, let registrable = suffixes.registrableDomain(of: text) else { return (shown, shown.count) }
+    let labels = registrable.split(separator: ".").count
+    return (shown, shown.split(separator: ".").suffix(labels).joined(separator: ".").count)
+  }
+}
+
+extension DomainPattern {
+  /// The pattern as a person is shown it where there is little room: its domain as ``Host/display(limit:suffixes:)`` has it.
+  ///
+  /// - Parameters:
+  ///   - limit: the most characters to return, apart from the part of the domain that has an owner.
+  ///   - suffixes: which domains are public suffixes, and so which part that is.
+  /// - Returns: the domain, with `*.` in front where what is below it is meant.
+  public func display(limit: Int, suffixes: PublicSuffixList = .system) -> String {
+    let wildcard = isWildcard ? "*." : ""
+    guard let host = try? Host(name: domain) else { return description }
+    return wildcard + host.display(limit: limit - wildcard.count, suffixes: suffixes)
   }
 }

@@ -64,6 +64,22 @@ import Testing
     #expect(shown.hasSuffix(".evil.example"))
   }
 
+  @Test(
+    "a host and a claim are cut in front, and never in the part that has an owner",
+    arguments: [
+      ("menu.example.com", 40, "menu.example.com"), ("*.menu.example.com", 40, "*.menu.example.com"),
+      ("accounts.bank.example.aaaaaaaaaaaaaaaaaaaaaaaaaa.evil.example", 20, "…aaaaaa.evil.example"),
+      ("*.bank.example.aaaaaaaaaaaaaaaaaaaaaaaaaa.evil.example", 20, "*.…aaaa.evil.example"),
+      ("www.quite-a-long-name-of-one-owner.co.uk", 16, "…quite-a-long-name-of-one-owner.co.uk"),
+      ("*.www.quite-a-long-name-of-one-owner.co.uk", 16, "*.…quite-a-long-name-of-one-owner.co.uk"),
+      ("*.xn--bcher-kva.example", 40, "*.bücher.example"),
+    ])
+  func claims(claim: String, limit: Int, expected: String) throws {
+    let pattern = try DomainPattern(claim)
+    #expect(pattern.display(limit: limit) == expected)
+    if !pattern.isWildcard { #expect(try URI("https://\(claim)/").host?.display(limit: limit) == expected) }
+  }
+
   @Test("is never longer than asked for, or than the part of the host that has an owner", arguments: 16...60)
   func bounded(limit: Int) throws {
     for path in ["", "/", "/a", "/" + String(repeating: "ab/", count: 40)] {
