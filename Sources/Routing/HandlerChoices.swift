@@ -1,4 +1,4 @@
-import UniversalLinks
+public import UniversalLinks
 
 /// What the user has chosen: who is preferred, who is allowed although nobody vouches for it, and who is never offered.
 ///
@@ -105,6 +105,17 @@ public struct HandlerChoices: Sendable, Hashable {
       if blocked.contains(claim) { return true }
     }
     return blocked.contains(Self.everything)
+  }
+
+  /// Asks whether a handler is kept from a link, whatever claim it has made on it.
+  ///
+  /// - Parameters:
+  ///   - desktopID: the handler.
+  ///   - uri: the link.
+  /// - Returns: whether it is blocked.
+  public func blocks(_ desktopID: String, from uri: URI) -> Bool {
+    guard uri.isWeb else { return isBlocked(desktopID, from: [Self.claim(onScheme: uri.scheme)]) }
+    return isBlocked(desktopID, from: uri.linkDomain.map(Self.claims(covering:)) ?? [])
   }
 
   /// Whether exactly this desktop entry was allowed to open links that one of `claims` covers.

@@ -36,6 +36,14 @@ struct HandlerSelection {
     let preferredID = choices.preferences(among: covering).first(where: ids.contains)
     let claim = contenders.first?.claim
     let isAlone = contenders.count { $0.claim == claim } == 1
+    func trust(in application: Application, for own: String) -> Candidate.Trust {
+      application.origin == .system
+        ? .system
+        // Whoever can write an entry of the user's can give it any id, the one that a domain names included.
+        : application.origin == .store && isVouchedFor(application, own)
+          ? .vouchedFor : choices.isAllowed(application, for: covering) ? .confirmed : .unconfirmed
+    }
+    var trusted: Candidate?
     for (application, own) in contenders {
       let outcome: Candidate.Outcome =
         application.desktopID == preferredID
@@ -43,21 +51,36 @@ struct HandlerSelection {
         : preferredID != nil
           ? .anotherIsPreferred : own != claim ? .lessExact : isAlone ? .only : .offered
       let wins = outcome == .preferred || outcome == .only || outcome == .offered
-      guard wins || losers.count < Self.maximumLosers else {
+      guard wins || losers.count < Self.maximumLosers || trusted == nil else {
         leftOut += 1
         continue
       }
-      let trust: Candidate.Trust =
-        application.origin == .system
-        ? .system
-        // Whoever can write an entry of the user's can give it any id, the one that a domain names included.
-        : application.origin == .store && isVouchedFor(application, own)
-          ? .vouchedFor : choices.isAllowed(application, for: covering) ? .confirmed : .unconfirmed
-      let candidate = Candidate(application, claim: own, outcome: outcome, trust: trust)
-      if wins { candidates.append(candidate) } else { losers.append(candidate) }
+      let candidate = Candidate(application, claim: own, outcome: outcome, trust: trust(in: application, for: own))
+      if wins {
+        candidates.append(candidate)
+        continue
+      }
+      if trusted == nil, candidate.trust != .unconfirmed { trusted = candidate }
+      if losers.count < Self.maximumLosers { losers.append(candidate) } else { leftOut += 1 }
     }
+    if let trusted { offer(trusted) }
     losers += blocked.prefix(Self.maximumLosers)
     leftOut += max(0, blocked.count - Self.maximumLosers)
+  }
+
+  /// Offers the best of those who lost beside winners of whom nobody vouches for any: to claim one host more exactly must not be enough to
+  /// hide who is trusted with it.
+  private mutating func offer(_ trusted: Candidate) {
+    guard candidates.allSatisfy({ $0.trust == .unconfirmed }) else { return }
+    if let index = losers.firstIndex(where: { $0.application == trusted.application }) {
+      losers.remove(at: index)
+    } else {
+      leftOut -= 1
+    }
+    candidates = ([trusted] + candidates).map { candidate in
+      let outcome = candidate.outcome == .preferred ? candidate.outcome : .offered
+      return Candidate(candidate.application, claim: candidate.claim, outcome: outcome, trust: candidate.trust)
+    }
   }
 
   /// What the user is to be asked before the first candidate is opened.

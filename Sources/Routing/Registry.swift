@@ -12,6 +12,8 @@ public struct Registry: Sendable, Equatable {
   let domains: DomainTable<Int32>
   /// Indices into `declarations`.
   let schemes: [String: [Int32]]
+  /// How many applications have each ``Application/likeness``.
+  private let namesakes: [String: Int]
 
   /// Builds the registry. The order of `declarations` does not matter.
   ///
@@ -46,7 +48,12 @@ public struct Registry: Sendable, Equatable {
     self.unusableDefaults = unusableDefaults
     self.domains = domains
     self.schemes = schemes
+    let others = Set(defaults.values.filter { byID[$0.desktopID] == nil })
+    namesakes = (ordered.map(\.application) + others).reduce(into: [:]) { $0[$1.likeness, default: 0] += 1 }
   }
+
+  /// Whether another handler or default application has a name that a person would read as this one's.
+  public func hasNamesake(_ application: Application) -> Bool { namesakes[application.likeness, default: 0] > 1 }
 
   /// Whether a handler can claim `scheme` as a whole: http and https go by domain, and some are never opened.
   public static func isClaimable(_ scheme: String) -> Bool {

@@ -86,6 +86,30 @@ import UniversalLinks
     #expect(registry.route(for: Self.menu, policy: choices(stranger)).handler == application("exact"))
   }
 
+  @Test("a more exact claim of one that nobody vouches for does not hide who is trusted, however many there are")
+  func hidden() throws {
+    let mine = (0..<40).map { "mine\(1000 + $0)" }
+    let link = "https://a.menu.example.com/7"
+    let exact = try handler("a.user", ["a.menu.example.com"], origin: .user)
+    let between = try mine.map { try handler($0, ["*.menu.example.com"], origin: .user) }
+    let theirs = try handler("theirs", ["*.example.com"])
+    for declarations in [[exact, theirs], [exact, theirs] + between] {
+      let registry = Registry(declarations: declarations)
+      let route = registry.route(for: link)
+      #expect(route.question == .which && route.candidates == [theirs.application, exact.application])
+      #expect(route.claimants.prefix(2).map(\.outcome) == [.offered, .offered])
+      #expect(route.claimants.count { $0.application == theirs.application } == 1)
+      #expect(route.claimants.count + route.claimantsLeftOut == declarations.count)
+      // Whom the user has allowed is not asked about again.
+      let policy = choices(.prefer(exact.application, claim: "a.menu.example.com"))
+      #expect(registry.route(for: link, policy: policy).candidates == [exact.application])
+    }
+    // Nobody's word counts more than that of whoever is as exact, and a less exact one whom nobody trusts is not offered.
+    #expect(registry(exact, between[0]).route(for: link).question == .whetherAllowed)
+    let blocked = choices(.block(desktopID: "theirs.desktop", claim: nil))
+    #expect(registry(exact, theirs).route(for: link, policy: blocked).candidates == [exact.application])
+  }
+
   @Test("a blocked handler is never offered; a more exact preference is an exception to a wider block")
   func blocks() throws {
     let registry = Registry(
