@@ -28,8 +28,19 @@ struct ExecHandOver: Sendable {
     }
   }
 
+  /// Why it is no longer what was offered; nil where it is, and where that is not known. Blocks on files.
+  func change() -> HandlerProblem? {
+    guard !application.launch.isEmpty else { return nil }
+    do {
+      _ = try current()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   /// What its desktop entry says now.
-  private func startable() throws(HandlerProblem) -> (KeyFile, DesktopEntry, CommandLineTemplate) {
+  private func current() throws(HandlerProblem) -> (KeyFile, DesktopEntry) {
     let file = application.file
     guard let bytes = try Files.contents(of: file) else {
       throw HandlerProblem(file: file, message: "is no longer there")
@@ -46,6 +57,13 @@ struct ExecHandOver: Sendable {
     guard application.launch.isEmpty || application.launch == entry.application.launch else {
       throw keyFile.problem("Exec", "it starts something else than when the link was offered")
     }
+    return (keyFile, entry)
+  }
+
+  /// What its desktop entry says now, where that can be started.
+  private func startable() throws(HandlerProblem) -> (KeyFile, DesktopEntry, CommandLineTemplate) {
+    let file = application.file
+    let (keyFile, entry) = try current()
     guard let commandLine = entry.commandLine else {
       throw HandlerProblem(file: file, message: "has no Exec, and the application cannot be reached over D-Bus")
     }

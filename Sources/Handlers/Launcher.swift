@@ -78,10 +78,21 @@ public actor Launcher {
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click = Click()
   ) async -> HandOverOutcome {
     if application.isDBusActivatable, let connection {
+      if let problem = await change(in: application) { return .failed(reason: "\(application.desktopID): \(problem)") }
       let call = BusHandOver(connection: connection, timeout: timeout, application: application)
       if let outcome = await call.deliver(uri, message: message, click: click) { return outcome }
     }
     return await start(application, uri, message: message, click: click)
+  }
+
+  /// What is in the way of speaking to an application as the one that was offered.
+  private func change(in application: Application) async -> String? {
+    do {
+      let hand = ExecHandOver(application: application, environment: environment)
+      return try await DedicatedThread.run { hand.change() }.map { "\($0)" }
+    } catch {
+      return "\(error)"
+    }
   }
 
   /// Whether ``copy(_:)`` can work.

@@ -97,6 +97,28 @@ import UniversalLinks
     await application.close()
   }
 
+  @Test("an application whose entry has changed since it was offered is not called")
+  func changed() async throws {
+    let served = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"])
+    let data = try DataDirectory()
+    let file = try data.entry("org.example.My-Menu", ["Exec=true %u", "DBusActivatable=true"])
+    let launcher = Launcher(connection: try await connect(), environment: data.environment, on: loop)
+    func open(_ launch: String) async throws -> HandOverOutcome {
+      let application = Application(
+        desktopID: "org.example.My-Menu.desktop", name: "Menu", file: file, isDBusActivatable: true, origin: .user,
+        launch: launch)
+      return await launcher.open(application, try URI("https://menu.example.com/7"), message: Self.message)
+    }
+    guard case .failed(let reason, _) = try await open("D-Bus, false %u") else {
+      Issue.record("it was delivered")
+      return
+    }
+    #expect(reason.hasSuffix("it starts something else than when the link was offered"), "\(reason)")
+    #expect(try await open("D-Bus, true %u") == .delivered)
+    #expect(await received().count == 3, "called once")
+    await served.close()
+  }
+
   @Test("a refusal is shown with the application's words, and Open is not tried")
   func refusal() async throws {
     let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {

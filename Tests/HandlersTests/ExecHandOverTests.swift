@@ -106,6 +106,21 @@ import UniversalLinks
     #expect(shown.hasPrefix("org.example.Menu.desktop: ") && shown.hasSuffix(reason), "\(shown)")
   }
 
+  @Test("an entry that starts something else than what was offered is not started")
+  func changed() async throws {
+    let file = try data.entry("handler", ["Exec=true %u"])
+    func offered(_ launch: String) -> Application {
+      Application(desktopID: "handler.desktop", name: "Handler", file: file, origin: .user, launch: launch)
+    }
+    let uri = try URI("https://example.com/")
+    #expect(await launcher.open(offered("true %u"), uri, message: []) == .delivered)
+    guard case .failed(let reason, _) = await launcher.open(offered("false %u"), uri, message: []) else {
+      Issue.record("it was started")
+      return
+    }
+    #expect(reason.hasSuffix("it starts something else than when the link was offered"), "\(reason)")
+  }
+
   @Test("an entry that has gone, and a route that leads nowhere, fail")
   func nothing() async throws {
     let gone = Application(desktopID: "gone.desktop", name: "", file: data.temporary.file("gone"), origin: .system)
