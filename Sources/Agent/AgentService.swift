@@ -152,12 +152,24 @@ actor AgentService {
   }
 
   private func clicked(_ id: String, _ action: String, token: String?) async {
+    let choices = await currentRouting().choices
     do {
-      switch try await offer(id).answer(to: action, canCopy: canCopy) {
-      case .open(let offer, let choice): await perform(policy.handle(.open(offer, token: token, choice: choice)))
+      switch policy.answer(to: action, of: id, canCopy: canCopy) {
+      case .open(let offer, let choice):
+        guard choice != nil || !offer.isBlocked(by: choices) else { return try await showAgain(id) }
+        await perform(policy.handle(.open(offer, token: token, choice: choice)))
+      case .showAgain: try await showAgain(id)
       case .dismiss: await perform(policy.handle(.dismiss(id)))
       }
     } catch { log(.warning, "a click on tap \(id) came to nothing: \(error)") }
+  }
+
+  /// As it is decided now; not where the tap has been opened meanwhile.
+  private func showAgain(_ id: String) async throws(InboxError) {
+    let stored = try await inbox.tap(id)
+    let offer = await offer(stored)
+    guard stored.state.successors.contains(.opening), offer.isShown else { return }
+    await perform(policy.handle(.again(offer)))
   }
 
   // MARK: A tap
@@ -268,7 +280,11 @@ actor AgentService {
   private func remember(_ change: HandlerChoices.Change, from id: String) async {
     do throws(KeyFileError) {
       try await choices.apply(change)
-    } catch { log(.warning, "what was chosen for tap \(id) is not kept: \(error)") }
+    } catch {
+      // What exactly is in the way names the domain.
+      log(.warning, "what was chosen for tap \(id) is not kept: \(error.file) cannot be changed")
+      log.debug("what was chosen for tap \(id) is not kept because", Redacted("\(error)", as: "reason"))
+    }
   }
 
   /// - Returns: why the inbox refused it; nil where it is done.
@@ -306,7 +322,7 @@ actor AgentService {
   }
 
   private func deliver(_ offer: TapOffer, token: String?) async -> HandOverOutcome {
-    guard let handler = offer.handler, let uri = offer.uri else { return await launcher.copy(offer.words.string) }
+    guard let handler = offer.handler, let uri = offer.uri else { return await launcher.copy(offer.copied) }
     do {
       let message = offer.handsOverMessage ? try await inbox.tap(offer.id).tap.message : nil
       let click = Launcher.Click(activationToken: token, tapID: offer.id)

@@ -24,6 +24,9 @@ enum Messages {
     claim.hasSuffix(":") ? "\(claim) links of tags" : "links of \(claim)"
   }
 
+  /// The label of a click on a question itself, which is no answer to it.
+  static let showAgain = "Ask again"
+
   /// The title of a tap's notification where no app opens its link.
   static let nobodyOpens = "No app opens this link"
   /// The title of a tap's notification where there is only a text.

@@ -10,6 +10,8 @@ extension TapOffer {
     static let retry = "retry"
     static let allow = "allow"
     static let copy = "copy"
+    /// Not a button: the notification itself.
+    static let `default` = "default"
     static let alternative = "alternative"
     /// With the number of the candidate behind it, from 0.
     static let candidate = "candidate-"
@@ -34,7 +36,7 @@ extension TapOffer {
         buttons: [NotificationButton(key: ButtonKey.open, label: Messages.open)], timeout: timeout)
     case .whetherAllowed:
       return notification(
-        title: Messages.mayOpen(handlerName, links: claim), body: text,
+        title: Messages.mayOpen(handler.map(distinctName) ?? handlerName, links: shownClaim), body: text,
         buttons: [NotificationButton(key: ButtonKey.allow, label: Messages.allowAndOpen)] + alternativeButton,
         timeout: timeout)
     case .which:
@@ -43,7 +45,7 @@ extension TapOffer {
       }
       // Where three apps claim it, there is no room for the browser.
       return notification(
-        title: Messages.which(links: claim), body: text,
+        title: Messages.which(links: shownClaim), body: text,
         buttons: buttons.count < TapOffer.maximumOffered ? buttons + alternativeButton : buttons, timeout: timeout)
     }
   }
@@ -66,46 +68,58 @@ extension TapOffer {
   enum Answer: Equatable {
     /// Open it, or copy it where nobody opens it; remember the choice where one was made.
     case open(TapOffer, HandlerChoices.Change?)
+    /// Show it again: a question was not answered, or what was clicked is no longer what is asked.
+    case showAgain
     /// Take it away.
     case dismiss
   }
 
-  /// What a click on a button of ``notification(timeout:canCopy:)`` means. A click on the notification itself is one on its first
-  /// button; its label says so where a server shows it.
+  /// What a click on a button of ``notification(timeout:canCopy:)`` means. A click on the notification itself opens what is opened
+  /// without a question, and answers none: a permission is for good, and the click of somebody who wanted it out of the way is not one.
   ///
   /// - Parameters:
   ///   - action: a button's key, or `default`.
   ///   - canCopy: whether there is a clipboard.
-  /// - Returns: what to do; of an action that there is no button for, what a click on the notification itself means.
+  /// - Returns: what to do.
   func answer(to action: String, canCopy: Bool) -> Answer {
-    if action == ButtonKey.alternative, let other = alternative.flatMap({ handed(to: $0.desktopID) }) {
-      return .open(other, nil)
+    switch question {
+    case .nothing:
+      guard [ButtonKey.open, ButtonKey.retry, ButtonKey.copy, ButtonKey.default].contains(action) else {
+        return .showAgain
+      }
+      return isOpenable || canCopy ? .open(self, nil) : .dismiss
+    case .whetherAllowed:
+      if action == ButtonKey.allow, let first = offered.first { return chosen(first) }
+    case .which:
+      for (number, candidate) in zip(0..., offered) where action == "\(ButtonKey.candidate)\(number)" {
+        return chosen(candidate)
+      }
     }
-    if action.hasPrefix(ButtonKey.candidate), let number = Int(action.dropFirst(ButtonKey.candidate.count)),
-      offered.indices.contains(number)
-    {
-      return chosen(offered[number])
+    guard action == ButtonKey.alternative, let other = alternative.flatMap({ handed(to: $0.desktopID) }) else {
+      return .showAgain
     }
-    if question != .nothing, let first = offered.first { return chosen(first) }
-    return isOpenable || canCopy ? .open(self, nil) : .dismiss
+    return .open(other, nil)
   }
 
+  /// What is kept is the claim that the question names, also of one with a wider one: no more than was asked.
   private func chosen(_ candidate: Candidate) -> Answer {
-    guard let other = handed(to: candidate.application.desktopID) else { return .dismiss }
-    return .open(other, .prefer(candidate.application, claim: candidate.claim))
+    guard let other = handed(to: candidate.application.desktopID) else { return .showAgain }
+    return .open(other, .prefer(candidate.application, claim: claim))
   }
 
-  /// The links that the question is about.
+  /// The links that the question is about: the most exact claim of those offered, which all cover the link.
   private var claim: String {
-    let claim = offered.first?.claim ?? ""
-    guard let host = uri?.host, claim == host.text else { return claim }
-    return host.display
+    let claims = offered.map(\.claim)
+    return claims.first { !$0.hasPrefix("*.") } ?? claims.max { $0.utf8.count < $1.utf8.count } ?? ""
+  }
+
+  /// The end of a domain is whose it is, so a long one is cut in front.
+  private var shownClaim: String {
+    claim.hasSuffix(":") ? claim : (try? DomainPattern(claim))?.display(limit: 40) ?? claim
   }
 
   private func label(of candidate: Candidate) -> String {
-    let name = TapOffer.name(of: candidate.application)
-    let isAmbiguous = offered.count { TapOffer.name(of: $0.application) == name } > 1
-    let shown = isAmbiguous ? DisplayText("\(name) (\(candidate.application.desktopID))", limit: 80) : name
+    let shown = distinctName(of: candidate.application)
     return candidate.trust == .unconfirmed ? Messages.allow(shown) : shown.string
   }
 
@@ -121,10 +135,12 @@ extension TapOffer {
   private func notification(
     title: String, body: DisplayText, buttons: [NotificationButton], timeout: NotificationTimeout
   ) -> Notification {
+    // Longer than any title of ours: the domain of a question stands at its end.
     Notification(
-      applicationName: Messages.applicationName, icon: handler?.icon ?? "", summary: DisplayText(title),
+      applicationName: Messages.applicationName, icon: handler?.icon ?? "", summary: DisplayText(title, limit: 500),
       body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons),
-      defaultLabel: buttons.first?.label ?? Messages.close, buttons: buttons, category: "x-tagroute.tap",
+      defaultLabel: question == .nothing ? buttons.first?.label ?? Messages.close : Messages.showAgain,
+      buttons: buttons, category: "x-tagroute.tap",
       urgency: .normal,
       timeout: timeout)
   }

@@ -18,6 +18,10 @@ struct TapOffer: Sendable, Hashable {
   let candidates: [Application]
   /// Those that the user is offered, the handler first, each with the claim by which it is; at most ``maximumOffered``.
   let offered: [Candidate]
+  /// The desktop ids of those offered whose names do not tell them from another that is installed.
+  let namesakes: Set<String>
+  /// The desktop ids of all that the user has to be asked about before they are opened.
+  private let unconfirmed: Set<String>
   /// What the user is asked before the handler is opened.
   let question: Route.Question
   /// Who gets the link alone where the user does not want the handler: the browser.
@@ -29,7 +33,7 @@ struct TapOffer: Sendable, Hashable {
   let reason: String
   /// What a Smart Poster calls the link, in the user's language; empty where there is none.
   let title: DisplayText
-  /// What can be copied where nobody opens it: the link, or what a Text record says, on one line. Empty where there is neither.
+  /// What is shown where nobody opens it: the link, or what a Text record says, on one line. Empty where there is neither.
   let words: DisplayText
 
   /// Notification servers show no more buttons than these.
@@ -50,8 +54,10 @@ struct TapOffer: Sendable, Hashable {
       uri = route.uri
       handler = route.handler
       candidates = route.candidates
-      offered = Array(
-        route.claimants.filter { route.candidates.contains($0.application) }.prefix(TapOffer.maximumOffered))
+      let offered = TapOffer.offered(of: route.claimants)
+      self.offered = offered
+      namesakes = TapOffer.namesakes(among: offered.map(\.application), in: registry)
+      unconfirmed = TapOffer.unconfirmed(route.claimants)
       question = route.question
       alternative = route.alternative
       handsOverMessage = route.handsOverMessage
@@ -63,6 +69,7 @@ struct TapOffer: Sendable, Hashable {
     } catch {
       (uri, handler, candidates, handsOverMessage) = (nil, nil, [], false)
       (offered, question, alternative, words) = ([], .nothing, nil, DisplayText(""))
+      (namesakes, unconfirmed) = ([], [])
       reason = "the message is not NDEF: \(error.description)"
       title = DisplayText("")
     }
@@ -70,7 +77,7 @@ struct TapOffer: Sendable, Hashable {
 
   init(
     id: String, tag: TagIdentity, uri: URI?, handler: Application?, candidates: [Application],
-    offered: [Candidate] = [],
+    offered: [Candidate] = [], namesakes: Set<String> = [],
     question: Route.Question = .nothing, alternative: Application? = nil, handsOverMessage: Bool, reason: String,
     title: DisplayText, words: DisplayText = DisplayText("")
   ) {
@@ -80,6 +87,8 @@ struct TapOffer: Sendable, Hashable {
     self.handler = handler
     self.candidates = candidates
     self.offered = offered
+    self.namesakes = namesakes
+    unconfirmed = TapOffer.unconfirmed(offered)
     self.question = question
     self.alternative = alternative
     self.handsOverMessage = handsOverMessage
@@ -100,13 +109,31 @@ struct TapOffer: Sendable, Hashable {
     let candidate = candidates.first { $0.desktopID == desktopID }
     guard let other = candidate ?? alternative, other.desktopID == desktopID else { return nil }
     return TapOffer(
-      id: id, tag: tag, uri: uri, handler: other, candidates: candidates, offered: offered, alternative: alternative,
-      handsOverMessage: candidate != nil && handsOverMessage, reason: reason, title: title)
+      id: id, tag: tag, uri: uri, handler: other, candidates: candidates, offered: offered, namesakes: namesakes,
+      alternative: alternative, handsOverMessage: candidate != nil && handsOverMessage, reason: reason, title: title)
   }
 
   /// Whether the user has to be asked before this one is opened, even where it was chosen once.
-  func needsPermission(_ desktopID: String) -> Bool {
-    offered.contains { $0.application.desktopID == desktopID && $0.trust == .unconfirmed }
+  func needsPermission(_ desktopID: String) -> Bool { unconfirmed.contains(desktopID) }
+
+  /// Those who are offered: a route has its candidates first, and no more are looked at than are shown.
+  static func offered(of claimants: some Sequence<Candidate>) -> [Candidate] {
+    claimants.prefix(maximumOffered).filter(\.wins)
+  }
+
+  private static func unconfirmed(_ claimants: [Candidate]) -> Set<String> {
+    Set(claimants.lazy.filter { $0.trust == .unconfirmed }.map(\.application.desktopID))
+  }
+
+  /// Of those, the desktop ids of whose names another has, whether it is offered or only installed.
+  private static func namesakes(among applications: [Application], in registry: Registry) -> Set<String> {
+    Set(applications.filter { registry.hasNamesake($0) }.map(\.desktopID))
+  }
+
+  /// Whether the user has blocked meanwhile whoever is to get it. A default application gets links of which nobody claims any.
+  func isBlocked(by choices: HandlerChoices) -> Bool {
+    guard handsOverMessage, let handler, let uri else { return false }
+    return choices.blocks(handler.desktopID, from: uri)
   }
 
   /// What the inbox keeps of it.
@@ -119,11 +146,26 @@ struct TapOffer: Sendable, Hashable {
   /// The name of whoever opens it, for display.
   var handlerName: DisplayText { handler.map(TapOffer.name) ?? DisplayText("") }
 
+  /// What is put on the clipboard: the link as it would be opened, or the words.
+  var copied: String { uri?.string ?? words.string }
+
+  /// The name of one that is offered, with the desktop id where the name alone could be that of another.
+  func distinctName(of application: Application) -> DisplayText {
+    let name = TapOffer.name(of: application)
+    guard namesakes.contains(application.desktopID) else { return name }
+    return DisplayText("\(DisplayText(name.string, limit: 30)) (\(DisplayText(application.desktopID, limit: 60)))")
+  }
+
   /// An application's name for display, without quotation marks, which stand around it in a question.
   static func name(of application: Application) -> DisplayText {
-    let name = DisplayText(application.name.filter { !"“”„\"".contains($0) }, limit: 60)
+    let letters = application.name.unicodeScalars.filter { !quotationMarks.contains($0) }
+    let name = DisplayText(String(letters), limit: 60)
     return name.isEmpty ? DisplayText(application.desktopID, limit: 60) : name
   }
+
+  /// All that look like `“` and `”`: by scalars, for a mark behind one makes another character of it.
+  private static let quotationMarks = Set(
+    "\"“”„‟″‶＂〝〞〟❝❞❠🙶🙷🙸\u{2BA}\u{2DD}\u{2EE}\u{5F4}\u{3003}".unicodeScalars)
 
   /// What nobody opens; else the place that the link leads to, and only then the tag's own words: a title can claim anything, another place
   /// included, and a banner that is collapsed shows no more than the beginning.

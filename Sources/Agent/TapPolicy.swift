@@ -18,6 +18,8 @@ struct TapPolicy {
     case shown(String)
     /// The user wants it opened: a click, which may be a choice, or a call.
     case open(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
+    /// A click that was no answer to what this offer asks.
+    case again(TapOffer)
     /// The hand-over is over.
     case handedOver(TapOffer, HandOverOutcome)
     /// Its notification is gone without a click.
@@ -72,6 +74,11 @@ struct TapPolicy {
   /// The offer whose notification is up.
   func offer(_ id: String) -> TapOffer? { onScreen[id]?.offer }
 
+  /// What a click means: only what is up can be answered, and what that was is not known of a tap that has left the screen meanwhile.
+  func answer(to action: String, of id: String, canCopy: Bool) -> TapOffer.Answer {
+    onScreen[id]?.offer.answer(to: action, canCopy: canCopy) ?? .showAgain
+  }
+
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .stored(let offer): return stored(offer)
@@ -84,6 +91,7 @@ struct TapPolicy {
       let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
       let remembering: [Action] = choice.map { [.remember(offer.id, $0)] } ?? []
       return [.begin(offer)] + closing + remembering + [.handOver(offer, token: token)]
+    case .again(let offer): return again(offer)
     case .handedOver(let offer, let outcome): return handedOver(offer, outcome)
     case .closed(let id, let reason): return closed(id, reason)
     case .dismiss(let id):
@@ -98,6 +106,13 @@ struct TapPolicy {
   private mutating func stored(_ offer: TapOffer) -> [Action] {
     guard let previous = tapOfTag[offer.tag].flatMap({ remove($0) })?.offer.id else {
       return put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
+    }
+    // A click on its way to what was there must not become an answer to what is asked now.
+    guard offer.question == .nothing else {
+      return [
+        .move(previous, to: .dismissed, reason: Messages.tappedAgain), .closeNotification(previous),
+        .announceClosed(previous, .dismissed),
+      ] + put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
     }
     // In the other's place, so nothing has to leave.
     _ = put(offer, .received)
@@ -115,6 +130,18 @@ struct TapPolicy {
     return put(offer, state) + [
       state == .failed ? .showFailure(offer, reason: reason) : .show(offer, replacing: nil)
     ]
+  }
+
+  /// Of a tap that has left the screen meanwhile, it is as if it had not been clicked, and its state stays what it is.
+  private mutating func again(_ offer: TapOffer) -> [Action] {
+    guard let present = onScreen[offer.id] else {
+      let newer = tapOfTag[offer.tag]
+      let leaving = put(offer, .shown)
+      if let newer, onScreen[newer] != nil { tapOfTag[offer.tag] = newer }
+      return leaving + [.show(offer, replacing: nil)]
+    }
+    onScreen[offer.id] = OnScreen(offer: offer, state: present.state, number: present.number)
+    return [.show(offer, replacing: nil)]
   }
 
   private mutating func handedOver(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {

@@ -45,10 +45,8 @@ struct QuestionTests {
         "Allow “My Menu” to open links of menu.example.com?",
         ["allow", "Allow and Open", "alternative", "Open in Web"]
       ))
-    #expect(offer.notification(timeout: .server, canCopy: true).defaultLabel == "Allow and Open")
-    for action in ["allow", "default"] {
-      #expect(opened(offer, by: action) == ("mine.desktop", true, .prefer(mine, claim: "menu.example.com")))
-    }
+    #expect(offer.notification(timeout: .server, canCopy: true).defaultLabel == "Ask again")
+    #expect(opened(offer, by: "allow") == ("mine.desktop", true, .prefer(mine, claim: "menu.example.com")))
     #expect(opened(offer, by: "alternative") == ("web.desktop", false, nil))
     #expect(shown(try self.offer([mine], hasBrowser: false)).1 == ["allow", "Allow and Open"])
   }
@@ -74,9 +72,8 @@ struct QuestionTests {
           "candidate-0", "Menu (b.desktop)", "candidate-1", "Allow Menu (a.desktop)", "alternative", "Open in Web",
         ]
       ))
-    #expect(opened(two, by: "default") == ("b.desktop", true, .prefer(first, claim: "menu.example.com")))
+    #expect(opened(two, by: "candidate-0") == ("b.desktop", true, .prefer(first, claim: "menu.example.com")))
     #expect(opened(two, by: "candidate-1") == ("a.desktop", true, .prefer(second, claim: "menu.example.com")))
-    #expect(opened(two, by: "candidate-7").0 == "b.desktop")
     let five = try offer((1...5).map { application("app\($0)", .system) })
     #expect(shown(five).1 == ["candidate-0", "app1", "candidate-1", "app2", "candidate-2", "app3"])
   }
@@ -98,6 +95,7 @@ struct QuestionTests {
     #expect(shown(offer) == ("No app opens this link", ["copy", "Copy"]))
     #expect(offer.text.string == "menu.example.com/7?…")
     #expect(offer.words.string == "https://menu.example.com/7?x=1")
+    #expect(offer.copied == "https://menu.example.com/7?x=1")
     for action in ["copy", "default", "retry"] {
       #expect(offer.answer(to: action, canCopy: true) == .open(offer, nil))
     }

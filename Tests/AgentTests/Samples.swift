@@ -31,9 +31,13 @@ func uriMessage(_ uri: String) throws -> [UInt8] { try NDEFMessage.uri(uri).enco
 let menu = Application(
   desktopID: "org.example.Menu.desktop", name: "Menu", icon: "menu", file: "/usr/share/applications/x", origin: .system)
 
-func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu) throws -> TapOffer {
+func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, question: Route.Question = .nothing)
+  throws
+  -> TapOffer
+{
   TapOffer(
     id: tapID(number), tag: .uid([UInt8(truncatingIfNeeded: tag ?? number)]),
     uri: try URI("https://menu.example.com/table/\(number)"), handler: handler,
-    candidates: [handler].compactMap(\.self), handsOverMessage: true, reason: "claims it", title: DisplayText(""))
+    candidates: [handler].compactMap(\.self), question: question, handsOverMessage: true, reason: "claims it",
+    title: DisplayText(""))
 }

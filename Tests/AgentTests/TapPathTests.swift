@@ -114,6 +114,21 @@ struct TapPathTests {
     await rig.installation.stop()
   }
 
+  @Test func `an app that is blocked after it was offered does not get the link by the click`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
+    let shown = await server.next()
+    #expect(shown.summary == "Open in Menu")
+    _ = try await rig.call("Block", [.string(HandlerStandIn.desktopID), .string("")])
+    try await server.click(shown)
+    #expect(await server.next().summary == "No app opens this link")
+    #expect(await rig.handler.count == 0)
+    #expect(try await rig.state(1) == "shown")
+    await rig.installation.stop()
+  }
+
   @Test func `only the daemon gives taps`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()

@@ -45,6 +45,44 @@ struct TapPolicyTests {
     #expect(policy.handle(.closed(first.id, .dismissed)).isEmpty)
   }
 
+  @Test func `a question never takes the place of what somebody may just be clicking`() throws {
+    var policy = TapPolicy()
+    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7, question: .whetherAllowed))
+    _ = policy.handle(.stored(first))
+    #expect(
+      policy.handle(.stored(second)) == [
+        .move(first.id, to: .dismissed, reason: Messages.tappedAgain), .closeNotification(first.id),
+        .announceClosed(first.id, .dismissed), .announceReceived(second.id), .show(second, replacing: nil),
+      ])
+    #expect(policy.count == 1 && policy.offer(second.id) == second)
+  }
+
+  @Test func `only what is on the screen can be answered`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .showAgain)
+    _ = policy.handle(.stored(offer))
+    #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .open(offer, nil))
+    _ = policy.handle(.dismiss(offer.id))
+    #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .showAgain)
+  }
+
+  @Test func `what was no answer is asked again, in the state that it has`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1, tag: 7, question: .which)
+    _ = policy.handle(.stored(offer))
+    #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
+    #expect(policy.handle(.shown(offer.id)) == [.move(offer.id, to: .shown, reason: "")])
+    // Of one that has left the screen no state is known here, and a newer tap of its tag stays the one that the next replaces.
+    _ = policy.handle(.closed(offer.id, .expired))
+    let (second, third) = (try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7))
+    _ = policy.handle(.stored(second))
+    #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
+    #expect(policy.handle(.shown(offer.id)).isEmpty)
+    #expect(policy.offer(offer.id) == offer)
+    #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
+  }
+
   @Test func `the same tag after a click is a tap of its own`() throws {
     var policy = TapPolicy()
     let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))

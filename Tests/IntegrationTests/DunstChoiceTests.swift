@@ -8,15 +8,22 @@ import Testing
     let control = try BuiltProducts.systemProgram("dunstctl", package: "dunst")
     let screen = try await VirtualScreen()
     let desktop = try await Desktop(environment: ["DISPLAY": screen.display], isSystems: false)
-    let server = try await desktop.installation.start(dunst, ["-conf", "/dev/null"])
+    // What its menu of buttons is answered with.
+    let menu = try desktop.installation.directory.write(
+      "#!/bin/sh\nexec grep -m 1 '^#Allow and Open'\n", to: "choose", mode: 0o755)
+    let settings = try desktop.installation.directory.write("[global]\n    dmenu = \(menu)\n", to: "dunstrc")
+    let server = try await desktop.installation.start(dunst, ["-conf", settings])
     try await desktop.start()
     let agent = try await desktop.agent
-    for (number, title) in [(1, "Allow “Menu” to open links of menu.example.com?"), (2, "Open in Menu")] {
+    for (number, title, action) in [
+      (1, "Allow “Menu” to open links of menu.example.com?", ["context"]),
+      // What the middle button of a mouse does.
+      (2, "Open in Menu", ["action", "0"]),
+    ] {
       let seen = await agent.log().count
       try await desktop.place(try Tag(number))
       _ = try await agent.line(after: seen) { $0.hasSuffix(" is shown") }
-      // What the middle button of a mouse does.
-      #expect(try await desktop.installation.start(control, ["action", "0"]).exit() == .exited(0))
+      #expect(try await desktop.installation.start(control, action).exit() == .exited(0))
       #expect(try await desktop.handed().message == (try Tag(number).message))
       let history = try await desktop.installation.start(control, ["history"])
       #expect(try await history.exit() == .exited(0))

@@ -1,0 +1,145 @@
+import NDEF
+import Notifications
+import Routing
+import Testing
+import UniversalLinks
+
+@testable import Agent
+
+/// What somebody who is asked must not be led to, by a tag, by an app, or by a click at the wrong time.
+struct MisleadingQuestionTests {
+  private let browser = Application(
+    desktopID: "web.desktop", name: "Web", file: "/usr/share/applications/web", origin: .system)
+
+  private func application(_ id: String, name: String? = nil, _ origin: Application.Origin) -> Application {
+    Application(desktopID: "\(id).desktop", name: name ?? id, file: "/f/\(id)", origin: origin, launch: id)
+  }
+
+  private func offer(
+    _ claims: [(Application, String)], uri: String = "https://menu.example.com/7",
+    choices: HandlerChoices = HandlerChoices()
+  ) throws -> TapOffer {
+    let registry = Registry(
+      declarations: try claims.map { HandlerDeclaration(application: $0, domains: [try DomainPattern($1)]) },
+      defaults: ["https": browser])
+    let reading = try TagReading(tapValues(1, message: try uriMessage(uri)), now: sampleTime)
+    return TapOffer(reading, registry: registry, policy: RoutingPolicy(choices: choices), languages: [])
+  }
+
+  private func shown(_ offer: TapOffer) -> Notification { offer.notification(timeout: .server, canCopy: true) }
+
+  @Test func `of a long domain the question has the end, which says whose it is, whatever the app is called`() throws {
+    let front = "accounts.bank.example." + String(repeating: "a", count: 60) + "."
+    let host = front + String(repeating: "b.", count: 52) + "evil.example"
+    #expect(host.count > 190)
+    let name = String(repeating: "N", count: 60)
+    let mine = application("mine", name: name, .user)
+    for (claim, shownClaim) in [(host, "…"), ("*." + String(host.drop { $0 != "." }.dropFirst()), "*.…")] {
+      let one = try offer([(mine, claim)], uri: "https://\(host)/")
+      let title = shown(one).summary.string
+      #expect(
+        title.hasPrefix("Allow “\(name)” to open links of \(shownClaim)") && title.hasSuffix(".evil.example?"),
+        "\(title)")
+      #expect(!title.contains("bank"))
+      #expect(
+        one.answer(to: "allow", canCopy: true)
+          == .open(try #require(one.handed(to: "mine.desktop")), .prefer(mine, claim: claim)))
+      let two = try offer([(mine, claim), (application("other", .user), claim)], uri: "https://\(host)/")
+      let which = shown(two).summary.string
+      #expect(
+        which.hasPrefix("Which app opens links of \(shownClaim)") && which.hasSuffix(".evil.example?"), "\(which)")
+    }
+  }
+
+  @Test func `a click on a question itself, or on a button that it does not have, is no answer`() throws {
+    let (mine, theirs) = (application("mine", .user), application("theirs", .system))
+    let one = try offer([(mine, "menu.example.com")])
+    for action in ["default", "open", "retry", "copy", "candidate-0", "nonsense"] {
+      #expect(one.answer(to: action, canCopy: true) == .showAgain, "\(action)")
+    }
+    let two = try offer([(mine, "menu.example.com"), (theirs, "menu.example.com")])
+    #expect(two.question == .which)
+    for action in [
+      "default", "open", "allow", "candidate-2", "candidate-7", "candidate--1", "candidate-", "candidate-+1",
+    ] {
+      #expect(two.answer(to: action, canCopy: true) == .showAgain, "\(action)")
+    }
+    let trusted = try offer([(theirs, "menu.example.com")])
+    for action in ["allow", "candidate-0", "alternative"] {
+      #expect(trusted.answer(to: action, canCopy: true) == .showAgain, "\(action)")
+    }
+    #expect(trusted.answer(to: "default", canCopy: true) == .open(trusted, nil))
+  }
+
+  @Test func `one that claims a host more exactly does not hide who is trusted, nor pass under its name`() throws {
+    let (theirs, mine) = (
+      application("org.example.Menu", name: "Menu", .system), application("x", name: "Menu\u{200B}", .user)
+    )
+    let offer = try offer([(theirs, "*.example.com"), (mine, "menu.example.com")])
+    let notification = shown(offer)
+    #expect(notification.summary.string == "Which app opens links of menu.example.com?")
+    #expect(
+      notification.buttons.map(\.label) == ["Menu (org.example.Menu.desktop)", "Allow Menu (x.desktop)", "Open in Web"])
+    // No more than the question names.
+    guard case .open(let opened, let choice) = offer.answer(to: "candidate-0", canCopy: true) else {
+      Issue.record("it was not opened")
+      return
+    }
+    #expect(opened.handler == theirs && choice == .prefer(theirs, claim: "menu.example.com"))
+  }
+
+  @Test func `an app with the name of another that is installed is asked about with its desktop id`() throws {
+    let mine = application("x", name: "MENU", .user)
+    let other = application("org.example.Menu", name: "Menu", .system)
+    let question = shown(try offer([(mine, "menu.example.com"), (other, "elsewhere.example.net")])).summary.string
+    #expect(question == "Allow “MENU (x.desktop)” to open links of menu.example.com?")
+    let asBrowser = shown(try offer([(application("x", name: "Web", .user), "menu.example.com")])).summary.string
+    #expect(asBrowser.hasPrefix("Allow “Web (x.desktop)” to"))
+  }
+
+  @Test func `nothing in a name ends its quotation marks`() throws {
+    for mark in ["”\u{FE0F}", "″", "＂", "‟", "„", "\"\u{20DD}", "〞", "🙷"] {
+      let mine = application("mine", name: "Menu\(mark) to open nothing", .user)
+      let title = shown(try offer([(mine, "menu.example.com")])).summary.string
+      #expect(!title.unicodeScalars.dropFirst(7).prefix(20).contains { mark.unicodeScalars.first == $0 }, "\(title)")
+    }
+  }
+
+  @Test func `of ten thousand apps for one domain no more are looked at than are shown`() throws {
+    let apps = (0..<10_000).map { application("app\($0)", .user) }
+    let offer = try offer(apps.map { ($0, "menu.example.com") })
+    #expect(offer.candidates.count == 10_000 && offer.offered.count == TapOffer.maximumOffered)
+    // Whoever is not shown has not been allowed either.
+    #expect(offer.needsPermission(try #require(offer.candidates.last).desktopID))
+    var count = 0
+    let claimants = sequence(state: 0) { (state: inout Int) -> Candidate? in
+      count += 1
+      state += 1
+      return state <= 10_000 ? offer.offered[state % 3] : nil
+    }
+    #expect(TapOffer.offered(of: claimants).count == TapOffer.maximumOffered)
+    #expect(count <= TapOffer.maximumOffered)
+  }
+
+  @Test func `what is copied is the link as it is, however long`() throws {
+    let uri = "x-nobody:" + String(repeating: "a", count: 8000)
+    let offer = try offer([], uri: uri)
+    #expect(!offer.isOpenable && offer.copied == uri)
+  }
+
+  @Test func `one that was blocked after it was offered is known at the click, the browser is not meant`() throws {
+    let theirs = application("theirs", .system)
+    let offer = try offer([(theirs, "menu.example.com")])
+    for claim in [nil, "menu.example.com", "*.example.com"] {
+      var choices = HandlerChoices()
+      _ = choices.apply(.block(desktopID: "theirs.desktop", claim: claim))
+      #expect(offer.isBlocked(by: choices))
+    }
+    var choices = HandlerChoices()
+    #expect(!offer.isBlocked(by: choices))
+    _ = choices.apply(.block(desktopID: "theirs.desktop", claim: "a.menu.example.com"))
+    _ = choices.apply(.block(desktopID: "web.desktop", claim: nil))
+    #expect(!offer.isBlocked(by: choices))
+    #expect(!(try self.offer([], uri: "https://elsewhere.example.net/")).isBlocked(by: choices))
+  }
+}
