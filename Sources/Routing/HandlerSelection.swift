@@ -68,18 +68,17 @@ struct HandlerSelection {
     leftOut += max(0, blocked.count - Self.maximumLosers)
   }
 
-  /// Offers the best of those who lost beside winners of whom nobody vouches for any: to claim one host more exactly must not be enough to
-  /// hide who is trusted with it.
+  /// Offers the best of those who lost beside winners of whom nobody vouches for any: to claim one host more exactly must not
+  /// be enough to hide who is trusted with it. Beside the one that the user prefers nobody is offered.
   private mutating func offer(_ trusted: Candidate) {
-    guard candidates.allSatisfy({ $0.trust == .unconfirmed }) else { return }
+    guard candidates.allSatisfy({ $0.trust == .unconfirmed && $0.outcome != .preferred }) else { return }
     if let index = losers.firstIndex(where: { $0.application == trusted.application }) {
       losers.remove(at: index)
     } else {
       leftOut -= 1
     }
-    candidates = ([trusted] + candidates).map { candidate in
-      let outcome = candidate.outcome == .preferred ? candidate.outcome : .offered
-      return Candidate(candidate.application, claim: candidate.claim, outcome: outcome, trust: candidate.trust)
+    candidates = ([trusted] + candidates).map {
+      Candidate($0.application, claim: $0.claim, outcome: .offered, trust: $0.trust)
     }
   }
 
