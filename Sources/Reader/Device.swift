@@ -20,21 +20,19 @@ final class Device: Chip {
   /// Refusals since the chip last did what it was told to do with a tag.
   private var refusals = 0
   /// The number that the chip has given the tag that is selected.
-  private var target: UInt8 = 1
+  var target: UInt8 = 1
   private static let mostRefusals = 8
   /// How often the field was switched off.
   private(set) var timesOff = 0
   /// Since when the field is on; nil where it is off.
-  private var fieldOnSince: SuspendingClock.Instant?
+  var fieldOnSince: SuspendingClock.Instant?
+  /// Since when it is off; where it is on, since when it was off last.
+  private(set) var fieldOffSince: SuspendingClock.Instant?
   /// Whether the field is on, or may be.
   var isFieldOn: Bool { fieldOnSince != nil }
 
-  /// What a FeliCa tag may need from the field's coming on until it listens (NFC Forum Digital Protocol, guard time of NFC-F).
-  /// For the other technologies the chip waits long enough by itself.
-  private static let startUpFeliCa = Duration.milliseconds(20)
-
   /// Commands of a PN53x (UM0701-02, 7).
-  private enum Command {
+  enum Command {
     static let diagnose: UInt8 = 0x00
     static let firmwareVersion: UInt8 = 0x02
     static let readRegister: UInt8 = 0x06
@@ -107,114 +105,6 @@ final class Device: Chip {
     }
   }
 
-  /// Looks for one tag, switching the field on where it is off, and activates it.
-  ///
-  /// - Returns: the tag; nil where there is none.
-  /// - Throws: `Failure` where the chip does not answer.
-  func select(_ modulation: Modulation) throws(Failure) -> TagActivation? {
-    try list(modulation, atMost: 1).first
-  }
-
-  /// Looks for tags, switching the field on where it is off. One tag alone is selected afterwards; of two none is.
-  ///
-  /// - Parameters:
-  ///   - modulation: what to look for.
-  ///   - most: how many tags: 1 or, where `Modulation.mayBeTwo`, 2. The chip keeps no more.
-  /// - Returns: the tags.
-  /// - Throws: `Failure` where the chip does not answer as it should.
-  func list(_ modulation: Modulation, atMost most: UInt8) throws(Failure) -> [TagActivation] {
-    if modulation.isFeliCa { try powerFeliCa() }
-    return try list(modulation, [Command.listPassiveTarget, most, modulation.rawValue] + modulation.initiatorData)
-  }
-
-  /// Looks for the tag that was found before.
-  ///
-  /// - Returns: the tag; nil where it is not there, or another is.
-  /// - Throws: `Failure` where the chip does not answer as it should.
-  func selectAgain(_ tag: TagActivation) throws(Failure) -> TagActivation? {
-    guard case .typeA(let activation) = tag else { return try choose(tag) { $0.isSameTag(as: tag) } }
-    let command = [Command.listPassiveTarget, 0x01, Modulation.typeA.rawValue]
-    return try list(.typeA, command + Self.withCascadeTags(activation.uid)).first
-  }
-
-  /// Looks for a tag that cannot be named in a look, and for which another may lie there.
-  ///
-  /// - Parameters:
-  ///   - tag: the tag.
-  ///   - isMeant: whether what is found is that one.
-  /// - Returns: what is selected then; where it is not the tag, that is not there. Nil where nothing is.
-  /// - Throws: `Failure` where the chip does not answer as it should.
-  private func choose(_ tag: TagActivation, _ isMeant: (TagActivation) -> Bool) throws(Failure) -> TagActivation? {
-    let found = try select(tag.modulation)
-    guard let found, !isMeant(found), tag.modulation.mayBeTwo else { return found }
-    try deselect()
-    let all = try list(tag.modulation, atMost: 2)
-    guard let index = all.firstIndex(where: isMeant) else {
-      try deselect()
-      return nil
-    }
-    target = UInt8(index + 1)
-    // Who was found first sleeps; the chip wakes it and sends the other to sleep.
-    return try isDone([Command.select, target]) ? all[index] : nil
-  }
-
-  /// Takes every tag's power and selects this one again: it is in the state in which it is found, and may call itself otherwise.
-  ///
-  /// - Returns: the tag; nil where it is not there.
-  /// - Throws: `Failure` where the chip does not answer as it should.
-  func selectAnew(_ tag: TagActivation) throws(Failure) -> TagActivation? {
-    try release()
-    if case .typeA = tag, !tag.mayChangeIdentifier { return try selectAgain(tag) }
-    let found = try choose(tag) { $0.isSamePlacement(as: tag) }
-    return found.flatMap { $0.isSamePlacement(as: tag) ? $0 : nil }
-  }
-
-  private func list(_ modulation: Modulation, _ command: [UInt8]) throws(Failure) -> [TagActivation] {
-    let (tags, isWhole) = try look(modulation, command)
-    guard !isWhole else { return tags }
-    // A tag whose part of the answer makes no sense sleeps now and answers no look until it has lost its power: that it is missing
-    // says nothing.
-    try switchFieldOff()
-    usleep(UInt32(PollPlan.resetTime / .microseconds(1)))
-    if modulation.isFeliCa { try powerFeliCa() }
-    let again = try look(modulation, command)
-    // What says of itself what no standard allows is no tag, and no reason to give the reader up.
-    if !again.isWhole { try switchFieldOff() }
-    return again.tags
-  }
-
-  /// - Returns: the tags that the chip has found, and whether they are as many as it says.
-  private func look(
-    _ modulation: Modulation, _ command: [UInt8]
-  ) throws(Failure) -> (tags: [TagActivation], isWhole: Bool) {
-    fieldOnSince = fieldOnSince ?? .now
-    target = 1
-    let answer = try perform(command)
-    // Not even a number of tags, that is nothing a tag can bring about.
-    guard let count = answer.first else { throw refusal("an answer is empty") }
-    let tags = (try? TargetList.all(of: answer, modulation)) ?? []
-    return (tags, tags.count >= count)
-  }
-
-  /// The chip takes a UID of more than four bytes with its cascade tags (ISO/IEC 14443-3, 6.5.4).
-  private static func withCascadeTags(_ uid: [UInt8]) -> [UInt8] {
-    switch uid.count {
-    case 7: [0x88] + uid
-    case 10: [0x88] + uid[..<3] + [0x88] + uid[3...]
-    default: uid
-    }
-  }
-
-  private func powerFeliCa() throws(Failure) {
-    if fieldOnSince == nil {
-      try perform([Command.configureRF, 0x01, 0x01])
-      fieldOnSince = .now
-    }
-    guard let fieldOnSince else { return }
-    let missing = Self.startUpFeliCa - fieldOnSince.duration(to: .now)
-    if missing > .zero { usleep(UInt32(missing / .microseconds(1))) }
-  }
-
   func exchange(_ command: [UInt8]) throws(Failure) -> Answer {
     try transmit([Command.exchange, target] + command)
   }
@@ -264,7 +154,7 @@ final class Device: Chip {
     try isDone([Command.diagnose, 0x06])
   }
 
-  private func isDone(_ command: [UInt8]) throws(Failure) -> Bool {
+  func isDone(_ command: [UInt8]) throws(Failure) -> Bool {
     if case .bytes = try send(command) { return true }
     return false
   }
@@ -282,13 +172,14 @@ final class Device: Chip {
 
   func switchFieldOff() throws(Failure) {
     try perform([Command.configureRF, 0x01, 0x00])
+    if isFieldOn || fieldOffSince == nil { fieldOffSince = .now }
     fieldOnSince = nil
     timesOff += 1
   }
 
   /// Sends a command that the chip carries out by itself: no tag can make it refuse that.
   @discardableResult
-  private func perform(_ command: [UInt8]) throws(Failure) -> [UInt8] {
+  func perform(_ command: [UInt8]) throws(Failure) -> [UInt8] {
     switch try send(command) {
     case .bytes(let bytes): return bytes
     case .silence, .wrongKey: throw refusal("it speaks of a tag")
@@ -296,7 +187,7 @@ final class Device: Chip {
     }
   }
 
-  private func refusal(_ what: String) -> Failure {
+  func refusal(_ what: String) -> Failure {
     Failure(reason: "\(connectionString) refuses to work (\(what)); plug it in anew")
   }
 

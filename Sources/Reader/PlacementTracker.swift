@@ -62,7 +62,7 @@ struct PlacementTracker {
 
   /// Looks without a tag until it counts as away: one may miss it.
   static let missesUntilAway = 2
-  /// How often the device may fail while a tag is read until that counts as what came of the tag.
+  /// How often in a row the device may fail while a tag is read, or the tag be lost, until that counts as what came of the tag.
   static let mostInterruptions = 3
   /// Tags that are known at a time. Fewer fit into a field.
   static let most = 8
@@ -74,8 +74,8 @@ struct PlacementTracker {
   private let isWanted: (TagType) -> Bool
   private var lastNumber: UInt64 = 0
   private var avoided: [Avoided] = []
-  /// The tag with which the device failed last, how often in a row, and looks for it since.
-  private var interruptions: (tag: TagActivation, count: Int, misses: Int)?
+  /// Tags with which the device failed, or that were lost, how often in a row, and looks for them since.
+  private var interruptions: [(tag: TagActivation, count: Int, misses: Int)] = []
 
   /// - Parameters:
   ///   - modulations: what is looked for.
@@ -145,7 +145,7 @@ struct PlacementTracker {
     let gone = resting.filter { $0.misses >= Self.missesUntilAway }
     resting.removeAll { $0.misses >= Self.missesUntilAway }
     outcomes = gone.compactMap { $0.number.map { .left($0) } } + outcomes
-    noteInterruption(modulation, tags)
+    noteInterruptions(modulation, tags)
     return outcomes + forget(gone.compactMap(\.avoidedUID)) + forget(after: modulation)
   }
 
@@ -192,7 +192,7 @@ struct PlacementTracker {
   ///   - tag: what it says of itself since it was selected last.
   ///   - content: what it holds.
   mutating func examined(_ number: UInt64, _ tag: TagActivation, _ content: TagReport.Content) {
-    interruptions = nil
+    forgetInterruptions(of: tag)
     guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
     resting[index].tag = tag
     if resting[index].tag.mayChangeIdentifier { resting[index].content = content }
@@ -209,13 +209,14 @@ struct PlacementTracker {
   mutating func compared(_ number: UInt64, with old: UInt64, _ tag: TagActivation, _ content: TagReport.Content) -> Bool
   {
     guard let index = resting.firstIndex(where: { $0.number == old }) else { return false }
-    interruptions = nil
+    forgetInterruptions(of: tag)
     let isSame = resting[index].content == content
     resting[index] = Resting(tag: tag, number: isSame ? old : number, content: content)
     return isSame
   }
 
-  /// The device failed while the tag was read: it is new to us when it is found again, unless that has happened too often.
+  /// The device failed while the tag was read, or could not select it again: it is new to us when it is found again, unless that has
+  /// happened too often.
   ///
   /// - Parameter number: the tag.
   /// - Returns: whether it has, and the tag counts as read.
@@ -226,8 +227,7 @@ struct PlacementTracker {
     return false
   }
 
-  /// The device failed while the tag was read that may be one that rests: that one stays what it was, unless this has happened too
-  /// often.
+  /// The same with a tag that may be one that rests: that one stays what it was, unless this has happened too often.
   ///
   /// - Parameters:
   ///   - number: the number it has if it is another one.
@@ -240,27 +240,35 @@ struct PlacementTracker {
     return true
   }
 
-  /// Counts a failure of the device with this tag.
+  /// Counts a failure with this tag.
   private mutating func isTooMuch(_ tag: TagActivation) -> Bool {
-    var count = 1
-    if let interruptions, interruptions.tag.isSamePlacement(as: tag) { count += interruptions.count }
-    interruptions = count < Self.mostInterruptions ? (tag, count, 0) : nil
-    return interruptions == nil
+    let count = 1 + (interruptions.first { $0.tag.isSamePlacement(as: tag) }?.count ?? 0)
+    forgetInterruptions(of: tag)
+    guard count < Self.mostInterruptions else { return true }
+    interruptions = interruptions.suffix(Self.most - 1) + [(tag, count, 0)]
+    return false
   }
 
-  private mutating func noteInterruption(_ modulation: Modulation, _ tags: [TagActivation]) {
-    guard var entry = interruptions, entry.tag.modulation == modulation else { return }
-    entry.misses = tags.contains { $0.isSamePlacement(as: entry.tag) } ? 0 : entry.misses + 1
-    interruptions = entry.misses < Self.missesUntilAway ? entry : nil
+  private mutating func forgetInterruptions(of tag: TagActivation) {
+    interruptions.removeAll { $0.tag.isSamePlacement(as: tag) }
+  }
+
+  private mutating func noteInterruptions(_ modulation: Modulation, _ tags: [TagActivation]) {
+    for index in interruptions.indices where interruptions[index].tag.modulation == modulation {
+      let isThere = tags.contains { $0.isSamePlacement(as: interruptions[index].tag) }
+      interruptions[index].misses = isThere ? 0 : interruptions[index].misses + 1
+    }
+    interruptions.removeAll { $0.misses >= Self.missesUntilAway }
   }
 
   /// The reader is gone, and whatever was on it.
   ///
-  /// The tag with which the device has failed stays known: where it brings a reader down that it lies on, so that it is away for a
-  /// moment, that would go on for ever otherwise.
+  /// The tag with which the device has failed stays known, and so does one to be left alone that this process has not found: where a
+  /// tag brings a reader or a process down, and the reader is away for a moment then, that would go on for ever otherwise.
   mutating func readerLeft() -> [Outcome] {
     let numbers = resting.compactMap(\.number)
+    let uids = resting.compactMap(\.avoidedUID)
     resting = []
-    return numbers.map { .left($0) } + forget(avoided.map(\.tag.uid))
+    return numbers.map { .left($0) } + forget(uids)
   }
 }

@@ -13,19 +13,25 @@ extension Poller {
     guard let device else { return }
     let placement = Placement(number, tag)
     try report(.examining(placement))
-    let examined: Examined?
+    let examination: Examination
     do throws(Interruption) {
-      examined = try readAll(tag, device)
+      examination = try readAll(tag, insteadOf: [number], device)
     } catch {
       if case .deviceLost(let failure) = error { try interrupt(placement, failure) }
       throw error
     }
-    guard let examined else {
+    switch examination {
+    case .read(let examined):
+      tracker.examined(number, examined.tag, examined.content)
+      try announce(number, examined)
+    case .lost(let examined):
+      guard tracker.interrupted(number) else { return try abandon(number, device) }
+      try release(device)
+      try announce(number, examined)
+    case .interrupted:
       tracker.unread(number)
-      return try abandon(number, device)
+      try abandon(number, device)
     }
-    tracker.examined(number, examined.tag, examined.content)
-    try announce(number, examined)
   }
 
   /// Reads a tag that may be one that rests and was announced; says nothing where it holds the same.
@@ -33,19 +39,28 @@ extension Poller {
     guard let device else { return }
     let placement = Placement(number, tag)
     try report(.examining(placement))
-    let examined: Examined?
+    let examination: Examination
     do throws(Interruption) {
-      examined = try readAll(tag, device)
+      examination = try readAll(tag, insteadOf: [number, resting], device)
     } catch {
       if case .deviceLost(let failure) = error { try interrupt(placement, tag, inPlaceOf: resting, failure) }
       throw error
     }
-    guard let examined else { return try abandon(number, device) }
-    if tracker.compared(number, with: resting, examined.tag, examined.content) {
-      return try report(.removed(placement: number))
+    switch examination {
+    case .read(let examined):
+      if tracker.compared(number, with: resting, examined.tag, examined.content) {
+        return try report(.removed(placement: number))
+      }
+      try report(.removed(placement: resting))
+      try announce(number, examined)
+    case .lost(let examined):
+      guard tracker.interrupted(number, with: resting, tag) else { return try abandon(number, device) }
+      try release(device)
+      try report(.removed(placement: resting))
+      try announce(number, examined)
+    case .interrupted:
+      try abandon(number, device)
     }
-    try report(.removed(placement: resting))
-    try announce(number, examined)
   }
 
   private func announce(_ number: UInt64, _ examined: Examined) throws(Interruption) {
@@ -82,37 +97,74 @@ extension Poller {
   private struct Examined {
     let content: TagReport.Content
     let tag: TagActivation
+
+    /// - Parameters:
+    ///   - tag: the tag.
+    ///   - reading: what was read of it; nil where it could not even be selected.
+    init(_ tag: TagActivation, _ reading: Reading?) {
+      self.tag = tag
+      content = reading?.content ?? .problem(reason: "damaged: the tag is found, but cannot be selected")
+    }
   }
 
-  /// Reads a tag as often as it takes; nil where it is away, or another, or the daemon wants something else.
-  private func readAll(_ wanted: TagActivation, _ device: Device) throws(Interruption) -> Examined? {
+  /// What has come of reading a tag as often as it takes.
+  private enum Examination {
+    case read(Examined)
+    /// It could not be selected again, or another one was in its place. Most often it is away. Where it is found each time and then
+    /// not selected again, this is all there is to say of it.
+    case lost(Examined)
+    /// The daemon wants something else.
+    case interrupted
+  }
+
+  /// Reads a tag as often as it takes.
+  ///
+  /// - Parameters:
+  ///   - wanted: the tag.
+  ///   - numbers: those that it may have. What rests under another one is another tag, and was announced or is left alone.
+  ///   - device: the chip.
+  /// - Returns: what has come of it.
+  /// - Throws: `Interruption` where the device fails.
+  private func readAll(
+    _ wanted: TagActivation, insteadOf numbers: [UInt64], _ device: Device
+  ) throws(Interruption) -> Examination {
     let end = SuspendingClock.now + Self.readingAllowance
     if selected != wanted { try selectAgain(wanted, device) }
-    guard var tag = selected, tag.isSamePlacement(as: wanted) else { return nil }
+    guard var tag = selected, tag.isSamePlacement(as: wanted) else { return .lost(Examined(wanted, nil)) }
     var before: Reading?
     for attempt in 1...Self.attempts {
-      guard let reading = try read(&tag, until: end, device) else { return nil }
-      if !reading.isDoubtful(after: before) || attempt == Self.attempts {
-        return Examined(content: reading.content, tag: tag)
-      }
+      guard let reading = try read(&tag, until: end, device) else { return .interrupted }
+      guard !isAnother(tag, than: numbers) else { return .lost(Examined(wanted, before)) }
+      if !reading.isDoubtful(after: before) || attempt == Self.attempts { return .read(Examined(tag, reading)) }
       before = reading
-      if try isInterrupted() { return nil }
+      if try isInterrupted() { return .interrupted }
       let again = try asking(device) { (device) throws(Device.Failure) in try device.selectAnew(tag) }
-      guard let again else { return nil }
+      guard let again, !isAnother(again, than: numbers) else { return .lost(Examined(wanted, before)) }
       // What it says of itself may have been read half, too.
       tag = again
       selected = again
       mayListen = true
     }
-    return nil
+    return .interrupted
   }
 
-  /// Lets go of a tag: the next look begins anew.
+  private func isAnother(_ tag: TagActivation, than numbers: [UInt64]) -> Bool {
+    tracker.resting.contains { resting in
+      !numbers.contains { $0 == resting.number } && resting.tag.isSameTag(as: tag)
+    }
+  }
+
+  /// Lets go of a tag that is not announced.
   private func abandon(_ number: UInt64, _ device: Device) throws(Interruption) {
+    try release(device)
+    try report(.removed(placement: number))
+  }
+
+  /// Lets go of what is selected: the next look begins anew.
+  private func release(_ device: Device) throws(Interruption) {
     selected = nil
     mayListen = false
     try asking(device) { (device) throws(Device.Failure) in try device.release() }
-    try report(.removed(placement: number))
   }
 
   /// - Parameters:

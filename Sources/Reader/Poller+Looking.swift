@@ -69,10 +69,7 @@ extension Poller {
     _ modulations: [Modulation], isAnew: Bool, _ device: Device
   ) throws(Interruption) -> [PlacementTracker.Outcome] {
     try letGo(device)
-    if isAnew {
-      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
-      try pause(PollPlan.resetTime)
-    }
+    if isAnew { try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() } }
     var outcomes: [PlacementTracker.Outcome] = []
     do throws(Interruption) {
       for modulation in modulations {
@@ -89,7 +86,8 @@ extension Poller {
     return outcomes
   }
 
-  /// Says what is known before the device failed, or the daemon wanted something else. Who has come and was not read is new when it is found again.
+  /// Says what is known before the device failed, or the daemon wanted something else. Who has come and was not read is new when it
+  /// is found again.
   private func giveUp(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
     for outcome in outcomes {
       if case .arrived(let number, _) = outcome { tracker.unread(number) } else { try say(outcome) }

@@ -17,11 +17,7 @@ final class Poller {
   var counters = ReaderCounters()
 
   private(set) var device: Device?
-  /// The device that failed with its field on, until one is open again, which switches the field off, or it is away: nobody knows
-  /// whether its field is off.
-  private var leftOn: String?
-  /// The device that was open last, until it is away.
-  private var lastOpen: String?
+  private var last = LastDevice()
   private var openedAt = SuspendingClock.now
   private var isScanning = false
   /// The field is off, and the daemon knows.
@@ -79,12 +75,12 @@ final class Poller {
       do throws(Device.Failure) {
         try device.switchFieldOff()
       } catch {
-        leftOn = device.connectionString
+        last.failed(fieldOf: device.connectionString)
       }
       try? daemon.promise(daemon.timing.closing)
       self.device = nil
     }
-    guard let leftOn, case .success = DeviceSearch(configured: leftOn).candidate(context) else { return }
+    guard let leftOn = last.leftOn, case .success = DeviceSearch(configured: leftOn).candidate(context) else { return }
     try? daemon.promise(daemon.timing.opening)
     device = try? Device.open(leftOn, context)
     try? daemon.promise(daemon.timing.closing)
@@ -94,7 +90,7 @@ final class Poller {
   // MARK: The device
 
   private func find() throws(Interruption) {
-    let isInDoubt = leftOn != nil
+    let isInDoubt = last.leftOn != nil
     switch schedule.step(wantsScanning: daemon.wantsScanning, isFieldInDoubt: isInDoubt, at: .now) {
     case .open: try open()
     case .wait(let duration):
@@ -111,7 +107,7 @@ final class Poller {
     daemon.timing = ReaderTiming(device: options.device)
     try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.opening) }
     let state: ReaderState
-    switch DeviceSearch(configured: options.device, known: leftOn ?? lastOpen).candidate(context) {
+    switch DeviceSearch(configured: options.device, known: last.known).candidate(context) {
     case .failure(let obstacle):
       state = obstacle.state
       schedule.failed(nil, isAbsent: state.isAbsent, at: .now)
@@ -119,28 +115,38 @@ final class Poller {
       switch Self.open(connectionString, context) {
       case .failure(let failure):
         schedule.failed(connectionString, at: .now)
-        if failure.isFieldInDoubt { leftOn = connectionString }
-        let doubt = leftOn == nil ? "" : "; until it answers, its field may be on"
+        if failure.isFieldInDoubt { last.failed(fieldOf: connectionString) }
+        let doubt = last.leftOn == nil ? "" : "; until it answers, its field may be on"
         state = .failed(reason: failure.reason + schedule.advice(on: connectionString) + doubt)
       case .success(let device):
-        // Opening it has reset it: whatever was before, the field is off.
-        try fieldIsOff()
         self.device = device
-        lastOpen = connectionString
+        let isAnother = last.open(connectionString)
+        // Opening it has reset it: whatever was before, its field is off.
+        try report(.scanning(false))
         daemon.timing = ReaderTiming(device: connectionString)
         device.beforeCommand = { [daemon] in try? daemon.beat() }
         openedAt = .now
         timesOff = -1
         isAtRest = false
-        return try report(.state(.ready(name: device.name, device: device.connectionString)))
+        try report(.state(.ready(name: device.name, device: device.connectionString)))
+        if isAnother { try changed() }
+        return
       }
     }
-    // What is away has no power.
-    if state.isAbsent { try fieldIsOff() }
+    if state.isAbsent {
+      last.areAway()
+      try report(.scanning(false))
+    }
     try report(.state(state))
     // A device that does not answer took no tag along, however long that lasts; one that is away did.
-    guard state.isAbsent else { return }
-    lastOpen = nil
+    if state.isAbsent { try handle(tracker.readerLeft()) }
+  }
+
+  /// Another device than before is open: what lay on that one does not lie on this one.
+  private func changed() throws(Interruption) {
+    if let leftOn = last.leftOn {
+      try report(.log(.warning, "\(leftOn) failed before; until it is unplugged, its field may be on"))
+    }
     try handle(tracker.readerLeft())
   }
 
@@ -148,17 +154,12 @@ final class Poller {
     Result { () throws(Device.Failure) in try Device.open(connectionString, context) }
   }
 
-  private func fieldIsOff() throws(Interruption) {
-    leftOn = nil
-    try report(.scanning(false))
-  }
-
   private func lose(_ failure: Device.Failure) throws(ReaderLinkError) {
     counters.chipCommands += device?.commands ?? 0
     // Closing waits for a chip that is silent.
     try daemon.promise(daemon.timing.closing)
     let connectionString = device?.connectionString
-    if device?.isFieldOn == true { leftOn = connectionString }
+    if device?.isFieldOn == true { last.failed(fieldOf: connectionString) }
     device = nil
     selected = nil
     mayListen = false

@@ -10,6 +10,7 @@
 /// | FeliCa | 4.72 or 2.36 µs a bit; preamble 48 bits, sync code 16, 8 bits a byte | JIS X 6319-4 |
 /// | an answer to FeliCa's polling | not before 2.417 ms, in one of the time slots of 1.208 ms | JIS X 6319-4 |
 /// | Topaz | Type A's bits; a command's bytes are frames of their own, without parity | Type 1 Tag specification |
+/// | from field off until a tag has lost its power | 5 ms: the worst that is allowed | NFC Forum Activity, t FIELD_OFF |
 /// | from field on until a tag listens | Type A and B 5 ms, FeliCa 20 ms: the worst that is allowed | NFC Forum Digital Protocol, guard times |
 ///
 /// The second part is not documented. Published logs have an activation of a Type A tag with 21 ms and the read of four
@@ -25,6 +26,8 @@ public struct TimingModel: Sendable, Hashable {
   let guardTime: Duration
   /// How long a FeliCa tag may take from the field's coming on until it listens; the others take `guardTime`.
   let startUpFeliCa: Duration
+  /// How long a tag may keep its power from the field's going off: the worst that is allowed (NFC Forum Activity, t FIELD_OFF).
+  private(set) var keptPower: Duration
   /// The firmware's own part of an activation.
   let activation: Duration
   /// The firmware's wait for the answer to a request that nothing answers.
@@ -36,7 +39,7 @@ public struct TimingModel: Sendable, Hashable {
 
   /// Every answer at once.
   public static let immediate = TimingModel(
-    lineByte: .zero, carrierCycle: .zero, guardTime: .zero, startUpFeliCa: .zero, activation: .zero,
+    lineByte: .zero, carrierCycle: .zero, guardTime: .zero, startUpFeliCa: .zero, keptPower: .zero, activation: .zero,
     fruitlessRequest: .zero, timeoutUnit: .zero, hasPollingSlots: false)
 
   /// A PN532 on a line of 115,200 baud.
@@ -54,8 +57,15 @@ public struct TimingModel: Sendable, Hashable {
   /// With the field off each InListPassiveTarget takes 5 ms more.
   public static let realistic = TimingModel(
     lineByte: .nanoseconds(86_806), carrierCycle: .nanoseconds(73.746), guardTime: .milliseconds(5),
-    startUpFeliCa: .milliseconds(20), activation: .microseconds(13_600), fruitlessRequest: .milliseconds(5),
-    timeoutUnit: .microseconds(100), hasPollingSlots: true)
+    startUpFeliCa: .milliseconds(20), keptPower: .milliseconds(5), activation: .microseconds(13_600),
+    fruitlessRequest: .milliseconds(5), timeoutUnit: .microseconds(100), hasPollingSlots: true)
+
+  /// The same with tags that keep their power for a moment, as they do on a real reader.
+  public var keepingPower: TimingModel {
+    var timing = self
+    timing.keptPower = Self.realistic.keptPower
+    return timing
+  }
 
   /// - Parameter code: as in RFConfiguration's item 2: 0 for none, else 100 µs times two to the power of one less.
   /// - Returns: how long the chip waits for an answer.

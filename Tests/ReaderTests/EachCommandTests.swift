@@ -24,7 +24,6 @@ import Testing
 
   /// Opening takes some 14 commands, the first tag is found some 2 later, and from there to the second look for other tags
   /// beside those that rest are some 20.
-  /// Some commands a process: it may not change its state without end.
   static let chunks = [1...12, 13...22, 23...32, 33...42]
 
   static let cases = Wrong.allCases.flatMap { wrong in
@@ -35,6 +34,7 @@ import Testing
   func eachPlacementIsAnnouncedOnce(_ wrong: Wrong, _ commands: ClosedRange<Int>, _ areTwo: Bool) async throws {
     // Nearly all of it is waiting for what never comes, which readers can do at the same time.
     try await withThrowingTaskGroup(of: Void.self) { group in
+      // A few commands a process: it may not change its state without end.
       for first in stride(from: commands.lowerBound, through: commands.upperBound, by: 4) {
         group.addTask {
           try await Self.strike(wrong, at: first...min(first + 3, commands.upperBound), areTwo: areTwo)

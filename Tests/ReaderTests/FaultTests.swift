@@ -24,11 +24,11 @@ import Testing
     var needsHands: Bool { self == .hung || self == .unplugged }
   }
 
-  /// Field off, look, the tag's exchanges, and then looks for other tags and checks, each with its command. A stale answer is one
-  /// to another command: nothing could tell that to the same one, but for the next look.
+  /// Field off, look, the tag's exchanges, and then looks for other tags and checks, each with its command. libnfc notices a stale
+  /// answer to another command; one to the same command is noticed where data comes twice (4), behind a command to the chip.
   static let moments: [(Wrong, Int)] =
     [.hung, .unplugged, .corrupt, .late].flatMap { wrong in [1, 2, 3, 4, 8].map { (wrong, $0) } }
-    + [(.silent, 1), (.stale, 2), (.stale, 3)]
+    + [(.silent, 1), (.stale, 2), (.stale, 3), (.stale, 4)]
 
   @Test(arguments: moments)
   func aFaultAtAnyCommandCostsNoTapAndNoProcess(wrong: Wrong, command: Int) async throws {

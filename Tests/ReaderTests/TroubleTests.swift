@@ -85,6 +85,38 @@ import Testing
     await rig.stop()
   }
 
+  /// A clone that knows no select without anticollision is not found by its UID, which a second attempt takes.
+  @Test func aDamagedTagThatCannotBeSelectedByItsUIDIsReportedOnce() async throws {
+    let rig = try await ReaderRig.scanning()
+    var options = Type4Options()
+    options.declaredLength = 0xFFF0
+    options.needsAnticollision = true
+    let id = await rig.simulator.place(try .type4(message: uri("https://example.com"), options: options))
+    let report = try await rig.tag()
+    #expect(problem(report) == "damaged: the NDEF message is longer than the file that holds it")
+    let begin = await rig.simulator.commands.count
+    try await rig.commands(60)
+    #expect(await !rig.simulator.commands[begin...].contains { $0.command.first == 0x40 })
+    await rig.simulator.remove(id)
+    #expect(try await rig.removal() == report.placement.number)
+    await rig.stop()
+  }
+
+  /// Beside another one it is not even read.
+  @Test func aTagThatCannotBeSelectedByItsUIDIsReportedOnce() async throws {
+    let rig = try await ReaderRig.scanning()
+    let first = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
+    let (_, placement) = try await rig.message()
+    var options = Type4Options()
+    options.needsAnticollision = true
+    await rig.simulator.place(try .type4(message: uri("https://example.com/2"), options: options))
+    #expect(problem(try await rig.tag()) == "damaged: the tag is found, but cannot be selected")
+    try await rig.commands(60)
+    await rig.simulator.remove(first)
+    #expect(try await rig.removal() == placement.number)
+    await rig.stop()
+  }
+
   @Test func aTagThatTakesTooLongIsAProblem() async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()

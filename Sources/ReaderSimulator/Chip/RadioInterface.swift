@@ -45,7 +45,7 @@ struct RadioInterface {
   /// A tag needs the guard time before it listens.
   mutating func switchField(on: Bool) {
     let comesOn = on && !field.isOn
-    field.set(on: on, at: begin + elapsed)
+    field.set(on: on, at: begin + elapsed, keptPower: timing.keptPower)
     if comesOn { elapsed += timing.guardTime }
   }
 

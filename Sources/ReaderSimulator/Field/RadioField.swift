@@ -10,16 +10,20 @@ struct RadioField {
 
   private(set) var isOn = false
   private var onSince: Duration = .zero
+  private var offSince: Duration = .zero
   private var placed: [(id: TagID, tag: any FieldTag, since: Duration)] = []
 
   /// The tags that lie on the reader, in the order in which they were put there.
   var tags: [TagID] { placed.map(\.id) }
 
-  /// Off means that every tag starts anew at the next on.
-  mutating func set(on: Bool, at now: Duration) {
-    if on && !isOn { onSince = now }
-    if isOn && !on {
-      for index in placed.indices { placed[index].tag.losePower() }
+  /// Off means that every tag starts anew at the next on, unless that comes sooner than a tag loses its power.
+  mutating func set(on: Bool, at now: Duration, keptPower: Duration = .zero) {
+    if isOn && !on { offSince = now }
+    if on && !isOn {
+      onSince = now
+      if now - offSince >= keptPower {
+        for index in placed.indices { placed[index].tag.losePower() }
+      }
     }
     isOn = on
   }

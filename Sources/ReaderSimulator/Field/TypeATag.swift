@@ -64,9 +64,13 @@ struct TypeATag: FieldTag {
   /// Whether what goes wrong leads back to HALT rather than to IDLE.
   private var wasHalted = false
   private var application: any TypeAApplication
+  private let needsAnticollision: Bool
+  /// The cascade level in which it was asked for its UID last.
+  private var toldLevel: Int?
 
-  init(uid identity: TagUID, application: any TypeAApplication) {
+  init(uid identity: TagUID, application: any TypeAApplication, needsAnticollision: Bool = false) {
     self.identity = identity
+    self.needsAnticollision = needsAnticollision
     self.application = application
     uid = identity.bytes()
   }
@@ -130,6 +134,7 @@ struct TypeATag: FieldTag {
       return nil
     }
     state = .ready(level: 0)
+    toldLevel = nil
     return RadioFrame(bytes: application.atqa)
   }
 
@@ -141,8 +146,13 @@ struct TypeATag: FieldTag {
       leave()
       return nil
     }
-    if frame.bytes == [Self.selectCodes[level], 0x20] { return RadioFrame(bytes: levels[level]) }
-    guard frame.checkedData == [Self.selectCodes[level], 0x70] + levels[level] else {
+    if frame.bytes == [Self.selectCodes[level], 0x20] {
+      toldLevel = level
+      return RadioFrame(bytes: levels[level])
+    }
+    guard frame.checkedData == [Self.selectCodes[level], 0x70] + levels[level],
+      !needsAnticollision || toldLevel == level
+    else {
       // Another tag is meant.
       leave()
       return nil

@@ -63,7 +63,9 @@ extension SimulatedTag {
   static func cardA(_ application: any CardApplication, _ uid: TagUID, _ options: Type4Options) -> SimulatedTag {
     let card = BlockProtocolCard(application, timeExtensions: options.timeExtensions)
     return SimulatedTag(
-      tag: TypeATag(uid: uid, application: BlockProtocolTag(card, options: options)))
+      tag: TypeATag(
+        uid: uid, application: BlockProtocolTag(card, options: options), needsAnticollision: options.needsAnticollision)
+    )
   }
 
   // Protocol info: 106 kbit/s; frames of 64 bytes, ISO/IEC 14443-4; about 77 ms of time, no CID or NAD.

@@ -28,6 +28,8 @@ public struct Type4Options: Sendable, Hashable {
   /// Whether REQA and WUPA end the block protocol. A card by the standard ignores them there; libfreefare's tools select a
   /// card that they have left there, and find only one that does not.
   public var leavesOnRequest = false
+  /// Whether it is selected only after anticollision in the same cascade level, and not by a reader that knows its UID: a clone.
+  public var needsAnticollision = false
   /// How many times it asks for more time (S(WTX)) before each answer.
   public var timeExtensions = 0
 
