@@ -86,7 +86,7 @@ let package = Package(
 
     // Borders: hardware, buses, files, the desktop.
     module("AssociationFetch", ["Associations", "CCurl", "EventLoop", "UniversalLinks"]),
-    module("Associations", ["EventLoop", "Names", "UniversalLinks"]),
+    module("Associations", ["EventLoop", "KeyFile", "Names", "UniversalLinks"]),
     module("Bus", ["CDBus", "EventLoop"]),
     module("Configuration", ["KeyFile", "Names"]),
     module("DeviceEvents", ["CUdev", "EventLoop"]),
@@ -99,7 +99,7 @@ let package = Package(
     module("ReaderLink", ["CShims", "EventLoop", "Journal", "NDEF"]),
     module("ReaderSimulator", ["CShims", "EventLoop", "NDEF"]),
     module("Session", ["Bus", "EventLoop", "ScanGate"]),
-    module("TagrouteClient", ["Bus", "EventLoop", "Names"]),
+    module("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names"]),
 
     // Composition roots: the only places where stages meet.
     module(
@@ -108,19 +108,20 @@ let package = Package(
         "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile",
         "NDEF", "Names",
         "Notifications",
-        "Routing", "UniversalLinks",
+        "Routing", "ScanGate", "Session", "UniversalLinks",
       ]),
     module(
       "Benchmarks",
       [
-        "Bus", "Configuration", "EventLoop", "Handlers", "NDEF", "ReaderLink", "ReaderSimulator", "Rig", "Routing",
-        "SeededRandom", "TagrouteClient", "TestSupport", "UniversalLinks",
+        "Bus", "Configuration", "EventLoop", "Handlers", "NDEF", "Names", "ReaderLink", "ReaderSimulator", "Rig",
+        "Routing", "SeededRandom", "TagrouteClient", "TestSupport", "UniversalLinks",
       ],
       exclude: ["Nfcpy/nfcpy-reader.py"]),
     module(
       "CommandLineTool",
       [
-        "AssociationFetch", "Associations", "Bus", "EventLoop", "Handlers", "NDEF", "Names", "Rig", "TagrouteClient",
+        "AssociationFetch", "Associations", "Bus", "CShims", "EventLoop", "Handlers", "NDEF", "Names", "Rig",
+        "TagrouteClient",
       ]),
     module(
       "Daemon",
@@ -138,6 +139,16 @@ let package = Package(
     program("tagroute-simulator", ["ReaderSimulator"]),
     program("tagrouted", ["Daemon"]),
 
+    // Programs to learn from: a client of the daemon and an app that tags open, in as few lines as it takes.
+    .executableTarget(
+      name: "suica", dependencies: ["TagrouteClient"], path: "Examples/suica", swiftSettings: settings),
+    .executableTarget(
+      name: "tag-handler", dependencies: ["NDEF", "TagrouteClient"], path: "Examples/tag-handler",
+      exclude: [
+        "handler.c", "handler.py", "org.example.CHandler.desktop", "org.example.PythonHandler.desktop",
+        "org.example.SwiftHandler.desktop",
+      ], swiftSettings: settings),
+
     // Tests, each beside what it proves.
     .target(
       name: "TestSupport", dependencies: ["Bus", "CShims", "EventLoop", "NDEF", "Names", "ReaderSimulator", "Rig"],
@@ -145,13 +156,14 @@ let package = Package(
     tests(
       "Agent",
       [
-        "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing", "TestSupport",
-        "UniversalLinks", "tagroute-agent",
+        "Bus", "EventLoop", "Handlers", "Inbox", "NDEF", "Names", "Notifications", "Routing", "SeededRandom",
+        "TestSupport", "UniversalLinks", "tagroute", "tagroute-agent",
       ]),
     tests("AssociationFetch", ["Associations", "EventLoop", "TestSupport", "UniversalLinks"]),
     tests("Associations", ["Rig", "UniversalLinks"]),
     tests("Bus", ["EventLoop", "SeededRandom", "TestSupport"]),
-    tests("CommandLineTool", ["TestSupport", "tagroute"]),
+    tests(
+      "CommandLineTool", ["Bus", "NDEF", "Names", "SeededRandom", "TagrouteClient", "TestSupport", "tagroute"]),
     tests("Configuration", ["KeyFile", "TestSupport"]),
     tests(
       "Daemon",
@@ -160,6 +172,7 @@ let package = Package(
         "tagroute-reader", "tagrouted",
       ]),
     tests("EventLoop", ["CShims"]),
+    .testTarget(name: "ExamplesTests", dependencies: ["Bus", "TestSupport", "suica"], swiftSettings: settings),
     tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "SeededRandom", "TestSupport", "UniversalLinks"]),
     tests("Inbox", ["TestSupport"]),
     tests("KeyFile", []),
@@ -172,16 +185,16 @@ let package = Package(
     tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
     tests("Routing", ["NDEF", "SeededRandom", "UniversalLinks"]),
     tests("ScanGate", []),
-    tests("Session", ["Bus", "EventLoop", "ScanGate", "TestSupport"]),
+    tests("Session", ["Bus", "EventLoop", "Rig", "ScanGate", "TestSupport"]),
     tests("Tags", ["NDEF", "SeededRandom"]),
-    tests("TagrouteClient", ["Bus", "EventLoop", "TestSupport"]),
+    tests("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names", "TestSupport", "tag-handler"]),
     tests("Rig", []),
     tests("UniversalLinks", ["Rig", "SeededRandom"]),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
         "Bus", "EventLoop", "NDEF", "Names", "ReaderSimulator", "SeededRandom", "TagrouteClient", "TestSupport",
-        "tagroute", "tagroute-agent", "tagroute-reader", "tagroute-simulator", "tagrouted",
+        "suica", "tag-handler", "tagroute", "tagroute-agent", "tagroute-reader", "tagroute-simulator", "tagrouted",
       ],
       swiftSettings: settings),
   ],

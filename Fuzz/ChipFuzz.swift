@@ -22,7 +22,7 @@ public func fuzzChip(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private func checkTargets(_ bytes: [UInt8], _ modulation: Modulation) {
   guard let targets = try? TargetList.all(of: bytes, modulation) else { return }
-  require(targets.count <= (modulation == .typeA ? 2 : 1), "there are as many as can be told apart")
+  require(targets.count <= (modulation.mayBeTwo ? 2 : 1), "there are as many as can be told apart")
   require(targets.isEmpty == (bytes.first == 0), "there are some where the chip says so")
   for target in targets {
     require(target.modulation == modulation, "it is what was looked for")

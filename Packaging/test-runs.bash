@@ -8,6 +8,8 @@
 options=()
 status=0
 logs=$(mktemp -d)
+# Programs that a test runs as another user have to get through to its buses.
+chmod 711 "$logs"
 # What a run that was killed leaves running has the folder's name on its command line.
 trap 'pkill -KILL -f "$logs/" || true; rm -rf "$logs"' EXIT
 export TAGROUTE_TEST_LOGS="$logs" TMPDIR="$logs"

@@ -92,22 +92,51 @@ enum AgentAnswers {
     var values: [String: Value] = [
       "id": .string(tap.id), "time": .uint64(UInt64(clamping: tap.time.microseconds)), "uri": .string(tap.uri ?? ""),
       "title": .string(tap.title), "state": .string(stored.state.rawValue), "handler": .string(tap.handler ?? ""),
-      "message": .bytes(tap.message), "state-reason": .string(stored.reason),
+      "message": .bytes(tap.message), "state-reason": .string(stored.reason.words),
+      "state-reason-code": .string(stored.reason.code.rawValue),
+      "state-time": .uint64(UInt64(clamping: stored.changed.microseconds)), "technology": .string(tap.technology),
+      "uid": .bytes(tap.uid), "reader": .string(tap.reader),
     ]
     if let reason { values["reason"] = .string(reason) }
     return values
   }
 
-  /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the option.
-  static func query(_ options: [String: Value]) throws(BusError) -> InboxQuery {
-    var limit = 100
-    if let option = options["limit"] {
-      guard let number = option.asUInt32, number >= 1 else { throw invalid("limit is no number from 1") }
-      limit = Int(clamping: number)
+  /// - Throws: `org.tagroute.Error.InvalidArgument`.
+  static func limit(_ options: [String: Value]) throws(BusError) -> Int {
+    guard let option = options["limit"] else { return 100 }
+    guard let number = option.asUInt32, number >= 1 else { throw invalid("limit is no number from 1") }
+    return Int(clamping: number)
+  }
+
+  /// The beginning of an id, by which taps are looked for; nil where they are not.
+  ///
+  /// - Throws: `org.tagroute.Error.InvalidArgument`.
+  static func idPrefix(_ options: [String: Value]) throws(BusError) -> String? {
+    guard let option = options["id-prefix"] else { return nil }
+    guard let prefix = option.asString, (1...36).contains(prefix.utf8.count),
+      prefix.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit })
+    else { throw invalid("id-prefix is not the beginning of an id: hexadecimal digits and -") }
+    guard options["state"] == nil, options["before"] == nil else {
+      throw invalid("id-prefix does not go with state or before")
     }
-    guard let option = options["state"] else { return InboxQuery(limit: limit) }
-    guard let state = option.asString.flatMap(TapState.init) else { throw invalid("state is none that a tap can have") }
-    return InboxQuery(states: [state], limit: limit)
+    return prefix
+  }
+
+  /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the option.
+  static func query(_ options: [String: Value], limit: Int) throws(BusError) -> InboxQuery {
+    var states = Set(TapState.allCases)
+    if let option = options["state"] {
+      guard let state = option.asString.flatMap(TapState.init) else {
+        let names = TapState.allCases.map(\.rawValue).joined(separator: ", ")
+        throw invalid("state is none that a tap can have: \(names)")
+      }
+      states = [state]
+    }
+    let before = try options["before"].map { value throws(BusError) in
+      guard let id = value.asString else { throw invalid("before is no string") }
+      return id
+    }
+    return InboxQuery(states: states, limit: limit, before: before)
   }
 
   /// A desktop id, with or without `.desktop`.

@@ -1,4 +1,5 @@
 import Configuration
+import EventLoop
 import Glibc
 import Inbox
 import Names
@@ -10,15 +11,11 @@ struct AgentFiles: Sendable, Hashable {
   /// The directory of what is kept over a restart; nil likewise.
   let state: String?
 
-  /// - Parameter environment: `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME` count, where they are absolute.
+  /// - Parameter environment: `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME` count.
   init(environment: [String: String]) {
-    func base(_ name: String, default path: String) -> String? {
-      if let value = environment[name], value.hasPrefix("/") { return value }
-      guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-      return "\(home)/\(path)"
-    }
-    configuration = base("XDG_CONFIG_HOME", default: ".config").map { "\($0)/\(Names.Files.agentConfiguration)" }
-    state = base("XDG_STATE_HOME", default: ".local/state").map { "\($0)/\(Names.Files.agentState)" }
+    let base = BaseDirectories(environment: environment)
+    configuration = base.configuration.map { "\($0)/\(Names.Files.agentConfiguration)" }
+    state = base.state.map { "\($0)/\(Names.Files.agentState)" }
   }
 
   /// Where taps are kept.

@@ -25,6 +25,9 @@ enum AgentInterface {
           try await service?.dismiss(try string(call, 0))
           return []
         },
+        ExportedMethod("Clear", in: [Argument("options", "a{sv}")], out: [Argument("removed", "u")]) {
+          [weak service] call in [.uint32(try await service?.clear(options(call, 0)) ?? 0)]
+        },
         ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
           try await service?.prefer(try string(call, 0), try string(call, 1))
           return []
@@ -35,6 +38,11 @@ enum AgentInterface {
         },
         ExportedMethod("Forget", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
           try await service?.forget(try string(call, 0), try string(call, 1))
+          return []
+        },
+        ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { [weak service] call in
+          guard let locked = call.arguments.first?.asBool else { throw BusError.invalidArguments("locked is missing") }
+          try await service?.declareLocked(locked)
           return []
         },
         ExportedMethod("Reload") { [weak service] _ in
@@ -49,6 +57,7 @@ enum AgentInterface {
       signals: [
         ExportedSignal("TapReceived", [Argument("id", "s")]),
         ExportedSignal("TapClosed", [Argument("id", "s"), Argument("state", "s")]),
+        ExportedSignal("TapsCleared", [Argument("count", "u")]),
       ])
   }
 

@@ -27,6 +27,7 @@ public enum AgentProgram {
   }
 
   private static func run(configuration path: String?) async -> Int32 {
+    Translation.start()
     let files = AgentFiles(environment: ProcessEnvironment.current)
     let configuration: AgentConfiguration
     do throws(KeyFileError) {

@@ -5,6 +5,7 @@ import Glibc
 import Inbox
 import Journal
 import Names
+import Session
 
 /// One run of the agent: both buses, and what keeps them together.
 actor AgentRun {
@@ -15,6 +16,12 @@ actor AgentRun {
   private let loop = EventLoop(label: "agent")
   private let notifier = ServiceNotifier.fromEnvironment()
   private var service: AgentService?
+  private var desktop: DesktopMonitor?
+  private var link: DaemonLink?
+  /// The user has said that the session is unlocked, and there is no link yet that could tell.
+  private var owesUnlock = false
+  /// For how long the daemon is kept waiting for peers that do not say how they are.
+  private static let settling = Duration.seconds(2)
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -37,16 +44,18 @@ actor AgentRun {
       let inbox = makeInbox()
       let service = AgentService(
         session: session, inbox: inbox, configuration: configuration, now: Timestamp.now, clock: clock,
-        log: log)
+        log: log
+      ) { [weak self] in try await self?.declare(locked: $0) }
       try await service.export()
       guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
       self.service = service
+      let desktop = try await followDesktop(session)
       await service.start()
       notifier.ready(status: "Waiting for the daemon")
       Task { await keepHouse(service) }
       if configuration.verify { Task { await AssociationUpdate(clock: clock, log: log).run() } }
       Task { await watch() }
-      Task { await serveDaemon(service) }
+      Task { await serveDaemon(service, desktop) }
       return await followOwnName(session)
     } catch {
       log(.error, "cannot use the session bus: \(error.message); is this run inside a session?")
@@ -93,20 +102,78 @@ actor AgentRun {
   }
 
   /// The system bus may come later than we do; once there, the connection comes back by itself.
-  private func serveDaemon(_ service: AgentService) async {
+  private func serveDaemon(_ service: AgentService, _ desktop: DesktopMonitor) async {
+    // A session that is locked already has to be so from the first moment.
+    await desktop.settle(within: Self.settling)
     await Retry(clock: clock).run { () async throws(BusError) in
       let system = try await Connection.open(.system, on: loop)
-      let link = DaemonLink(connection: system, log: log) { [notifier] registered in
+      let conditions = await desktop.state.report
+      let owes = unlockIsOwed()
+      let link = DaemonLink(connection: system, conditions: conditions, owesUnlock: owes, clock: clock, log: log) {
+        [notifier] registered in
         notifier.status(registered ? "Registered with the daemon" : "Waiting for the daemon")
         await service.setRegistered(registered)
+      } displayIsWanted: { isWanted in
+        await desktop.setWanted(isWanted)
       } receive: { values in
         try await service.tagRead(values)
       }
+      self.link = link
+      await service.showSheets(of: link)
+      // What has changed while the connection was made.
+      await report()
       try await link.run()
     } failed: { error in
       log(.warning, "cannot use the system bus: \(error.message); trying again")
     }
   }
+
+  /// Begins to follow what the daemon is told of the session.
+  private func followDesktop(_ session: Connection) async throws(BusError) -> DesktopMonitor {
+    var options = DesktopMonitor.Options()
+    options.followsCameras = configuration.suspendForCamera
+    let desktop = DesktopMonitor(session, options: options)
+    self.desktop = desktop
+    try await desktop.start()
+    do throws(SystemError) {
+      try await desktop.startCameras()
+    } catch {
+      log(.warning, "whether a camera is in use cannot be known: \(error)")
+    }
+    Task { await report(desktop.states) }
+    return desktop
+  }
+
+  private func report(_ states: AsyncStream<DesktopState>) async {
+    var last = ""
+    for await state in states {
+      let summary = state.summary
+      if summary != last { log(.info, "the session: \(summary)") }
+      last = summary
+      await report()
+    }
+  }
+
+  private func report() async {
+    guard let desktop else { return }
+    await link?.report(await desktop.state.report)
+  }
+
+  /// Takes in the user's own word on the lock, and tells the daemon.
+  private func declare(locked: Bool) async throws(BusError) {
+    guard let desktop else { return }
+    await desktop.declare(locked: locked)
+    let conditions = await desktop.state.report
+    guard let link else {
+      owesUnlock = !locked
+      return
+    }
+    try await link.declare(locked: locked, conditions)
+  }
+
+  /// Whether the user has said that the session is unlocked, and the daemon was not told: by no link, or by one that has
+  /// failed, which is on this loop too.
+  private func unlockIsOwed() -> Bool { link?.assumeIsolated { $0.owesUnlock } ?? owesUnlock }
 
   private func keepHouse(_ service: AgentService) async {
     repeat {

@@ -19,36 +19,23 @@ extension AgentService {
       await handlers.registry, choices: policy.choices, problems: await handlers.problems)
   }
 
-  func listInbox(_ options: [String: Value]) async throws(BusError) -> [[String: Value]] {
-    if let option = options["id"] {
-      guard let id = option.asString else { throw AgentAnswers.invalid("id is no string") }
-      return try await listTap(id)
-    }
-    let query = try AgentAnswers.query(options)
-    do throws(InboxError) {
-      return try await inbox.list(query).map { AgentAnswers.tap($0) }
-    } catch {
-      throw AgentAnswers.error(error)
-    }
-  }
-
-  private func listTap(_ id: String) async throws(BusError) -> [[String: Value]] {
-    do throws(InboxError) {
-      return [AgentAnswers.tap(try await inbox.tap(id), reason: policy.offer(id)?.reason)]
-    } catch {
-      guard error.code == .unknownTap else { throw AgentAnswers.error(error) }
-      return []
-    }
-  }
+  /// What concerns taps waits for those of an earlier run: one that was being opened then would be said to be so now.
+  func resumed() async { await withCheckedContinuation { resumption.wait($0) } }
 
   func open(_ id: String, _ options: [String: Value]) async throws(BusError) {
-    var offer: TapOffer
-    do { offer = try await self.offer(id) } catch { throw AgentAnswers.error(error) }
-    if let option = options["handler"] {
-      guard let other = offer.handed(to: option.asString ?? "") else {
+    await resumed()
+    let handler = options["handler"].map { (try? AgentAnswers.desktopID($0.asString ?? "")) ?? "" }
+    let found: TapOffer?
+    do throws(InboxError) { found = try await called(id, in: handler) } catch { throw AgentAnswers.error(error) }
+    guard let offer = found else {
+      guard handler == nil else {
         throw BusError(name: Names.Errors.notPossible, message: "the handler is none of the tap's candidates")
       }
-      offer = other
+      // As after a click: it says now who gets it.
+      do throws(InboxError) { try await showAgain(id) } catch { throw AgentAnswers.error(error) }
+      throw BusError(
+        name: Names.Errors.notPossible,
+        message: "the handler that was shown does not get the link any longer; the notification shows who does")
     }
     guard offer.question == .nothing else {
       throw BusError(
@@ -57,14 +44,13 @@ extension AgentService {
     guard offer.isOpenable else { throw BusError(name: Names.Errors.notPossible, message: offer.reason) }
     let refused = await perform(policy.handle(.open(offer, token: options["activation-token"]?.asString)))
     if let error = refused[id] { throw AgentAnswers.error(error) }
-    switch await handOvers[id]?.value {
-    case .failed(let reason, _)?: throw BusError(name: Names.Errors.failed, message: Messages.failure(reason))
-    case .unknown(let reason)?: throw BusError(name: Names.Errors.failed, message: Messages.unknown(reason))
-    case .delivered?, nil: break
+    if let reason = await handOvers[id]?.value.failure {
+      throw BusError(name: Names.Errors.failed, message: reason.words)
     }
   }
 
   func dismiss(_ id: String) async throws(BusError) {
+    await resumed()
     if let error = await perform(policy.handle(.dismiss(id)))[id] { throw AgentAnswers.error(error) }
   }
 

@@ -16,22 +16,37 @@ actor AgentService {
   let inbox: Inbox
   let handlers: HandlerRegistry
   let choices: ChoiceStore
-  private let launcher: Launcher
+  let launcher: Launcher
   /// Whether there was a clipboard at the last look; `PATH` may lead to a file system that does not answer.
   private var canCopy = false
-  private let notifications: NotificationClient
+  let notifications: NotificationClient
   let associations: AssociationStore?
   /// The last reading of what domains have said.
   var readingAssociations: Task<Void, Never>?
   var routing: RoutingPolicy
   private let timeout: NotificationTimeout
-  private let languages: [String]
+  let languages: [String]
   let now: @Sendable () -> Timestamp
+  /// Takes in the user's own word on the lock.
+  let declareLocked: @Sendable (Bool) async throws -> Void
   private let clock: any Clock<Duration>
+  /// How long what is to be read from files may keep the first notifications waiting.
+  private static let patience = Duration.seconds(5)
   let log: Log
   var policy = TapPolicy()
+  var sheets = ReaderSheets()
+  /// Who is told that the user does not want a reader session.
+  var daemon: DaemonLink?
   /// Hand-overs under way, by tap.
   var handOvers: [String: Task<HandOverOutcome, Never>] = [:]
+  /// What was handed over last and has not been answered yet, by tap.
+  var answers: [String: PendingAnswer] = [:]
+
+  /// Whether the handlers have been read, and what domains have said: without them a tap is decided on what is not the truth.
+  private var isReady = false
+
+  /// What an earlier run left has been taken in. Until then nothing that is said of taps, or done to them, could be true.
+  var resumption = Ending()
 
   /// Whether the daemon has accepted this agent.
   private(set) var isRegistered = false
@@ -44,23 +59,30 @@ actor AgentService {
   ///   - configuration: what the user has set.
   ///   - now: the time of day.
   ///   - clock: what the pauses between attempts are measured by.
+  ///   - handlers: who is installed; by default whoever the process's environment leads to.
   ///   - log: where it is told what happens; never what a tag holds.
+  ///   - declareLocked: takes in the user's own word on the lock, and returns once the daemon has been told.
   init(
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, now: @escaping @Sendable () -> Timestamp,
-    clock: any Clock<Duration>, log: Log
+    clock: any Clock<Duration>, handlers: HandlerRegistry? = nil, log: Log,
+    declareLocked: @escaping @Sendable (Bool) async throws -> Void
   ) {
     self.session = session
     self.inbox = inbox
     let schemes = Set(configuration.schemes)
     associations = AssociationStore(environment: ProcessEnvironment.current)
-    handlers = HandlerRegistry(schemes: schemes, on: session.loop)
+    self.handlers =
+      handlers
+      ?? HandlerRegistry(
+        schemes: schemes, shownName: { TapOffer.name(of: $0).string }, on: session.loop)
     choices = ChoiceStore(on: session.loop)
-    launcher = Launcher(connection: session, on: session.loop)
+    launcher = Launcher(connection: session, on: session.loop) { log(.info, $0) }
     notifications = NotificationClient(on: session)
     routing = RoutingPolicy(schemes: schemes, smartPosters: configuration.smartPosters)
     timeout = NotificationTimeout(configuration.notificationTimeout)
-    languages = LanguagePreference.languages(in: ProcessEnvironment.current)
+    languages = UserLanguages.codes(in: ProcessEnvironment.current)
     self.now = now
+    self.declareLocked = declareLocked
     self.clock = clock
     self.log = log
   }
@@ -77,16 +99,48 @@ actor AgentService {
   /// Reads the handlers, listens to the notification server, and shows what an earlier run left open.
   func start() async {
     Task { await followHandlers() }
-    await handlers.start()
-    await readAssociations()
-    await lookForClipboard()
     Task { await serveNotifications() }
     Task { await followNotifications() }
+    let reading = Task {
+      await handlers.start()
+      await readAssociations()
+      isReady = true
+      await lookForClipboard()
+    }
+    // A tap is not lost over a file system that does not answer, nor is the desktop without anybody who can be asked why.
+    let isRead = await PatientWait(clock: clock).run(atMost: Self.patience) { await reading.value }
+    if !isRead { log(.warning, Self.isLate) }
     await resume()
+    Task {
+      await takeFile()
+      await inbox.check()
+    }
+    if !isRead { Task { await catchUp(after: reading) } }
   }
 
-  /// Takes the notifications away, whose buttons nobody would answer; the next run shows them again.
-  func end() async { await notifications.closeAll() }
+  private static let isLate =
+    "desktop entries, what is kept of domains' words, or a directory of PATH cannot be read yet: a slow disk, or a file system "
+    + "that does not answer. Links go to nobody until then; what is on the screen is decided again"
+
+  /// Decides again what was decided before anybody knew who is installed.
+  private func catchUp(after reading: Task<Void, Never>) async {
+    await reading.value
+    log(.notice, "desktop entries are read now")
+    for id in policy.onScreenInOrder { await decideAgain(id) }
+  }
+
+  /// Shows a tap as it is decided now, where that is something else than what is shown.
+  private func decideAgain(_ id: String) async {
+    guard let shown = policy.offer(id) else { return }
+    do throws(InboxError) {
+      let stored = try await inbox.tap(id)
+      let offer = await offer(stored)
+      // It may have been clicked meanwhile.
+      guard policy.offer(id) == shown, offer != shown, offer.isShown else { return }
+      let isSame = stored.state == .failed && offer.handler?.desktopID == stored.tap.handler
+      await perform(policy.handle(.again(offer, failure: isSame ? stored.reason : nil)))
+    } catch { log(.warning, "tap \(id) is not decided again: \(error)") }
+  }
 
   /// Applies the retention.
   func prune() async {
@@ -98,6 +152,7 @@ actor AgentService {
   /// Takes in whether the daemon has accepted this agent.
   func setRegistered(_ value: Bool) async {
     isRegistered = value
+    if !value { await handle(ReaderSheets.Event.daemonGone) }
     guard let path = try? ObjectPath(Names.Agent.path) else { return }
     await session.propertiesChanged(["Registered"], of: Names.Agent.interface, at: path)
   }
@@ -108,18 +163,6 @@ actor AgentService {
     } failed: { [log] error in
       log(.warning, "cannot listen to notification servers: \(error); trying again")
     }
-  }
-
-  private func resume() async {
-    do {
-      let left = try await inbox.resume(reason: Messages.endedWhileOpening, maximum: TapPolicy.maximumOnScreen)
-      if !left.waiting.isEmpty { log(.notice, "showing \(left.waiting.count) taps of an earlier run again") }
-      for id in left.expired { await perform(policy.handle(.expired(id))) }
-      for summary in left.waiting {
-        let stored = try await inbox.tap(summary.id)
-        await perform(policy.handle(.resumed(await offer(stored), stored.state, reason: stored.reason)))
-      }
-    } catch { log(.error, "what an earlier run left open cannot be shown: \(error)") }
   }
 
   /// What is wrong with desktop entries goes to the log once, and not all of it where it is much.
@@ -138,25 +181,28 @@ actor AgentService {
 
   private func followNotifications() async {
     for await event in notifications.events {
+      if await handleSheet(event) { continue }
       switch event {
-      case .shown(let key): await perform(policy.handle(.shown(key.rawValue)))
+      case .shown(let key, let place): await perform(policy.handle(.shown(key.rawValue, at: place)))
+      case .gone(let place): await leave([place])
       case .closed(let key, let reason): await perform(policy.handle(.closed(key.rawValue, reason)))
       case .activated(let key, let action, let token): await clicked(key.rawValue, action, token: token)
       case .refused(let key, let reason):
         log(.warning, "the notification server refused tap \(key.rawValue); trying again")
         log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "a server's words"))
-      case .serverChanged(let server?): log(.info, "notifications go to \(server.name) \(server.version)")
+      case .serverChanged(let server?):
+        let name = server.name.isEmpty ? "a server that does not say what it is" : "\(server.name) \(server.version)"
+        log(.info, "notifications go to \(name)")
       case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
       }
     }
   }
 
   private func clicked(_ id: String, _ action: String, token: String?) async {
-    let choices = await currentRouting().choices
     do {
       switch policy.answer(to: action, of: id, canCopy: canCopy) {
       case .open(let offer, let choice):
-        guard choice != nil || !offer.isBlocked(by: choices) else { return try await showAgain(id) }
+        guard let offer = try await confirmed(offer, isAnswer: choice != nil) else { return try await showAgain(id) }
         await perform(policy.handle(.open(offer, token: token, choice: choice)))
       case .showAgain: try await showAgain(id)
       case .dismiss: await perform(policy.handle(.dismiss(id)))
@@ -165,7 +211,7 @@ actor AgentService {
   }
 
   /// As it is decided now; not where the tap has been opened meanwhile.
-  private func showAgain(_ id: String) async throws(InboxError) {
+  func showAgain(_ id: String) async throws(InboxError) {
     let stored = try await inbox.tap(id)
     let offer = await offer(stored)
     guard stored.state.successors.contains(.opening), offer.isShown else { return }
@@ -179,12 +225,13 @@ actor AgentService {
   /// - Throws: `BusError` with one of the names that the interface documents.
   func tagRead(_ values: [String: Value]) async throws(BusError) {
     let reading = try TagReading(values, now: now())
+    let wasReady = isReady
     let offer = await makeOffer(reading)
     let expired: [String]
     do {
       let tap = offer.tap(reading)
       guard offer.isShown else {
-        if try await inbox.refuse(tap, reason: offer.reason).isNew {
+        if try await inbox.refuse(tap, detail: offer.reason).isNew {
           log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
           await perform([.announceClosed(offer.id, .failed)])
         }
@@ -206,6 +253,7 @@ actor AgentService {
     log.debug("tap \(offer.id) goes there because", Redacted(offer.reason, as: "reason"))
     for id in expired { await perform(policy.handle(.expired(id))) }
     await perform(policy.handle(.stored(offer)))
+    if isReady && !wasReady { await decideAgain(offer.id) }
     // For the next: what is installed now is no use to this one before its notification is shown again.
     if !offer.isOpenable { Task { await lookForClipboard() } }
   }
@@ -213,35 +261,6 @@ actor AgentService {
   /// On a thread of its own, and no tap waits for it.
   private func lookForClipboard() async {
     canCopy = (try? await DedicatedThread.run { [launcher] in launcher.canCopy }) ?? canCopy
-  }
-
-  private func makeOffer(_ reading: TagReading) async -> TapOffer {
-    let policy = await currentRouting()
-    return TapOffer(reading, registry: await handlers.registry, policy: policy, languages: languages)
-  }
-
-  /// What decides of links now, the user's choices included.
-  func currentRouting() async -> RoutingPolicy {
-    let (choices, problems) = await choices.current()
-    for problem in problems { log(.warning, "\(problem)") }
-    var policy = routing
-    policy.choices = choices
-    return policy
-  }
-
-  private func offer(_ stored: StoredTap) async -> TapOffer {
-    let offer = await makeOffer(TagReading(stored.tap))
-    // To try again is to try with the same one, which the user may have chosen.
-    guard stored.state == .failed, let handler = stored.tap.handler, !offer.needsPermission(handler) else {
-      return offer
-    }
-    return offer.handed(to: handler) ?? offer
-  }
-
-  /// What the notification that is up says, else what is right now.
-  func offer(_ id: String) async throws(InboxError) -> TapOffer {
-    if let offer = policy.offer(id) { return offer }
-    return await offer(try await inbox.tap(id))
   }
 
   /// Carries out actions in order.
@@ -255,8 +274,7 @@ actor AgentService {
       case .move(let id, let state, let reason): refused[id] = await move(id, to: state, reason: reason)
       case .begin(let offer):
         refused[offer.id] = await move(offer.id, to: .opening, handler: offer.handler?.desktopID)
-      case .release(let id):
-        do { try await inbox.leaveScreen(id) } catch { log(.warning, "\(error)") }
+      case .putOnScreen(let id, let place): await putOnScreen(id, at: place)
       case .show(let offer, let previous):
         await notifications.show(
           offer.notification(timeout: timeout, canCopy: canCopy), as: NotificationKey(offer.id),
@@ -268,7 +286,9 @@ actor AgentService {
       case .closeNotification(let id): await notifications.close(NotificationKey(id))
       case .remember(let id, let change): await remember(change, from: id)
       case .handOver(let offer, let token):
-        handOvers[offer.id] = Task { await handOver(offer, token: token) }
+        handOvers[offer.id] = Task { await handOver(offer) { await deliver(offer, token: token) } }
+      case .awaitAnswer(let offer):
+        handOvers[offer.id] = Task { await handOver(offer) { await waitAgain(offer) } }
       case .announceReceived(let id): await emit("TapReceived", [.string(id)])
       case .announceClosed(let id, let state): await emit("TapClosed", [.string(id), .string(state.rawValue)])
       }
@@ -289,7 +309,7 @@ actor AgentService {
 
   /// - Returns: why the inbox refused it; nil where it is done.
   private func move(
-    _ id: String, to state: TapState, reason: String = "", handler: String? = nil
+    _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
   ) async -> InboxError? {
     do throws(InboxError) {
       try await inbox.move(id, to: state, reason: reason, handler: handler)
@@ -301,36 +321,7 @@ actor AgentService {
     }
   }
 
-  private func handOver(_ offer: TapOffer, token: String?) async -> HandOverOutcome {
-    let outcome = await deliver(offer, token: token)
-    tell(outcome, of: offer)
-    await perform(policy.handle(.handedOver(offer, outcome)))
-    handOvers[offer.id] = nil
-    return outcome
-  }
-
-  /// A handler's own words are no more for the log than what is on the tag, which it knows.
-  private func tell(_ outcome: HandOverOutcome, of offer: TapOffer) {
-    let handler = offer.handler?.desktopID ?? "the clipboard"
-    switch outcome {
-    case .delivered: log(.info, "tap \(offer.id) was handed to \(handler)")
-    case .unknown: log(.warning, "tap \(offer.id) may have been handed to \(handler), which did not answer")
-    case .failed(let reason, let error):
-      log(.warning, "tap \(offer.id) was not handed to \(handler): \(error ?? "it could not be started")")
-      log.debug("tap \(offer.id) was not handed over because", Redacted(Messages.failure(reason), as: "reason"))
-    }
-  }
-
-  private func deliver(_ offer: TapOffer, token: String?) async -> HandOverOutcome {
-    guard let handler = offer.handler, let uri = offer.uri else { return await launcher.copy(offer.copied) }
-    do {
-      let message = offer.handsOverMessage ? try await inbox.tap(offer.id).tap.message : nil
-      let click = Launcher.Click(activationToken: token, tapID: offer.id)
-      return await launcher.open(handler, uri, message: message, click: click)
-    } catch { return .failed(reason: error.message) }
-  }
-
-  private func emit(_ member: String, _ arguments: [Value]) async {
+  func emit(_ member: String, _ arguments: [Value]) async {
     do {
       try await session.emit(
         path: try ObjectPath(Names.Agent.path), interface: Names.Agent.interface, member: member, arguments)

@@ -56,13 +56,8 @@ struct AssociationUpdate: Sendable {
 
   /// The command line that was installed or built together with this program.
   private static func program() -> String? {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    guard count > 0 else { return nil }
-    let path = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-    guard let slash = path.lastIndex(of: "/") else { return nil }
     // Installed, this program is in libexec and the other in a directory of programs.
-    let candidates = [String(path[..<slash]), "/usr/bin", "/usr/local/bin"].map {
+    let candidates = [OwnProgram.directory, "/usr/bin", "/usr/local/bin"].compactMap(\.self).map {
       "\($0)/\(Names.Files.commandLineProgram)"
     }
     return candidates.first { access($0, X_OK) == 0 }

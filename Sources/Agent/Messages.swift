@@ -1,64 +1,128 @@
 import Notifications
 
-/// Every text that the agent shows to its user, in one place, so that translation has one place to begin.
+/// Every text that the agent shows to its user, in one place, from which xgettext takes what is to be translated.
+///
+/// A text is translated as a whole sentence, since languages have their words in different orders. What is for the log or goes over
+/// D-Bus is not here: that stays English.
 enum Messages {
   /// The name of the program, as notification servers show it.
   static let applicationName = "Tagroute"
 
   /// The title of a tap's notification: what a click will do.
-  static func willOpen(in handler: DisplayText) -> String { "Open in \(handler)" }
+  static func willOpen(in handler: DisplayText) -> String {
+    // Translators: title of a notification, and label of a button. {app} is the name of an app, for example Firefox.
+    translated("Open in {app}", ["app": handler.string])
+  }
   /// The label of the button that does it.
-  static let open = "Open"
+  static var open: String {
+    // Translators: label of a button: open the link that was on the NFC tag, in the app that the title names.
+    translated("Open")
+  }
 
   /// The title of a tap's notification where nobody vouches for its only handler.
   static func mayOpen(_ handler: DisplayText, links claim: String) -> String {
-    "Allow “\(handler)” to open \(links(claim))?"
+    if claim.hasSuffix(":") {
+      // Translators: title of a question. {scheme} is the beginning of an address up to its colon, for example mailto:
+      return translated("Allow “{app}” to open {scheme} links of tags?", ["app": handler.string, "scheme": claim])
+    }
+    // Translators: title of a question. {domain} is an internet domain, for example menu.example.com
+    return translated("Allow “{app}” to open links of {domain}?", ["app": handler.string, "domain": claim])
   }
   /// The label of the button that does it.
-  static let allowAndOpen = "Allow and Open"
+  static var allowAndOpen: String {
+    // Translators: label of a button: allow the app this from now on, and open the link now.
+    translated("Allow and Open")
+  }
   /// The title of a tap's notification where there are several handlers; each is a button.
-  static func which(links claim: String) -> String { "Which app opens \(links(claim))?" }
+  static func which(links claim: String) -> String {
+    if claim.hasSuffix(":") {
+      // Translators: title of a question; each answer is a button with the name of an app. {scheme} is for example mailto:
+      return translated("Which app opens {scheme} links of tags?", ["scheme": claim])
+    }
+    // Translators: title of a question; each answer is a button with the name of an app.
+    return translated("Which app opens links of {domain}?", ["domain": claim])
+  }
   /// The label of the button of one for which nobody vouches.
-  static func allow(_ handler: DisplayText) -> String { "Allow \(handler)" }
-  private static func links(_ claim: String) -> String {
-    claim.hasSuffix(":") ? "\(claim) links of tags" : "links of \(claim)"
+  static func allow(_ handler: DisplayText) -> String {
+    // Translators: label of a button: allow this app to open the links that the question is about, and open the link now.
+    translated("Allow {app}", ["app": handler.string])
   }
 
   /// The label of a click on a question itself, which is no answer to it.
-  static let showAgain = "Ask again"
+  static var showAgain: String {
+    // Translators: what a click on a question does that is on none of its buttons: the question stays.
+    translated("Ask again")
+  }
 
   /// The title of a tap's notification where no app opens its link.
-  static let nobodyOpens = "No app opens this link"
+  static var nobodyOpens: String { translated("No app opens this link") }
   /// The title of a tap's notification where there is only a text.
-  static let text = "Text on a tag"
+  static var text: String {
+    // Translators: title above what is written on an NFC tag that holds no link.
+    translated("Text on a tag")
+  }
   /// The label of the button that puts it on the clipboard.
-  static let copy = "Copy"
+  static var copy: String { translated("Copy") }
   /// The label where there is nothing to be done.
-  static let close = "Close"
+  static var close: String { translated("Close") }
   /// The title where that did not work.
-  static let couldNotCopy = "Could not copy"
+  static var couldNotCopy: String {
+    // Translators: title: the link or the text of a tag could not be put on the clipboard.
+    translated("Could not copy")
+  }
 
   /// The title after a hand-over that the handler did not take.
-  static func couldNotOpen(in handler: DisplayText) -> String { "Could not open in \(handler)" }
+  static func couldNotOpen(in handler: DisplayText) -> String {
+    translated("Could not open in {app}", ["app": handler.string])
+  }
+  /// The label of the button that takes a notification away, and its tap with it.
+  static var dismiss: String {
+    // Translators: label of the last button: I do not want to do anything with this tag; take the notification away.
+    translated("Dismiss")
+  }
   /// The label of the button that hands over once more.
-  static let tryAgain = "Try again"
+  static var tryAgain: String { translated("Try again") }
   /// The title after a hand-over that nobody knows the end of.
-  static func mayHaveOpened(in handler: DisplayText) -> String { "May have been opened in \(handler)" }
+  static func mayHaveOpened(in handler: DisplayText) -> String {
+    // Translators: title: the app was given the link and did not answer, so nobody knows whether it has opened it.
+    translated("May have been opened in {app}", ["app": handler.string])
+  }
+
+  /// The title of a reader session's sheet.
+  static var holdTag: String {
+    // Translators: title. A tag is an NFC tag or card, the reader an NFC reader at the computer.
+    translated("Hold a tag near the reader")
+  }
+  /// What is below it: who wants it, and what for, both in a stranger's words.
+  static func sessionBody(application: DisplayText, message: DisplayText) -> String {
+    if application.isEmpty { return message.string }
+    if message.isEmpty {
+      // Translators: below “Hold a tag near the reader”: the app that wants to use the tag.
+      return translated("For “{app}”", ["app": application.string])
+    }
+    // Translators: below “Hold a tag near the reader”: the app that wants to use the tag, and what it says itself.
+    return translated("“{app}”: {message}", ["app": application.string, "message": message.string])
+  }
+  /// The label of the button that ends a reader session.
+  static var cancel: String { translated("Cancel") }
+  /// The title at the end of a reader session where all went well.
+  static var sessionDone: String { translated("✓ Done") }
+  /// The title where it did not.
+  static var sessionFailed: String { translated("✗ That did not work") }
+  /// Takes the button's place on a server that has none.
+  static var sessionWithoutButtons: String {
+    // Translators: instead of a “Cancel” button, where the desktop shows no buttons. It: the waiting for a tag.
+    translated("It ends by itself after a minute")
+  }
 
   /// Takes the buttons' place on a server that has none.
-  static let withoutButtons = "The desktop shows no buttons now; this tap is kept for when it does"
+  static var withoutButtons: String {
+    // Translators: instead of buttons. What was on the tag is kept, and shown again as soon as the desktop shows buttons.
+    translated("The desktop shows no buttons now; this tap is kept for when it does")
+  }
 
-  /// Why a tap failed that was being opened when the agent ended.
-  static let endedWhileOpening = unknown("the agent ended while it was being opened")
-  /// Why a tap failed of which nobody knows whether the handler has it.
-  static func unknown(_ reason: String) -> String { "\(failure(reason)); \(mayHave)" }
-  /// Why a tap failed: one bounded line, for it may be what a handler says.
-  static func failure(_ reason: String) -> String { DisplayText(reason, limit: 200).string }
-  /// Whether the reason of a failed tap leaves open whether the handler has it.
-  static func isUnknown(_ reason: String) -> Bool { reason.hasSuffix("; \(mayHave)") }
-  private static let mayHave = "it may have been opened"
-  /// Why a tap was dismissed whose tag was put on a reader again.
-  static let tappedAgain = "the same tag was read again"
-  /// Why the time of a tap on the screen ended.
-  static let madeRoom = "newer taps took its place on the screen"
+  /// What xgettext looks for: a text as one literal, and what takes its places.
+  static func translated(_ message: String, _ values: [String: String] = [:]) -> String {
+    Translation.text(message, values)
+  }
 }

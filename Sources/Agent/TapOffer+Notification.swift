@@ -1,4 +1,5 @@
 import Configuration
+import Inbox
 import Notifications
 import Routing
 import UniversalLinks
@@ -13,11 +14,15 @@ extension TapOffer {
     /// Not a button: the notification itself.
     static let `default` = "default"
     static let alternative = "alternative"
+    static let dismiss = "dismiss"
     /// With the number of the candidate behind it, from 0.
     static let candidate = "candidate-"
   }
 
   /// Says what is on the tag, and asks what is to be asked.
+  ///
+  /// Buttons are always in this order: to open it or to answer the question, to open it in the other app, to take it away. GNOME Shell
+  /// shows three; whatever comes after these is left out, and a server that shows fewer still has the most important ones.
   ///
   /// - Parameters:
   ///   - timeout: when the server may take it away.
@@ -25,9 +30,9 @@ extension TapOffer {
   /// - Returns: what to show.
   func notification(timeout: NotificationTimeout, canCopy: Bool) -> Notification {
     guard isOpenable else {
-      let buttons = canCopy ? [NotificationButton(key: ButtonKey.copy, label: Messages.copy)] : []
       return notification(
-        title: uri == nil ? Messages.text : Messages.nobodyOpens, body: text, buttons: buttons, timeout: timeout)
+        title: uri == nil ? Messages.text : Messages.nobodyOpens, body: text,
+        buttons: canCopy ? [NotificationButton(key: ButtonKey.copy, label: Messages.copy)] : [], timeout: timeout)
     }
     switch question {
     case .nothing:
@@ -37,31 +42,32 @@ extension TapOffer {
     case .whetherAllowed:
       return notification(
         title: Messages.mayOpen(handler.map(distinctName) ?? handlerName, links: shownClaim), body: text,
-        buttons: [NotificationButton(key: ButtonKey.allow, label: Messages.allowAndOpen)] + alternativeButton,
-        timeout: timeout)
+        buttons: [NotificationButton(key: ButtonKey.allow, label: Messages.allowAndOpen)], timeout: timeout)
     case .which:
       let buttons = zip(0..., offered).map { number, candidate in
         NotificationButton(key: "\(ButtonKey.candidate)\(number)", label: label(of: candidate))
       }
-      // Where three apps claim it, there is no room for the browser.
-      return notification(
-        title: Messages.which(links: shownClaim), body: text,
-        buttons: buttons.count < TapOffer.maximumOffered ? buttons + alternativeButton : buttons, timeout: timeout)
+      return notification(title: Messages.which(links: shownClaim), body: text, buttons: buttons, timeout: timeout)
     }
   }
 
   /// Says why it was not opened, and asks whether to try again.
-  func notification(failed reason: String, timeout: NotificationTimeout, canCopy: Bool) -> Notification {
+  func notification(failed reason: TapReason, timeout: NotificationTimeout, canCopy: Bool) -> Notification {
     // To try again is no answer to another question.
     guard question == .nothing else { return notification(timeout: timeout, canCopy: canCopy) }
     let title =
       !isOpenable
       ? Messages.couldNotCopy
-      : Messages.isUnknown(reason)
+      : reason.leavesOpen
         ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)
     return notification(
-      title: title, body: DisplayText("\(text): \(reason)", limit: 300),
+      title: title, body: failureBody(reason),
       buttons: [NotificationButton(key: ButtonKey.retry, label: Messages.tryAgain)], timeout: timeout)
+  }
+
+  private func failureBody(_ reason: TapReason) -> DisplayText {
+    let why = Messages.whyFailed(reason)
+    return why.isEmpty ? text : DisplayText("\(DisplayText(text.string, limit: 120)) · \(why)", limit: 420)
   }
 
   /// What a click means.
@@ -82,11 +88,13 @@ extension TapOffer {
   ///   - canCopy: whether there is a clipboard.
   /// - Returns: what to do.
   func answer(to action: String, canCopy: Bool) -> Answer {
+    if action == ButtonKey.dismiss { return .dismiss }
     switch question {
     case .nothing:
-      guard [ButtonKey.open, ButtonKey.retry, ButtonKey.copy, ButtonKey.default].contains(action) else {
-        return .showAgain
-      }
+      if action == ButtonKey.alternative { break }
+      // A click on its way when another decision is shown in its place must not become an answer to that: to copy is not to open.
+      let button = isOpenable ? ButtonKey.open : ButtonKey.copy
+      guard [button, ButtonKey.retry, ButtonKey.default].contains(action) else { return .showAgain }
       return isOpenable || canCopy ? .open(self, nil) : .dismiss
     case .whetherAllowed:
       if action == ButtonKey.allow, let first = offered.first { return chosen(first) }
@@ -95,10 +103,8 @@ extension TapOffer {
         return chosen(candidate)
       }
     }
-    guard action == ButtonKey.alternative, let other = alternative.flatMap({ handed(to: $0.desktopID) }) else {
-      return .showAgain
-    }
-    return .open(other, nil)
+    guard action == ButtonKey.alternative, let another else { return .showAgain }
+    return .open(handed(to: another, whole: false), nil)
   }
 
   /// What is kept is the claim that the question names, also of one with a wider one: no more than was asked.
@@ -123,11 +129,21 @@ extension TapOffer {
     return candidate.trust == .unconfirmed ? Messages.allow(shown) : shown.string
   }
 
-  private var alternativeButton: [NotificationButton] {
-    alternative.map {
-      [NotificationButton(key: ButtonKey.alternative, label: Messages.willOpen(in: TapOffer.name(of: $0)))]
+  /// The alternative where it is another than who opens it. Where something is asked it is one anyway: with the link alone.
+  private var another: Application? {
+    guard isOpenable, question != .nothing || alternative?.desktopID != handler?.desktopID else { return nil }
+    return alternative
+  }
+
+  /// All buttons, of which these are the first.
+  private func all(_ buttons: [NotificationButton]) -> [NotificationButton] {
+    var buttons = buttons
+    if let another {
+      buttons.append(
+        NotificationButton(key: ButtonKey.alternative, label: Messages.willOpen(in: TapOffer.name(of: another))))
     }
-      ?? []
+    buttons.append(NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss))
+    return Array(buttons.prefix(TapOffer.maximumOffered))
   }
 
   /// No `desktop-entry` hint: GNOME Shell would take the notifications of an agent that restarts away, and what has no
@@ -135,11 +151,13 @@ extension TapOffer {
   private func notification(
     title: String, body: DisplayText, buttons: [NotificationButton], timeout: NotificationTimeout
   ) -> Notification {
+    let buttons = all(buttons)
     // Longer than any title of ours: the domain of a question stands at its end.
-    Notification(
-      applicationName: Messages.applicationName, icon: handler?.icon ?? "", summary: DisplayText(title, limit: 500),
+    return Notification(
+      applicationName: Messages.applicationName, icon: handler?.shownIcon ?? "dialog-information",
+      summary: DisplayText(title, limit: 500),
       body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons),
-      defaultLabel: question == .nothing ? buttons.first?.label ?? Messages.close : Messages.showAgain,
+      defaultLabel: question == .nothing ? buttons.first?.label ?? Messages.dismiss : Messages.showAgain,
       buttons: buttons, category: "x-tagroute.tap",
       urgency: .normal,
       timeout: timeout)

@@ -20,7 +20,7 @@ struct TapOffer: Sendable, Hashable {
   let offered: [Candidate]
   /// The desktop ids of those offered whose names do not tell them from another that is installed.
   let namesakes: Set<String>
-  /// The desktop ids of all that the user has to be asked about before they are opened.
+  /// The desktop ids of the candidates that the user has to be asked about before they are opened.
   private let unconfirmed: Set<String>
   /// What the user is asked before the handler is opened.
   let question: Route.Question
@@ -44,7 +44,7 @@ struct TapOffer: Sendable, Hashable {
   ///   - reading: what was read.
   ///   - registry: who handles what.
   ///   - policy: what the user's configuration says.
-  ///   - languages: the user's languages, the best first.
+  ///   - languages: the user's languages as codes of RFC 4646, the best first.
   init(_ reading: TagReading, registry: Registry, policy: RoutingPolicy, languages: [String]) {
     id = reading.id
     tag = reading.tag
@@ -103,14 +103,16 @@ struct TapOffer: Sendable, Hashable {
   /// Whether there is anything to show: what nobody opens can still be read, and copied.
   var isShown: Bool { isOpenable || !words.isEmpty }
 
-  /// The same tap, opened by another of its candidates, or by the one that gets the link alone, without a question; nil where
-  /// there is none with that desktop id.
-  func handed(to desktopID: String) -> TapOffer? {
-    let candidate = candidates.first { $0.desktopID == desktopID }
-    guard let other = candidate ?? alternative, other.desktopID == desktopID else { return nil }
-    return TapOffer(
-      id: id, tag: tag, uri: uri, handler: other, candidates: candidates, offered: offered, namesakes: namesakes,
-      alternative: alternative, handsOverMessage: candidate != nil && handsOverMessage, reason: reason, title: title)
+  /// The same tap, opened by another application without a question.
+  ///
+  /// - Parameters:
+  ///   - application: who opens it.
+  ///   - whole: whether it gets the whole message, or the link alone.
+  /// - Returns: the offer.
+  func handed(to application: Application, whole: Bool) -> TapOffer {
+    TapOffer(
+      id: id, tag: tag, uri: uri, handler: application, candidates: candidates, offered: offered,
+      namesakes: namesakes, alternative: alternative, handsOverMessage: whole, reason: reason, title: title)
   }
 
   /// Whether the user has to be asked before this one is opened, even where it was chosen once.
@@ -121,19 +123,14 @@ struct TapOffer: Sendable, Hashable {
     claimants.prefix(maximumOffered).filter(\.wins)
   }
 
+  /// Of one that does not get the message, since the user has blocked it say, nobody is asked.
   private static func unconfirmed(_ claimants: [Candidate]) -> Set<String> {
-    Set(claimants.lazy.filter { $0.trust == .unconfirmed }.map(\.application.desktopID))
+    Set(claimants.lazy.filter { $0.wins && $0.trust == .unconfirmed }.map(\.application.desktopID))
   }
 
   /// Of those, the desktop ids of whose names another has, whether it is offered or only installed.
   private static func namesakes(among applications: [Application], in registry: Registry) -> Set<String> {
-    Set(applications.filter { registry.hasNamesake($0) }.map(\.desktopID))
-  }
-
-  /// Whether the user has blocked meanwhile whoever is to get it. A default application gets links of which nobody claims any.
-  func isBlocked(by choices: HandlerChoices) -> Bool {
-    guard handsOverMessage, let handler, let uri else { return false }
-    return choices.blocks(handler.desktopID, from: uri)
+    Set(applications.filter { registry.hasNamesake(name(of: $0).string) }.map(\.desktopID))
   }
 
   /// What the inbox keeps of it.
@@ -158,27 +155,36 @@ struct TapOffer: Sendable, Hashable {
 
   /// An application's name for display, without quotation marks, which stand around it in a question.
   static func name(of application: Application) -> DisplayText {
-    let letters = application.name.unicodeScalars.filter { !quotationMarks.contains($0) }
-    let name = DisplayText(String(letters), limit: 60)
+    let name = DisplayText(withoutQuotationMarks(application.name), limit: 60)
     return name.isEmpty ? DisplayText(application.desktopID, limit: 60) : name
   }
 
-  /// All that look like `“` and `”`: by scalars, for a mark behind one makes another character of it.
-  private static let quotationMarks = Set(
-    "\"“”„‟″‶＂〝〞〟❝❞❠🙶🙷🙸\u{2BA}\u{2DD}\u{2EE}\u{5F4}\u{3003}".unicodeScalars)
+  /// Words that somebody else's quotation marks are to stand around.
+  static func withoutQuotationMarks(_ words: String) -> String {
+    // No more than is looked at when it is shown.
+    String(String.UnicodeScalarView(words.unicodeScalars.prefix(4096).filter { !quotationMarks.contains($0) }))
+  }
 
-  /// What nobody opens; else the place that the link leads to, and only then the tag's own words: a title can claim anything, another place
-  /// included, and a banner that is collapsed shows no more than the beginning.
+  /// All that look like `“` and `”`, or stand in their place in a translation: by scalars, for a mark behind one makes another character of it.
+  private static let quotationMarks = Set(
+    "\"“”„‟″‶＂〝〞〟❝❞❠«»「」『』｢｣﹁﹂﹃﹄🙶🙷🙸\u{2BA}\u{2DD}\u{2EE}\u{5F4}\u{3003}".unicodeScalars)
+
+  /// What nobody opens; else what the tag says of its link, and the place that it leads to.
+  ///
+  /// The tag's words stand in front only where an app gets the link that is there for just these links, and of which nothing is asked. A title
+  /// can claim anything, another place included, and a banner that is collapsed shows no more than the beginning: where a browser is
+  /// to open the link, or the user is to decide by the place, that stands there.
   var text: DisplayText {
     guard let uri else { return DisplayText(words.string, limit: 200) }
     let link = uri.display()
-    return DisplayText(title.isEmpty ? link : "\(link) · \(title)", limit: 200)
+    guard !title.isEmpty else { return DisplayText(link, limit: 200) }
+    let isTitled = handsOverMessage && question == .nothing && isOpenable
+    return DisplayText(isTitled ? "\(title) · \(link)" : "\(link) · \(title)", limit: 200)
   }
 
   /// What the message says in words, in the user's language where it says it in several.
   private static func text(of message: NDEFMessage, languages: [String]) -> String {
-    let texts = message.records.lazy.compactMap { try? TextRecord($0) }
-    return (texts.first { languages.contains($0.language) } ?? texts.first)?.text ?? ""
+    message.records.lazy.compactMap { try? TextRecord($0) }.preferred(in: languages)?.text ?? ""
   }
 
   /// What a Smart Poster calls `uri`; nothing where it is about another, which is then not the one that is opened.
@@ -188,7 +194,7 @@ struct TapOffer: Sendable, Hashable {
     guard let record = message.records.first(where: { $0.isWellKnown(SmartPosterRecord.type) }),
       let poster = try? SmartPosterRecord(record),
       let posterURI = try? URI(poster.uri), posterURI == uri,
-      let title = poster.title(inPreferred: languages)
+      let title = poster.titles.preferred(in: languages)
     else { return DisplayText("") }
     return DisplayText(title.text, limit: 60)
   }

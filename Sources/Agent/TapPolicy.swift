@@ -13,41 +13,48 @@ struct TapPolicy {
     /// A new tap is in the inbox.
     case stored(TapOffer)
     /// A tap of an earlier run is still ``TapState/received``, ``TapState/shown`` or just ``TapState/failed``.
-    case resumed(TapOffer, TapState, reason: String)
-    /// A server has taken its notification.
-    case shown(String)
+    case resumed(TapOffer, TapState, reason: TapReason)
+    /// A server has its notification there.
+    case shown(String, at: NotificationPlace)
     /// The user wants it opened: a click, which may be a choice, or a call.
     case open(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
-    /// A click that was no answer to what this offer asks.
-    case again(TapOffer)
-    /// The hand-over is over.
-    case handedOver(TapOffer, HandOverOutcome)
+    /// It is shown as it is decided now: a click was no answer to what was asked, or more is known now. With `failure` it has
+    /// failed in the app that this offer names, and why.
+    case again(TapOffer, failure: TapReason? = nil)
+    /// The hand-over is over; or nobody waits for its end any longer, and its answer may still come.
+    case handedOver(TapOffer, HandOverOutcome, mayBeAnswered: Bool = false)
+    /// The last word on a hand-over that nobody waits for any longer.
+    case answered(TapOffer, HandOverOutcome)
     /// Its notification is gone without a click.
     case closed(String, NotificationCloseReason)
     /// The user wants it gone: a call.
     case dismiss(String)
     /// The retention has ended it.
     case expired(String)
+    /// Somebody has had it removed from the inbox while it was on the screen.
+    case cleared(String)
   }
 
   /// Something to do.
   enum Action: Equatable {
     /// Commit the state.
-    case move(String, to: TapState, reason: String)
+    case move(String, to: TapState, reason: TapReason)
     /// Commit ``TapState/opening``, and who opens it.
     case begin(TapOffer)
-    /// Let go of what the inbox keeps only for as long as it is on the screen.
-    case release(String)
+    /// Commit that its notification is there, and with the first one ``TapState/shown``.
+    case putOnScreen(String, at: NotificationPlace)
     /// Show its notification, in the place of another tap's.
     case show(TapOffer, replacing: String?)
     /// Show that it failed.
-    case showFailure(TapOffer, reason: String)
+    case showFailure(TapOffer, reason: TapReason)
     /// Take its notification away.
     case closeNotification(String)
     /// Keep what the user has chosen.
     case remember(String, HandlerChoices.Change)
     /// Hand it over; put it on the clipboard where nobody opens it.
     case handOver(TapOffer, token: String?)
+    /// Wait for the answer of the app that has it already and has not answered: it would get it twice otherwise.
+    case awaitAnswer(TapOffer)
     /// Emit `TapReceived`.
     case announceReceived(String)
     /// Emit `TapClosed`.
@@ -57,7 +64,15 @@ struct TapPolicy {
   private struct OnScreen {
     let offer: TapOffer
     var state: TapState
+    /// Why it has failed.
+    var failure: TapReason?
     let number: Int
+  }
+
+  private struct Unanswered {
+    let offer: TapOffer
+    /// Whether it is waited for again.
+    var isAwaited = false
   }
 
   /// More notifications than this are not on the screen at once, whatever is put on the reader.
@@ -66,13 +81,24 @@ struct TapPolicy {
   /// Taps with a notification, or waiting for one.
   private var onScreen: [String: OnScreen] = [:]
   private var tapOfTag: [TagIdentity: String] = [:]
+  /// What was handed over and was not answered in time, by tap, for as long as the answer may come and has a meaning.
+  private var unanswered: [String: Unanswered] = [:]
   private var lastNumber = 0
 
   /// How many taps have a notification, or wait for one.
   var count: Int { onScreen.count }
 
+  /// The taps that have a notification, or wait for one, the first first.
+  var onScreenInOrder: [String] { onScreen.values.sorted { $0.number < $1.number }.map(\.offer.id) }
+
   /// The offer whose notification is up.
   func offer(_ id: String) -> TapOffer? { onScreen[id]?.offer }
+
+  /// Whether what is up says that it has failed.
+  func hasFailed(_ id: String) -> Bool { onScreen[id]?.state == .failed }
+
+  /// Whether an answer that has not come in time is waited for again.
+  func isAwaited(_ id: String) -> Bool { unanswered[id]?.isAwaited ?? false }
 
   /// What a click means: only what is up can be answered, and what that was is not known of a tap that has left the screen meanwhile.
   func answer(to action: String, of id: String, canCopy: Bool) -> TapOffer.Answer {
@@ -83,23 +109,31 @@ struct TapPolicy {
     switch event {
     case .stored(let offer): return stored(offer)
     case .resumed(let offer, let state, let reason): return resumed(offer, state, reason)
-    case .shown(let id):
-      guard onScreen[id]?.state == .received else { return [] }
-      onScreen[id]?.state = .shown
-      return [.move(id, to: .shown, reason: "")]
+    case .shown(let id, let place):
+      // It has left the screen meanwhile, and is being closed.
+      guard let state = onScreen[id]?.state else { return [] }
+      if state == .received { onScreen[id]?.state = .shown }
+      return [.putOnScreen(id, at: place)]
     case .open(let offer, let token, let choice):
       let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
       let remembering: [Action] = choice.map { [.remember(offer.id, $0)] } ?? []
-      return [.begin(offer)] + closing + remembering + [.handOver(offer, token: token)]
-    case .again(let offer): return again(offer)
-    case .handedOver(let offer, let outcome): return handedOver(offer, outcome)
+      return [.begin(offer)] + closing + remembering + [handingOver(offer, token)]
+    case .again(let offer, let failure): return again(offer, failure)
+    case .handedOver(let offer, let outcome, let mayBeAnswered):
+      unanswered[offer.id] = mayBeAnswered ? Unanswered(offer: offer) : nil
+      return handedOver(offer, outcome)
+    case .answered(let offer, let outcome): return answered(offer, outcome)
     case .closed(let id, let reason): return closed(id, reason)
     case .dismiss(let id):
       let closing: [Action] = remove(id) == nil ? [] : [.closeNotification(id)]
-      return [.move(id, to: .dismissed, reason: "")] + closing + [.announceClosed(id, .dismissed)]
+      return [.move(id, to: .dismissed, reason: .none)] + closing + [.announceClosed(id, .dismissed)]
     case .expired(let id):
       let closing: [Action] = remove(id) == nil ? [] : [.closeNotification(id)]
       return closing + [.announceClosed(id, .expired)]
+    case .cleared(let id):
+      // Also where a click came in between: it has opened nothing, and left the notification.
+      let hasFailed = remove(id)?.state == .failed
+      return [.closeNotification(id)] + (hasFailed ? [] : [.announceClosed(id, .dismissed)])
     }
   }
 
@@ -110,79 +144,104 @@ struct TapPolicy {
     // A click on its way to what was there must not become an answer to what is asked now.
     guard offer.question == .nothing else {
       return [
-        .move(previous, to: .dismissed, reason: Messages.tappedAgain), .closeNotification(previous),
+        .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(previous),
         .announceClosed(previous, .dismissed),
       ] + put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
     }
     // In the other's place, so nothing has to leave.
     _ = put(offer, .received)
     return [
-      .move(previous, to: .dismissed, reason: Messages.tappedAgain), .announceReceived(offer.id),
+      .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .announceReceived(offer.id),
       .show(offer, replacing: previous), .announceClosed(previous, .dismissed),
     ]
   }
 
-  private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: String) -> [Action] {
+  private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: TapReason) -> [Action] {
     guard offer.isShown else {
-      guard state != .failed else { return [] }
-      return [.move(offer.id, to: .failed, reason: offer.reason), .announceClosed(offer.id, .failed)]
+      // An earlier run may have left it on the screen.
+      let (end, reason) =
+        state == .failed ? (TapState.expired, reason) : (.failed, TapReason(.refused, detail: offer.reason))
+      return [.move(offer.id, to: end, reason: reason), .closeNotification(offer.id), .announceClosed(offer.id, end)]
     }
-    return put(offer, state) + [
+    return put(offer, state, failure: state == .failed ? reason : nil) + [
       state == .failed ? .showFailure(offer, reason: reason) : .show(offer, replacing: nil)
     ]
   }
 
   /// Of a tap that has left the screen meanwhile, it is as if it had not been clicked, and its state stays what it is.
-  private mutating func again(_ offer: TapOffer) -> [Action] {
+  private mutating func again(_ offer: TapOffer, _ failure: TapReason?) -> [Action] {
     guard let present = onScreen[offer.id] else {
       let newer = tapOfTag[offer.tag]
       let leaving = put(offer, .shown)
       if let newer, onScreen[newer] != nil { tapOfTag[offer.tag] = newer }
       return leaving + [.show(offer, replacing: nil)]
     }
-    onScreen[offer.id] = OnScreen(offer: offer, state: present.state, number: present.number)
+    onScreen[offer.id] = OnScreen(offer: offer, state: present.state, failure: present.failure, number: present.number)
+    if let failure, present.state == .failed { return [.showFailure(offer, reason: failure)] }
     return [.show(offer, replacing: nil)]
   }
 
   private mutating func handedOver(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
-    switch outcome {
-    case .delivered:
-      return [.move(offer.id, to: .delivered, reason: ""), .announceClosed(offer.id, .delivered)]
-    case .failed(let reason, _): return failed(offer, Messages.failure(reason))
-    case .unknown(let reason): return failed(offer, Messages.unknown(reason))
+    guard let reason = outcome.failure else {
+      return [.move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered)]
     }
+    return [.move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed)]
+      + put(offer, .failed, failure: reason)
+      + [.showFailure(offer, reason: reason)]
   }
 
-  private mutating func failed(_ offer: TapOffer, _ reason: String) -> [Action] {
-    [.move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed)] + put(offer, .failed)
-      + [.showFailure(offer, reason: reason)]
+  /// The same app gets the same thing once, however often its user wants it tried again while it thinks.
+  private mutating func handingOver(_ offer: TapOffer, _ token: String?) -> Action {
+    if unanswered[offer.id]?.offer.isHandedOver(like: offer) == true {
+      unanswered[offer.id]?.isAwaited = true
+      return .awaitAnswer(offer)
+    }
+    unanswered[offer.id] = nil
+    return .handOver(offer, token: token)
+  }
+
+  /// Where it is waited for again, whoever waits has the answer too; where another app has been given the tap, or the user has
+  /// closed it, it comes too late.
+  private mutating func answered(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
+    guard let call = unanswered[offer.id], call.offer.isHandedOver(like: offer), !call.isAwaited else { return [] }
+    unanswered[offer.id] = nil
+    switch outcome {
+    case .delivered:
+      let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
+      return [.move(offer.id, to: .delivered, reason: .none)] + closing + [.announceClosed(offer.id, .delivered)]
+    case .failed:
+      let reason = outcome.failure ?? .none
+      let showing: [Action] =
+        onScreen[offer.id].map { [.showFailure($0.offer, reason: reason)] } ?? []
+      return [.move(offer.id, to: .failed, reason: reason)] + showing
+    case .unknown: return []
+    }
   }
 
   private mutating func closed(_ id: String, _ reason: NotificationCloseReason) -> [Action] {
     guard let tap = remove(id) else { return [] }
     switch (tap.state, reason) {
     case (_, .dismissed):
-      return [.move(id, to: .dismissed, reason: ""), .announceClosed(id, .dismissed)]
-    case (.failed, _): return [.release(id)]
+      return [.move(id, to: .dismissed, reason: .none), .announceClosed(id, .dismissed)]
     // Whoever closed it was not the user: it can still be opened from the inbox.
     case (_, .expired), (_, .closed), (_, .undefined):
-      return [.move(id, to: .expired, reason: ""), .announceClosed(id, .expired)]
+      return [.move(id, to: .expired, reason: tap.failure ?? .none), .announceClosed(id, .expired)]
     }
   }
 
   /// Gives a tap its place on the screen, and the oldest no longer has one where there are too many.
-  private mutating func put(_ offer: TapOffer, _ state: TapState) -> [Action] {
+  private mutating func put(_ offer: TapOffer, _ state: TapState, failure: TapReason? = nil) -> [Action] {
     lastNumber += 1
-    onScreen[offer.id] = OnScreen(offer: offer, state: state, number: lastNumber)
+    onScreen[offer.id] = OnScreen(offer: offer, state: state, failure: failure, number: lastNumber)
     // A newer tap of the same tag is the one that the next replaces, not an older one that failed meanwhile.
     if state != .failed || tapOfTag[offer.tag] == nil { tapOfTag[offer.tag] = offer.id }
     guard onScreen.count > TapPolicy.maximumOnScreen,
       let oldest = onScreen.values.min(by: { $0.number < $1.number }), remove(oldest.offer.id) != nil
     else { return [] }
     let id = oldest.offer.id
-    guard oldest.state != .failed else { return [.closeNotification(id), .release(id)] }
     return [
-      .move(id, to: .expired, reason: Messages.madeRoom), .closeNotification(id), .announceClosed(id, .expired),
+      .move(id, to: .expired, reason: oldest.failure ?? TapReason(.madeRoom)), .closeNotification(id),
+      .announceClosed(id, .expired),
     ]
   }
 
@@ -197,10 +256,12 @@ extension TapPolicy.Action {
   /// The tap that it is about.
   var id: String {
     switch self {
-    case .move(let id, _, _), .release(let id), .closeNotification(let id), .announceReceived(let id),
+    case .move(let id, _, _), .putOnScreen(let id, _), .closeNotification(let id), .announceReceived(let id),
       .announceClosed(let id, _), .remember(let id, _):
       id
-    case .begin(let offer), .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _): offer.id
+    case .begin(let offer), .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _),
+      .awaitAnswer(let offer):
+      offer.id
     }
   }
 }

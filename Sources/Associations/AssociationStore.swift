@@ -1,5 +1,6 @@
 public import EventLoop
 import Glibc
+import KeyFile
 import Names
 public import UniversalLinks
 
@@ -13,6 +14,9 @@ public struct AssociationStore: Sendable, Hashable {
   /// What the rules of all documents that are loaded may come to, as of one such document; they take some 20 MB.
   static let maximumCost = 1 << 18
 
+  /// Nobody's handlers claim as many; what is beyond is not looked at.
+  private static let maximumNames = 100_000
+
   private let directory: String
 
   /// - Parameter directory: where the records are; made where it is missing.
@@ -20,12 +24,10 @@ public struct AssociationStore: Sendable, Hashable {
 
   /// Where the user's are (XDG Base Directory Specification); nil where the environment does not say.
   ///
-  /// - Parameter environment: `XDG_STATE_HOME` and `HOME` count, where they are absolute.
+  /// - Parameter environment: `XDG_STATE_HOME` and `HOME` count.
   public init?(environment: [String: String]) {
-    var base = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    if base == nil, let home = environment["HOME"], home.hasPrefix("/") { base = "\(home)/.local/state" }
-    guard let base else { return nil }
-    directory = "\(base)/\(Names.Files.agentState)/\(Names.Files.associations)"
+    guard let state = BaseDirectories(environment: environment).state else { return nil }
+    directory = "\(state)/\(Names.Files.agentState)/\(Names.Files.associations)"
   }
 
   /// What is known of a document.
@@ -107,7 +109,7 @@ public struct AssociationStore: Sendable, Hashable {
     var result: [String: DomainAssociation] = [:]
     var cost = 0
     let known = AssociationDocument.allCases.reduce(into: Set<String>()) { known, document in
-      known.formUnion(Self.names(in: "\(directory)/\(document.rawValue)"))
+      known.formUnion(names(of: document))
     }
     for domain in known.sorted().lazy.filter({ claims[$0] != nil }).prefix(Self.maximumDomains) {
       let ids = claims[domain] ?? []
@@ -155,11 +157,16 @@ public struct AssociationStore: Sendable, Hashable {
   public func forget(allBut domains: Set<String>) async {
     _ = try? await DedicatedThread.run {
       for document in AssociationDocument.allCases {
-        for domain in Self.names(in: "\(directory)/\(document.rawValue)") where !domains.contains(domain) {
-          unlink("\(directory)/\(document.rawValue)/\(domain)")
+        let folder = "\(directory)/\(document.rawValue)"
+        for domain in names(of: document) where !domains.contains(domain) {
+          unlink("\(folder)/\(domain)")
         }
       }
     }
+  }
+
+  private func names(of document: AssociationDocument) -> [String] {
+    FileContents.names(inDirectory: "\(directory)/\(document.rawValue)", atMost: Self.maximumNames) ?? []
   }
 
   private func path(_ document: AssociationDocument, _ domain: String) -> String? {
@@ -183,18 +190,6 @@ public struct AssociationStore: Sendable, Hashable {
       guard count > 0 else { throw SystemError("write what is known of a domain") }
       rest = rest.dropFirst(count)
     }
-  }
-
-  /// In order, without those that begin with a dot.
-  private static func names(in path: String) -> [String] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names.sorted()
   }
 
   /// Nil where there is no such file, or one that is larger than a record can be.

@@ -8,6 +8,9 @@ public enum Benchmarks {
            tagroute-bench poll [--placements NUMBER]
            tagroute-bench cost [--seconds NUMBER]
            tagroute-bench route [--domains NUMBER]
+           tagroute-bench gate [--changes NUMBER]
+           tagroute-bench session [--ends NUMBER]
+           tagroute-bench inbox [--taps NUMBER]
            tagroute-bench nfcpy
 
       tap    from a tag placed on the simulated reader to the call of Notify, through the real programs, and next to it a
@@ -19,6 +22,11 @@ public enum Benchmarks {
       cost   memory and processor time of the daemon and its reader process while they poll
       route  who opens a link where handlers claim 100,000 domains: building the registry, its memory, and a decision, next to
              comparing every pattern and to grep
+      gate   from a change that ends scanning (a lock, another session, sleep, an inhibitor) to the field being off
+      session
+             from a client's death at each step of a reader session to scanning being back
+      inbox  what it takes to list taps where 500 and 100,000 are kept, next to the sqlite3 tool and Python's sqlite3 with the same
+             question to the same file; and the first answers of an agent that has just started
       nfcpy  no measurement: nfcpy reads every tag that is simulated, and what it writes is read again
 
     nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.
@@ -40,6 +48,12 @@ public enum Benchmarks {
     case ("nfcpy", nil, _): work = { try await NfcpyComparison().run() }
     case ("route", nil, _): work = { try await RouteBenchmark(domains: 100_000).run() }
     case ("route", "--domains", let number?): work = { try await RouteBenchmark(domains: number).run() }
+    case ("gate", nil, _): work = { try await GateBenchmark(changes: 100).run() }
+    case ("gate", "--changes", let number?): work = { try await GateBenchmark(changes: number).run() }
+    case ("session", nil, _): work = { try await SessionBenchmark(ends: 50).run() }
+    case ("session", "--ends", let number?): work = { try await SessionBenchmark(ends: number).run() }
+    case ("inbox", nil, _): work = { try await InboxBenchmark(sizes: [500, 100_000]).run() }
+    case ("inbox", "--taps", let number?): work = { try await InboxBenchmark(sizes: [number]).run() }
     case ("cost", nil, _): work = { try await CostBenchmark(seconds: 30).run() }
     case ("cost", "--seconds", let number?): work = { try await CostBenchmark(seconds: number).run() }
     default:

@@ -12,11 +12,11 @@ struct Distribution {
   }
 
   /// One line: what, and the distribution in milliseconds.
-  func line(_ name: String) -> String {
+  func line(_ name: String, of things: String = "taps") -> String {
     let columns = [("min", 0), ("median", 50), ("90 %", 90), ("99 %", 99), ("worst", 100)].map { title, percent in
       "\(title) \(Self.milliseconds(percentile(percent)))"
     }
-    return "\(name): \(columns.joined(separator: ", ")) ms (\(sorted.count) taps)"
+    return "\(name): \(columns.joined(separator: ", ")) ms (\(sorted.count) \(things))"
   }
 
   static func milliseconds(_ duration: Duration) -> String { tenths(duration / .milliseconds(1)) }

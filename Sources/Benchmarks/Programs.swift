@@ -14,7 +14,7 @@ enum Programs {
       let configuration = "release"
     #endif
     let swift = try BuiltProducts.systemProgram("swift", package: "a Swift toolchain; there is none for Debian")
-    for program in ["tagrouted", "tagroute-reader", "tagroute-agent", "tagroute-simulator"] {
+    for program in ["tagroute", "tagrouted", "tagroute-reader", "tagroute-agent", "tagroute-simulator"] {
       let build = try ChildProcess(swift, ["build", "--configuration", configuration, "--product", program])
       guard try await build.exit(within: .seconds(1800)) == .exited(0) else {
         throw RigError("\(program) does not build:\n" + (await build.log().suffix(20).joined(separator: "\n")))

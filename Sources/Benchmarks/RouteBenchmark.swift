@@ -57,11 +57,19 @@ struct RouteBenchmark {
       return try URI("https://\(isWildcard(number) ? "www." : "")\(domain(number))/menu")
     }
     let strangers = try (0..<lookUps).map { try URI("https://www.nobody\($0).example/menu") }
-    for (name, uris) in [("claimed link", links), ("unclaimed link", strangers)] {
+    // As of a user who has decided about some other apps, which have to be weighed for each link then.
+    let chosen = RoutingPolicy(
+      choices: HandlerChoices(
+        preferred: ["chosen.example": ["org.example.Chosen.desktop"]],
+        blocked: ["org.example.Blocked.desktop": [HandlerChoices.everything]]))
+    for (name, uris, policy) in [
+      ("claimed link", links, RoutingPolicy()), ("claimed link, others chosen", links, chosen),
+      ("unclaimed link", strangers, RoutingPolicy()),
+    ] {
       var found = 0
       let times = uris.map { uri in
         let start = clock.now
-        let route = registry.route(for: uri, explaining: false)
+        let route = registry.route(for: uri, policy: policy, explaining: false)
         let time = clock.now - start
         if route.handler != nil { found += 1 }
         return time

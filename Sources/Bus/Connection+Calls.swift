@@ -27,14 +27,15 @@ extension Connection {
   ///   - interface: the interface.
   ///   - member: the method.
   ///   - arguments: the arguments, in order.
-  ///   - timeout: how long to wait for the reply. One that comes later is dropped.
+  ///   - timeout: how long to wait for the reply. One that comes later is dropped; nil waits for as long as the destination is on the
+  ///     bus.
   ///   - autoStart: whether the bus may start the destination.
   /// - Returns: the values of the reply.
   /// - Throws: `BusError`: the peer's error; or one of this side, after which it is unknown whether the method was run:
   ///   `timedOut`, `disconnected`, `cancelled` (the task was cancelled). `invalidValue` means that nothing was sent.
   public func call(
     _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String, _ arguments: [Value] = [],
-    timeout: Duration = .seconds(25), autoStart: Bool = true
+    timeout: Duration? = .seconds(25), autoStart: Bool = true
   ) async throws(BusError) -> [Value] {
     let message = try makeCall(destination, path, interface, member, arguments)
     message.setAutoStart(autoStart)
@@ -61,7 +62,7 @@ extension Connection {
   }
 
   private func send(
-    _ message: consuming Message, from sender: String?, timeout: Duration
+    _ message: consuming Message, from sender: String?, timeout: Duration?
   ) async -> Result<[Value], BusError> {
     let token = makeToken()
     let pointer = SentMessage(message)

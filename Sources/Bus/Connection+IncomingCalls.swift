@@ -71,12 +71,14 @@ extension Connection {
         sender: sender, path: path, interface: interface, member: member,
         arguments: try message.arguments(DecodingLimits(limits)))
     }
-    if let standard = StandardMethod(interface: name, member: member), standard.applies(to: objects[path]) {
+    if let standard = StandardMethod(interface: name, member: member),
+      standard.applies(to: objects.object(path, for: sender))
+    {
       let call = try call(standard.interface, declared: standard.inputSignature)
       return { connection in try await connection.answer(standard, call) }
     }
-    guard let object = objects[path] else {
-      guard objects.hasNode(path) else {
+    guard let object = objects.object(path, for: sender) else {
+      guard objects.hasNode(path, for: sender) else {
         throw BusError(name: BusError.Name.unknownObject, message: "there is no object \(path)")
       }
       throw .unknownMethod("the object \(path) has no method \(member)")

@@ -8,18 +8,21 @@ extension Connection {
   ///   - interfaces: what the object does.
   ///   - path: where.
   ///   - objectManager: whether it lists the objects below it.
+  ///   - peer: a unique name: the object is there for this peer only. Everybody else is told what is told of a path where
+  ///     nothing is, nodes above do not show it, and its signals go to this peer alone.
   /// - Throws: `BusError` where an interface is not well-formed, or the path is taken.
   public func export(
-    _ interfaces: [ExportedInterface], at path: ObjectPath, objectManager: Bool = false
+    _ interfaces: [ExportedInterface], at path: ObjectPath, objectManager: Bool = false, for peer: String? = nil
   ) throws(BusError) {
     if case .closed(let reason) = phase { throw reason }
     guard objects[path] == nil else { throw .invalidValue("an object is exported at \(path) already") }
+    if let peer { try NameRules.requireBusName(peer) }
     for interface in interfaces { try interface.validate() }
     guard Set(interfaces.map(\.name)).count == interfaces.count else {
       throw .invalidValue("two interfaces of one name are to be exported at \(path)")
     }
     let token = makeToken()
-    objects[path] = .init(token: token, interfaces: interfaces, isObjectManager: objectManager)
+    objects[path] = .init(token: token, interfaces: interfaces, isObjectManager: objectManager, peer: peer)
     guard !objects.managers(above: path).isEmpty else { return }
     Task { [weak self] in await self?.announce(path, token) }
   }
@@ -34,7 +37,7 @@ extension Connection {
     for manager in objects.managers(above: path) {
       try? emit(
         path: manager, interface: Introspection.objectManager, member: "InterfacesRemoved",
-        [.objectPath(path), .strings(object.interfaces.map(\.name))])
+        [.objectPath(path), .strings(object.interfaces.map(\.name))], destination: object.peer)
     }
   }
 
@@ -47,14 +50,14 @@ extension Connection {
     for manager in objects.managers(above: path) {
       try? emit(
         path: manager, interface: Introspection.objectManager, member: "InterfacesAdded",
-        [.objectPath(path), description])
+        [.objectPath(path), description], destination: object.peer)
     }
   }
 
-  func managedObjects(below path: ObjectPath) async throws(BusError) -> Value {
+  func managedObjects(below path: ObjectPath, for peer: String) async throws(BusError) -> Value {
     var entries: [DictionaryEntry] = []
-    for path in objects.descendants(of: path) {
-      guard let object = objects[path] else { continue }
+    for path in objects.descendants(of: path, for: peer) {
+      guard let object = objects.object(path, for: peer) else { continue }
       entries.append(DictionaryEntry(.objectPath(path), await describe(object)))
     }
     return .dictionary(key: "o", value: "a{sa{sv}}", entries)

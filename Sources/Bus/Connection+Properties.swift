@@ -25,10 +25,10 @@ extension Connection {
       case .const, .none: break
       }
     }
-    guard !(changed.isEmpty && invalidated.isEmpty), objects[path]?.token == token else { return }
+    guard !(changed.isEmpty && invalidated.isEmpty), let object = objects[path], object.token == token else { return }
     try? emit(
       path: path, interface: Introspection.properties, member: "PropertiesChanged",
-      [.string(interface), .dictionary(wrapping: changed), .strings(invalidated)])
+      [.string(interface), .dictionary(wrapping: changed), .strings(invalidated)], destination: object.peer)
   }
 
   /// The property that `Get` or `Set` means, and the name of its interface.
@@ -45,7 +45,7 @@ extension Connection {
 
   /// The one of that name, or all where it is empty ("org.freedesktop.DBus.Properties" in the specification).
   private func interfaces(named name: String, of call: IncomingCall) throws(BusError) -> [ExportedInterface] {
-    let all = objects[call.path]?.interfaces ?? []
+    let all = objects.object(call.path, for: call.sender)?.interfaces ?? []
     guard !name.isEmpty else { return all }
     guard let interface = all.first(where: { $0.name == name }) else {
       if Introspection.standardInterfaces.keys.contains(name) { return [] }

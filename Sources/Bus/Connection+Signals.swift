@@ -36,13 +36,15 @@ extension Connection {
   ///   - interface: the interface. Where that is exported at `path` and declares the signal, `arguments` are held to it.
   ///   - member: the signal's name.
   ///   - arguments: the arguments.
-  ///   - destination: the only receiver; nil broadcasts to whoever has a match.
+  ///   - destination: the only receiver; nil broadcasts to whoever has a match, or goes to the only peer for whom there is
+  ///     an object at `path`.
   /// - Throws: `BusError` where something cannot go on the wire, or the bus is away.
   public func emit(
     path: ObjectPath, interface: String, member: String, _ arguments: [Value] = [], destination: String? = nil
   ) throws(BusError) {
     try NameRules.requireInterface(interface)
     try NameRules.requireMember(member)
+    let destination = destination ?? objects[path]?.peer
     if let destination { try NameRules.requireBusName(destination) }
     let signature = try WireCheck.signature(of: arguments)
     if let declared = objects[path]?.interface(interface)?.signals.first(where: { $0.name == member }),

@@ -5,8 +5,12 @@ struct ExportedObjects {
     let token: UInt64
     let interfaces: [ExportedInterface]
     let isObjectManager: Bool
+    /// The unique name of the only peer for whom it is there; nil for everybody.
+    let peer: String?
     /// Whether InterfacesAdded has been sent, so that InterfacesRemoved is due at the end.
     var isAnnounced = false
+
+    func isThere(for peer: String) -> Bool { self.peer == nil || self.peer == peer }
 
     func interface(_ name: String) -> ExportedInterface? {
       interfaces.first { $0.name == name }
@@ -20,19 +24,24 @@ struct ExportedObjects {
     set { objects[path] = newValue }
   }
 
-  /// Whether anything is exported at or below `path`, so that introspection has something to show there.
-  func hasNode(_ path: ObjectPath) -> Bool {
-    path == .root || objects.keys.contains { $0 == path || $0.isBelow(path) }
+  /// The object at `path` as `peer` sees it: nil also where it is there for another one only.
+  func object(_ path: ObjectPath, for peer: String) -> Object? {
+    objects[path].flatMap { $0.isThere(for: peer) ? $0 : nil }
   }
 
-  /// The names of the nodes right below `path`, sorted.
-  func children(of path: ObjectPath) -> [String] {
-    Set(objects.keys.compactMap { $0.child(of: path) }).sorted()
+  /// Whether anything is exported for `peer` at or below `path`, so that introspection has something to show there.
+  func hasNode(_ path: ObjectPath, for peer: String) -> Bool {
+    path == .root || objects.contains { ($0.key == path || $0.key.isBelow(path)) && $0.value.isThere(for: peer) }
   }
 
-  /// The paths of the objects below `path`, sorted.
-  func descendants(of path: ObjectPath) -> [ObjectPath] {
-    objects.keys.filter { $0.isBelow(path) }.sorted()
+  /// The names of the nodes right below `path` in which there is something for `peer`, sorted.
+  func children(of path: ObjectPath, for peer: String) -> [String] {
+    Set(objects.compactMap { $0.value.isThere(for: peer) ? $0.key.child(of: path) : nil }).sorted()
+  }
+
+  /// The paths of the objects below `path` that are there for `peer`, sorted.
+  func descendants(of path: ObjectPath, for peer: String) -> [ObjectPath] {
+    objects.filter { $0.key.isBelow(path) && $0.value.isThere(for: peer) }.keys.sorted()
   }
 
   /// The paths of the object managers above `path`, sorted.

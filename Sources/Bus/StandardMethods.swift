@@ -58,10 +58,11 @@ extension Connection {
     case .ping: return []
     case .getMachineID: return [.string(try machineID())]
     case .introspect:
-      guard objects.hasNode(call.path) else {
+      guard objects.hasNode(call.path, for: call.sender) else {
         throw BusError(name: BusError.Name.unknownObject, message: "there is no object \(call.path)")
       }
-      return [.string(Introspection.document(objects[call.path], children: objects.children(of: call.path)))]
+      let object = objects.object(call.path, for: call.sender)
+      return [.string(Introspection.document(object, children: objects.children(of: call.path, for: call.sender)))]
     case .get:
       let (property, name) = try property(of: call)
       return [.variant(try await value(of: property, interface: name))]
@@ -69,7 +70,7 @@ extension Connection {
       try await setProperty(call)
       return []
     case .getAll: return [try await allProperties(call)]
-    case .getManagedObjects: return [try await managedObjects(below: call.path)]
+    case .getManagedObjects: return [try await managedObjects(below: call.path, for: call.sender)]
     }
   }
 

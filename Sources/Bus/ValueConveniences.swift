@@ -33,6 +33,16 @@ extension Value {
     if case .variant = self { self } else { .variant(self) }
   }
 
+  /// `a{sb}`, in the order of the keys.
+  ///
+  /// - Parameter entries: the values.
+  /// - Returns: a dictionary of booleans.
+  public static func booleans(_ entries: [String: Bool]) -> Value {
+    .dictionary(
+      key: "s", value: "b",
+      entries.sorted { $0.key < $1.key }.map { DictionaryEntry(.string($0.key), .boolean($0.value)) })
+  }
+
   /// The value in a variant, or the value itself.
   public var unwrapped: Value {
     if case .variant(let value) = self { value } else { self }
@@ -95,5 +105,11 @@ extension Value {
       dictionary[name] = entry.value.unwrapped
     }
     return dictionary
+  }
+
+  /// `a{sb}`. Where a key comes twice, the last one counts.
+  public var asBooleans: [String: Bool]? {
+    guard case .dictionary(let key, let value, _) = self, key.string == "s", value.string == "b" else { return nil }
+    return asDictionary?.compactMapValues(\.asBool)
   }
 }

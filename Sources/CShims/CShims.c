@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libintl.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -105,4 +107,25 @@ int tagroute_catch_signals(const int *signals, int count) {
   sigemptyset(&action.sa_mask);
   for (int i = 0; i < count; i++) sigaction(signals[i], &action, NULL);
   return ends[0];
+}
+
+static locale_t user_locale;
+
+int tagroute_bind_catalogue(const char *domain, const char *directory) {
+  locale_t locale = newlocale(LC_MESSAGES_MASK, "", (locale_t)0);
+  if (locale == (locale_t)0) return -1;
+  if (bindtextdomain(domain, directory) == NULL || bind_textdomain_codeset(domain, "UTF-8") == NULL) {
+    freelocale(locale);
+    return -1;
+  }
+  user_locale = locale;
+  return 0;
+}
+
+const char *tagroute_translation(const char *domain, const char *text) {
+  if (user_locale == (locale_t)0) return text;
+  locale_t before = uselocale(user_locale);
+  const char *translation = dgettext(domain, text);
+  uselocale(before);
+  return translation;
 }

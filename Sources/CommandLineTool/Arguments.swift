@@ -42,6 +42,17 @@ struct Arguments {
 
   /// Whether an option was given.
   func has(_ option: String) -> Bool { options[option] != nil }
+
+  /// The number that an option has; nil where it was not given.
+  ///
+  /// - Throws: a usage failure where it is none, or out of its range.
+  func number(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> Int? {
+    guard let text = options[option] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw .usage("--\(option) takes a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
 }
 
 /// Why a command did not do what it was asked to: what a person reads, and what a script reads.

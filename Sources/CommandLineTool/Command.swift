@@ -15,7 +15,10 @@ struct Command {
   let words: ClosedRange<Int>
   let run: @Sendable (Arguments, Console) async throws(Failure) -> Int32
 
-  static let all: [Command] = [.status, .monitor, .resolve, .handlers, .demo]
+  static let all: [Command] = [
+    .status, .monitor, .on, .off, .session, .read, .write, .info, .lock, .transceive, .run, .resolve, .handlers,
+    .inbox, .demo,
+  ]
 
   /// What `tagroute COMMAND --help` prints.
   var help: String {
@@ -40,8 +43,8 @@ struct Command {
 
       \(lines.joined(separator: "\n"))
 
-      Every command takes --json and --help. Exit codes: 0 done, 1 failed, 64 wrong usage, 69 the daemon or the agent cannot
-      be reached, 75 try again later, 77 not allowed, 78 wrong configuration.
+      Every command takes --json and --help. Exit codes: 0 done, 1 failed, 64 wrong usage, 66 there is no such tap, 69 the
+      daemon or the agent cannot be reached, 73 a file cannot be written, 75 try again later, 77 not allowed, 78 wrong configuration.
       """
   }
 }

@@ -30,6 +30,7 @@ public enum CommandLineTool {
     case "--version":
       Console(json: false).line("tagroute \(Names.version)")
       return 0
+    case ForeignCommand.word: try ForeignCommand.become(Array(arguments.dropFirst()))
     default: break
     }
     guard let command = Command.all.first(where: { $0.name == name }) else {

@@ -8,11 +8,16 @@ struct Console {
 
   /// Prints a line on standard output. Whatever it holds stays on its line and cannot steer a terminal.
   func line(_ text: String) {
-    write(Console.printable(text) + "\n", to: STDOUT_FILENO)
+    Console.write(Console.printable(text) + "\n", to: STDOUT_FILENO)
   }
 
   /// Prints a value as JSON: on lines of its own, or on a single one where it is one of many.
   func object(_ value: some Encodable, onOneLine: Bool = false) throws(Failure) {
+    Console.write(try text(value, onOneLine: onOneLine), to: STDOUT_FILENO)
+  }
+
+  /// A value as JSON, as `object` prints it.
+  func text(_ value: some Encodable, onOneLine: Bool) throws(Failure) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting =
       onOneLine
@@ -21,8 +26,7 @@ struct Console {
         .prettyPrinted, .sortedKeys, .withoutEscapingSlashes,
       ]
     do {
-      let text = String(decoding: try encoder.encode(value), as: UTF8.self)
-      write(Console.escaped(json: text) + "\n", to: STDOUT_FILENO)
+      return Console.escaped(json: String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
     } catch {
       throw Failure(message: "cannot write the answer as JSON: \(error)", exitCode: 1)
     }
@@ -30,17 +34,17 @@ struct Console {
 
   /// Prints a failure on standard error, as `tagroute: what: why`.
   static func report(_ failure: Failure) {
-    Console(json: false).write("tagroute: \(printable(failure.message))\n", to: STDERR_FILENO)
+    write("tagroute: \(printable(failure.message))\n", to: STDERR_FILENO)
   }
 
-  /// `text` with everything that a terminal would obey, or that changes how its neighbours look, as an escape.
+  /// `text` with everything that a terminal would obey, that changes how its neighbours look, or that nobody sees, as an escape.
   static func printable(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse:
+      if isEscaped(scalar) {
         result += "\\u{\(String(scalar.value, radix: 16))}"
-      default: result.unicodeScalars.append(scalar)
+      } else {
+        result.unicodeScalars.append(scalar)
       }
     }
     return result
@@ -51,9 +55,10 @@ struct Console {
   ///
   /// Beyond ASCII there is nothing in a JSON text but what stands in its strings, so no parsing is needed.
   static func escaped(json text: String) -> String {
+    if text.utf8.allSatisfy({ $0 < 0x7F }) { return text }
     var result = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
-      guard scalar.value > 0x7E, isInvisible(scalar) else {
+      guard scalar.value > 0x7E, isEscaped(scalar) || scalar.properties.generalCategory == .spaceSeparator else {
         result.append(scalar)
         continue
       }
@@ -65,14 +70,19 @@ struct Console {
     return String(result)
   }
 
-  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+  private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator: true
-    default: false
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
+    // A character that is as good as not there, a Hangul filler say, hides what is behind it; what says whether a symbol is text or
+    // a picture (U+FE0E, U+FE0F) hides nothing.
+    default:
+      scalar == "\u{2800}"
+        || scalar.properties.isDefaultIgnorableCodePoint && !(0xFE0E...0xFE0F).contains(scalar.value)
     }
   }
 
-  private func write(_ text: String, to descriptor: Int32) {
+  /// Writes text that holds nothing but what may be written there.
+  static func write(_ text: String, to descriptor: Int32) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

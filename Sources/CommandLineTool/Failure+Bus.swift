@@ -19,6 +19,8 @@ extension Failure {
       self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.notAllowed)
     case Names.Errors.tooMany, Names.Errors.notPossible:
       self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.tryAgain)
+    case Names.Errors.noSuchTap:
+      self.init(message: "\(error.message); tagroute inbox lists those there are", exitCode: Names.ExitCode.noInput)
     case Names.Errors.invalidArgument, BusError.Name.invalidArguments:
       self.init(message: error.message, exitCode: Names.ExitCode.usage)
     default:

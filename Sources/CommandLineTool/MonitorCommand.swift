@@ -8,7 +8,7 @@ extension Command {
     details: """
       Prints a line for every change of the daemon and its readers, for every tap of this session with the reason why it goes
       where it goes, and for its end with what kept it from being opened, until it is interrupted. With --json each line is an
-      object with the key "event": "status", "daemon-gone", "tap", "tap-closed".
+      object with the key "event": "status", "daemon-gone", "tap", "tap-closed", "inbox-cleared".
       """,
     words: 0...0
   ) { _, console throws(Failure) in
@@ -60,6 +60,7 @@ extension Command {
       case .closed(let id, let state):
         let reason = (try? await agent.taps(id: id).first)?.stateReason ?? ""
         MonitorEvent.tapClosed(id: id, state: state, reason: reason).print(console)
+      case .cleared(let count): MonitorEvent.inboxCleared(count: count).print(console)
       }
     }
   }
@@ -77,6 +78,7 @@ enum MonitorEvent: Equatable {
   case daemonGone
   case tap(id: String, time: UInt64, uri: String, title: String, handler: String?, reason: String?, Resolution?)
   case tapClosed(id: String, state: String, reason: String)
+  case inboxCleared(count: UInt32)
 
   static func == (a: MonitorEvent, b: MonitorEvent) -> Bool { a.text == b.text }
 
@@ -88,15 +90,14 @@ enum MonitorEvent: Equatable {
     switch self {
     case .status(let report):
       let readers = report.readers.map { "\($0.name.isEmpty ? $0.device : $0.name): \($0.state)" }
-      return
-        ([report.scanning ? "scanning" : "not scanning: " + report.suspendReasons.joined(separator: ", ")] + readers)
-        .joined(separator: "; ")
+      return ([report.verdict { $0 }] + readers).joined(separator: "; ")
     case .daemonGone: return "the daemon is gone"
     case .tap(let id, _, let uri, _, let handler, let reason, let resolution):
       let why = (reason.map { [$0] } ?? []) + (resolution?.claimants.map(\.reason) ?? [])
       return (["tap \(id): \(uri)\(handler.map { " for \($0)" } ?? "")"] + why).joined(separator: "; ")
     case .tapClosed(let id, let state, let reason):
       return (["tap \(id): \(state)"] + (reason.isEmpty ? [] : [reason])).joined(separator: "; ")
+    case .inboxCleared(let count): return "removed from the inbox: \(count)"
     }
   }
 }
@@ -116,6 +117,7 @@ extension MonitorEvent: Encodable {
     case claimants
     case moreClaimants
     case state
+    case count
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -143,6 +145,9 @@ extension MonitorEvent: Encodable {
       try container.encode(id, forKey: .id)
       try container.encode(state, forKey: .state)
       if !reason.isEmpty { try container.encode(reason, forKey: .reason) }
+    case .inboxCleared(let count):
+      try container.encode("inbox-cleared", forKey: .event)
+      try container.encode(count, forKey: .count)
     }
   }
 }

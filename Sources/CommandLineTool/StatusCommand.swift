@@ -91,8 +91,16 @@ struct StatusReport: Encodable {
     return StatusReport(daemon, agent)
   }
 
+  /// Whether tags are looked for, and why not. No reason is the moment between the decision to look and the reader's word that
+  /// it does.
+  func verdict(_ words: (String) -> String) -> String {
+    if scanning { return "scanning" }
+    guard !suspendReasons.isEmpty else { return "about to scan" }
+    return "not scanning: " + suspendReasons.map(words).joined(separator: ", ")
+  }
+
   var lines: [String] {
-    var lines = [scanning ? "scanning" : "not scanning: " + suspendReasons.map(Self.words).joined(separator: ", ")]
+    var lines = [verdict(Self.words)]
     if readers.isEmpty { lines.append("no reader") }
     for reader in readers {
       let name = reader.name.isEmpty ? "reader" : reader.name

@@ -18,6 +18,8 @@ public struct AgentConfiguration: KeyFileConfiguration {
   public var smartPosters = true
   /// Whether domains are asked in the background what they say of the handlers that claim them.
   public var verify = false
+  /// Whether nothing is scanned while a camera is in use.
+  public var suspendForCamera = false
   /// How long a notification stays up.
   public var notificationTimeout = NotificationTimeout.server
   /// Whether taps are kept beyond what is on the screen.
@@ -53,6 +55,9 @@ public struct AgentConfiguration: KeyFileConfiguration {
     Setting("Links", "Verify") { configuration, file throws(KeyFileError) in
       let value = try file.boolean("Links", "Verify", remedy: "write on or off")
       if let value { configuration.verify = value }
+    },
+    Setting("Scan", "SuspendForCamera") { configuration, file throws(KeyFileError) in
+      if let value = try file.boolean("Scan", "SuspendForCamera") { configuration.suspendForCamera = value }
     },
     Setting("Notifications", "Timeout") { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Notifications", "Timeout") else { return }

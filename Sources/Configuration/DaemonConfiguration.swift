@@ -35,6 +35,8 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   public var idlePollInterval: Duration = .milliseconds(250)
   /// The kinds of tags that are read.
   public var technologies = Names.technologies
+  /// How long a reader session may have the reader.
+  public var sessionLimit: Duration = .seconds(60)
   /// Who decides which session a tap belongs to.
   public var sessions = Sessions.logind
   /// What becomes of taps while the session is locked.
@@ -64,12 +66,16 @@ public struct DaemonConfiguration: KeyFileConfiguration {
       configuration.devices = devices
     },
     Setting("Reader", "PollInterval") { configuration, file throws(KeyFileError) in
-      let value = try file.integer("Reader", "PollInterval", in: 10...10_000, unit: "milliseconds")
+      let value = try file.integer("Reader", "PollInterval", in: Names.pollIntervals, unit: "milliseconds")
       if let value { configuration.pollInterval = .milliseconds(value) }
     },
     Setting("Reader", "IdlePollInterval") { configuration, file throws(KeyFileError) in
-      let value = try file.integer("Reader", "IdlePollInterval", in: 10...10_000, unit: "milliseconds")
+      let value = try file.integer("Reader", "IdlePollInterval", in: Names.pollIntervals, unit: "milliseconds")
       if let value { configuration.idlePollInterval = .milliseconds(value) }
+    },
+    Setting("Reader", "SessionLimit") { configuration, file throws(KeyFileError) in
+      let value = try file.integer("Reader", "SessionLimit", in: 1...60, unit: "seconds")
+      if let value { configuration.sessionLimit = .seconds(value) }
     },
     Setting("Reader", "Technologies") { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Reader", "Technologies"), let names = try file.strings("Reader", "Technologies")

@@ -1,4 +1,5 @@
 import Bus
+import Names
 import ScanGate
 
 /// Whose taps these are: a user in a session. Where there is no logind, a user.
@@ -10,17 +11,21 @@ struct SessionKey: Hashable, Sendable, CustomStringConvertible {
   var description: String { id.map { "session \($0) of user \(uid)" } ?? "user \(uid)" }
 }
 
-/// What an agent's session is the only one to know. An agent that says nothing leaves it unknown.
+/// What only an agent's session knows. What the agent does not say is unknown.
 struct SessionReport: Hashable, Sendable {
   var locked = Fact.unknown
   var displayOff = Fact.unknown
   var camera = Fact.unknown
+  var airplaneMode = Fact.unknown
 
-  /// Takes over the conditions that are known here and named, and leaves the others as they are.
-  mutating func merge(_ conditions: [String: Bool]) {
-    if let value = conditions["locked"] { locked = Fact(value) }
-    if let value = conditions["display-off"] { displayOff = Fact(value) }
-    if let value = conditions["camera"] { camera = Fact(value) }
+  init() {}
+
+  /// What an agent says of all conditions: one that it does not name is one that it knows nothing of, any more.
+  init(_ conditions: [String: Bool]) {
+    locked = Fact(conditions[Names.Condition.locked])
+    displayOff = Fact(conditions[Names.Condition.displayOff])
+    camera = Fact(conditions[Names.Condition.camera])
+    airplaneMode = Fact(conditions[Names.Condition.airplaneMode])
   }
 }
 

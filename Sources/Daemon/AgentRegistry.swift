@@ -36,12 +36,12 @@ struct AgentRegistry: Sendable {
     return agents.remove(at: index)
   }
 
-  /// Takes in what an agent reports.
+  /// Takes in what an agent reports, in the place of what it reported before.
   ///
   /// - Returns: the agent with its report; nil where there is none of that name.
   mutating func report(_ sender: String, _ conditions: [String: Bool]) -> Agent? {
     guard let index = agents.firstIndex(where: { $0.sender == sender }) else { return nil }
-    agents[index].report.merge(conditions)
+    agents[index].report = SessionReport(conditions)
     return agents[index]
   }
 }

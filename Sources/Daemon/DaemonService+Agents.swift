@@ -14,6 +14,7 @@ extension DaemonService {
   func registerAgent(_ call: IncomingCall) async throws -> [Value] {
     guard let connection else { throw BusError.disconnected() }
     guard let path = call.arguments.first?.asObjectPath else { throw BusError.invalidArguments("path is missing") }
+    let conditions = try Self.conditions(in: call)
     let uid = try await connection.credentials(of: call.sender).uid
     guard pendingRegistrations[uid, default: 0] < Self.pendingLimit else {
       throw BusError(
@@ -35,13 +36,15 @@ extension DaemonService {
       throw BusError(name: Names.Errors.tooMany, message: "\(Self.agentLimit) agents are registered already")
     }
     let owners = try await connection.owners(of: call.sender)
-    let (agent, actions) = state.register(call.sender, at: path, for: candidates, at: .now)
+    let (agent, actions) = state.register(
+      call.sender, at: path, for: candidates, reporting: conditions, at: .now)
     guard agent != nil else {
       let other = candidates.lazy.compactMap { self.state.registry.agent(of: $0)?.sender }.first ?? "another agent"
       throw BusError(
         name: Names.Errors.alreadyRegistered, message: "\(other) serves \(candidates[0]) already: end it first")
     }
     apply(actions)
+    showSessions(to: call.sender)
     if agentWatches[call.sender] == nil {
       agentWatches[call.sender] = Task { [weak self] in
         for await owner in owners where owner == nil { break }
@@ -63,13 +66,15 @@ extension DaemonService {
     return state.sessions(of: uid, await logins?.refresh())
   }
 
+  /// The option `conditions` of a registration; nil where there is none.
+  private static func conditions(in call: IncomingCall) throws(BusError) -> [String: Bool]? {
+    guard let option = call.arguments.last?.asDictionary?["conditions"] else { return nil }
+    guard let conditions = option.asBooleans else { throw .invalidArguments("conditions is no a{sb}") }
+    return conditions
+  }
+
   func reportConditions(_ call: IncomingCall) throws -> [Value] {
-    var conditions: [String: Bool] = [:]
-    if case .dictionary(_, _, let entries) = call.arguments.first {
-      for entry in entries.prefix(64) {
-        if let name = entry.key.asString, let value = entry.value.asBool { conditions[name] = value }
-      }
-    }
+    let conditions = call.arguments.first?.asBooleans ?? [:]
     guard let actions = state.report(call.sender, conditions, at: .now) else {
       throw BusError(
         name: Names.Errors.notAuthorized, message: "\(call.sender) is no registered agent: call RegisterAgent first")

@@ -23,9 +23,6 @@ struct ManagerProperties: Hashable, Sendable {
 }
 
 extension DaemonService {
-  /// How many callers' rights polkit is asked about at a time; a caller waits for its own answer before it asks again.
-  private static let authorizationLimit = 8
-
   var properties: ManagerProperties {
     ManagerProperties(
       enabled: state.isEnabled, scanning: state.isScanning, suspendReasons: state.suspendReasons,
@@ -68,8 +65,22 @@ extension DaemonService {
         ) { [weak self] call in
           try await self?.inhibit(call) ?? []
         },
+        ExportedMethod(
+          "InhibitWithOptions", in: [Argument("who", "s"), Argument("why", "s"), Argument("options", "a{sv}")],
+          out: [Argument("inhibitor", "h"), Argument("results", "a{sv}")]
+        ) { [weak self] call in
+          try await self?.inhibitWithOptions(call) ?? []
+        },
         ExportedMethod("ListInhibitors", out: [Argument("inhibitors", "a(ssuu)")]) { [weak self] _ in
           await self?.listInhibitors() ?? []
+        },
+        ExportedMethod(
+          "StartReaderSession", in: [Argument("options", "a{sv}")], out: [Argument("session", "o")]
+        ) { [weak self] call in
+          try await self?.startReaderSession(call) ?? []
+        },
+        ExportedMethod("CancelReaderSession", in: [Argument("session", "o")]) { [weak self] call in
+          try await self?.cancelReaderSession(call) ?? []
         },
       ],
       properties: [
@@ -88,28 +99,31 @@ extension DaemonService {
   }
 
   private func setEnabled(_ isEnabled: Bool, _ call: IncomingCall) async throws {
-    guard let connection else { throw BusError.disconnected() }
-    let uid = try await connection.credentials(of: call.sender).uid
-    guard authorizing.count < Self.authorizationLimit, authorizing.insert(call.sender).inserted else {
-      throw BusError(name: Names.Errors.tooMany, message: "Enabled: polkit is still being asked: try again later")
-    }
-    let decision = await PolkitAuthority(connection).check(call.sender, Names.PolkitAction.configure)
-    authorizing.remove(call.sender)
-    switch decision {
-    case .allowed: break
-    case .refused(let reason):
-      if refusals.admits(uid, at: .now) {
-        log(.notice, "\(call.sender) of user \(uid) may not switch scanning \(isEnabled ? "on" : "off"): \(reason)")
-      }
-      throw BusError(name: Names.Errors.notAuthorized, message: "Enabled: \(reason)")
-    }
-    do throws(SystemError) {
-      try masterSwitch.store(isEnabled)
+    _ = try await authorize(call, Names.PolkitAction.configure, to: "switch scanning \(isEnabled ? "on" : "off")")
+    // "Off" holds from now on, whatever the disk does.
+    if !isEnabled { handle(.enabled(false)) }
+    switches += 1
+    let number = switches
+    do {
+      try await storeSwitch(isEnabled)
     } catch {
       log(.warning, "the master switch cannot be stored: \(error)")
-      throw BusError(name: Names.Errors.failed, message: "Enabled: \(error)")
+      let meanwhile = isEnabled ? "scanning stays as it is" : "scanning is off until the daemon ends, not for longer"
+      throw BusError(name: Names.Errors.failed, message: "Enabled: \(error): \(meanwhile)")
     }
     log(.notice, "\(call.sender) switched scanning \(isEnabled ? "on" : "off")")
-    handle(.enabled(isEnabled))
+    // Not where somebody has said something else meanwhile.
+    if isEnabled, number == switches { handle(.enabled(true)) }
+  }
+
+  /// Stores the switch without keeping the loop waiting for the disk, one after the other.
+  private func storeSwitch(_ isEnabled: Bool) async throws {
+    let before = storing
+    let task = Task { [masterSwitch] in
+      _ = await before?.result
+      try await DedicatedThread.run { Result { () throws(SystemError) in try masterSwitch.store(isEnabled) } }.get()
+    }
+    storing = task
+    try await task.value
   }
 }

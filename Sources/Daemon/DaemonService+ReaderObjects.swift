@@ -13,13 +13,20 @@ extension DaemonService {
     } catch {
       log(.error, "reader \(device) cannot be shown on the bus: \(error)")
     }
+    guard let place = roster.readers[id]?.path, let inhibitor = inhibitors.inhibitor(releasingDeviceAt: place) else {
+      return
+    }
+    inhibitors.release(id, at: place, with: inhibitor.id)
+    handle(.release(id, true))
   }
 
   func hide(_ id: Int) {
     guard let path = state.readers[id]?.path else { return }
     connection?.assumeIsolated { $0.unexport(path) }
     publishedReaders[id] = nil
+    inhibitors.forget(id)
     handle(.readerRemoved(id))
+    wakeLoanWaiters(id)
   }
 
   private func readerInterface(_ id: Int) -> ExportedInterface {

@@ -63,10 +63,25 @@ extension DaemonService {
     }
     units[id] = ReaderUnit(process: process, task: task)
     let isToScan = state.readers[id]?.isToScan == true
+    let isReleased = isReleased(id)
     process.assumeIsolated {
+      // Before it can have opened anything.
+      $0.lend(isReleased)
       $0.start()
       $0.setScanning(isToScan)
     }
+    // It has nothing of the loan of the one before, and will not say so.
+    guard !isReleased, state.readers[id]?.isLent == true else { return }
+    handle(.reader(id, .lent(false)))
+    wakeLoanWaiters(id)
+  }
+
+  /// Whether another program has the device of a reader.
+  private func isReleased(_ id: Int) -> Bool {
+    // Another reader that comes to the same port was never lent, and nobody would give it back.
+    if let reader = state.readers[id] { return reader.isReleased }
+    // One that its program has reset is plugged in anew, and is shown once its process has been told.
+    return roster.readers[id]?.path.flatMap { inhibitors.inhibitor(releasingDeviceAt: $0) } != nil
   }
 
   private func restartProcess(_ id: Int, device: String) {
@@ -87,6 +102,10 @@ extension DaemonService {
   private func stopProcess(_ id: Int) {
     guard let unit = units.removeValue(forKey: id) else { return }
     unit.task.cancel()
+    handle(.readerProcessGone(id))
+    abandonOperations(at: id)
+    // Another process does not know of it, and this one is not asked.
+    apply(state.perform(state.sessions.handle(.lost, at: id, .now)))
     leaving[ObjectIdentifier(unit.process)] = unit
     Task { [weak self] in
       await self?.end(unit.process)
@@ -111,6 +130,11 @@ extension DaemonService {
       if case .ready(_, let device) = reported { perform(roster.handle(.opened(id, device: device))) }
       units[id]?.reported = reported
       handle(.reader(id, .state(explained(reported, of: id))))
+    case .performed(let request, let result): finish(request, result)
+    case .progress(let request, let bytes): progress(request, bytes)
+    case .lent:
+      handle(.reader(id, event))
+      wakeLoanWaiters(id)
     default: handle(.reader(id, event))
     }
   }

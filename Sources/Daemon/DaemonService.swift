@@ -31,6 +31,10 @@ actor DaemonService {
   let configuration: DaemonConfiguration
   let log: Log
   let masterSwitch = MasterSwitch.standard()
+  /// How often somebody has moved it.
+  var switches = 0
+  /// The last time that it is stored.
+  var storing: Task<Void, any Error>?
   private let notifier: ServiceNotifier
   private let endings: AsyncStream<Ending>
   private let endingContinuation: AsyncStream<Ending>.Continuation
@@ -38,6 +42,8 @@ actor DaemonService {
   var state: DaemonState
   var connection: Connection?
   var logins: LoginMonitor?
+  private var sleepInhibitor: SleepInhibitor?
+  private var radioSwitches: RadioSwitchMonitor?
   var inhibitors = InhibitorList()
   var inhibitorWatches: [UInt64: DescriptorWatch] = [:]
   var units: [Int: ReaderUnit] = [:]
@@ -47,16 +53,26 @@ actor DaemonService {
   var readerProgram = ""
   var deviceMonitor: DeviceMonitor?
   let runtimeFiles = RuntimeFiles()
+  private let directories = SystemDirectories()
   /// The tasks that follow the names of agents.
   var agentWatches: [String: Task<Void, Never>] = [:]
   /// How many registrations of a user wait for logind.
   var pendingRegistrations: [UInt32: Int] = [:]
   /// Who was refused and is in the log for it.
   var refusals = RefusalLog()
-  /// Whose right to switch scanning is being asked for.
-  var authorizing: Set<String> = []
+  /// Whose rights polkit is being asked about.
+  var questions = AuthorizationQuestions()
   var published = ManagerProperties()
   var publishedReaders: [Int: ReaderStatus.Properties] = [:]
+  /// The tasks that follow the names of those who have reader sessions.
+  var clientWatches: [String: Task<Void, Never>] = [:]
+  /// What is being done with tags in reader sessions, by the number of the request.
+  var operations: [UInt64: TagOperation] = [:]
+  var lastOperation: UInt64 = 0
+  /// What clients have in the log by beginning and ending sessions.
+  var sessionLines = LineBudget(most: 120)
+  /// Who waits for a reader to let go of its device, or to say that it has it again.
+  var loanWaiters: [Int: [CheckedContinuation<Void, Never>]] = [:]
   private var tasks: [Task<Void, Never>] = []
   private var deadlineTimer: LoopTimer?
   private var lastStatus = ""
@@ -94,6 +110,7 @@ actor DaemonService {
       throw DaemonError(error)
     }
     guard isOwner else { throw .nameIsTaken }
+    followRadioSwitches()
     startReaders(program)
     apply([])
     notifier.ready(status: status)
@@ -112,9 +129,11 @@ actor DaemonService {
   /// Ends the readers, so that every field is off, then leaves the bus.
   func stop() async {
     isStopped = true
+    handle(.stopping)
     deadlineTimer?.cancel()
     for task in tasks { task.cancel() }
     for task in agentWatches.values { task.cancel() }
+    for task in clientWatches.values { task.cancel() }
     for watch in inhibitorWatches.values { watch.cancel() }
     await deviceMonitor?.stop()
     await withTaskGroup(of: Void.self) { group in
@@ -122,6 +141,8 @@ actor DaemonService {
     }
     units = [:]
     leaving = [:]
+    await radioSwitches?.stop()
+    await sleepInhibitor?.stop()
     await logins?.stop()
     await connection?.close()
   }
@@ -129,11 +150,30 @@ actor DaemonService {
   private func followLogins(_ connection: Connection) async throws(BusError) {
     let logins = LoginMonitor(connection)
     self.logins = logins
+    sleepInhibitor = SleepInhibitor(connection) { [log] in log(.warning, $0) }
     try await logins.start()
     tasks.append(
       Task { [weak self] in
-        for await login in logins.states { await self?.handle(.login(login)) }
+        for await login in logins.states { await self?.follow(login) }
       })
+  }
+
+  private func followRadioSwitches() {
+    let monitor = RadioSwitchMonitor("\(directories.devices)/rfkill", on: loop) { [weak self] fact in
+      self?.assumeIsolated { $0.handle(.airplaneMode(fact)) }
+    }
+    radioSwitches = monitor
+    do throws(SystemError) {
+      try monitor.assumeIsolated { monitor in Result { () throws(SystemError) in try monitor.start() } }.get()
+    } catch {
+      log(error.number == ENOENT ? .info : .warning, "\(error): airplane mode is only what the desktop says of it")
+    }
+  }
+
+  private func follow(_ login: LoginState) {
+    handle(.login(login))
+    // After the readers were told: only a field that is off by now lets the machine go at once.
+    sleepInhibitor?.assumeIsolated { $0.follow(login) }
   }
 
   private func keepWatchdog() {
@@ -172,13 +212,23 @@ actor DaemonService {
     for action in actions {
       switch action {
       case .scan(let id, let isOn):
-        guard let process = units[id]?.process else { continue }
-        process.assumeIsolated { $0.setScanning(isOn) }
+        if let process = units[id]?.process {
+          process.assumeIsolated { $0.setScanning(isOn) }
+        } else if !isOn {
+          // Nobody looks for tags there, and nobody will say so.
+          handle(.readerProcessGone(id))
+        }
       case .deliver(let tap, let agent): deliver(tap, to: agent)
       case .reportLock(let session, let fact): logins?.assumeIsolated { $0.report(session, locked: fact) }
+      case .session(let action): perform(action)
+      case .lend(let id, let isLent): units[id]?.process.assumeIsolated { $0.lend(isLent) }
+      case .userUnlocked(let session): logins?.assumeIsolated { $0.userUnlocked(session) }
+      case .reporterGone(let session): logins?.assumeIsolated { $0.reporterGone(session) }
       case .log(let level, let text): log(level, text)
       }
     }
+    let areFieldsOff = state.areFieldsOff
+    sleepInhibitor?.assumeIsolated { $0.setFields(areOff: areFieldsOff) }
     publish()
     if status != lastStatus {
       lastStatus = status
@@ -206,6 +256,7 @@ extension DaemonState.Policy {
   init(_ configuration: DaemonConfiguration) {
     servesAnySession = configuration.sessions == .any
     technologies = configuration.technologies
+    sessionLimit = configuration.sessionLimit
     scan = ScanPolicy(
       whenLocked: configuration.whenLocked == .hold ? .hold : .suspend,
       lockDetection: configuration.lockDetection == .strict ? .strict : .hint)

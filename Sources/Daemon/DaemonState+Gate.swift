@@ -13,7 +13,8 @@ extension DaemonState {
       return (session, agent)
     }
     if let active = login.activeSession(on: seat) {
-      return (active.conditions, registry.agent(of: SessionKey(id: active.id, uid: active.uid)))
+      let agent = registry.agent(of: SessionKey(id: active.id, uid: active.uid))
+      return (heard(active, agent), agent)
     }
     // None is active. An agent in the background tells "somebody else is at the seat" from "nobody is there".
     guard login.isAvailable else { return (nil, nil) }
@@ -29,22 +30,32 @@ extension DaemonState {
       .enabled(isEnabled), .session(seat.session), .agent(seat.agent != nil),
       .sleeping(policy.servesAnySession ? .no : login.isSleeping), .inhibited(isInhibited),
       .camera(seat.agent?.report.camera ?? .unknown), .displayOff(seat.agent?.report.displayOff ?? .unknown),
+      .airplaneMode(airplaneMode.or(seat.agent?.report.airplaneMode ?? .unknown)),
     ]
   }
 
+  /// What follows of all that is known, whatever has changed: whose session is over, and which readers scan.
   mutating func evaluate(at now: TapQueue.Instant) -> [Action] {
-    var actions: [Action] = []
+    var actions = endForbiddenSessions(at: now)
     for (id, reader) in readers.sorted(by: { $0.key < $1.key }) {
+      readers[id]?.update(isInSession: sessions.isActive(at: id))
       var gate = reader.gate
       let before = gate.verdict
-      for event in [.readerReady(reader.isReady)] + events(for: seat(reader.properties.seat)) { _ = gate.handle(event) }
+      let seat = seat(reader.properties.seat)
+      for event in [.readerReady(reader.isReady), .readerSession(sessions.isOccupied(id))] + events(for: seat) {
+        _ = gate.handle(event)
+      }
       readers[id]?.gate = gate
       // A process whose reader has failed is told as well: it tries again, and scans once it can. Where udev tells when the
       // device comes there is nothing to try, and the process sleeps.
       let wants = gate.verdict.wantsReader && (reader.isReady || !reader.isAway)
-      if wants != reader.isToScan {
-        readers[id]?.isToScan = wants
-        actions.append(.scan(id, wants))
+      let owner = seat.agent?.session
+      if reader.isToScan, !wants || reader.scansFor != owner {
+        readers[id]?.stop()
+        actions.append(.scan(id, false))
+      } else if wants, !reader.isToScan, !reader.isStopping {
+        readers[id]?.begin(for: owner)
+        actions.append(.scan(id, true))
       }
       guard gate.verdict != before else { continue }
       let names = gate.verdict.reasons.names.joined(separator: ", ")
@@ -59,6 +70,12 @@ extension DaemonState {
 
   /// Whether a reader looks for tags now.
   var isScanning: Bool { readers.values.contains(where: \.isFieldOn) }
+
+  /// Whether every field is off: those that were to be on have confirmed that they were switched off. The machine does not go
+  /// to sleep before. One that another program was lent is that program's business, once its process has let go of it.
+  var areFieldsOff: Bool {
+    !readers.contains { $0.value.mayFieldBeOn || (sessions.mayHaveField($0.key) && !$0.value.isLent) }
+  }
 
   /// Why no reader may scan; empty where one may.
   var suspendReasons: [String] {

@@ -11,6 +11,9 @@ extension DaemonState {
     case .scanning(let isOn):
       readers[id]?.update(isFieldOn: isOn)
       return []
+    case .stopped:
+      readers[id]?.hasStopped()
+      return []
     case .crashed(let crash):
       readers[id]?.properties.counters.restarts += 1
       let suspect = crash.suspect.map { " while it read a tag (\($0.technology), \($0.uid.count)-byte UID)" } ?? ""
@@ -21,18 +24,29 @@ extension DaemonState {
       guard let label = readers[id]?.label else { return [] }
       return noteTag(.debug, "reader \(label): its tag is taken away", of: id, at: now)
     case .tag, .counters: return []
+    case .sessionBegan(let number): return perform(sessions.handle(.began(number), at: id, now))
+    case .sessionEnded(let number): return perform(sessions.handle(.ended(number), at: id, now))
+    case .sessionLost(_, let reason):
+      let line = note(.notice, of: id, at: now) { "\($0) is lost to a reader session: \(reason)" }
+      return line + perform(sessions.handle(.lost, at: id, now))
+    case .sessionTag(let number, let tag): return perform(sessions.found(tag, by: number))
+    case .sessionTagRemoved(let number, let placement): return perform(sessions.removed(placement, from: number))
+    case .lent(let isLent): return lent(id, isLent, at: now)
+    case .performed, .progress: return []
     }
   }
 
   private mutating func handle(_ state: ReaderState, of id: Int, at now: TapQueue.Instant) -> [Action] {
     let before = readers[id]?.properties
     readers[id]?.update(state)
+    // The line goes on only when a reader is ready again.
+    let turn = perform(sessions.handle(.ready(readers[id]?.isReady == true), at: id, now))
     // A process that was started again says what is known already.
-    if let before, before == readers[id]?.properties, readers[id]?.isReady == false { return [] }
+    if let before, before == readers[id]?.properties, readers[id]?.isReady == false { return turn }
     switch state {
-    case .ready: return noteChange(.notice, of: id, at: now) { "\($0) is ready" }
-    case .absent(let reason): return noteChange(.notice, of: id, at: now) { "\($0) is absent: \(reason)" }
-    case .failed(let reason): return noteChange(.warning, of: id, at: now) { "\($0) has failed: \(reason)" }
+    case .ready: return noteChange(.notice, of: id, at: now) { "\($0) is ready" } + turn
+    case .absent(let reason): return noteChange(.notice, of: id, at: now) { "\($0) is absent: \(reason)" } + turn
+    case .failed(let reason): return noteChange(.warning, of: id, at: now) { "\($0) has failed: \(reason)" } + turn
     }
   }
 
@@ -52,9 +66,10 @@ extension DaemonState {
     // What was read while a condition's "no" was on its way to the reader is nobody's, and stays so: the reader counts the
     // tag as announced, and one that still lies there after the unlocking is not announced again. Nobody who unlocks a
     // session asks for what lay on the reader while it was locked, perhaps put there by somebody else; who wants it taps
-    // again.
-    guard reader.gate.verdict.scans, let agent = seat(reader.properties.seat).agent else {
-      let reasons = reader.gate.verdict.reasons.names.joined(separator: ", ")
+    // again. That holds where the "no" is over before the reader has heard of it, and where somebody else is at the seat by now.
+    guard reader.gate.verdict.scans, !reader.isStopping, let agent = seat(reader.properties.seat).agent else {
+      let names = reader.gate.verdict.reasons.names
+      let reasons = names.isEmpty ? "the reader has not stopped yet since the last no" : names.joined(separator: ", ")
       return noteTag(.info, "a tag on reader \(reader.label) was read too late: \(reasons)", of: id, at: now)
     }
     guard policy.smartPosters || !Self.hasOnlySmartPosters(bytes) else {

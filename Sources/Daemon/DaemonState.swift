@@ -18,6 +18,8 @@ struct DaemonState: Sendable {
     var smartPosters = true
     /// The kinds of tags that readers look for.
     var technologies = Names.technologies
+    /// How long a reader session may have the reader.
+    var sessionLimit = ReaderSessionQueue.limit
     /// The least grave log level that is written.
     var logThreshold = LogLevel.debug
   }
@@ -27,6 +29,8 @@ struct DaemonState: Sendable {
     case readerMoved(Int, seat: String)
     /// Its device is not plugged in, and its coming will be told; or it is, or may come unannounced.
     case readerAway(Int, Bool)
+    /// Nothing more is heard of the process that it had, or it has none; it may get another one.
+    case readerProcessGone(Int)
     case readerRemoved(Int)
     case reader(Int, ReaderProcessEvent)
     /// A tag was read; with what a tap made of it would be called, and when, in microseconds since 1970.
@@ -35,15 +39,35 @@ struct DaemonState: Sendable {
     case login(LoginState)
     case agentGone(sender: String)
     case inhibited(Bool)
+    /// Whether the machine's own switches have every radio off.
+    case airplaneMode(Fact)
     case delivery(id: String, sender: String, TapQueue.Outcome)
+    /// A client wants a session of its to end.
+    case invalidate(UInt64, message: String)
+    /// The person at the machine does not want it.
+    case cancelSession(UInt64)
+    /// A session has read the message that it was for.
+    case firstRead(UInt64)
+    /// A client of reader sessions has left the bus.
+    case clientGone(sender: String)
+    /// A reader's device is to be closed for another program, or to be opened again.
+    case release(Int, Bool)
+    /// The daemon ends.
+    case stopping
     case tick
   }
 
   enum Action: Hashable, Sendable {
     case scan(Int, Bool)
     case deliver(Tap, to: Agent)
-    /// An agent has said this about the lock of its session, or is gone.
+    /// An agent has said this about the lock of its session.
     case reportLock(session: String, Fact)
+    /// An agent that has said something about the lock of its session is gone.
+    case reporterGone(session: String)
+    /// The user of a session has said that it is unlocked.
+    case userUnlocked(session: String)
+    case session(ReaderSessions.Action)
+    case lend(Int, Bool)
     case log(LogLevel, String)
   }
 
@@ -52,18 +76,24 @@ struct DaemonState: Sendable {
   var readers: [Int: ReaderStatus] = [:]
   var registry = AgentRegistry()
   private(set) var isInhibited = false
+  private(set) var airplaneMode = Fact.unknown
   var login = LoginState()
   var queue = TapQueue()
+  var sessions: ReaderSessions
   /// What a process says that looks for any device and has found none.
   var searchLines = LineBudget(most: 60)
 
   init(policy: Policy, isEnabled: Bool) {
     self.policy = policy
     self.isEnabled = isEnabled
+    sessions = ReaderSessions(timeLimit: policy.sessionLimit)
   }
 
   /// When `tick` is due.
-  var deadline: TapQueue.Instant? { queue.deadline }
+  var deadline: TapQueue.Instant? {
+    guard let taps = queue.deadline, let turn = sessions.deadline else { return queue.deadline ?? sessions.deadline }
+    return min(taps, turn)
+  }
 
   /// Takes an event in.
   ///
@@ -81,8 +111,10 @@ struct DaemonState: Sendable {
       readers[id]?.properties.seat = seat
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is on \(seat)")) }
     case .readerAway(let id, let isAway): readers[id]?.isAway = isAway
+    case .readerProcessGone(let id): readers[id]?.hasStopped()
     case .readerRemoved(let id):
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is gone")) }
+      actions += perform(sessions.removeReader(id, at: now))
       readers[id] = nil
     case .reader(let id, let event):
       actions += handle(event, of: id, at: now)
@@ -90,6 +122,7 @@ struct DaemonState: Sendable {
       actions += handle(report, of: id, tapID: tapID, time: time, at: now)
     case .enabled(let value): isEnabled = value
     case .inhibited(let value): isInhibited = value
+    case .airplaneMode(let fact): airplaneMode = fact
     case .login(let state):
       login = state
       actions += follow(login, at: now)
@@ -97,8 +130,15 @@ struct DaemonState: Sendable {
       actions += unregister(sender, at: now)
     case .delivery(let id, let sender, let outcome):
       actions += perform(queue.handle(.finished(id: id, sender: sender, outcome), at: now))
+    case .invalidate(let id, let message): actions += perform(sessions.end(id, .invalidated, message: message, at: now))
+    case .cancelSession(let id): actions += perform(sessions.end(id, .cancelled, at: now))
+    case .firstRead(let id): actions += perform(sessions.end(id, .firstRead, at: now))
+    case .clientGone(let sender): actions += perform(sessions.leave(sender, at: now))
+    case .release(let id, let isReleased): actions += release(id, isReleased, at: now)
+    case .stopping:
+      for session in sessions.open { actions += perform(sessions.end(session.id, .daemonStopping, at: now)) }
     case .tick:
-      actions += perform(queue.handle(.tick, at: now))
+      actions += perform(queue.handle(.tick, at: now)) + perform(sessions.tick(at: now))
     }
     return actions + evaluate(at: now)
   }

@@ -25,6 +25,10 @@ struct InhibitorList: Sendable {
 
   /// The oldest first.
   private(set) var inhibitors: [Inhibitor] = []
+  /// Readers whose devices are closed, and for whom.
+  private var releases: [Int: UInt64] = [:]
+  /// Where these devices are plugged in, by the inhibitors.
+  private var places: [UInt64: String] = [:]
   private var lastID: UInt64 = 0
 
   /// Takes an inhibitor.
@@ -42,18 +46,41 @@ struct InhibitorList: Sendable {
   }
 
   /// Lets an inhibitor go; harmless where it is gone.
-  mutating func remove(_ id: UInt64) { inhibitors.removeAll { $0.id == id } }
+  mutating func remove(_ id: UInt64) {
+    inhibitors.removeAll { $0.id == id }
+    releases = releases.filter { $0.value != id }
+    places[id] = nil
+  }
+
+  /// A reader's device is closed for as long as an inhibitor is held.
+  ///
+  /// - Parameters:
+  ///   - reader: its number.
+  ///   - place: the path of its device; nil where udev knows none.
+  ///   - id: the inhibitor's number.
+  mutating func release(_ reader: Int, at place: String?, with id: UInt64) {
+    releases = releases.filter { $0.value != id }
+    releases[reader] = id
+    places[id] = place
+  }
+
+  /// A reader is gone. What is plugged in there next is lent as it was: one that its program has reset was away for a moment.
+  mutating func forget(_ reader: Int) { releases[reader] = nil }
+
+  /// The inhibitor for which the device at a path is closed, also where it was away and is another reader now.
+  func inhibitor(releasingDeviceAt place: String) -> Inhibitor? {
+    inhibitors.first { places[$0.id] == place }
+  }
+
+  /// The reader whose device is closed for an inhibitor; nil where there is none.
+  func reader(releasedBy id: UInt64) -> Int? { releases.first { $0.value == id }?.key }
+
+  /// The inhibitor for which a reader's device is closed; nil where there is none.
+  func inhibitor(releasing reader: Int) -> Inhibitor? {
+    releases[reader].flatMap { id in inhibitors.first { $0.id == id } }
+  }
 
   private func check(_ text: String, _ name: String, _ limit: Int) throws(Refusal) {
-    guard !text.isEmpty, text.utf8.count <= limit else {
-      throw .invalid("\(name) has \(text.utf8.count) bytes: give 1 to \(limit)")
-    }
-    let isPlain = text.unicodeScalars.allSatisfy { scalar in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator: false
-      default: true
-      }
-    }
-    guard isPlain else { throw .invalid("\(name) holds control characters: give plain text") }
+    if let problem = PlainText.problem(text, name, 1...limit) { throw .invalid(problem) }
   }
 }

@@ -5,8 +5,8 @@ import Names
 /// The switch of background scanning, kept in a file over a restart.
 ///
 /// The file holds `yes` or `no`; without it scanning is on. Where it cannot be read or holds anything else, somebody may
-/// have switched scanning off, so it stays off. A file of a few bytes in a local directory: reading and writing it is no
-/// wait to speak of.
+/// have switched scanning off, so it stays off. A file of a few bytes in a local directory: reading it is no wait to speak of, at
+/// the start. Storing it waits for the disk.
 struct MasterSwitch: Sendable {
   private let directory: String
 

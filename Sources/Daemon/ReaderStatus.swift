@@ -32,8 +32,20 @@ struct ReaderStatus: Sendable {
   var isReady = false
   /// Its device is not plugged in, and udev will tell when it is.
   var isAway = false
+  /// A manual reader session has it.
+  private(set) var isInSession = false
+  /// Its device is closed for another program, or about to be.
+  private(set) var isReleased = false
+  /// Its process says that its device is closed for another program.
+  var isLent = false
   /// Its process was told last to look for tags.
-  var isToScan = false
+  private(set) var isToScan = false
+  /// Whose tags it was told to look for.
+  private(set) var scansFor: SessionKey?
+  /// Its process was told to look for no tags and has not said that it has stopped. What it reads until then may have been laid
+  /// down while something said no, or for the one who sat here before. It is not told to look again before, however often what is known
+  /// changes meanwhile: so there is one such order at a time, and no doubt which one an answer is to.
+  private(set) var isStopping = false
   var gate: ScanGate
   /// What its process says in its own words.
   var processLines = LineBudget(most: 60)
@@ -61,8 +73,8 @@ struct ReaderStatus: Sendable {
     case .ready(let name, _):
       properties.name = name
       isReady = true
-      properties.state = isFieldOn ? "scanning" : "ready"
       properties.stateReason = ""
+      showUse()
     case .absent(let reason):
       isReady = false
       properties.state = "absent"
@@ -77,6 +89,43 @@ struct ReaderStatus: Sendable {
   /// Takes in whether the field is on.
   mutating func update(isFieldOn: Bool) {
     self.isFieldOn = isFieldOn
-    if isReady { properties.state = isFieldOn ? "scanning" : "ready" }
+    showUse()
+  }
+
+  /// Its process is told to look for tags.
+  ///
+  /// - Parameter owner: whose they are.
+  mutating func begin(for owner: SessionKey?) {
+    isToScan = true
+    scansFor = owner
+  }
+
+  /// Its process is told to look for no tags.
+  mutating func stop() {
+    isToScan = false
+    isStopping = true
+  }
+
+  /// Nothing that was read before it was told to stop is to come: its process says so, or is not listened to any more.
+  mutating func hasStopped() { isStopping = false }
+
+  /// Whether the field may be on: its process says so, or was told to switch it on and has not confirmed an order to stop since.
+  var mayFieldBeOn: Bool { isFieldOn || isToScan || isStopping }
+
+  /// Takes in whether a manual reader session has it.
+  mutating func update(isInSession: Bool) {
+    self.isInSession = isInSession
+    showUse()
+  }
+
+  /// Takes in whether it is released to another program.
+  mutating func update(isReleased: Bool) {
+    self.isReleased = isReleased
+    showUse()
+  }
+
+  private mutating func showUse() {
+    guard isReady else { return }
+    properties.state = isReleased ? "released" : isInSession ? "in-session" : isFieldOn ? "scanning" : "ready"
   }
 }

@@ -5,9 +5,9 @@ import Glibc
 ///
 /// The child gets the descriptors below and no others, no blocked signal and no ignored one: an event loop's thread blocks
 /// signals, and whoever ignores SIGPIPE would have its children ignore it.
-public struct ProcessSpawn {
+public struct ProcessSpawn: Sendable {
   /// Where one of the three standard streams goes.
-  public enum Stream {
+  public enum Stream: Sendable {
     /// `/dev/null`.
     case null
     /// The parent's own.

@@ -40,13 +40,13 @@ struct BusHandOver {
     } catch  where error.name == BusError.Name.serviceUnknown || error.name == BusError.Name.nameHasNoOwner {
       return nil
     } catch  where error.isTimeout {
-      return .unknown(reason: "\(application.desktopID) did not answer within \(timeout)")
+      return .unknown(.unanswered(within: timeout))
     } catch  where error.name == BusError.Name.noReply {
-      return .unknown(reason: "\(application.desktopID) left without an answer")
+      return .unknown(HandOverDoubt(.leftWithoutAnswer))
     } catch  where error.isDisconnected {
-      return .unknown(reason: "the session bus went away before \(application.desktopID) answered")
+      return .unknown(HandOverDoubt(.busLost))
     } catch {
-      return .failed(reason: "\(application.desktopID) did not take it: \(error.message)", error: error.name)
+      return .failed(HandOverFailure(.handlerFailed, error.message, error: error.name))
     }
   }
 }

@@ -7,14 +7,26 @@ actor ChildReaper {
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
   private var watches: [pid_t: DescriptorWatch] = [:]
+  /// How many are not reaped yet whatever they do.
+  private var held = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
   init(on loop: EventLoop) { self.loop = loop }
 
   /// Waits until no child is left.
   func allEnded() async {
-    if watches.isEmpty { return }
+    if watches.isEmpty && held == 0 { return }
     await withCheckedContinuation { waiting.append($0) }
+  }
+
+  /// Takes over a child, and reaps it not before `body` has ended: until then its number is nobody else's.
+  func adopt(_ child: pid_t, after body: @escaping @Sendable () async -> Void) {
+    held += 1
+    Task {
+      await body()
+      held -= 1
+      adopt(child)
+    }
   }
 
   /// Takes over a child.
@@ -35,7 +47,7 @@ actor ChildReaper {
   private func reap(_ child: pid_t) {
     guard waitpid(child, nil, WNOHANG) != 0 else { return }
     watches.removeValue(forKey: child)?.cancel()
-    guard watches.isEmpty else { return }
+    guard watches.isEmpty && held == 0 else { return }
     for continuation in waiting { continuation.resume() }
     waiting = []
   }

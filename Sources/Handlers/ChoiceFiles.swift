@@ -29,6 +29,7 @@ struct ChoiceFiles: Sendable, Hashable {
     static let launch = "Launch"
     static let allowed = "Allowed"
     static let blocked = "Blocked"
+    static let all: Set = [file, launch, allowed, blocked]
   }
 
   init(directory: String) {
@@ -79,6 +80,7 @@ struct ChoiceFiles: Sendable, Hashable {
 
   /// What is blocked first: nothing else takes its place.
   private func readHandlers(_ file: KeyFile, _ content: inout Content) {
+    nameUnknownKeys(file, &content)
     var count = 0
     for group in file.groups {
       var blocked = claims(Key.blocked, group, file, &content)
@@ -103,6 +105,18 @@ struct ChoiceFiles: Sendable, Hashable {
       let (id, place) = (Self.desktopID(group.name), HandlerChoices.Place(file: path, launch: launch))
       let others = content.choices.allowed[id].flatMap { $0.place == place ? $0.claims : nil } ?? []
       content.choices.allowed[id] = .init(place: place, claims: claims.union(others))
+    }
+  }
+
+  /// A key that is misspelt would be a block or a permission that is not there, and nobody would know. It stays in the file: it may
+  /// be a later version's.
+  private func nameUnknownKeys(_ file: KeyFile, _ content: inout Content) {
+    let unknown = file.groups.lazy.flatMap(\.entries).filter { !Key.all.contains($0.key) }
+    for entry in unknown.prefix(SalvagedKeyFile.mostNamed) {
+      content.problems.append(
+        file.mistake(
+          entry, "there is no key \(entry.key.prefix(60)), so it says nothing",
+          "the known ones are \(Key.all.sorted().joined(separator: ", "))"))
     }
   }
 

@@ -37,7 +37,7 @@ struct Clipboard: Sendable {
       ).start()
       return Clipboard.outcome(of: child, name)
     } catch {
-      return .failed(reason: "\(name): \(error.description)")
+      return .failed(HandOverFailure(error))
     }
   }
 
@@ -52,12 +52,14 @@ struct Clipboard: Sendable {
       guard count == 0 else { break }
       kill(child, SIGKILL)
       _ = waitpid(child, nil, 0)
-      return .failed(reason: "\(name) did not take it")
+      return .failed(HandOverFailure(.notCopied, name))
     }
     var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0 { if errno != EINTR { return .unknown(reason: "\(name) is out of sight") } }
+    while waitpid(child, &status, 0) < 0 {
+      if errno != EINTR { return .unknown(HandOverDoubt(.outOfSight, name)) }
+    }
     guard tagroute_exited_normally(status) != 0, tagroute_exit_code(status) == 0 else {
-      return .failed(reason: "\(name) did not take it")
+      return .failed(HandOverFailure(.notCopied, name))
     }
     return .delivered
   }

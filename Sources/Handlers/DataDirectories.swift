@@ -37,23 +37,16 @@ public struct DataDirectories: Sendable, Hashable {
   ///
   /// - Parameter environment: a whole environment; by default the process's own.
   public init(environment: [String: String] = ProcessEnvironment.current) {
-    func list(_ name: String, default paths: String) -> [String] {
-      let value = environment[name] ?? ""
-      return (value.isEmpty ? paths : value).split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
-    }
-    let home = environment["HOME"] ?? ""
-    func below(home path: String) -> String { home.hasPrefix("/") ? "\(home)/\(path)" : "" }
-    let user = list("XDG_DATA_HOME", default: below(home: ".local/share")).first.map(Self.withoutTrailingSlash)
-    var system = list("XDG_DATA_DIRS", default: "/usr/local/share:/usr/share")
-    if (environment["XDG_DATA_DIRS"] ?? "").isEmpty {
-      system += user.map { ["\($0)/flatpak/exports/share"] } ?? []
-      system += ["/var/lib/flatpak/exports/share", "/var/lib/snapd/desktop"]
-    }
-    let configuration = list("XDG_CONFIG_HOME", default: below(home: ".config")).first
+    let base = BaseDirectories(environment: environment)
+    let user = base.data.map(Self.withoutTrailingSlash)
+    let exported =
+      (user.map { ["\($0)/flatpak/exports/share"] } ?? []) + [
+        "/var/lib/flatpak/exports/share", "/var/lib/snapd/desktop",
+      ]
     self.init(
-      user: user, system: system,
-      configuration: [configuration].compactMap(\.self) + list("XDG_CONFIG_DIRS", default: "/etc/xdg"),
-      userConfiguration: configuration)
+      user: user, system: base.systemData ?? (BaseDirectories.standardSystemData + exported),
+      configuration: [base.configuration].compactMap(\.self) + base.systemConfiguration,
+      userConfiguration: base.configuration)
   }
 
   /// The directories of desktop entries, the most important first.

@@ -110,6 +110,11 @@ extension KeyFile {
     }
   }
 
+  /// Where an entry stands, `file:line`; the file alone where there is none.
+  func place(of key: String) -> String {
+    file + (entry(DesktopEntry.group, key).map { ":\($0.line)" } ?? "")
+  }
+
   func problem(_ key: String, in group: String = DesktopEntry.group, _ message: String) -> HandlerProblem {
     HandlerProblem(file: file, line: entry(group, key)?.line ?? self.group(group)?.line, message: message)
   }

@@ -12,13 +12,13 @@ struct ExecHandOver: Sendable {
   /// Starts it. Blocks on files and until the program is loaded.
   ///
   /// - Returns: the process id, the caller's to reap.
-  func start(_ uri: URI, message: [UInt8]?) -> Result<pid_t, HandlerProblem> {
-    Result { () throws(HandlerProblem) -> pid_t in try started(uri, message: message) }
+  func start(_ uri: URI, message: [UInt8]?) -> Result<pid_t, HandOverFailure> {
+    Result { () throws(HandOverFailure) -> pid_t in try started(uri, message: message) }
   }
 
   /// Why it could not be started whatever the link, so that it is not offered; nil where nothing is known to be in the way,
   /// as with one that is started by its bus name. Blocks on files.
-  func obstacle() -> HandlerProblem? {
+  func obstacle() -> HandOverFailure? {
     guard !application.isDBusActivatable else { return nil }
     do {
       _ = try startable()
@@ -29,7 +29,7 @@ struct ExecHandOver: Sendable {
   }
 
   /// Why it is no longer what was offered; nil where it is, and where that is not known. Blocks on files.
-  func change() -> HandlerProblem? {
+  func change() -> HandOverFailure? {
     guard !application.launch.isEmpty else { return nil }
     do {
       _ = try current()
@@ -40,47 +40,51 @@ struct ExecHandOver: Sendable {
   }
 
   /// What its desktop entry says now.
-  private func current() throws(HandlerProblem) -> (KeyFile, DesktopEntry) {
-    let file = application.file
-    guard let bytes = try Files.contents(of: file) else {
-      throw HandlerProblem(file: file, message: "is no longer there")
-    }
-    let keyFile: KeyFile
-    do {
-      keyFile = try KeyFile(bytes: bytes, file: file)
-    } catch {
-      throw HandlerProblem(error)
-    }
-    let entry = try DesktopEntry(
-      keyFile, desktopID: application.desktopID, origin: application.origin,
-      languages: LanguagePreference.languages(in: environment))
+  private func current() throws(HandOverFailure) -> (KeyFile, DesktopEntry) {
+    guard let (keyFile, entry) = try parsed() else { throw HandOverFailure(.entryMissing, application.file) }
     guard application.launch.isEmpty || application.launch == entry.application.launch else {
-      throw keyFile.problem("Exec", "it starts something else than when the link was offered")
+      throw HandOverFailure(.entryChanged, keyFile.place(of: "Exec"))
     }
     return (keyFile, entry)
   }
 
+  /// - Returns: nil where its desktop entry is gone.
+  private func parsed() throws(HandOverFailure) -> (KeyFile, DesktopEntry)? {
+    do throws(HandlerProblem) {
+      let file = application.file
+      guard let bytes = try Files.contents(of: file) else { return nil }
+      let keyFile: KeyFile
+      do throws(KeyFileError) { keyFile = try KeyFile(bytes: bytes, file: file) } catch { throw HandlerProblem(error) }
+      let entry = try DesktopEntry(
+        keyFile, desktopID: application.desktopID, origin: application.origin,
+        languages: LanguagePreference.languages(in: environment))
+      return (keyFile, entry)
+    } catch {
+      throw HandOverFailure(.entryUnusable, error.description)
+    }
+  }
+
   /// What its desktop entry says now, where that can be started.
-  private func startable() throws(HandlerProblem) -> (KeyFile, DesktopEntry, CommandLineTemplate) {
+  private func startable() throws(HandOverFailure) -> (KeyFile, DesktopEntry, CommandLineTemplate) {
     let file = application.file
     let (keyFile, entry) = try current()
     guard let commandLine = entry.commandLine else {
-      throw HandlerProblem(file: file, message: "has no Exec, and the application cannot be reached over D-Bus")
+      throw HandOverFailure(.noCommand, file)
     }
     guard !entry.usesTerminal else {
-      throw HandlerProblem(file: file, message: "needs a terminal, which a tag does not open")
+      throw HandOverFailure(.needsTerminal, file)
     }
     return (keyFile, entry, commandLine)
   }
 
-  private func started(_ uri: URI, message: [UInt8]?) throws(HandlerProblem) -> pid_t {
+  private func started(_ uri: URI, message: [UInt8]?) throws(HandOverFailure) -> pid_t {
     let file = application.file
     let (keyFile, entry, commandLine) = try startable()
     let arguments = commandLine.filled(
       with: CommandLineTemplate.Fields(
         uri: uri.string, name: entry.application.name, icon: entry.application.icon, file: file))
     guard let name = arguments.first, let program = ProcessEnvironment.program(name, in: environment) else {
-      throw keyFile.problem("Exec", "the program of Exec is not installed")
+      throw HandOverFailure(.programMissing, keyFile.place(of: "Exec"))
     }
     let home = environment["HOME"].flatMap { Files.isDirectory($0) ? $0 : nil } ?? "/"
     do {
@@ -89,7 +93,7 @@ struct ExecHandOver: Sendable {
         workingDirectory: entry.workingDirectory ?? home, input: message
       ).start()
     } catch {
-      throw HandlerProblem(file: file, message: error.description)
+      throw HandOverFailure(error)
     }
   }
 }

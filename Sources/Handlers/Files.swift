@@ -3,20 +3,6 @@ import KeyFile
 
 /// Reading files that others write: each call is bounded and none waits for anybody.
 enum Files {
-  /// The names in a directory, without those that begin with a dot; nil where it is none or cannot be read.
-  static func names(in path: String) -> [String]? {
-    guard let directory = opendir(path) else { return nil }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if let name, !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
-  }
-
   /// Whether there is a directory, a link to one included.
   static func isDirectory(_ path: String) -> Bool { identity(ofDirectory: path) != nil }
 

@@ -20,6 +20,7 @@ public actor HandlerRegistry {
   private let environment: [String: String]
   private let ownership: FileOwnership
   private let defaultApplication: DefaultApplications.Lookup
+  private let shownName: @Sendable (Application) -> String
   private let clock = ContinuousClock()
   private let began: ContinuousClock.Instant
   private var settling: SettlingSchedule
@@ -42,12 +43,14 @@ public actor HandlerRegistry {
   ///   - settling: for how long nothing may have changed before the directories are read again, since an installation changes
   ///     many files; after ten times as long they are read whatever happens.
   ///   - defaultApplication: who is the default of a scheme; by default GIO is asked.
+  ///   - shownName: what a person reads as an application's name.
   ///   - loop: the loop that decides.
   public init(
     directories: DataDirectories = DataDirectories(), schemes: Set<String> = RoutingPolicy.defaultSchemes,
     environment: [String: String] = ProcessEnvironment.current, ownership: FileOwnership = .real,
     settling: Duration = .milliseconds(300),
-    defaultApplication: DefaultApplications.Lookup? = nil, on loop: EventLoop
+    defaultApplication: DefaultApplications.Lookup? = nil,
+    shownName: @escaping @Sendable (Application) -> String = { $0.name }, on loop: EventLoop
   ) {
     self.directories = directories
     self.schemes = schemes.sorted()
@@ -56,6 +59,7 @@ public actor HandlerRegistry {
     self.settling = SettlingSchedule(quiet: settling, longest: settling * 10)
     began = clock.now
     self.defaultApplication = defaultApplication ?? DefaultApplications.gio(directories)
+    self.shownName = shownName
     self.loop = loop
   }
 
@@ -121,7 +125,7 @@ public actor HandlerRegistry {
       try await followFiles()
       let before = plan.reached
       let (directories, environment, ownership, schemes) = (directories, environment, ownership, schemes)
-      let defaultApplication = defaultApplication
+      let (defaultApplication, shownName) = (defaultApplication, shownName)
       // Readings come one after the other: nothing else changes it meanwhile. It may be large, so it is not compared on the loop.
       let previous = registry
       let (scan, registry) = try await DedicatedThread.run {
@@ -131,13 +135,14 @@ public actor HandlerRegistry {
         for scheme in schemes {
           guard let application = defaultApplication(scheme) else { continue }
           if let obstacle = ExecHandOver(application: application, environment: environment).obstacle() {
-            unusableDefaults[scheme] = "\(application.desktopID): \(obstacle.message)"
+            unusableDefaults[scheme] = "\(obstacle)"
           } else {
             defaults[scheme] = application
           }
         }
         let registry = Registry(
-          declarations: scan.declarations, defaults: defaults, unusableDefaults: unusableDefaults)
+          declarations: scan.declarations, defaults: defaults, unusableDefaults: unusableDefaults,
+          shownName: shownName)
         return (scan, registry == previous ? nil : registry)
       }
       read = (scan.directories, scan.linkFiles)

@@ -17,6 +17,8 @@ struct HandlerScan: Sendable {
   /// In each of the data directories, so that the user's entries leave the system's theirs. No desktop has as many; what is
   /// beyond is not looked at.
   static let maximumEntries = 50_000
+  /// Names of any kind in one directory: each that is no desktop entry may be a directory, and is looked at.
+  static let maximumNames = 100_000
   /// In each of the data directories; what is beyond is neither read nor watched.
   static let maximumDirectories = 1_000
   /// In all entries of an origin together, what is measured to be fast and small; entries beyond do not count.
@@ -66,8 +68,9 @@ struct HandlerScan: Sendable {
         problems.append(
           HandlerProblem(
             file: path,
-            message: "there are more than \(Self.maximumDirectories) directories or \(Self.maximumEntries) desktop "
-              + "entries; the rest is left out. Does a symbolic link lead out of it?"))
+            message: "there are more than \(Self.maximumDirectories) directories, \(Self.maximumEntries) desktop "
+              + "entries or, in one directory, \(Self.maximumNames) names; the rest is left out. Does a symbolic link lead out of it?"
+          ))
       }
     }
     problems.sort { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
@@ -103,9 +106,9 @@ struct HandlerScan: Sendable {
       visited.insert(identity).inserted
     else { return true }
     guard visited.count <= Self.maximumDirectories else { return false }
-    guard let names = Files.names(in: path) else { return true }
+    guard let names = FileContents.names(inDirectory: path, atMost: Self.maximumNames) else { return true }
     directories.append(path)
-    for name in names.sorted() {
+    for name in names.prefix(Self.maximumNames).sorted() {
       let file = "\(path)/\(name)"
       if name.hasSuffix(".desktop") {
         guard count < Self.maximumEntries else { return false }
@@ -116,7 +119,7 @@ struct HandlerScan: Sendable {
         return false
       }
     }
-    return true
+    return names.count <= Self.maximumNames
   }
 
   private mutating func readEntry(_ file: String, _ id: String) {

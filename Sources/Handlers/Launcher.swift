@@ -1,5 +1,6 @@
 public import Bus
 public import EventLoop
+import Glibc
 import Names
 public import Routing
 public import UniversalLinks
@@ -34,22 +35,29 @@ public actor Launcher {
   }
 
   private let connection: Connection?
-  private let timeout: Duration
+  private let patience: Duration
+  private let limit: Duration
   private let environment: [String: String]
+  private let report: @Sendable (String) -> Void
   private let reaper: ChildReaper
 
   /// - Parameters:
   ///   - connection: the session bus; without it applications that are activated over D-Bus are started from their `Exec`.
-  ///   - timeout: how long an application may take to start and to reply.
+  ///   - patience: how long a hand-over waits for an application to start and to reply.
+  ///   - limit: how long the answer to a call is taken at all.
   ///   - environment: what started programs find in theirs, apart from what concerns this process alone.
   ///   - loop: the loop that decides.
+  ///   - report: is given a line for the log where systemd does not take a program that was started.
   public init(
-    connection: Connection?, timeout: Duration = .seconds(25),
-    environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop
+    connection: Connection?, patience: Duration = .seconds(25), limit: Duration = .seconds(300),
+    environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop,
+    report: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.connection = connection
-    self.timeout = timeout
+    self.patience = patience
+    self.limit = limit
     self.environment = environment
+    self.report = report
     self.loop = loop
     reaper = ChildReaper(on: loop)
   }
@@ -61,8 +69,10 @@ public actor Launcher {
   ///   - message: the whole NDEF message, encoded. A default application does not get it.
   ///   - click: what the click brought along.
   /// - Returns: `failed` for a route that leads nowhere.
-  public func open(_ route: Route, message: [UInt8], click: Click = Click()) async -> HandOverOutcome {
-    guard let application = route.handler, let uri = route.uri else { return .failed(reason: route.reason) }
+  public func open(_ route: Route, message: [UInt8], click: Click = Click()) async -> HandOver {
+    guard let application = route.handler, let uri = route.uri else {
+      return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
+    }
     return await open(application, uri, message: route.handsOverMessage ? message : nil, click: click)
   }
 
@@ -73,29 +83,42 @@ public actor Launcher {
   ///   - uri: the URI.
   ///   - message: the whole NDEF message, encoded; nil where the application gets the URI alone.
   ///   - click: what the click brought along.
-  /// - Returns: whether it was taken.
+  /// - Returns: whether it was taken, as soon as that is known, and no later than the launcher's patience lasts.
   public func open(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click = Click()
+  ) async -> HandOver {
+    let task = Task { await handOver(to: application, uri, message: message, click: click) }
+    return await PendingAnswer(task, on: loop).handOver(within: patience)
+  }
+
+  /// Waits once more, as long as for a new hand-over.
+  ///
+  /// - Parameter answer: the answer that has not come.
+  /// - Returns: the last word, or that there is none yet.
+  public func wait(for answer: PendingAnswer) async -> HandOver { await answer.handOver(within: patience) }
+
+  private func handOver(
+    to application: Application, _ uri: URI, message: [UInt8]?, click: Click
   ) async -> HandOverOutcome {
     if application.isDBusActivatable, let connection {
-      if let problem = await change(in: application) { return .failed(reason: "\(application.desktopID): \(problem)") }
-      let call = BusHandOver(connection: connection, timeout: timeout, application: application)
+      if let change = await change(in: application) { return .failed(change) }
+      let call = BusHandOver(connection: connection, timeout: limit, application: application)
       if let outcome = await call.deliver(uri, message: message, click: click) { return outcome }
     }
     return await start(application, uri, message: message, click: click)
   }
 
   /// What is in the way of speaking to an application as the one that was offered.
-  private func change(in application: Application) async -> String? {
-    do {
+  private func change(in application: Application) async -> HandOverFailure? {
+    do throws(SystemError) {
       let hand = ExecHandOver(application: application, environment: environment)
-      return try await DedicatedThread.run { hand.change() }.map { "\($0)" }
+      return try await DedicatedThread.run { hand.change() }
     } catch {
-      return "\(error)"
+      return HandOverFailure(error)
     }
   }
 
-  /// Whether ``copy(_:)`` can work.
+  /// Whether ``copy(_:)`` can work. Blocks on files: a directory of `PATH` may be on a file system that does not answer.
   public nonisolated var canCopy: Bool { Clipboard(environment: environment) != nil }
 
   /// Puts a text on the clipboard.
@@ -104,11 +127,14 @@ public actor Launcher {
   /// - Returns: `failed` where no program for that is installed, or it did not take it.
   public func copy(_ text: String) async -> HandOverOutcome {
     let environment = childEnvironment(Click())
-    guard let clipboard = Clipboard(environment: environment) else {
-      return .failed(reason: "neither wl-copy nor xclip nor xsel is installed")
+    do throws(SystemError) {
+      return try await DedicatedThread.run {
+        Clipboard(environment: environment)?.copy(text, environment: environment)
+          ?? .failed(HandOverFailure(.noClipboard))
+      }
+    } catch {
+      return .failed(HandOverFailure(error))
     }
-    let outcome = try? await DedicatedThread.run { clipboard.copy(text, environment: environment) }
-    return outcome ?? .failed(reason: "the system has no thread left")
   }
 
   /// Waits until every program that was started has ended and was reaped.
@@ -118,15 +144,34 @@ public actor Launcher {
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click
   ) async -> HandOverOutcome {
     let environment = childEnvironment(click)
-    do {
-      let result = try await DedicatedThread.run {
+    let result: Result<pid_t, HandOverFailure>
+    do throws(SystemError) {
+      result = try await DedicatedThread.run {
         ExecHandOver(application: application, environment: environment).start(uri, message: message)
       }
-      let child = try result.get()
-      await reaper.adopt(child)
-      return .delivered
     } catch {
-      return .failed(reason: "\(application.desktopID): \(error)")
+      return .failed(HandOverFailure(error))
+    }
+    switch result {
+    case .success(let child):
+      await adopt(child, of: application)
+      return .delivered
+    case .failure(let failure): return .failed(failure)
+    }
+  }
+
+  /// The application has what it was to get: nothing waits for systemd.
+  private func adopt(_ child: pid_t, of application: Application) async {
+    guard let connection else { return await reaper.adopt(child) }
+    let scope = ApplicationScope(application: application, child: child)
+    await reaper.adopt(child) { [report] in
+      do throws(BusError) {
+        try await scope.start(on: connection)
+      } catch  where error.name == BusError.Name.serviceUnknown || error.name == BusError.Name.nameHasNoOwner {
+        // A session without systemd: it leads a session of its own, and nobody keeps units.
+      } catch {
+        report("\(application.desktopID) has no scope of its own: systemd said \(error.name)")
+      }
     }
   }
 

@@ -5,7 +5,7 @@ import KeyFile
 /// A wrong line costs itself. One that was a group's header costs what is below it, too: in the group above it could take the
 /// place of what is right there.
 enum SalvagedKeyFile {
-  /// More lines than these are not named one by one.
+  /// More lines of a file than these are not named one by one.
   static let mostNamed = 20
 
   /// - Parameters:

@@ -1,3 +1,4 @@
+import EventLoop
 /// What is watched, and which of the events matter.
 ///
 /// A value, so that what wakes the agent is decided, and tested, without an inotify.

@@ -17,12 +17,14 @@ struct SQLiteError: Error {
 /// the call that made it returns, so closing never meets a live one. Not Sendable: it lives inside the one actor that uses it.
 final class Database {
   private let handle: OpaquePointer
+  /// Is told each statement that is run, for tests that ask SQLite how it goes about it.
+  var observer: ((String) -> Void)?
 
-  /// Opens or creates the file, or a database in memory where `path` is `":memory:"`.
-  init(path: String) throws(SQLiteError) {
+  /// Opens or creates the file, or a database in memory where `path` is `":memory:"`; one that is only read has to be there.
+  init(path: String, isReadOnly: Bool = false) throws(SQLiteError) {
     var handle: OpaquePointer?
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
-    let code = sqlite3_open_v2(path, &handle, flags, nil)
+    let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let code = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, nil)
     guard let handle else { throw SQLiteError(code: SQLITE_NOMEM, message: "out of memory") }
     guard code == SQLITE_OK else {
       // A failed open leaves a handle that carries the message and wants to be closed.
@@ -39,6 +41,7 @@ final class Database {
   /// Runs one statement and returns its rows.
   @discardableResult
   func run(_ sql: String, _ bindings: [SQLiteValue] = []) throws(SQLiteError) -> [[SQLiteValue]] {
+    observer?(sql)
     var prepared: OpaquePointer?
     try check(sqlite3_prepare_v2(handle, sql, -1, &prepared, nil))
     guard let statement = prepared else { return [] }

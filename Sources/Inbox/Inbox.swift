@@ -9,7 +9,9 @@ import EventLoop
 /// A disk that is full or a file that is damaged costs the history, not the next tap: the inbox says so, carries the open taps
 /// over where they can still be read, and goes on, in a fresh file or in memory. ``prune()`` tries the file again.
 ///
-/// Owns one ``Database`` (through ``TapStore``), closed when the actor goes.
+/// One process writes a file: whoever comes second keeps its taps in memory until the file is free (``takeFile(maximum:)``).
+///
+/// Owns one ``Database`` (through ``TapStore``), closed when the actor goes, or by ``close()``.
 public actor Inbox {
   /// Where the taps are kept.
   public enum Location: Sendable, Hashable {
@@ -22,17 +24,21 @@ public actor Inbox {
   }
 
   private let loop: EventLoop
-  private let file: InboxFile?
+  let file: InboxFile?
   private let keepsFinished: Bool
   private let retention: Retention
   private let now: @Sendable () -> Timestamp
   private let report: @Sendable (String) -> Void
   private let maximumPages: Int
-  private var store: TapStore?
+  private(set) var store: TapStore?
   /// Whether `store` is in memory though there is a file to go back to.
-  private var isDegraded = false
+  private(set) var isDegraded = false
+  /// Whether that is because another process has the file.
+  private var isTaken = false
+  /// Held while the file is open.
+  private var lock: InboxLock?
   /// What is over, and may no longer be in the store.
-  private var finished = RecentIdentifiers(limit: 64)
+  var finished = RecentIdentifiers(limit: 64)
 
   /// The inbox's own loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -71,18 +77,18 @@ public actor Inbox {
   ///
   /// - Throws: ``InboxError/Code/storage`` where not even memory could hold it.
   public func receive(_ tap: Tap) throws(InboxError) -> Reception {
-    try record(tap, as: .received, reason: "")
+    try record(tap, as: .received, reason: .none)
   }
 
   /// Stores a tap that is over before anybody saw it: nothing on it may be opened.
   ///
   /// - Parameters:
   ///   - tap: what was read.
-  ///   - reason: why, in words for a person.
+  ///   - detail: what keeps it from being opened, one line.
   /// - Returns: whether its id was new.
   /// - Throws: ``InboxError/Code/storage`` where not even memory could hold it.
-  public func refuse(_ tap: Tap, reason: String) throws(InboxError) -> Reception {
-    try record(tap, as: .failed, reason: reason)
+  public func refuse(_ tap: Tap, detail: String) throws(InboxError) -> Reception {
+    try record(tap, as: .failed, reason: TapReason(.refused, detail: detail))
   }
 
   /// Moves a tap to its next state.
@@ -90,11 +96,11 @@ public actor Inbox {
   /// - Parameters:
   ///   - id: the tap's id.
   ///   - state: one of the present state's ``TapState/successors``.
-  ///   - reason: why, in words for a person.
+  ///   - reason: why.
   ///   - handler: who opens it from here on; nil where that is who it was.
   /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/illegalTransition``, ``InboxError/Code/storage``.
   public func move(
-    _ id: String, to state: TapState, reason: String = "", handler: String? = nil
+    _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
   ) throws(InboxError) {
     let time = now()
     let present = try attempt { store throws(SQLiteError) in
@@ -114,13 +120,34 @@ public actor Inbox {
     if !state.isOpen { finished.insert(id) }
   }
 
-  /// Takes in that a tap's notification is gone: a failed tap of an inbox that keeps only what is on the screen goes with it.
+  /// Takes in that a notification shows a tap: one that is ``TapState/received`` is ``TapState/shown`` from here on. Of another tap
+  /// that was there it is known that it is there no longer.
+  ///
+  /// - Parameters:
+  ///   - id: the tap's id.
+  ///   - place: the notification.
+  /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/storage``.
+  public func show(_ id: String, at place: ScreenPlace) throws(InboxError) {
+    let time = now()
+    let isKnown = try attempt { store throws(SQLiteError) in
+      try store.transaction { () throws(SQLiteError) in
+        try store.leave(place)
+        guard try store.put(id, at: place) else { return false }
+        _ = try store.update(id, from: .received, to: .shown, reason: .none, at: time)
+        return true
+      }
+    }
+    guard isKnown else { throw .unknownTap(id) }
+  }
+
+  /// Takes in that notifications are gone, whichever taps they have shown.
   ///
   /// - Throws: ``InboxError/Code/storage``.
-  public func leaveScreen(_ id: String) throws(InboxError) {
-    guard !keepsFinished else { return }
+  public func leave(_ places: [ScreenPlace]) throws(InboxError) {
     try attempt { store throws(SQLiteError) in
-      if try store.state(of: id) == .failed { try store.remove(id) }
+      try store.transaction { () throws(SQLiteError) in
+        for place in places { try store.leave(place) }
+      }
     }
   }
 
@@ -135,35 +162,72 @@ public actor Inbox {
 
   /// A list without the messages.
   ///
-  /// - Throws: ``InboxError/Code/storage``.
+  /// - Throws: ``InboxError/Code/unknownTap`` where there is no tap that they are to be older than,
+  ///   ``InboxError/Code/storage``.
   public func list(_ query: InboxQuery = InboxQuery()) throws(InboxError) -> [TapSummary] {
-    try attempt { store throws(SQLiteError) in try store.list(query) }
+    guard let list = try attempt({ store throws(SQLiteError) in try store.list(query) }) else {
+      throw .unknownTap(query.before ?? "")
+    }
+    return list
+  }
+
+  /// Looks for damage in the whole file, on a thread of its own: a large one takes a second, and no tap waits for it.
+  ///
+  /// Damage that a tap meets before is found by that; this finds it where nothing has been looked at for long.
+  public func check() async {
+    guard let file, (try? attempt({ _ in })) != nil, !isDegraded, let checked = store else { return }
+    guard let damage = (try? await DedicatedThread.run { file.damage() }) ?? nil else { return }
+    // Meanwhile another may have taken its place.
+    guard store === checked else { return }
+    _ = try? replace(after: damage)
   }
 
   /// What a start of the agent finds unfinished.
   ///
   /// Taps that were being opened become ``TapState/failed``: the handler may or may not have got them. Of all that wait, or
-  /// failed and can be tried again, the newest are to be shown; older ones that wait become ``TapState/expired``.
+  /// failed and can be tried again, the newest are to be shown; older ones become ``TapState/expired``.
   ///
-  /// - Parameters:
-  ///   - reason: what a tap that was being opened says from here on.
-  ///   - maximum: how many are to be shown at most.
+  /// - Parameter maximum: how many are to be shown at most.
   /// - Returns: what to show, and what expired.
   /// - Throws: ``InboxError/Code/storage``.
-  public func resume(reason: String, maximum: Int) throws(InboxError) -> Resumption {
+  public func resume(maximum: Int) throws(InboxError) -> Resumption {
     let time = now()
-    let resumption = try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in
-        try store.updateAll(from: .opening, to: .failed, reason: reason, at: time)
-        let waiting = try store.presentable(limit: max(maximum, 1))
-        let shown = Set(waiting.map(\.id))
-        let expired = try store.waiting().filter { !shown.contains($0) }
-        for id in expired { try end(id, in: store, at: time) }
-        return Resumption(waiting: waiting, expired: expired)
-      }
-    }
+    let resumption = try attempt { store throws(SQLiteError) in try resume(store, maximum: maximum, at: time) }
     for id in resumption.expired { finished.insert(id) }
     return resumption
+  }
+
+  private func resume(_ store: TapStore, maximum: Int, at time: Timestamp) throws(SQLiteError) -> Resumption {
+    try store.transaction { () throws(SQLiteError) in
+      try store.updateAll(from: .opening, to: .failed, reason: TapReason(.endedWhileOpening), at: time)
+      let places = try store.places()
+      let waiting = try store.waiting(newest: max(maximum, 1))
+      let shown = Set(waiting.map(\.id))
+      let expired = try store.waiting().filter { !shown.contains($0) }
+      for id in expired { try end(id, because: .madeRoom, in: store, at: time) }
+      return Resumption(waiting: waiting, expired: expired, places: places)
+    }
+  }
+
+  /// Takes the file as soon as the process that has it lets go, where that is why the taps are in memory, and puts them into it.
+  ///
+  /// - Parameter maximum: how many are to be shown at most of what that process has left.
+  /// - Returns: what that has left, as ``resume(maximum:)`` has it; nil where there was nothing to wait for, or the file cannot be used.
+  /// - Throws: ``InboxError/Code/storage``.
+  public func takeFile(maximum: Int) async throws(InboxError) -> Resumption? {
+    try attempt { (_: TapStore) throws(SQLiteError) in }
+    guard let file, isTaken, let lock = await InboxLock.wait(file.lockPath), isTaken else { return nil }
+    self.lock = lock
+    isTaken = false
+    let time = now()
+    return returnToFile { store throws(SQLiteError) in try resume(store, maximum: maximum, at: time) }
+  }
+
+  /// Lets go of the file; the next call opens it again.
+  public func close() {
+    store = nil
+    lock = nil
+    (isDegraded, isTaken) = (false, false)
   }
 
   /// Applies the retention, and goes back to the file where a full disk had made that impossible.
@@ -179,7 +243,7 @@ public actor Inbox {
       try store.transaction { () throws(SQLiteError) in
         try store.remove(before: limit, keeping: maximum)
         let expired = try store.overdue(before: limit, excess: try store.count() - maximum)
-        for id in expired { try end(id, in: store, at: time) }
+        for id in expired { try end(id, because: .overdue, in: store, at: time) }
         return expired
       }
     }
@@ -187,7 +251,7 @@ public actor Inbox {
     return expired
   }
 
-  private func record(_ tap: Tap, as state: TapState, reason: String) throws(InboxError) -> Reception {
+  private func record(_ tap: Tap, as state: TapState, reason: TapReason) throws(InboxError) -> Reception {
     guard !finished.contains(tap.id) else { return .known }
     guard keepsFinished || state.isOpen else {
       finished.insert(tap.id)
@@ -213,16 +277,18 @@ public actor Inbox {
     return reception
   }
 
-  /// Ends the time of a tap that waits.
-  private func end(_ id: String, in store: TapStore, at time: Timestamp) throws(SQLiteError) {
+  /// Ends the time of a tap that waits. Why one has failed is worth more than what has ended its time.
+  private func end(
+    _ id: String, because code: TapReason.Code, in store: TapStore, at time: Timestamp
+  ) throws(SQLiteError) {
     guard keepsFinished else { return try store.remove(id) }
-    for state in [TapState.received, .shown] {
-      _ = try store.update(id, from: state, to: .expired, reason: "", at: time)
-    }
+    guard let stored = try store.tap(id) else { return }
+    let reason = stored.state == .failed ? stored.reason : TapReason(code)
+    _ = try store.update(id, from: stored.state, to: .expired, reason: reason, at: time)
   }
 
   /// Runs `body` on the store; after a failure once more, on whatever takes the store's place.
-  private func attempt<Result>(_ body: (TapStore) throws(SQLiteError) -> Result) throws(InboxError) -> Result {
+  func attempt<Result>(_ body: (TapStore) throws(SQLiteError) -> Result) throws(InboxError) -> Result {
     do {
       do {
         return try body(try present())
@@ -236,14 +302,31 @@ public actor Inbox {
 
   private func present() throws(SQLiteError) -> TapStore {
     if let store { return store }
-    let opened =
-      if let file {
-        try file.open(at: now(), maximumPages: maximumPages, report: report)
-      } else {
-        try TapStore(path: ":memory:")
-      }
+    let opened: TapStore
+    if let file, takeLock(of: file) {
+      opened = try file.open(at: now(), maximumPages: maximumPages, report: report)
+    } else {
+      opened = try TapStore(path: ":memory:")
+    }
     store = opened
     return opened
+  }
+
+  /// - Returns: whether the file may be opened. Where there can be no lock it is, and says itself what is wrong.
+  private func takeLock(of file: InboxFile) -> Bool {
+    guard lock == nil else { return true }
+    file.prepareDirectory()
+    switch InboxLock.ask(file.lockPath) {
+    case .held(let lock): self.lock = lock
+    case .impossible: break
+    case .taken:
+      (isDegraded, isTaken) = (true, true)
+      report(
+        "the inbox \(file.path) is in use by another process of this user, as an agent of another session bus: taps are kept in memory "
+          + "until it is free")
+      return false
+    }
+    return true
   }
 
   /// A fresh file after damage, else memory, with the open taps that the old store still gives.
@@ -270,30 +353,40 @@ public actor Inbox {
     return memory
   }
 
+  /// The newest that are not over, the oldest of them first.
   private func openTaps(in store: TapStore) -> [StoredTap] {
-    let query = InboxQuery(
-      states: [.received, .shown, .opening, .failed], newestFirst: false, limit: InboxQuery.maximumLimit)
+    let query = InboxQuery(states: [.received, .shown, .opening, .failed], limit: InboxQuery.maximumLimit)
     guard let list = try? store.list(query) else { return [] }
-    return list.compactMap { try? store.tap($0.id) }
+    return list.reversed().compactMap { try? store.tap($0.id) }
   }
 
-  private func returnToFile() {
-    guard let file, isDegraded, let memory = store else { return }
+  /// Goes back to the file where a full disk had made that impossible.
+  func returnToFile() {
+    if !isTaken { returnToFile { (_: TapStore) throws(SQLiteError) in } }
+  }
+
+  /// - Parameter prepare: what is done in the file before it takes in what memory has.
+  /// - Returns: what `prepare` does; nil where there is nothing to go back to, or the file cannot be used.
+  @discardableResult
+  private func returnToFile<Result>(_ prepare: (TapStore) throws(SQLiteError) -> Result) -> Result? {
+    guard let file, isDegraded, let memory = store else { return nil }
     do {
       let opened = try file.open(at: now(), maximumPages: maximumPages, report: report)
-      let everything = try memory.list(
-        InboxQuery(newestFirst: false, limit: InboxQuery.maximumLimit))
+      let result = try prepare(opened)
+      let everything = try memory.allIdentifiers()
       try opened.transaction { () throws(SQLiteError) in
-        for summary in everything {
-          guard let tap = try memory.tap(summary.id) else { continue }
+        for id in everything {
+          guard let tap = try memory.tap(id) else { continue }
           try opened.replace(tap)
         }
       }
       store = opened
       isDegraded = false
       report("the inbox \(file.path) can be written again")
+      return result
     } catch {
       // Said once already, when it began; the next prune tries again.
+      return nil
     }
   }
 }

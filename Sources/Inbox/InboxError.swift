@@ -21,6 +21,9 @@ public struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     InboxError(code: .unknownTap, message: "no tap has the id \(id)")
   }
 
+  static let notWritable = InboxError(
+    code: .storage, message: "the inbox's file cannot be written now, and nothing was removed; is the disk full?")
+
   static func illegalTransition(_ id: String, from: TapState, to: TapState) -> InboxError {
     InboxError(
       code: .illegalTransition, message: "tap \(id) is \(from.rawValue) and cannot become \(to.rawValue)")

@@ -10,6 +10,12 @@ struct InboxFile {
 
   var path: String { directory + "/" + name }
 
+  /// Held by the process that has the database open.
+  var lockPath: String { path + ".lock" }
+
+  /// Makes the directory where it can be made, for what is beside the database.
+  func prepareDirectory() { do throws(SQLiteError) { try makeDirectory() } catch {} }
+
   /// Makes the directory (0700) and the file (0600) and opens the database.
   ///
   /// A file that is damaged, or of a newer schema, is moved aside under a name that says so, and a fresh one is made.
@@ -27,6 +33,19 @@ struct InboxFile {
       try moveAside(because: error, at: time, report: report)
       try makeFile()
       return try TapStore(path: path, maximumPages: maximumPages)
+    }
+  }
+
+  /// Reads the whole file, by a connection of its own that changes nothing.
+  ///
+  /// - Returns: what is wrong with it; nil also where it cannot be read now.
+  func damage() -> SQLiteError? {
+    do throws(SQLiteError) {
+      let database = try Database(path: try resolvedDirectory() + "/" + name, isReadOnly: true)
+      let answer = try database.run("PRAGMA quick_check(1)").first?.first?.asText ?? "quick_check gave no answer"
+      return answer == "ok" ? nil : SQLiteError(code: SQLITE_CORRUPT, message: answer)
+    } catch {
+      return error.isDamage ? error : nil
     }
   }
 

@@ -9,14 +9,20 @@ public struct InboxQuery: Sendable, Hashable {
   public let newestFirst: Bool
   /// At most this many, from 1 to ``maximumLimit``.
   public let limit: Int
+  /// Only taps that came before the one with this id; nil for all.
+  public let before: String?
 
   /// - Parameters:
   ///   - states: only taps in one of these states; all of them by default.
   ///   - newestFirst: whether the newest tap comes first.
   ///   - limit: at most this many; brought into the range from 1 to ``maximumLimit``.
-  public init(states: Set<TapState> = Set(TapState.allCases), newestFirst: Bool = true, limit: Int = 100) {
+  ///   - before: only taps that came before the one with this id.
+  public init(
+    states: Set<TapState> = Set(TapState.allCases), newestFirst: Bool = true, limit: Int = 100, before: String? = nil
+  ) {
     self.states = states
     self.newestFirst = newestFirst
+    self.before = before
     self.limit = min(max(limit, 1), Self.maximumLimit)
   }
 }
@@ -37,8 +43,8 @@ public struct TapSummary: Sendable, Hashable {
   public let state: TapState
   /// When it got there.
   public let changed: Timestamp
-  /// Why, where there is something to say.
-  public let reason: String
+  /// Why it is there.
+  public let reason: TapReason
 }
 
 /// How long and how many taps are kept.

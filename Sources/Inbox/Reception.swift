@@ -15,4 +15,6 @@ public struct Resumption: Sendable, Hashable {
   public let waiting: [TapSummary]
   /// The ids of older taps that were waiting and are now ``TapState/expired``.
   public let expired: [String]
+  /// The notifications that may still be up, by the ids of their taps, whatever state those are in.
+  public let places: [String: ScreenPlace]
 }

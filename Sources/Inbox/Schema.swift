@@ -26,7 +26,28 @@ enum Schema {
       """,
       "CREATE INDEX taps_by_time ON taps (time)",
       "CREATE INDEX taps_by_state ON taps (state, sequence)",
-    ]
+    ],
+    // Version 1 kept the reason as an English sentence; what it said in a sentence of its own becomes a code.
+    [
+      "ALTER TABLE taps ADD COLUMN reason_code TEXT NOT NULL DEFAULT ''",
+      """
+      UPDATE taps SET reason_code = 'ended-while-opening', reason = ''
+      WHERE reason = 'the agent ended while it was being opened; it may have been opened'
+      """,
+      """
+      UPDATE taps SET reason_code = 'no-answer',
+        reason = substr(reason, 1, length(reason) - length('; it may have been opened'))
+      WHERE substr(reason, -length('; it may have been opened')) = '; it may have been opened'
+      """,
+      "UPDATE taps SET reason_code = 'tapped-again', reason = '' WHERE reason = 'the same tag was read again'",
+      "UPDATE taps SET reason_code = 'made-room', reason = '' WHERE reason = 'newer taps took its place on the screen'",
+      "UPDATE taps SET reason_code = 'refused' WHERE state = 'failed' AND (uri IS NULL OR handler IS NULL)",
+      "ALTER TABLE taps ADD COLUMN screen_bus TEXT",
+      "ALTER TABLE taps ADD COLUMN screen_owner TEXT",
+      "ALTER TABLE taps ADD COLUMN screen_id INTEGER",
+      "CREATE INDEX taps_on_screen ON taps (screen_id) WHERE screen_id IS NOT NULL",
+      "CREATE INDEX taps_by_state_and_time ON taps (state, time)",
+    ],
   ]
 
   /// Brings a database to the newest version.

@@ -72,6 +72,22 @@ public struct StoredTap: Sendable, Hashable {
   public var state: TapState
   /// When it got there.
   public var changed: Timestamp
-  /// Why it is ``TapState/failed`` or ``TapState/dismissed``, in words for a person; empty where there is nothing to say.
-  public var reason: String
+  /// Why it is there.
+  public var reason: TapReason
+  /// The notification that was last known to show it; nil where there is none any more.
+  public var place: ScreenPlace?
+
+  /// - Parameters:
+  ///   - tap: what was read.
+  ///   - state: where it stands.
+  ///   - changed: when it got there.
+  ///   - reason: why it is there.
+  ///   - place: the notification that shows it.
+  public init(tap: Tap, state: TapState, changed: Timestamp, reason: TapReason = .none, place: ScreenPlace? = nil) {
+    self.tap = tap
+    self.state = state
+    self.changed = changed
+    self.reason = reason
+    self.place = place
+  }
 }

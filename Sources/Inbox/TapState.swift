@@ -4,8 +4,9 @@
 ///
 /// ```
 /// received ─→ shown ─→ opening ─→ delivered
-///    │          │         └─────→ failed ─→ opening ("Try again")
+///    │          │         └─────→ failed ─→ opening ("Try again"), delivered or failed (a late answer)
 ///    └──────────┴─→ opening, dismissed, failed, expired
+/// failed ─→ dismissed, expired
 /// dismissed, expired ─→ opening, expired ─→ dismissed (from the list, later)
 /// ```
 ///
@@ -21,9 +22,11 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
   case delivered
   /// The user has closed it, or a newer tap of the same tag has taken its place.
   case dismissed
-  /// It was not handed over; the tap's reason says why. It stays so while a notification offers to try again.
+  /// It was not handed over, or nobody knows whether it was; the tap's reason says why. It stays so while a notification offers to try
+  /// again, or is to, and until the handler answers after all; for good where there was nothing that may be opened
+  /// (``TapReason/Code/refused``).
   case failed
-  /// The notification server, newer taps or the retention ended its time on the screen.
+  /// The notification server, newer taps or the retention ended its time on the screen. One that had failed keeps the reason.
   case expired
 
   /// The states that this one may become.
@@ -32,7 +35,7 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
     case .received: [.shown, .opening, .dismissed, .failed, .expired]
     case .shown: [.opening, .dismissed, .failed, .expired]
     case .opening: [.delivered, .failed]
-    case .failed: [.opening, .dismissed]
+    case .failed: [.opening, .dismissed, .expired, .delivered, .failed]
     case .dismissed: [.opening]
     case .expired: [.opening, .dismissed]
     case .delivered: []

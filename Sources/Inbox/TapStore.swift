@@ -2,7 +2,7 @@ import CSQLite
 
 /// The taps in one database, in memory or in a file: typed rows over ``Database``, without any policy.
 final class TapStore {
-  private let database: Database
+  let database: Database
 
   /// - Parameters:
   ///   - path: a file, or `":memory:"`.
@@ -13,11 +13,9 @@ final class TapStore {
     // One fsync a commit, and the file is whole after a power cut: https://www.sqlite.org/pragma.html#pragma_synchronous
     try database.run("PRAGMA journal_mode = WAL")
     try database.run("PRAGMA synchronous = FULL")
+    // What is removed is overwritten: it was on a tag, and is nobody's business any more.
+    try database.run("PRAGMA secure_delete = ON")
     try Schema.migrate(database)
-    let check = try database.run("PRAGMA quick_check(1)")
-    guard check.first?.first?.asText == "ok" else {
-      throw SQLiteError(code: SQLITE_CORRUPT, message: check.first?.first?.asText ?? "quick_check gave no answer")
-    }
     if maximumPages > 0 { try database.run("PRAGMA max_page_count = \(maximumPages)") }
   }
 
@@ -26,13 +24,16 @@ final class TapStore {
     let tap = stored.tap
     try database.run(
       """
-      INSERT INTO taps (id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+      INSERT INTO taps (id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code,
+        reason, screen_bus, screen_owner, screen_id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
       """,
       [
         .text(tap.id), .integer(tap.time.microseconds), .blob(tap.message), .text(tap.technology), .blob(tap.uid),
         .text(tap.reader), SQLiteValue(tap.uri), .text(tap.title), SQLiteValue(tap.handler),
-        .text(stored.state.rawValue), .integer(stored.changed.microseconds), .text(stored.reason),
+        .text(stored.state.rawValue), .integer(stored.changed.microseconds), .text(stored.reason.code.rawValue),
+        .text(stored.reason.detail), SQLiteValue(stored.place?.bus), SQLiteValue(stored.place?.owner),
+        stored.place.map { .integer(Int64($0.id)) } ?? .null,
       ])
     return database.changes == 1
   }
@@ -56,32 +57,39 @@ final class TapStore {
 
   /// Sets the state where it is still `from`, and the handler where one is given; returns whether it was.
   func update(
-    _ id: String, from: TapState, to: TapState, reason: String, handler: String? = nil, at time: Timestamp
+    _ id: String, from: TapState, to: TapState, reason: TapReason, handler: String? = nil, at time: Timestamp
   ) throws(SQLiteError) -> Bool {
     try database.run(
-      "UPDATE taps SET state = ?, reason = ?, changed = ?, handler = coalesce(?, handler) WHERE id = ? AND state = ?",
+      """
+      UPDATE taps SET state = ?, reason_code = ?, reason = ?, changed = ?, handler = coalesce(?, handler)
+      WHERE id = ? AND state = ?
+      """,
       [
-        .text(to.rawValue), .text(reason), .integer(time.microseconds), SQLiteValue(handler), .text(id),
-        .text(from.rawValue),
+        .text(to.rawValue), .text(reason.code.rawValue), .text(reason.detail), .integer(time.microseconds),
+        SQLiteValue(handler), .text(id), .text(from.rawValue),
       ])
     return database.changes == 1
   }
 
   /// Sets the state of all taps that are in `from`.
-  func updateAll(from: TapState, to: TapState, reason: String, at time: Timestamp) throws(SQLiteError) {
+  func updateAll(from: TapState, to: TapState, reason: TapReason, at time: Timestamp) throws(SQLiteError) {
     try database.run(
-      "UPDATE taps SET state = ?, reason = ?, changed = ? WHERE state = ?",
-      [.text(to.rawValue), .text(reason), .integer(time.microseconds), .text(from.rawValue)])
+      "UPDATE taps SET state = ?, reason_code = ?, reason = ?, changed = ? WHERE state = ?",
+      [
+        .text(to.rawValue), .text(reason.code.rawValue), .text(reason.detail), .integer(time.microseconds),
+        .text(from.rawValue),
+      ])
   }
 
   /// One tap, whole.
   func tap(_ id: String) throws(SQLiteError) -> StoredTap? {
     let rows = try database.run(
       """
-      SELECT id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason
+      SELECT id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code, reason,
+        screen_bus, screen_owner, screen_id
       FROM taps WHERE id = ?
       """, [.text(id)])
-    guard let row = rows.first, row.count == 12, let id = row[0].asText, let time = row[1].asInteger,
+    guard let row = rows.first, row.count == 16, let id = row[0].asText, let time = row[1].asInteger,
       let message = row[2].asBlob, let technology = row[3].asText, let uid = row[4].asBlob, let reader = row[5].asText,
       let title = row[7].asText, let state = row[9].asText.flatMap(TapState.init), let changed = row[10].asInteger
     else { return nil }
@@ -89,41 +97,69 @@ final class TapStore {
       id: id, time: Timestamp(microseconds: time), message: message, technology: technology, uid: uid, reader: reader,
       uri: row[6].asText, title: title, handler: row[8].asText)
     return StoredTap(
-      tap: tap, state: state, changed: Timestamp(microseconds: changed), reason: row[11].asText ?? "")
+      tap: tap, state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[11], row[12]),
+      place: ScreenPlace(row[13], row[14], row[15]))
   }
 
-  /// Taps without their messages.
-  func list(_ query: InboxQuery) throws(SQLiteError) -> [TapSummary] {
-    let states = query.states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+  /// The newest taps that the user has still to decide on, the oldest of them first.
+  func waiting(newest limit: Int) throws(SQLiteError) -> [TapSummary] {
     let rows = try database.run(
-      """
-      SELECT id, time, uri, title, handler, state, changed, reason FROM taps
-      WHERE state IN (\(states)) ORDER BY sequence \(query.newestFirst ? "DESC" : "ASC") LIMIT ?
-      """, [.integer(Int64(query.limit))])
-    return rows.compactMap(TapSummary.init)
-  }
-
-  /// The newest taps that the user has still to decide on, the oldest of them first: those that wait, and those that failed
-  /// at a handler. One without a link or a handler was refused, and there is nothing to decide.
-  func presentable(limit: Int) throws(SQLiteError) -> [TapSummary] {
-    let rows = try database.run(
-      """
-      SELECT id, time, uri, title, handler, state, changed, reason FROM taps
-      WHERE state IN \(TapStore.waitingStates)
-      OR (state = '\(TapState.failed.rawValue)' AND uri IS NOT NULL AND handler IS NOT NULL)
-      ORDER BY sequence DESC LIMIT ?
-      """, [.integer(Int64(limit))])
+      TapStore.byArrival(TapStore.summary, TapStore.waitingStates, where: TapStore.isWaiting, newestFirst: true)
+        + " LIMIT ?", [.integer(Int64(limit))])
     return rows.reversed().compactMap(TapSummary.init)
   }
 
-  /// The ids of the taps that wait for the user, the oldest first.
+  /// The ids of all of them, the oldest first.
   func waiting() throws(SQLiteError) -> [String] {
-    let rows = try database.run("SELECT id FROM taps WHERE state IN \(TapStore.waitingStates) ORDER BY sequence")
+    let rows = try database.run(
+      TapStore.byArrival("id, sequence", TapStore.waitingStates, where: TapStore.isWaiting, newestFirst: false))
     return rows.compactMap { $0.first?.asText }
   }
 
-  /// The states that retention may end.
-  private static let waitingStates = "('\(TapState.received.rawValue)', '\(TapState.shown.rawValue)')"
+  /// Those that have a notification, or are to have one, so that retention cannot just remove them; a failed one that was refused has none.
+  private static let waitingStates: [TapState] = [.received, .shown, .failed]
+  private static func isWaiting(_ state: TapState) -> String {
+    state == .failed ? "reason_code <> '\(TapReason.Code.refused.rawValue)'" : "true"
+  }
+
+  /// Those with which nothing happens any more.
+  private static let finishedStates: [TapState] = [.delivered, .dismissed, .expired, .failed]
+  private static func isFinished(_ state: TapState) -> String {
+    state == .failed ? "reason_code = '\(TapReason.Code.refused.rawValue)'" : "true"
+  }
+
+  // MARK: The screen
+
+  /// Notes where a tap is shown; returns whether there is such a tap.
+  func put(_ id: String, at place: ScreenPlace) throws(SQLiteError) -> Bool {
+    try database.run(
+      "UPDATE taps SET screen_bus = ?, screen_owner = ?, screen_id = ? WHERE id = ?",
+      [.text(place.bus), .text(place.owner), .integer(Int64(place.id)), .text(id)])
+    return database.changes == 1
+  }
+
+  /// Notes that nothing is there any more.
+  func leave(_ place: ScreenPlace) throws(SQLiteError) {
+    try database.run(
+      """
+      UPDATE taps SET screen_bus = NULL, screen_owner = NULL, screen_id = NULL
+      WHERE screen_id = ? AND screen_owner = ? AND screen_bus = ?
+      """, [.integer(Int64(place.id)), .text(place.owner), .text(place.bus)])
+  }
+
+  /// Where each tap is shown that has a place.
+  func places() throws(SQLiteError) -> [String: ScreenPlace] {
+    let rows = try database.run(
+      "SELECT id, screen_bus, screen_owner, screen_id FROM taps WHERE screen_id IS NOT NULL")
+    var places: [String: ScreenPlace] = [:]
+    for row in rows where row.count == 4 {
+      guard let id = row[0].asText, let place = ScreenPlace(row[1], row[2], row[3]) else { continue }
+      places[id] = place
+    }
+    return places
+  }
+
+  // MARK: Bounds
 
   /// How many taps there are.
   func count() throws(SQLiteError) -> Int {
@@ -132,26 +168,25 @@ final class TapStore {
 
   /// Removes finished taps older than `time`, then the oldest finished ones beyond `maximum`.
   func remove(before time: Timestamp, keeping maximum: Int) throws(SQLiteError) {
-    let finished = TapState.allCases.filter { !$0.isOpen }.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-    try database.run(
-      "DELETE FROM taps WHERE state IN (\(finished)) AND time < ?", [.integer(time.microseconds)])
+    for state in TapStore.finishedStates {
+      try database.run(
+        "DELETE FROM taps WHERE state = ? AND \(TapStore.isFinished(state)) AND time < ?",
+        [.text(state.rawValue), .integer(time.microseconds)])
+    }
     let excess = try count() - maximum
     guard excess > 0 else { return }
-    try database.run(
-      """
-      DELETE FROM taps WHERE sequence IN
-      (SELECT sequence FROM taps WHERE state IN (\(finished)) ORDER BY sequence LIMIT ?)
-      """, [.integer(Int64(excess))])
+    let oldest = TapStore.byArrival("sequence", TapStore.finishedStates, where: TapStore.isFinished, newestFirst: false)
+    try database.run("DELETE FROM taps WHERE sequence IN (\(oldest) LIMIT ?)", [.integer(Int64(excess))])
   }
 
   /// The open taps that retention ends: those older than `time`, and the oldest of the `excess` ones.
   func overdue(before time: Timestamp, excess: Int) throws(SQLiteError) -> [String] {
-    let open = TapStore.waitingStates
+    let oldest = TapStore.byArrival("sequence", TapStore.waitingStates, where: TapStore.isWaiting, newestFirst: false)
     let rows = try database.run(
-      """
-      SELECT id FROM taps WHERE state IN \(open) AND (time < ? OR sequence IN
-      (SELECT sequence FROM taps WHERE state IN \(open) ORDER BY sequence LIMIT ?)) ORDER BY sequence
-      """, [.integer(time.microseconds), .integer(Int64(max(excess, 0)))])
+      TapStore.byArrival(
+        "id, sequence", TapStore.waitingStates,
+        where: { "\(TapStore.isWaiting($0)) AND (time < ?1 OR sequence IN (\(oldest) LIMIT ?2))" }, newestFirst: false),
+      [.integer(time.microseconds), .integer(Int64(max(excess, 0)))])
     return rows.compactMap { $0.first?.asText }
   }
 
@@ -163,11 +198,26 @@ final class TapStore {
 
 extension TapSummary {
   init?(_ row: [SQLiteValue]) {
-    guard row.count == 8, let id = row[0].asText, let time = row[1].asInteger, let title = row[3].asText,
+    guard row.count == 10, let id = row[0].asText, let time = row[1].asInteger, let title = row[3].asText,
       let state = row[5].asText.flatMap(TapState.init), let changed = row[6].asInteger
     else { return nil }
     self.init(
       id: id, time: Timestamp(microseconds: time), uri: row[2].asText, title: title, handler: row[4].asText,
-      state: state, changed: Timestamp(microseconds: changed), reason: row[7].asText ?? "")
+      state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[7], row[8]))
+  }
+}
+
+extension TapReason {
+  fileprivate init(_ code: SQLiteValue, _ detail: SQLiteValue) {
+    self.init(Code(rawValue: code.asText ?? ""), detail: detail.asText ?? "")
+  }
+}
+
+extension ScreenPlace {
+  fileprivate init?(_ bus: SQLiteValue, _ owner: SQLiteValue, _ id: SQLiteValue) {
+    guard let bus = bus.asText, let owner = owner.asText, let id = id.asInteger.flatMap({ UInt32(exactly: $0) }) else {
+      return nil
+    }
+    self.init(bus: bus, owner: owner, id: id)
   }
 }

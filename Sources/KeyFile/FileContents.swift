@@ -1,6 +1,7 @@
 import Glibc
 
-/// Reading files that others write: it is bounded and waits for nobody.
+/// Reading files and directories that others write: bounded, and not kept waiting by a pipe or a device in the place of a file. A file
+/// system that does not answer does keep it waiting, so none of this belongs on a loop.
 public enum FileContents {
   /// Why a file was not read.
   public enum Failure: Error, Sendable, Hashable {
@@ -40,6 +41,26 @@ public enum FileContents {
       bytes += buffer[..<count]
     }
     return bytes
+  }
+
+  /// The names in a directory, in no order; not those that begin with a dot, nor any that is not UTF-8.
+  ///
+  /// - Parameters:
+  ///   - path: the directory, or a link to it.
+  ///   - maximum: how many names are wanted at most.
+  /// - Returns: all names, or one more than `maximum`, whichever come first, of a directory that has more than that; nil where it
+  ///   is none, or cannot be read.
+  public static func names(inDirectory path: String, atMost maximum: Int) -> [String]? {
+    guard let directory = opendir(path) else { return nil }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while names.count <= maximum, let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if let name, !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
   }
 
   private static func unreadable() -> Failure { .unreadable(String(cString: strerror(errno))) }

@@ -23,6 +23,42 @@ public enum Names {
     public static let agentInterface = "org.tagroute.Tagroute1.Agent"
     /// Readers are children of this path, numbered in the order in which they were found.
     public static let readersPath = "/org/tagroute/Tagroute1/readers"
+    /// Reader sessions are children of this path, each there for the bus connection that began it.
+    public static let readerSessionsPath = "/org/tagroute/Tagroute1/sessions"
+  }
+
+  /// What an agent reports of its session: the keys of `ReportConditions`.
+  public enum Condition {
+    /// The session is locked.
+    public static let locked = "locked"
+    /// The display is off.
+    public static let displayOff = "display-off"
+    /// A camera is in use.
+    public static let camera = "camera"
+    /// Every radio is switched off.
+    public static let airplaneMode = "airplane-mode"
+    /// The user has said just now that the session is unlocked: no state, and said once.
+    public static let unlockedByUser = "unlocked-by-user"
+  }
+
+  /// Why a reader session is over: the words of the signal `Ended` and of the property `EndReason`.
+  public enum SessionEnd {
+    /// Its client has called `Invalidate`.
+    public static let invalidated = "invalidated"
+    /// The person at the machine does not want it.
+    public static let cancelled = "cancelled"
+    /// Its time was up.
+    public static let timedOut = "timed-out"
+    /// It was to end after the first message, and that was read.
+    public static let firstRead = "first-read"
+    /// The reader is gone, has failed, or was given to another program.
+    public static let readerLost = "reader-lost"
+    /// The client's user is no longer the one at the machine, or the session is locked.
+    public static let sessionInactive = "session-inactive"
+    /// The machine goes to sleep.
+    public static let sleeping = "sleeping"
+    /// The daemon is ending.
+    public static let daemonStopping = "daemon-stopping"
   }
 
   /// The per-user agent, on the session bus.
@@ -77,6 +113,33 @@ public enum Names {
     public static let notPossible = prefix + "NotPossible"
     /// It was tried and did not work; the message says why.
     public static let failed = prefix + "Failed"
+
+    // What keeps an operation on the tag of a reader session from being done.
+
+    /// The tag is away.
+    public static let tagLost = prefix + "TagLost"
+    /// Not with this kind of tag, or it is not formatted for NDEF.
+    public static let notSupported = prefix + "NotSupported"
+    /// The tag is read-only.
+    public static let readOnly = prefix + "ReadOnly"
+    /// The message, or the command, is too long for the tag or the reader.
+    public static let tooLong = prefix + "TooLong"
+    /// The tag refuses: it is protected, or holds what contradicts itself.
+    public static let refused = prefix + "Refused"
+    /// The tag is there and did not answer in time.
+    public static let timedOut = prefix + "TimedOut"
+    /// Too many operations wait already.
+    public static let busy = prefix + "Busy"
+    /// What was read back is not what was written.
+    public static let notAsWritten = prefix + "NotAsWritten"
+    /// The tag cannot be made read-only.
+    public static let cannotLock = prefix + "CannotLock"
+    /// The tag is formatted and holds no message.
+    public static let empty = prefix + "Empty"
+    /// The reader failed, or was taken away.
+    public static let readerLost = prefix + "ReaderLost"
+    /// The session has ended.
+    public static let sessionEnded = prefix + "SessionEnded"
   }
 
   /// polkit actions.
@@ -121,8 +184,14 @@ public enum Names {
     public static let commandLineProgram = "tagroute"
   }
 
+  /// gettext's domain, which names the catalogues of translations.
+  public static let translationDomain = "tagroute"
+
   /// Kinds of tags, as configuration, bus and log name them.
   public static let technologies = ["type-1", "type-2", "type-3", "type-4a", "type-4b", "mifare-classic"]
+
+  /// Milliseconds from one look for tags to the next that can be configured.
+  public static let pollIntervals = 10...10_000
 
   /// Exit codes of every program, after sysexits.h.
   public enum ExitCode {
@@ -130,10 +199,14 @@ public enum Names {
     public static let failure: Int32 = 1
     /// The command line is wrong (EX_USAGE).
     public static let usage: Int32 = 64
+    /// What was named is not there (EX_NOINPUT).
+    public static let noInput: Int32 = 66
     /// The daemon, the agent or a bus cannot be reached (EX_UNAVAILABLE).
     public static let unavailable: Int32 = 69
     /// Another instance runs already and owns the bus name (EX_CANTCREAT).
     public static let alreadyRunning: Int32 = 73
+    /// A file cannot be written (EX_CANTCREAT).
+    public static let cannotCreate: Int32 = 73
     /// It may work later (EX_TEMPFAIL).
     public static let tryAgain: Int32 = 75
     /// Permission denied (EX_NOPERM).

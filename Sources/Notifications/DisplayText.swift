@@ -47,17 +47,31 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   ///
   /// A server that turns plain addresses into links of its own (GNOME Shell does, for these) would open them past the agent.
   public var withoutSchemes: DisplayText {
-    var result = ""
-    for piece in string.split(separator: "://", omittingEmptySubsequences: false) {
-      if piece.startIndex != string.startIndex {
-        // What is left after a scheme was taken out may be one itself, so it is the result that is looked at.
-        let scheme = ["https", "http", "ftp"].first { result.lowercased().hasSuffix($0) }
-        if let scheme { result.removeLast(scheme.count) } else { result += "://" }
-      }
-      result += piece
+    var result = String.UnicodeScalarView()
+    // By scalars, as a server reads it: for Swift a mark behind the slash makes another character of that.
+    for scalar in string.unicodeScalars {
+      result.append(scalar)
+      // What is left after a scheme was taken out may be one itself, so it is the result that is looked at.
+      guard scalar == "/", let scheme = DisplayText.schemes.first(where: { $0.ends(result) }) else { continue }
+      result.removeLast(scheme.length)
     }
-    return DisplayText(result, limit: string.count)
+    return DisplayText(String(result), limit: string.count)
   }
+
+  /// The beginning of an address.
+  private struct Scheme: Sendable {
+    private let scalars: [Unicode.Scalar]
+    var length: Int { scalars.count }
+
+    init(_ text: String) { scalars = Array(text.unicodeScalars) }
+
+    /// Whether the text ends in it; case does not count.
+    func ends(_ text: String.UnicodeScalarView) -> Bool {
+      text.suffix(length).elementsEqual(scalars) { $0 == $1 || $0.properties.lowercaseMapping == String($1) }
+    }
+  }
+
+  private static let schemes = ["https://", "http://", "ftp://"].map(Scheme.init)
 
   /// A limit beyond this counts as this.
   private static let maximumLimit = 1 << 16
@@ -67,6 +81,8 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   private static let maximumMarks = 4
 
   private static func treatment(of scalar: Unicode.Scalar) -> Treatment {
+    // Symbols that draw nothing: a braille pattern without dots, a note without a head.
+    if scalar == "\u{2800}" || scalar == "\u{1D159}" { return .space }
     let properties = scalar.properties
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator: return .space

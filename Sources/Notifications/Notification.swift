@@ -10,7 +10,7 @@ public struct Notification: Sendable, Hashable {
   public var body: DisplayText
   /// The line that takes the buttons' place on a server without actions: how to go on by other means.
   public var bodyWithoutActions: DisplayText
-  /// The label of the `default` action, which a click on the notification itself invokes.
+  /// The label of the `default` action, which a click on the notification itself invokes. A button of the same label does the same.
   public var defaultLabel: String
   /// The visible buttons, in their order.
   public var buttons: [NotificationButton]
@@ -24,6 +24,8 @@ public struct Notification: Sendable, Hashable {
   public var desktopEntry: String
   /// When the server may take it off the screen by itself.
   public var timeout: NotificationTimeout
+  /// The `transient` hint: nothing that anybody would look for later, so a server that keeps a history does not keep this.
+  public var isTransient: Bool
 
   /// - Parameters:
   ///   - applicationName: the name of the program.
@@ -37,10 +39,12 @@ public struct Notification: Sendable, Hashable {
   ///   - urgency: the `urgency` hint.
   ///   - desktopEntry: the `desktop-entry` hint.
   ///   - timeout: when the server may take it off the screen.
+  ///   - isTransient: the `transient` hint.
   public init(
     applicationName: String, icon: String = "", summary: DisplayText, body: DisplayText,
     bodyWithoutActions: DisplayText, defaultLabel: String, buttons: [NotificationButton], category: String = "",
-    urgency: NotificationUrgency = .normal, desktopEntry: String = "", timeout: NotificationTimeout = .server
+    urgency: NotificationUrgency = .normal, desktopEntry: String = "", timeout: NotificationTimeout = .server,
+    isTransient: Bool = false
   ) {
     self.applicationName = applicationName
     self.icon = icon
@@ -53,6 +57,7 @@ public struct Notification: Sendable, Hashable {
     self.urgency = urgency
     self.desktopEntry = desktopEntry
     self.timeout = timeout
+    self.isTransient = isTransient
   }
 }
 

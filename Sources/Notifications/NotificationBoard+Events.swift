@@ -10,6 +10,8 @@ extension NotificationBoard {
     case activationFailed
     /// The caller wants a notification, in the place of `replacing` where that is still up.
     case show(NotificationKey, Notification, replacing: NotificationKey?)
+    /// An earlier run may have left these on the screen, each to be shown or closed under its name.
+    case left([NotificationKey: NotificationPlace])
     /// The caller wants it gone.
     case close(NotificationKey)
     /// The caller wants all of them gone.
@@ -40,7 +42,9 @@ extension NotificationBoard {
     /// Call `Notify`; the two numbers come back with the answer.
     case notify(slot: Int, call: Int, owner: String, NotifyArguments)
     /// Call `CloseNotification`.
-    case closeNotification(owner: String, id: UInt32)
+    case closeNotification(NotificationPlace)
+    /// Say that nothing is there any more.
+    case forget(NotificationPlace)
     /// Let ``Event/timeout(_:)`` come after this time.
     case wait(Timer, Duration)
     /// Tell the caller.
@@ -54,5 +58,6 @@ extension NotificationBoard {
     case lateAction(slot: Int, serial: Int)
     case retry(slot: Int, serial: Int)
     case activation(serial: Int)
+    case description(serial: Int)
   }
 }

@@ -9,6 +9,10 @@
 /// - The activation token comes before the click, after it, or never: a click waits a moment for it.
 /// - A notification is closed by us after a click: LXQt leaves it up.
 /// - An id dies with its server: what was up is shown on the next one, never with the old id in `replaces_id`.
+/// - GNOME Shell owns its name before it answers: a server that has not said what it is is asked again.
+/// - What an earlier run has left up is taken over where its server still has it (``EarlierNotifications``).
+/// - A server that hangs may still have shown what it does not answer for: `Notify` is never given up while its server is on the bus,
+///   and no more of them are under way than ``maximumCalls``.
 /// - xfce drops `actions` in do-not-disturb: a server without it is asked again before each notification, and what was shown
 ///   without buttons, or has gone without anybody being able to click, is shown again with them.
 struct NotificationBoard {
@@ -18,8 +22,13 @@ struct NotificationBoard {
   static let lateActionWait: Duration = .seconds(2)
   /// How long a server that went may take to come back by itself before the bus is asked for any.
   static let activationWait: Duration = .seconds(5)
+  /// How often a server that has not said what it is is asked again: after one second, then after two, and for two minutes in all.
+  static let maximumSilences = 7
   /// Signals kept while an answer to `Notify` is due: one of them may be for the id that it brings.
   static let maximumEarlySignals = 64
+
+  /// `Notify` calls under way at once, but for those that replace what is up; others wait for an answer to one.
+  static let maximumCalls = 32
 
   private var owner: String?
   private var server: NotificationServer?
@@ -30,7 +39,10 @@ struct NotificationBoard {
   private var lastCall = 0
   private var lastTimer = 0
   private var activationTimer = 0
+  private var descriptionTimer = 0
+  private var silences = 0
   private var early: [(Signal, UInt32)] = []
+  private var earlier = EarlierNotifications()
 
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
@@ -40,12 +52,15 @@ struct NotificationBoard {
       isActivating = false
       return []
     case .show(let key, let notification, let replacing): return show(notification, as: key, replacing: replacing)
+    case .left(let places):
+      earlier.add(places)
+      return []
     case .close(let key): return close(key)
     case .closeAll:
       let keys = slots.sorted { $0.key < $1.key }.map(\.value.key)
       return keys.flatMap { close($0) }
-    case .notified(let slot, let call, let id): return notified(slot, call, id)
-    case .refused(let slot, let call, let reason): return refused(slot, call, reason)
+    case .notified(let slot, let call, let id): return notified(slot, call, id) + continueShowing()
+    case .refused(let slot, let call, let reason): return refused(slot, call, reason) + continueShowing()
     case .signal(let signal, let id, let sender):
       return sender == owner ? handle(signal, id: id) : []
     case .timeout(let timer): return timedOut(timer)
@@ -62,6 +77,7 @@ struct NotificationBoard {
     early = []
     isActivating = false
     isDescribing = name != nil
+    silences = 0
     if let name {
       actions.append(.describe(owner: name))
     } else {
@@ -98,10 +114,21 @@ struct NotificationBoard {
 
   private mutating func described(_ description: NotificationServer) -> [Action] {
     guard description.owner == owner else { return [] }
-    let isNew = server == nil
+    let isNew = server == nil || server?.name != description.name
     isDescribing = false
     server = description
-    return (isNew ? [.report(.serverChanged(description))] : []) + flush(hasActions: description.hasActions)
+    let (unwanted, gone) = earlier.meet(description)
+    return (isNew ? [.report(.serverChanged(description))] : []) + gone.map { .forget($0) }
+      + unwanted.map { .closeNotification($0) } + flush(hasActions: description.hasActions) + askAgain()
+  }
+
+  /// What waits is not held up by a server that does not say what it is: it may never.
+  private mutating func askAgain() -> [Action] {
+    guard let server, !server.isKnown, silences < Self.maximumSilences else { return [] }
+    lastTimer += 1
+    descriptionTimer = lastTimer
+    defer { silences += 1 }
+    return [.wait(.description(serial: lastTimer), .seconds(1 << silences))]
   }
 
   /// Shows what waits, and once more with buttons what was shown without them.
@@ -130,6 +157,7 @@ struct NotificationBoard {
       slots[lastSlot] = NotificationSlot(key: key, notification: notification, phase: .waiting)
       return begin(lastSlot, replacing: nil)
     }
+    earlier.rename(previous.key, to: key)
     slots[number]?.key = key
     slots[number]?.notification = notification
     slots[number]?.refusals = 0
@@ -162,6 +190,10 @@ struct NotificationBoard {
   }
 
   private mutating func close(_ key: NotificationKey) -> [Action] {
+    (earlier.close(key, on: server).map { [.closeNotification($0)] } ?? []) + closeSlot(key)
+  }
+
+  private mutating func closeSlot(_ key: NotificationKey) -> [Action] {
     guard let number = number(of: key), let slot = slots[number] else { return [] }
     switch slot.phase {
     case .calling(let call, _):
@@ -169,7 +201,7 @@ struct NotificationBoard {
       return []
     case .up(let id, _):
       slots[number] = nil
-      return owner.map { [.closeNotification(owner: $0, id: id)] } ?? []
+      return place(id).map { [.closeNotification($0)] } ?? []
     default:
       slots[number] = nil
       return []
@@ -180,6 +212,11 @@ struct NotificationBoard {
 
   private mutating func notify(_ number: Int, replacing replaced: NotificationSlot.Shown?) -> [Action] {
     guard let slot = slots[number], let server else { return [] }
+    let replaced = replaced ?? earlier.take(slot.key, on: server).map { NotificationSlot.Shown(id: $0, key: nil) }
+    guard replaced != nil || slots.values.count(where: \.isCalling) < Self.maximumCalls else {
+      slots[number]?.phase = .waiting
+      return []
+    }
     lastCall += 1
     let call = NotificationSlot.Call(number: lastCall, key: slot.key, replaced: replaced)
     slots[number]?.phase = .calling(call, then: .nothing)
@@ -189,7 +226,8 @@ struct NotificationBoard {
   }
 
   private mutating func notified(_ number: Int, _ answered: Int, _ id: UInt32) -> [Action] {
-    guard let owner, let slot = slots[number], case .calling(let call, let then) = slot.phase, call.number == answered
+    guard let place = place(id), let slot = slots[number], case .calling(let call, let then) = slot.phase,
+      call.number == answered
     else { return [] }
     guard id != 0 else { return refused(number, answered, "the server gave the id 0") }
     slots[number]?.refusals = 0
@@ -197,11 +235,11 @@ struct NotificationBoard {
     case .remove:
       slots[number] = nil
       forgetEarly()
-      return [.closeNotification(owner: owner, id: id)]
+      return [.closeNotification(place)]
     case .showAgain: return notify(number, replacing: NotificationSlot.Shown(id: id, key: call.key))
     case .nothing:
       slots[number]?.phase = .up(id: id, token: nil)
-      var actions: [Action] = [.report(.shown(slot.key))]
+      var actions: [Action] = [.report(.shown(slot.key, at: place))]
       let signals = early.filter { $0.1 == id }
       early.removeAll { $0.1 == id }
       for (signal, id) in signals {
@@ -227,14 +265,29 @@ struct NotificationBoard {
       forgetEarly()
       return []
     }
-    // GNOME Shell refuses a replaces_id that it no longer has.
-    if call.replaced != nil { return notify(number, replacing: nil) }
+    // Whatever a server has against the replacement: what was to be replaced must not stay up beside what is shown now.
+    if let replaced = call.replaced, let place = place(replaced.id) {
+      return [.closeNotification(place)] + notify(number, replacing: nil)
+    }
     slots[number]?.phase = .refused
     slots[number]?.refusals += 1
     // From 1.5 s, past the second within which Plasma refuses a repetition, to a minute and a half.
     let delay = Duration.milliseconds(1500 << min(slot.refusals, 6))
     forgetEarly()
     return [.report(.refused(slot.key, reason: reason)), .wait(.retry(slot: number, serial: newTimer(number)), delay)]
+  }
+
+  /// Shows the next one that has waited for an answer to another.
+  private mutating func continueShowing() -> [Action] {
+    guard server != nil, !isDescribing,
+      let number = slots.filter({ $0.value.isWaiting }).keys.min()
+    else { return [] }
+    return notify(number, replacing: nil)
+  }
+
+  /// Where the present server has what it has given this number.
+  private func place(_ id: UInt32) -> NotificationPlace? {
+    server.map { NotificationPlace(bus: $0.bus, owner: $0.owner, id: id) }
   }
 
   /// Early signals are for nobody once no answer is due.
@@ -261,9 +314,11 @@ struct NotificationBoard {
       return clicked(number, id: id, action: action, token: token, isUp: false)
     case (.closed(let reason), .up(_, let token)):
       slots[number]?.phase = .closed(id: id, NotificationCloseReason(rawValue: reason) ?? .undefined, token: token)
-      return [.wait(.lateAction(slot: number, serial: newTimer(number)), Self.lateActionWait)]
+      return (place(id).map { [.forget($0)] } ?? [])
+        + [.wait(.lateAction(slot: number, serial: newTimer(number)), Self.lateActionWait)]
     case (.closed, .clicked(_, let action, _)):
       slots[number]?.phase = .clicked(id: id, action: action, isUp: false)
+      return place(id).map { [.forget($0)] } ?? []
     default: break
     }
     return []
@@ -285,8 +340,8 @@ struct NotificationBoard {
   ) -> [Action] {
     guard let slot = slots.removeValue(forKey: number) else { return [] }
     let report = Action.report(.activated(slot.key, action: action, token: token))
-    guard isUp, let owner, let id = id ?? slot.phase.id else { return [report] }
-    return [report, .closeNotification(owner: owner, id: id)]
+    guard isUp, let place = (id ?? slot.phase.id).flatMap(place) else { return [report] }
+    return [report, .closeNotification(place)]
   }
 
   // MARK: Time
@@ -323,6 +378,10 @@ struct NotificationBoard {
       guard serial == activationTimer, owner == nil, !slots.isEmpty, !isActivating else { return [] }
       isActivating = true
       return [.activateServer]
+    case .description(let serial):
+      guard serial == descriptionTimer, let owner, let server, !server.isKnown, !isDescribing else { return [] }
+      isDescribing = true
+      return [.describe(owner: owner)]
     }
   }
 

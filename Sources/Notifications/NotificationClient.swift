@@ -52,20 +52,27 @@ public actor NotificationClient {
     handle(.show(key, notification, replacing: previous))
   }
 
+  /// Takes over what an earlier run may have left on the screen; before anything is shown.
+  ///
+  /// - Parameter places: where each was. Every name has to be shown or closed after this.
+  public func takeOver(_ places: [NotificationKey: NotificationPlace]) { handle(.left(places)) }
+
   /// Takes a notification away. Nothing more is reported of it, unless it was clicked just before.
   public func close(_ key: NotificationKey) {
     handle(.close(key))
   }
 
   /// Takes all notifications away, and returns when the server has heard of it, or does not answer.
-  public func closeAll() async {
-    await withTaskGroup(of: Void.self) { group in
-      for case .closeNotification(let owner, let id) in board.handle(.closeAll) {
-        group.addTask { [connection] in
-          _ = try? await connection.call(
-            owner, Self.path, Self.interface, "CloseNotification", [.uint32(id)], timeout: .milliseconds(300))
-        }
+  ///
+  /// - Returns: where nothing is any more.
+  public func closeAll() async -> [NotificationPlace] {
+    await withTaskGroup(of: NotificationPlace?.self) { group in
+      for case .closeNotification(let place) in board.handle(.closeAll) {
+        group.addTask { await self.close(place, timeout: .milliseconds(300)) ? place : nil }
       }
+      var gone: [NotificationPlace] = []
+      for await place in group { if let place { gone.append(place) } }
+      return gone
     }
   }
 
@@ -117,8 +124,9 @@ public actor NotificationClient {
       }
     case .notify(let slot, let call, let owner, let arguments):
       Task { handle(await notify(slot: slot, call: call, owner: owner, arguments)) }
-    case .closeNotification(let owner, let id):
-      Task { _ = try? await connection.call(owner, Self.path, Self.interface, "CloseNotification", [.uint32(id)]) }
+    case .closeNotification(let place):
+      Task { if await close(place) { continuation.yield(.gone(place)) } }
+    case .forget(let place): continuation.yield(.gone(place))
     case .wait(let timer, let duration):
       Task {
         try? await clock.sleep(for: duration)
@@ -128,21 +136,44 @@ public actor NotificationClient {
     }
   }
 
-  /// What the server says it is. One that does not answer is taken for a plain one with buttons, as all known ones have them.
+  /// - Returns: whether nothing is there any more.
+  private func close(_ place: NotificationPlace, timeout: Duration = .seconds(25)) async -> Bool {
+    do throws(BusError) {
+      _ = try await connection.call(
+        place.owner, Self.path, Self.interface, "CloseNotification", [.uint32(place.id)], timeout: timeout)
+    } catch {
+      // A server's own error says that there was nothing to close; without an answer nobody knows.
+      let unanswered: Set = [
+        BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected, BusError.Name.cancelled,
+        BusError.Name.limitsExceeded,
+      ]
+      return !unanswered.contains(error.name)
+    }
+    return true
+  }
+
+  /// What the server says it is. One that does not answer is taken for one with buttons that reads markup, as all known ones are: to
+  /// show `&amp;` is better than to read what stands on a tag as markup.
   private func describe(_ owner: String) async -> NotificationServer {
     async let capabilities = try? connection.call(owner, Self.path, Self.interface, "GetCapabilities")
     async let information = try? connection.call(owner, Self.path, Self.interface, "GetServerInformation")
+    async let bus = try? connection.call(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
     let words = (await information ?? []).map { $0.asString ?? "" }
     return NotificationServer(
-      owner: owner, name: words.first ?? "", version: words.count > 2 ? words[2] : "",
-      capabilities: Set(await capabilities?.first?.asStrings ?? ["actions", "body"]))
+      bus: await bus?.first?.asString ?? "", owner: owner, name: words.first ?? "",
+      version: words.count > 2 ? words[2] : "",
+      capabilities: Set(await capabilities?.first?.asStrings ?? ["actions", "body", "body-markup"]))
   }
 
   private func notify(
     slot: Int, call: Int, owner: String, _ arguments: NotifyArguments
   ) async -> NotificationBoard.Event {
     do throws(BusError) {
-      let reply = try await connection.call(owner, Self.path, Self.interface, "Notify", arguments.values)
+      // However late the answer comes, the notification is up by then; given up, it would be shown a second time. A server that
+      // leaves the bus ends the call.
+      let reply = try await connection.call(
+        owner, Self.path, Self.interface, "Notify", arguments.values, timeout: nil)
       return .notified(slot: slot, call: call, id: reply.first?.asUInt32 ?? 0)
     } catch {
       return .refused(slot: slot, call: call, reason: "\(error)")
@@ -159,6 +190,7 @@ extension NotifyArguments {
   /// The arguments of `Notify`, `susssasa{sv}i`.
   var values: [Value] {
     var hints: [String: Value] = ["urgency": .byte(urgency)]
+    if isTransient { hints["transient"] = .boolean(true) }
     if !category.isEmpty { hints["category"] = .string(category) }
     if !desktopEntry.isEmpty { hints["desktop-entry"] = .string(desktopEntry) }
     return [

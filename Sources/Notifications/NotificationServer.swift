@@ -1,8 +1,10 @@
 /// A running notification server: one owner of the bus name, and what it can do.
 public struct NotificationServer: Sendable, Hashable {
+  /// The identifier of the bus that it is on; empty where that is not known.
+  public let bus: String
   /// Its unique name on the bus; its signals come from this sender alone.
   public let owner: String
-  /// What it calls itself, for example `"gnome-shell"`.
+  /// What it calls itself, for example `"gnome-shell"`; empty where it has not said.
   public let name: String
   /// Its version.
   public let version: String
@@ -10,11 +12,13 @@ public struct NotificationServer: Sendable, Hashable {
   public let capabilities: Set<String>
 
   /// - Parameters:
+  ///   - bus: the identifier of the bus that it is on.
   ///   - owner: its unique name on the bus.
   ///   - name: what it calls itself.
   ///   - version: its version.
   ///   - capabilities: what `GetCapabilities` answered.
-  public init(owner: String, name: String = "", version: String = "", capabilities: Set<String>) {
+  public init(bus: String = "", owner: String, name: String = "", version: String = "", capabilities: Set<String>) {
+    self.bus = bus
     self.owner = owner
     self.name = name
     self.version = version
@@ -28,5 +32,11 @@ public struct NotificationServer: Sendable, Hashable {
   /// Whether it turns `host.tld/path` in a body into a link of its own, past our actions.
   ///
   /// GNOME Shell's `findUrls` (js/misc/util.js) takes `http://`, `www.` and `foo.xx/`.
-  var linksPlainText: Bool { name.lowercased() == "gnome-shell" }
+  var linksPlainText: Bool { name.lowercased() == "gnome-shell" || !isKnown }
+  /// Whether it has said what it is. GNOME Shell has its name on the bus before it can.
+  var isKnown: Bool { !name.isEmpty }
+  /// Whether it shows the `default` action as a button beside the others.
+  ///
+  /// xfce4-notifyd and lxqt-notificationd do, as seen on the real ones of Debian 12.
+  var showsDefaultAction: Bool { ["xfce notify daemon", "lxqt-notificationd"].contains(name.lowercased()) }
 }

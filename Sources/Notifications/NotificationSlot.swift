@@ -34,10 +34,10 @@ struct NotificationSlot {
     }
   }
 
-  /// What a server has on the screen: an id, and what it stood for when it was given.
+  /// What a server has on the screen: an id, and what it stood for when it was given; nil for what an earlier run has shown.
   struct Shown {
     var id: UInt32
-    var key: NotificationKey
+    var key: NotificationKey?
   }
 
   /// A `Notify` that is under way.
@@ -55,6 +55,9 @@ struct NotificationSlot {
 
   /// Whether an answer to `Notify` is due.
   var isCalling: Bool { if case .calling = phase { true } else { false } }
+
+  /// Whether it is to be shown as soon as a server can.
+  var isWaiting: Bool { if case .waiting = phase { true } else { false } }
 
   /// Whether it was clicked: nothing replaces or closes it any more, the click will be reported.
   var isClicked: Bool { if case .clicked = phase { true } else { false } }

@@ -13,6 +13,7 @@ struct NotifyArguments: Sendable, Hashable {
   let desktopEntry: String
   let urgency: UInt8
   let timeout: Int32
+  let isTransient: Bool
 
   init(_ notification: Notification, replaces: UInt32, server: NotificationServer) {
     applicationName = notification.applicationName
@@ -22,16 +23,29 @@ struct NotifyArguments: Sendable, Hashable {
     var lines = [notification.body]
     if !server.hasActions { lines.append(notification.bodyWithoutActions) }
     body = lines.filter { !$0.isEmpty }.map { NotifyArguments.body($0, for: server) }.joined(separator: "\n")
-    if server.hasActions {
-      actions =
-        ["default", notification.defaultLabel] + notification.buttons.flatMap { [$0.key, $0.label] }
-    } else {
-      actions = []
-    }
+    actions = server.hasActions ? NotifyArguments.actions(notification, for: server) : []
     category = notification.category
     desktopEntry = notification.desktopEntry
     urgency = notification.urgency.rawValue
     timeout = notification.timeout.milliseconds
+    isTransient = notification.isTransient
+  }
+
+  /// A button has one line, and its words are a catalogue's and an application's.
+  private static func label(_ text: String) -> String { DisplayText(text, limit: 160).string }
+
+  /// A server that shows the `default` action as a button would show it twice: there it stands in the place of the button that says
+  /// the same, and where none does, the buttons say all that can be done. A lone button it has beside it all the same: LXQt takes the
+  /// only action for the default one, and a click on a question must not be an answer to it.
+  private static func actions(_ notification: Notification, for server: NotificationServer) -> [String] {
+    let byDefault = NotificationButton(key: "default", label: notification.defaultLabel)
+    var actions = notification.buttons
+    if server.showsDefaultAction, let same = actions.firstIndex(where: { $0.label == byDefault.label }) {
+      actions[same] = byDefault
+    } else if !server.showsDefaultAction || actions.count < 2 {
+      actions.insert(byDefault, at: 0)
+    }
+    return actions.flatMap { [$0.key, label($0.label)] }
   }
 
   private static func body(_ text: DisplayText, for server: NotificationServer) -> String {
@@ -57,11 +71,12 @@ struct NotifyArguments: Sendable, Hashable {
 
   /// A word joiner, which nobody sees, between a host and what makes it an address.
   private static func unlinked(_ text: String) -> String {
-    var result = ""
-    for character in text {
-      if character == "/" || character == "." { result += "\u{2060}" }
-      result.append(character)
+    var result = String.UnicodeScalarView()
+    // By scalars, as it is read there: for Swift a mark behind the slash makes another character of that.
+    for scalar in text.unicodeScalars {
+      if scalar == "/" || scalar == "." { result.append("\u{2060}") }
+      result.append(scalar)
     }
-    return result
+    return String(result)
   }
 }

@@ -46,6 +46,14 @@ enum Confinement {
     return ends[0]
   }
 
+  /// Puts off the alarm that a signal has set, since something is begun that may take so long: what is done to leave no field on, closing
+  /// the device and opening it again, may take longer in all than any one alarm should wait. Without a signal there is none, for the daemon
+  /// watches.
+  static func putOffAlarm(_ duration: Duration) {
+    guard alarm(0) > 0 else { return }
+    _ = alarm(ReaderTiming.secondsUntilAlarm(duration))
+  }
+
   private static func limit(_ resource: __rlimit_resource_t, _ value: rlim_t) {
     var limit = rlimit(rlim_cur: value, rlim_max: value)
     setrlimit(resource, &limit)

@@ -9,7 +9,15 @@ final class DaemonConnection {
   /// How long what this thread does may take.
   var timing: ReaderTiming
 
+  /// What is done takes so much longer than its commands usually do.
+  private var allowance = Duration.zero
+
   private(set) var wantsScanning = false
+  /// Orders to look for no tags, until what they meant has been done and each is answered: one that is taken back at once counts all the
+  /// same, for whoever is at the machine afterwards may be somebody else.
+  private(set) var stops = 0
+  /// Sessions, and whether the device is lent.
+  var orders = SessionOrders()
   private(set) var isShuttingDown = false
   /// Whether the device has come or gone as far as the daemon knows, until somebody has looked.
   private var isToLookForDevice = false
@@ -32,11 +40,18 @@ final class DaemonConnection {
   /// Says that this thread lives, as often as that is needed.
   func beat() throws(ReaderLinkError) {
     if let lastBeat, .now - lastBeat < ReaderTiming.beatInterval { return }
-    try promise(timing.promise)
+    try promise(min(timing.promise + allowance, ReaderTiming.longestPromise))
+  }
+
+  /// From here on a command may take so much longer than usual; the daemon is told before the next one.
+  func allow(_ more: Duration) {
+    allowance = more
+    lastBeat = nil
   }
 
   /// Says that this thread will be heard of again within `duration`, whatever happens.
   func promise(_ duration: Duration) throws(ReaderLinkError) {
+    Confinement.putOffAlarm(duration)
     // A long promise is taken back by the next beat: until then nobody could tell that this thread is stuck.
     lastBeat = duration > timing.promise ? nil : .now
     try link.send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
@@ -48,9 +63,20 @@ final class DaemonConnection {
     try link.send(.heartbeat(within: 0))
   }
 
+  /// The device is in other hands for a while: what it is afterwards is news.
+  func forgetState() { state = nil }
+
   func takeAvoided() -> [AvoidedTag] {
     defer { avoided = [] }
     return avoided
+  }
+
+  /// Says that what was read before each order to stop has been said.
+  func answerStops() throws(ReaderLinkError) {
+    while stops > 0 {
+      stops -= 1
+      try link.send(.stopped)
+    }
   }
 
   func takeLookForDevice() -> Bool {
@@ -65,9 +91,11 @@ final class DaemonConnection {
       case .scan(let on):
         if on && !wantsScanning { isToLookForDevice = true }
         wantsScanning = on
+        if !on { stops += 1 }
       case .lookForDevice: isToLookForDevice = true
       case .avoid(let tag): avoided.append(tag)
       case .shutDown: isShuttingDown = true
+      case .beginSession, .endSession, .restartPolling, .perform, .lend: orders.take(command)
       }
     }
   }
@@ -80,9 +108,22 @@ final class DaemonConnection {
     try beat()
   }
 
-  /// Whether what is being done should be given up. Does not sleep.
+  /// Whether looking for tags to announce should be given up. Does not sleep.
   func isInterrupted() throws(ReaderLinkError) -> Bool {
     try sleep(.zero)
-    return isShuttingDown || !wantsScanning
+    return isShuttingDown || !wantsScanning || stops > 0 || orders.areThere
+  }
+
+  /// Whether looking for tags of a session should be given up, for something else or for the next thing that is to be done with one.
+  /// Does not sleep.
+  func isInterrupted(session: UInt64) throws(ReaderLinkError) -> Bool {
+    if try isOver(session: session) { return true }
+    return orders.isToRestart || !orders.requests.isEmpty
+  }
+
+  /// Whether a session is over. Does not sleep.
+  func isOver(session: UInt64) throws(ReaderLinkError) -> Bool {
+    try sleep(.zero)
+    return isShuttingDown || orders.session?.number != session || orders.wantsLoan
   }
 }

@@ -23,8 +23,14 @@ extension Device {
   /// - Returns: the tags.
   /// - Throws: `Failure` where the chip does not answer as it should.
   func list(_ modulation: Modulation, atMost most: UInt8) throws(Failure) -> [TagActivation] {
-    if modulation.isFeliCa { try powerFeliCa() }
-    return try list(modulation, [Command.listPassiveTarget, most, modulation.rawValue] + modulation.initiatorData)
+    let command = [Command.listPassiveTarget, most, modulation.rawValue]
+    guard modulation.isFeliCa else { return try list(modulation, command + modulation.initiatorData) }
+    try powerFeliCa()
+    for system in declaredSystems {
+      let tags = try list(modulation, command + Modulation.poll(for: system))
+      if !tags.isEmpty { return tags }
+    }
+    return declaredSystems.isEmpty ? try list(modulation, command + modulation.initiatorData) : []
   }
 
   /// Looks for the tag that was found before.
@@ -57,9 +63,19 @@ extension Device {
   /// - Throws: `Failure` where the chip does not answer as it should.
   private func choose(_ tag: TagActivation, orAlike: Bool) throws(Failure) -> TagActivation? {
     let found = try select(tag.modulation)
-    guard let found, !found.isSameTag(as: tag), tag.modulation.mayBeTwo else { return found }
+    if let found, found.isSameTag(as: tag) || !tag.modulation.mayBeTwo { return found }
     // What is alike may be another one of the same make, and the tag itself the second.
-    try deselect()
+    if found != nil {
+      try deselect()
+      if let chosen = try chooseOfTwo(tag, orAlike: orAlike) { return chosen }
+    }
+    guard tag.modulation == .typeB else { return nil }
+    // A chip that looks by REQB does not wake what was let go (ISO/IEC 14443-3, 7.4): without power that is forgotten.
+    try release()
+    return try chooseOfTwo(tag, orAlike: orAlike)
+  }
+
+  private func chooseOfTwo(_ tag: TagActivation, orAlike: Bool) throws(Failure) -> TagActivation? {
     let all = try list(tag.modulation, atMost: 2)
     let same = all.firstIndex { $0.isSameTag(as: tag) }
     guard let index = same ?? (orAlike ? all.firstIndex { $0.isAlike(tag) } : nil) else {

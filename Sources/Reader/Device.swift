@@ -22,6 +22,12 @@ final class Device: Chip {
   /// The number that the chip has given the tag that is selected.
   var target: UInt8 = 1
   private static let mostRefusals = 8
+  private static let usualAnswerRoom = 1024
+  /// The only systems for which FeliCa cards are polled, in this order; none stands for every system.
+  var declaredSystems: [UInt16] = []
+  /// How long the tag may take for its answer, where that is for somebody else to say; then one that takes longer is silent, and no
+  /// reason to give the chip up.
+  var tagTimeout: Duration?
   /// How often the field was switched off.
   private(set) var timesOff = 0
   /// Since when the field is on; nil where it is off.
@@ -109,6 +115,35 @@ final class Device: Chip {
     try transmit([Command.exchange, target] + command)
   }
 
+  /// Sends a command of any length to the selected card of ISO-DEP, in pieces where the chip does not take it at once (UM0701-02, 7.3.8,
+  /// MI); libnfc puts the pieces of the answer together.
+  ///
+  /// - Parameters:
+  ///   - command: what the card gets.
+  ///   - room: the most bytes that the answer may have.
+  ///   - beforeEach: called before each piece; false gives up, and the card is to be selected anew.
+  /// - Returns: the answer.
+  /// - Throws: `Failure` where the chip does not answer.
+  func exchangeLong(
+    _ command: [UInt8], answerRoom room: Int, beforeEach: () -> Bool
+  ) throws(Failure) -> Answer {
+    var rest = command[...]
+    while rest.count > Self.piece {
+      guard beforeEach() else { return .silence }
+      let answer = try transmit([Command.exchange, target | Self.moreInformation] + rest.prefix(Self.piece))
+      guard case .bytes = answer else { return answer }
+      rest = rest.dropFirst(Self.piece)
+    }
+    guard beforeEach() else { return .silence }
+    return try transmit([Command.exchange, target] + rest, answerRoom: room + 1)
+  }
+
+  /// What goes to every reader in one command (`ExchangeLimit` of Tags says why).
+  private static let piece = 250
+  private static let moreInformation: UInt8 = 0x40
+  /// What the line and the chip take besides the tag.
+  private static let transferTime = Duration.milliseconds(200)
+
   func communicateThru(_ frame: [UInt8]) throws(Failure) -> Answer {
     try transmit([Command.communicateThru] + frame)
   }
@@ -143,8 +178,9 @@ final class Device: Chip {
   }
 
   // The first byte of the answer is its status, which libnfc has looked at.
-  private func transmit(_ command: [UInt8]) throws(Failure) -> Answer {
-    let answer = try send(command, within: ReaderTiming.longestWait)
+  private func transmit(_ command: [UInt8], answerRoom: Int = Device.usualAnswerRoom) throws(Failure) -> Answer {
+    let time = tagTimeout.map { $0 + Self.transferTime } ?? ReaderTiming.longestWait
+    let answer = try send(command, within: time, mayBeLate: tagTimeout != nil, answerRoom: answerRoom)
     guard case .bytes(let bytes) = answer else { return answer }
     return .bytes(Array(bytes.dropFirst()))
   }
@@ -192,18 +228,26 @@ final class Device: Chip {
   }
 
   // `time`: how long libnfc waits for the chip, at each step that its driver makes.
-  private func send(_ command: [UInt8], within time: Duration = ReaderTiming.shortWait) throws(Failure) -> Answer {
+  // `mayBeLate`: whether no answer in that time is the tag's fault.
+  private func send(
+    _ command: [UInt8], within time: Duration = ReaderTiming.shortWait, mayBeLate: Bool = false,
+    answerRoom: Int = Device.usualAnswerRoom
+  ) throws(Failure) -> Answer {
     beforeCommand()
     commands += 1
     let hasStatus = [Command.exchange, Command.communicateThru, Command.release, Command.select].contains(command.first)
     let timeout = Int32(time / .milliseconds(1))
-    var answer = [UInt8](repeating: 0, count: 1024)
+    var answer = [UInt8](repeating: 0, count: answerRoom)
     let count = pn53x_transceive(handle, command, command.count, &answer, answer.count, timeout)
     switch count {
     case 0...Int32(answer.count):
       if hasStatus { refusals = 0 }
       return .bytes(Array(answer.prefix(Int(count))))
     case NFC_EIO, NFC_ENOTSUCHDEV: throw Failure(reason: "\(connectionString) was unplugged or does not work any more")
+    case NFC_ETIMEOUT where mayBeLate:
+      // The next command takes the chip from its waiting; where it does not, the chip is the one that is silent.
+      try fallInStep()
+      return .silence
     case NFC_ETIMEOUT: throw Failure(reason: "\(connectionString) does not answer any more")
     // A tag that does not answer is no refusal of the chip's.
     case NFC_ERFTRANS: return .silence

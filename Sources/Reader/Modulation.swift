@@ -19,7 +19,12 @@ enum Modulation: UInt8, CaseIterable {
     switch self {
     case .typeA, .jewel: []
     case .typeB: [0x00]
-    case .felica212, .felica424: [0x00, 0xFF, 0xFF, 0x01, 0x00]
+    case .felica212, .felica424: Self.poll(for: 0xFFFF)
     }
+  }
+
+  /// What polls FeliCa cards for a system (JIS X 6319-4): FF as either byte stands for any.
+  static func poll(for system: UInt16) -> [UInt8] {
+    [0x00, UInt8(truncatingIfNeeded: system >> 8), UInt8(truncatingIfNeeded: system), 0x01, 0x00]
   }
 }

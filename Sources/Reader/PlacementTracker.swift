@@ -57,41 +57,51 @@ struct PlacementTracker {
   /// A tag that is to be left alone, and how many more looks without it say that it is away.
   private struct Avoided {
     let tag: AvoidedTag
-    var looks: [Modulation: Int]
+    var looks = RemainingLooks()
   }
 
   /// Looks without a tag until it counts as away: one may miss it.
   static let missesUntilAway = 2
   /// How often in a row the device may fail while a tag is read, or the tag be lost, until that counts as what came of the tag.
   static let mostInterruptions = 3
-  /// Tags that are known at a time. Fewer fit into a field.
-  static let most = 8
+  /// Tags that are known at a time.
+  static let most = ReaderLimits.tags
 
   /// The tags that count as there.
   private(set) var resting: [Resting] = []
 
   private let modulations: Set<Modulation>
   private let isWanted: (TagType) -> Bool
-  private var lastNumber: UInt64 = 0
+  /// What the last tag that was announced got; each gets one more.
+  private(set) var lastNumber: UInt64
+  /// How many more looks announce nothing of what they find, since another program or a reader session had the reader: what lies there
+  /// from then on may be missed by as many looks as anything else may without being away.
+  private var quiet = RemainingLooks()
+  /// How many more looks may find a tag that has come and was not announced, since we stopped or the device failed.
+  private var unannounced = RemainingLooks()
   private var avoided: [Avoided] = []
   /// Tags with which the device failed, or that were lost, how often in a row, and looks for them since.
   private var interruptions: [(tag: TagActivation, count: Int, misses: Int)] = []
 
   /// - Parameters:
   ///   - modulations: what is looked for.
+  ///   - lastNumber: what the last tag got that was announced before.
   ///   - isWanted: whether tags of a kind are to be read.
-  init(_ modulations: Set<Modulation> = Set(Modulation.allCases), isWanted: @escaping (TagType) -> Bool = { _ in true })
-  {
+  init(
+    _ modulations: Set<Modulation> = Set(Modulation.allCases), after lastNumber: UInt64 = 0,
+    isWanted: @escaping (TagType) -> Bool = { _ in true }
+  ) {
     self.modulations = modulations
+    self.lastNumber = lastNumber
     self.isWanted = isWanted
   }
 
   /// The next tag that may be this one, and no second one, is not announced until it has been away.
   mutating func avoid(_ tag: AvoidedTag) {
     guard !avoided.contains(where: { $0.tag.uid == tag.uid }) else { return }
-    let technologies = modulations.filter { $0.mayHave(tag.uid) }
-    avoided.append(
-      Avoided(tag: tag, looks: Dictionary(uniqueKeysWithValues: technologies.map { ($0, Self.missesUntilAway) })))
+    var entry = Avoided(tag: tag)
+    entry.looks.begin(modulations.filter { $0.mayHave(tag.uid) })
+    avoided.append(entry)
   }
 
   /// The selected tag did not answer.
@@ -106,6 +116,9 @@ struct PlacementTracker {
 
   /// A look for `modulation` has found `tags`.
   mutating func looked(for modulation: Modulation, found tags: [TagActivation]) -> [Outcome] {
+    let isQuiet = isQuiet(modulation)
+    quiet.looked(for: modulation)
+    unannounced.looked(for: modulation)
     var seen: Set<Int> = []
     var strangers: [TagActivation] = []
     for tag in tags {
@@ -124,7 +137,7 @@ struct PlacementTracker {
       if let alike {
         seen.insert(alike)
         resting[alike].misses = 0
-        if let number = resting[alike].number, resting[alike].content != nil {
+        if let number = resting[alike].number, resting[alike].content != nil, !isQuiet {
           lastNumber += 1
           outcomes.append(.uncertain(lastNumber, resting: number, tag))
         } else {
@@ -132,7 +145,7 @@ struct PlacementTracker {
           resting[alike].hasLostPower = false
         }
       } else if resting.count < Self.most {
-        outcomes += arrive(tag)
+        outcomes += arrive(tag, isQuiet: isQuiet)
         seen.insert(resting.count - 1)
       }
     }
@@ -149,11 +162,15 @@ struct PlacementTracker {
     return outcomes + forget(gone.compactMap(\.avoidedUID)) + forget(after: modulation)
   }
 
-  private mutating func arrive(_ tag: TagActivation) -> [Outcome] {
+  private mutating func arrive(_ tag: TagActivation, isQuiet: Bool) -> [Outcome] {
     let free = avoided.filter { !isShown($0) }
     if let entry = free.first(where: { $0.tag.uid == tag.identifier }) ?? free.first(where: { tag.mayBe($0.tag) }) {
       resting.append(Resting(tag: tag, number: nil, avoidedUID: entry.tag.uid))
       return [.avoided(uid: tag.identifier)]
+    }
+    if isQuiet {
+      resting.append(Resting(tag: tag, number: nil))
+      return []
     }
     guard isWanted(tag.type) else {
       resting.append(Resting(tag: tag, number: nil))
@@ -175,15 +192,25 @@ struct PlacementTracker {
 
   /// Takes those off the list of what is to be left alone that nothing has shown.
   private mutating func forget(after modulation: Modulation) -> [Outcome] {
-    for index in avoided.indices where !isShown(avoided[index]) {
-      avoided[index].looks[modulation] = avoided[index].looks[modulation].map { max(0, $0 - 1) }
-    }
-    return forget(
-      avoided.filter { entry in !isShown(entry) && entry.looks.values.allSatisfy { $0 == 0 } }.map(\.tag.uid))
+    for index in avoided.indices where !isShown(avoided[index]) { avoided[index].looks.looked(for: modulation) }
+    return forget(avoided.filter { !isShown($0) && $0.looks.areOver }.map(\.tag.uid))
   }
 
   /// The tag could not be read because we stopped: it is new to us when it is found again.
-  mutating func unread(_ number: UInt64) { resting.removeAll { $0.number == number } }
+  mutating func unread(_ number: UInt64) {
+    if let tag = resting.first(where: { $0.number == number })?.tag { unread(tag) }
+    resting.removeAll { $0.number == number }
+  }
+
+  /// The same of one that may be the one that rests.
+  mutating func unread(_ tag: TagActivation) { unannounced.begin([tag.modulation]) }
+
+  /// The tag calls itself otherwise since it was selected last.
+  mutating func reselected(_ number: UInt64, _ tag: TagActivation) {
+    guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
+    resting[index].tag = tag
+    resting[index].hasLostPower = false
+  }
 
   /// The tag has been read, or it is known why it cannot be.
   ///
@@ -223,7 +250,7 @@ struct PlacementTracker {
   mutating func interrupted(_ number: UInt64) -> Bool {
     guard let tag = resting.first(where: { $0.number == number })?.tag else { return false }
     if isTooMuch(tag) { return true }
-    resting.removeAll { $0.number == number }
+    unread(number)
     return false
   }
 
@@ -235,7 +262,10 @@ struct PlacementTracker {
   ///   - tag: what it says of itself.
   /// - Returns: whether it has, and the tag counts as another one that was read.
   mutating func interrupted(_ number: UInt64, with old: UInt64, _ tag: TagActivation) -> Bool {
-    guard let index = resting.firstIndex(where: { $0.number == old }), isTooMuch(tag) else { return false }
+    guard let index = resting.firstIndex(where: { $0.number == old }), isTooMuch(tag) else {
+      unread(tag)
+      return false
+    }
     resting[index] = Resting(tag: tag, number: number)
     return true
   }
@@ -261,6 +291,44 @@ struct PlacementTracker {
     interruptions.removeAll { $0.misses >= Self.missesUntilAway }
   }
 
+  // MARK: After somebody else
+
+  /// Numbers go on behind those that were given meanwhile.
+  mutating func `continue`(after number: UInt64) { lastNumber = max(lastNumber, number) }
+
+  /// Whether the next look for `modulation` announces nothing.
+  func isQuiet(_ modulation: Modulation) -> Bool { quiet.include(modulation) }
+
+  /// Tags are wanted no more, and if they are again, it may be by somebody else: what has come and was not announced is nobody's.
+  mutating func stop() {
+    if !unannounced.areOver { quieten() }
+    unannounced = RemainingLooks()
+  }
+
+  /// Another program, or a reader session, has had the reader: what the next looks find was laid down for that.
+  mutating func quieten() {
+    quiet.begin(modulations)
+    fieldWentOff()
+  }
+
+  /// A tag that a reader session has left on the reader: it counts as there, and is not announced until it has been away.
+  ///
+  /// - Parameters:
+  ///   - tag: what it says of itself.
+  ///   - uid: by which UID the daemon knows it and hears of its removal; nil where it does not.
+  /// - Returns: what becomes of the stay that it had before.
+  mutating func leaveAlone(_ tag: TagActivation, knownAs uid: [UInt8]?) -> [Outcome] {
+    fieldWentOff()
+    let index = resting.firstIndex { $0.tag.isSameTag(as: tag) } ?? resting.firstIndex { $0.mayBe(tag) }
+    let old = index.map { resting.remove(at: $0) }
+    var new = Resting(tag: tag, number: nil, avoidedUID: uid ?? old?.avoidedUID)
+    new.hasLostPower = true
+    resting.append(new)
+    let forgotten = [old?.avoidedUID].compactMap { $0 }.filter { $0 != new.avoidedUID }
+    let left = [old?.number].compactMap { $0 }.map { Outcome.left($0) }
+    return left + forget(forgotten)
+  }
+
   /// The reader is gone, and whatever was on it.
   ///
   /// The tag with which the device has failed stays known, and so does one to be left alone that this process has not found: where a
@@ -269,6 +337,7 @@ struct PlacementTracker {
     let numbers = resting.compactMap(\.number)
     let uids = resting.compactMap(\.avoidedUID)
     resting = []
+    (quiet, unannounced) = (RemainingLooks(), RemainingLooks())
     return numbers.map { .left($0) } + forget(uids)
   }
 }

@@ -26,8 +26,8 @@ extension Poller {
       try announce(number, examined)
     case .lost(let examined):
       guard tracker.interrupted(number) else { return try abandon(number, device) }
-      try release(device)
       try announce(number, examined)
+      try release(device)
     case .interrupted:
       tracker.unread(number)
       try abandon(number, device)
@@ -55,10 +55,11 @@ extension Poller {
       try announce(number, examined)
     case .lost(let examined):
       guard tracker.interrupted(number, with: resting, tag) else { return try abandon(number, device) }
-      try release(device)
       try report(.removed(placement: resting))
       try announce(number, examined)
+      try release(device)
     case .interrupted:
+      tracker.unread(tag)
       try abandon(number, device)
     }
   }
@@ -100,10 +101,15 @@ extension Poller {
 
     /// - Parameters:
     ///   - tag: the tag.
-    ///   - reading: what was read of it; nil where it could not even be selected.
-    init(_ tag: TagActivation, _ reading: Reading?) {
+    ///   - reading: what was read of it; nil where it was not.
+    ///   - another: what answers in its place; nil where nothing does.
+    init(_ tag: TagActivation, _ reading: Reading?, another: TagActivation? = nil) {
       self.tag = tag
-      content = reading?.content ?? .problem(reason: "damaged: the tag is found, but cannot be selected")
+      let obstacle =
+        another == nil
+        ? "damaged: the tag is found, but cannot be selected"
+        : "the tag is found, but another one answers in its place; lay it on the reader alone"
+      content = reading?.content ?? .problem(reason: obstacle)
     }
   }
 
@@ -130,11 +136,13 @@ extension Poller {
   ) throws(Interruption) -> Examination {
     let end = SuspendingClock.now + Self.readingAllowance
     if selected != wanted { try selectAgain(wanted, device) }
-    guard var tag = selected, tag.isSamePlacement(as: wanted) else { return .lost(Examined(wanted, nil)) }
+    guard var tag = selected, tag.isSamePlacement(as: wanted) else {
+      return .lost(Examined(wanted, nil, another: selected))
+    }
     var before: Reading?
     for attempt in 1...Self.attempts {
       guard let reading = try read(&tag, until: end, device) else { return .interrupted }
-      guard !isAnother(tag, than: numbers) else { return .lost(Examined(wanted, before)) }
+      guard !isAnother(tag, than: numbers) else { return .lost(Examined(wanted, before, another: tag)) }
       if !reading.isDoubtful(after: before) || attempt == Self.attempts { return .read(Examined(tag, reading)) }
       before = reading
       if try isInterrupted() { return .interrupted }
@@ -154,10 +162,10 @@ extension Poller {
     }
   }
 
-  /// Lets go of a tag that is not announced.
+  /// Lets go of a tag that is not announced. What is known is said first: where the device fails, nothing else would end the placement.
   private func abandon(_ number: UInt64, _ device: Device) throws(Interruption) {
-    try release(device)
     try report(.removed(placement: number))
+    try release(device)
   }
 
   /// Lets go of what is selected: the next look begins anew.
@@ -208,11 +216,5 @@ extension Poller {
       throw TagChannelError(.aborted, "the daemon is gone")
     }
     guard !isInterrupted else { throw TagChannelError(.aborted, "the daemon wants something else") }
-  }
-}
-
-extension Placement {
-  fileprivate init(_ number: UInt64, _ tag: TagActivation) {
-    self.init(number: number, technology: tag.type.description, uid: tag.identifier)
   }
 }

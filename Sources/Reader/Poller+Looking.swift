@@ -90,14 +90,20 @@ extension Poller {
   /// is found again.
   private func giveUp(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
     for outcome in outcomes {
-      if case .arrived(let number, _) = outcome { tracker.unread(number) } else { try say(outcome) }
+      switch outcome {
+      case .arrived(let number, _): tracker.unread(number)
+      case .uncertain(_, _, let tag): tracker.unread(tag)
+      case .left, .avoided, .unwanted, .forgotten: try say(outcome)
+      }
     }
   }
 
   /// Looks for one technology. A tag that is found alone is selected then, unless a second one was looked for.
   private func list(_ modulation: Modulation, _ device: Device) throws(Interruption) -> [TagActivation] {
     noticeFieldOff(device)
-    let mayBeTwo = modulation.mayBeTwo && tracker.resting.contains { $0.tag.modulation == modulation }
+    let mayBeTwo =
+      modulation.mayBeTwo
+      && (tracker.isQuiet(modulation) || tracker.resting.contains { $0.tag.modulation == modulation })
     let tags = try asking(device) { (device) throws(Device.Failure) in
       try device.list(modulation, atMost: mayBeTwo ? 2 : 1)
     }
@@ -129,7 +135,7 @@ extension Poller {
     try asking(device) { (device) throws(Device.Failure) in try device.deselect() }
   }
 
-  private func isPresent(_ tag: TagActivation, _ device: Device) throws(Interruption) -> Bool {
+  func isPresent(_ tag: TagActivation, _ device: Device) throws(Interruption) -> Bool {
     // One that is left alone is asked for nothing.
     let isLeftAlone = tracker.resting.contains { $0.number == nil && $0.tag.isSameTag(as: tag) }
     let check = isLeftAlone ? PresenceCheck.look(sleepFirst: true) : PresenceCheck(tag)
@@ -155,25 +161,30 @@ extension Poller {
 
   private func read(_ newcomer: PlacementTracker.Outcome) throws(Interruption) {
     switch newcomer {
+    case .arrived(let number, let tag) where session != nil: try meet(tag, number)
     case .arrived(let number, let tag): try examine(tag, number)
     case .uncertain(let number, let resting, let tag): try compare(tag, number, with: resting)
     case .left, .avoided, .unwanted, .forgotten: break
     }
   }
 
-  private func say(_ outcome: PlacementTracker.Outcome) throws(Interruption) {
-    switch outcome {
-    case .arrived, .uncertain: break
-    case .left(let number):
-      try report(.removed(placement: number))
-    case .avoided(let uid):
+  func say(_ outcome: PlacementTracker.Outcome) throws(Interruption) {
+    if session != nil { return try sayInSession(outcome) }
+    if case .avoided = outcome {
       try report(.log(.notice, "a tag that was there when the process ended is left alone until it is taken away"))
-      try report(.log(.debug, "the tag \(Self.hexadecimal(uid)) is left alone"))
+    }
+    if let message = Self.message(of: outcome) { try report(message) }
+  }
+
+  /// What the daemon is told, where that is not about a tag that has come.
+  static func message(of outcome: PlacementTracker.Outcome) -> ReaderMessage? {
+    switch outcome {
+    case .arrived, .uncertain: nil
+    case .left(let number): .removed(placement: number)
+    case .avoided(let uid): .log(.debug, "the tag \(hexadecimal(uid)) is left alone")
     case .unwanted(let tag):
-      try report(
-        .log(.debug, "the tag \(Self.hexadecimal(tag.identifier)) is left alone: \(tag.type) is not configured"))
-    case .forgotten(let uid):
-      try report(.forgotten(uid: uid))
+      .log(.debug, "the tag \(hexadecimal(tag.identifier)) is left alone: \(tag.type) is not configured")
+    case .forgotten(let uid): .forgotten(uid: uid)
     }
   }
 

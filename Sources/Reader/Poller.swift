@@ -2,28 +2,37 @@ import Journal
 import ReaderLink
 import Tags
 
-/// The life of a reader: finds its device, looks for tags while it may, reads each one once, and notices that it is away.
+/// The life of a reader: finds its device, looks for tags while it may, reads each one once, and notices that it is away; or does the
+/// same for a reader session, with what its client wants to be done with a tag instead of reading.
 ///
-/// Here is what becomes of the device; looking for tags, watching those that rest and reading them have files of their own.
+/// Here is what becomes of the device; looking for tags, watching those that rest, reading them and sessions have files of their own.
 final class Poller {
   let options: ReaderOptions
   let daemon: DaemonConnection
   private let context: OpaquePointer
   private var schedule: OpeningSchedule
 
+  /// What is looked for, and what is there: in a session, what concerns that.
   var tracker: PlacementTracker
   var plan: PollPlan
   var presence: PresencePlan
   var counters = ReaderCounters()
+  /// The session that is under way.
+  var session: TagSession?
+  /// The device is closed for another program, and the daemon knows.
+  private var isLent = false
 
   private(set) var device: Device?
   private var last = LastDevice()
   private var openedAt = SuspendingClock.now
-  private var isScanning = false
+  var isScanning = false
   /// The field is off, and the daemon knows.
-  private var isAtRest = false
+  var isAtRest = false
   /// The tag that the chip has selected; the field is on.
-  var selected: TagActivation?
+  var selected: TagActivation? {
+    // Each selection has a card begin anew.
+    didSet { session?.applicationIsDue = true }
+  }
   /// Whether a tag may be listening, selected by us or not.
   var mayListen = false
   /// How often the device had switched the field off at the last look.
@@ -42,6 +51,13 @@ final class Poller {
       plan.modulations, pollInterval: options.pollInterval, idleInterval: options.idlePollInterval)
   }
 
+  /// What was looked for, and what was there, before a session began.
+  struct Background {
+    var tracker: PlacementTracker
+    let plan: PollPlan
+    let presence: PresencePlan
+  }
+
   /// Serves the daemon until it says that it is enough.
   ///
   /// - Throws: `ReaderLinkError` where the daemon is gone.
@@ -50,15 +66,8 @@ final class Poller {
     // What the daemon has said before we started comes first: which tags to leave alone, above all.
     try daemon.sleep(.zero)
     while !daemon.isShuttingDown {
-      for tag in daemon.takeAvoided() { tracker.avoid(tag) }
       do throws(Interruption) {
-        let isToLook = daemon.takeLookForDevice()
-        guard let device else {
-          if isToLook { schedule.hurry() }
-          try find()
-          continue
-        }
-        if daemon.wantsScanning { try scan(device) } else { try rest(device, isToAnswer: isToLook) }
+        try serve()
       } catch {
         switch error {
         case .daemonGone(let error): throw error
@@ -66,6 +75,26 @@ final class Poller {
         }
       }
     }
+  }
+
+  /// One step, of whatever is wanted now.
+  private func serve() throws(Interruption) {
+    for tag in daemon.takeAvoided() { avoid(tag) }
+    if let session, try isOver(session) { try end(session) }
+    for number in daemon.orders.takeEndings() { try report(.sessionEnded(number)) }
+    // Between two steps nothing is being read. Where the field is ours to switch off, that comes first.
+    if device == nil || isAtRest || daemon.orders.session != nil || daemon.orders.wantsLoan { try answerStops() }
+    if daemon.orders.wantsLoan { return try lend() }
+    if daemon.orders.isLoanUnanswered { try takeBack() }
+    let isToLook = daemon.takeLookForDevice()
+    guard let device else {
+      // The daemon knows that there is none.
+      daemon.orders.drop()
+      if isToLook { schedule.hurry() }
+      return try find()
+    }
+    if let options = daemon.orders.session { return try serve(options, device) }
+    if daemon.wantsScanning && daemon.stops == 0 { try scan(device) } else { try rest(device, isToAnswer: isToLook) }
   }
 
   /// Leaves no field on. A chip that is only slow has not done what it was told last, or not yet; whoever opens it makes it begin
@@ -80,7 +109,9 @@ final class Poller {
       try? daemon.promise(daemon.timing.closing)
       self.device = nil
     }
-    guard let leftOn = last.leftOn, case .success = DeviceSearch(configured: leftOn).candidate(context) else { return }
+    guard !isLent, let leftOn = last.leftOn, case .success = DeviceSearch(configured: leftOn).candidate(context) else {
+      return
+    }
     try? daemon.promise(daemon.timing.opening)
     device = try? Device.open(leftOn, context)
     try? daemon.promise(daemon.timing.closing)
@@ -163,11 +194,51 @@ final class Poller {
     device = nil
     selected = nil
     mayListen = false
+    daemon.allow(.zero)
+    daemon.orders.drop()
     try daemon.report(.log(.warning, failure.reason))
     // Nobody says that the field is off before the device is open again, or away.
     isScanning = false
     try daemon.report(.state(.failed(reason: failure.reason)))
     schedule.lost(connectionString, openedAt: openedAt, at: .now)
+    for outcome in dropSession() { if let message = Self.message(of: outcome) { try daemon.report(message) } }
+  }
+
+  // MARK: Lending
+
+  /// Closes the device for another program, and sleeps.
+  private func lend() throws(Interruption) {
+    if device != nil {
+      if let device {
+        try letGo(device)
+        try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      }
+      try reportCounters()
+      counters.chipCommands += device?.commands ?? 0
+      try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.closing) }
+      device = nil
+      try report(.scanning(false))
+    }
+    (isScanning, isAtRest, isLent) = (false, false, true)
+    daemon.forgetState()
+    if daemon.orders.isLoanUnanswered {
+      daemon.orders.loanIsAnswered()
+      try report(.lent(true))
+    }
+    _ = daemon.takeLookForDevice()
+    try asking { () throws(ReaderLinkError) in
+      try daemon.promiseNothing()
+      try daemon.sleep(nil)
+    }
+  }
+
+  /// The device is ours again, and what lies on the reader was laid down for somebody else.
+  private func takeBack() throws(Interruption) {
+    daemon.orders.loanIsAnswered()
+    isLent = false
+    tracker.quieten()
+    schedule.hurry()
+    try report(.lent(false))
   }
 
   /// Switches the field off and sleeps. `isToAnswer`: the daemon wants to know whether the device is there.
@@ -187,10 +258,21 @@ final class Poller {
       try asking { () throws(ReaderLinkError) in try daemon.beat() }
       try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
     }
+    try answerStops()
+    if daemon.wantsScanning { return }
     try asking { () throws(ReaderLinkError) in
       try daemon.promiseNothing()
       try daemon.sleep(nil)
     }
+  }
+
+  /// Says that nothing is being read that was laid down before the daemon wanted no more tags. Such a tag is nobody's, also where it lies
+  /// there when tags are wanted again: it may be another user's who is at the machine then.
+  private func answerStops() throws(Interruption) {
+    guard daemon.stops > 0 else { return }
+    // After a session it counts for nobody anyway.
+    if session == nil { tracker.stop() }
+    try asking { () throws(ReaderLinkError) in try daemon.answerStops() }
   }
 
   private func scan(_ device: Device) throws(Interruption) {
@@ -221,7 +303,11 @@ final class Poller {
 
   /// Whether the daemon wants something else, as it has said until now.
   func isInterrupted() throws(Interruption) -> Bool {
-    try asking { () throws(ReaderLinkError) in try daemon.isInterrupted() }
+    let session = session?.options.number
+    return try asking { () throws(ReaderLinkError) in
+      if let session { return try daemon.isInterrupted(session: session) }
+      return try daemon.isInterrupted()
+    }
   }
 
   /// Sleeps so long, or less: the daemon takes nobody for alive who wants to be silent for longer.

@@ -1,3 +1,4 @@
+import Names
 import ReaderLink
 
 /// What `tagroute-reader` is started with.
@@ -72,8 +73,9 @@ struct ReaderOptions: Equatable {
   ]
 
   private static func interval(_ option: String, _ value: String) throws(Mistake) -> Duration {
-    guard let milliseconds = Int(value), (10...10_000).contains(milliseconds) else {
-      throw Mistake(description: "\(option) \(value): 10 to 10000 milliseconds are possible")
+    guard let milliseconds = Int(value), Names.pollIntervals.contains(milliseconds) else {
+      let (least, most) = (Names.pollIntervals.lowerBound, Names.pollIntervals.upperBound)
+      throw Mistake(description: "\(option) \(value): \(least) to \(most) milliseconds are possible")
     }
     return .milliseconds(milliseconds)
   }

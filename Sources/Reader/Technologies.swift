@@ -22,6 +22,11 @@ struct Technologies: Equatable {
     self.types = types
   }
 
+  /// - Parameter names: as in `Names.technologies`, none for all; those that are not known are nothing that could be found.
+  init(names: [String]) {
+    types = names.isEmpty ? TagType.configurable : TagType.configurable.filter { names.contains($0.description) }
+  }
+
   /// What has to be looked for to find them.
   var modulations: Set<Modulation> { Set(types.flatMap(\.modulations)) }
 

@@ -5,6 +5,8 @@ public struct DaemonLink: ~Copyable {
   private let descriptor: Int32
   private let end: Int32
   private var decoder = FrameDecoder()
+  /// Bytes that are read at once: a message to be written on a tag has many.
+  private static let mostAtOnce = 32 * 1024
 
   /// - Parameters:
   ///   - descriptor: a connected stream socket, open as long as the process lives.
@@ -37,7 +39,7 @@ public struct DaemonLink: ~Copyable {
     let readable = try wait(timeout)
     if readable.end { return [.shutDown] }
     guard readable.link else { return [] }
-    var bytes = [UInt8](repeating: 0, count: 4096)
+    var bytes = [UInt8](repeating: 0, count: Self.mostAtOnce)
     let count = read(descriptor, &bytes, bytes.count)
     if count < 0 && errno == EINTR { return [] }
     guard count > 0 else { throw ReaderLinkError("the end of the link") }

@@ -8,8 +8,24 @@ public enum ReaderLimits {
   public static let text = 1024
   /// Bytes of a UID (ISO/IEC 14443-3 allows 4, 7 and 10).
   public static let uid = 10
+  /// Tags that rest on a reader at a time, as far as anybody keeps track of them. Fewer fit into a field.
+  public static let tags = 8
   /// Bytes of a technology's name.
   public static let technology = 32
+  /// Technologies that a reader session may name.
+  public static let technologies = 8
+  /// Application identifiers that a reader session may name.
+  public static let applications = 16
+  /// Bytes of an application identifier (ISO/IEC 7816-4, 12.2.3: a registered provider, and up to 11 bytes more).
+  public static let applicationIdentifier = 5...16
+  /// System codes that a reader session may name.
+  public static let systemCodes = 8
+  /// Historical bytes of an answer to select, which has at most 254 bytes.
+  public static let historicalBytes = 254
+  /// Bytes of a command for a tag: an APDU of extended length (ISO/IEC 7816-4, 5.2), header, Lc, data and Le.
+  public static let command = 4 + 3 + 65_535 + 2
+  /// Bytes of a tag's answer: an APDU's data of at most 65,536 bytes and its status word.
+  public static let answer = 65_536 + 2
 }
 
 /// What came over the link is not a message: what it was instead.

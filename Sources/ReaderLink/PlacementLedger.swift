@@ -2,7 +2,7 @@
 /// process has to leave alone.
 struct PlacementLedger {
   /// Tags that rest at a time, and tags to be avoided that are remembered.
-  static let most = 8
+  static let most = ReaderLimits.tags
   /// For how long after the end of its process a tag that makes up its UID counts as resting, whatever UID it has then: nobody
   /// saw whether it was taken away, and what lies there later may be another one.
   static let restAllowance = Duration.seconds(10)
@@ -23,6 +23,9 @@ struct PlacementLedger {
   private var generation: UInt64 = 0
   private var examining: Placement?
   private var resting: [Placement] = []
+  /// Tags of the reader session that is under way, and the one that something is being done with.
+  private var inSession: [Placement] = []
+  private var operated: UInt64?
   private var avoided: [Avoided] = []
   /// Whether the present process has had the device open.
   private var hasHadDevice = false
@@ -51,12 +54,29 @@ struct PlacementLedger {
     // Those that it was told to leave alone, and did not say are away, rested until now, if it looked.
     if hasHadDevice && wasLooking { for index in avoided.indices { avoided[index].seen = now } }
     for placement in resting { avoid(placement, isSuspect: false, at: now) }
-    if let examining { avoid(examining, isSuspect: true, at: now) }
+    let suspect = examining ?? inSession.first { $0.number == operated }
+    endSession(at: now)
+    if let suspect { avoid(suspect, isSuspect: true, at: now) }
     defer {
       resting = []
       examining = nil
     }
-    return (resting.map(\.number), examining)
+    return (resting.map(\.number), suspect)
+  }
+
+  /// The reader session has ended: what it has found and nobody has taken away is left alone, by this process as by the next one.
+  mutating func endSession(at now: Instant) {
+    for placement in inSession { avoid(placement, isSuspect: false, at: now) }
+    inSession = []
+    operated = nil
+  }
+
+  /// Something is being done with the tag of that placement; nil once it is done.
+  mutating func operate(on placement: UInt64?) { operated = placement }
+
+  /// The number by which the present process knows a placement; nil where it is none of its own.
+  func own(_ number: UInt64) -> UInt64? {
+    number >> 32 == generation ? number & UInt64(UInt32.max) : nil
   }
 
   /// Takes in what a process says of tags; what else it says is left out.
@@ -84,7 +104,24 @@ struct PlacementLedger {
     case .forgotten(let uid):
       avoided.removeAll { $0.uid == uid }
       return nil
+    case .sessionTag(let session, let tag):
+      let placement = try unique(tag.placement)
+      guard !inSession.contains(where: { $0.number == placement.number }) else {
+        throw ReaderLinkError("reported a tag twice")
+      }
+      if examining?.number == placement.number { examining = nil }
+      inSession.append(placement)
+      guard inSession.count <= Self.most else { throw ReaderLinkError("reported tags without end") }
+      return .sessionTag(session, tag.at(placement))
+    case .sessionTagRemoved(let session, let number):
+      let number = try unique(number)
+      guard let index = inSession.firstIndex(where: { $0.number == number }) else {
+        throw ReaderLinkError("missed a tag that it had not reported")
+      }
+      inSession.remove(at: index)
+      return .sessionTagRemoved(session, placement: number)
     case .heartbeat, .state, .scanning, .counters, .log: return nil
+    case .sessionBegan, .sessionEnded, .performed, .progress, .lent, .stopped: return nil
     }
   }
 

@@ -21,7 +21,8 @@ public struct AvoidedTag: Sendable, Hashable {
 /// What the daemon tells a reader process.
 public enum ReaderCommand: Sendable, Hashable {
   /// Look for tags, or stop doing so. Answered by `ReaderMessage.scanning`; when `scanning(false)` comes back the RF field
-  /// is off.
+  /// is off. Each order to stop is carried out, also where another one follows at once, and answered by `ReaderMessage.stopped`; the
+  /// daemon waits for that before it says anything else of looking.
   case scan(Bool)
   /// Neither examine nor announce this tag until it has been away: it was announced by an earlier process, or it brought that
   /// process down. One tag and no second one. Answered by `ReaderMessage.forgotten` with this UID once it is away.
@@ -30,12 +31,32 @@ public enum ReaderCommand: Sendable, Hashable {
   /// of one looks for it; one that has it asks it for a sign of life. Answered by a heartbeat, and by
   /// `ReaderMessage.state` where that is another one.
   case lookForDevice
+  /// Begin a reader session: stop looking for tags to announce, and report every tag in the field that the session is to be told of,
+  /// also one that has rested there before, and keep it selected with its power on. Answered by `ReaderMessage.sessionBegan`, then
+  /// `sessionTag` and `sessionTagRemoved` as tags come and go. One session at a time. It is dropped without a
+  /// word where there is no device, or where that fails, as `ReaderMessage.state` says.
+  case beginSession(ReaderSessionOptions)
+  /// End that session, whatever it is doing, between two exchanges. Answered by `ReaderMessage.sessionEnded`, also where it is none;
+  /// the field is off then, or, if `scan(true)` holds, tags are looked for again. What lies on the reader is not announced until it
+  /// has been away.
+  case endSession(UInt64)
+  /// Forget the tags of that session, switch the field off and on, and look anew: what is there gets another number.
+  case restartPolling(UInt64)
+  /// Do something with the tag of a placement in that session. Answered by `ReaderMessage.performed` with the number of the request,
+  /// in the order of the requests.
+  case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
+  /// True: end whatever is being done, switch the field off, close the device, so that another program can open it, and sleep.
+  /// False: open it again. Answered by `ReaderMessage.lent`.
+  case lend(Bool)
   /// Switch the field off, close the device and exit.
   case shutDown
 }
 
 extension ReaderCommand {
-  private enum Kind: UInt8 { case scan = 1, avoid, shutDown, lookForDevice }
+  private enum Kind: UInt8 {
+    case scan = 1
+    case avoid, shutDown, lookForDevice, beginSession, endSession, restartPolling, perform, lend
+  }
 
   /// The frame that carries this command.
   public var frame: [UInt8] {
@@ -54,6 +75,27 @@ extension ReaderCommand {
       return FrameWriter(kind: Kind.shutDown.rawValue).frame
     case .lookForDevice:
       return FrameWriter(kind: Kind.lookForDevice.rawValue).frame
+    case .beginSession(let options):
+      var writer = FrameWriter(kind: Kind.beginSession.rawValue)
+      writer.write(options)
+      return writer.frame
+    case .endSession(let number):
+      var writer = FrameWriter(kind: Kind.endSession.rawValue)
+      writer.write(number)
+      return writer.frame
+    case .restartPolling(let number):
+      var writer = FrameWriter(kind: Kind.restartPolling.rawValue)
+      writer.write(number)
+      return writer.frame
+    case .perform(let session, let request, let placement, let operation):
+      var writer = FrameWriter(kind: Kind.perform.rawValue)
+      for number in [session, request, placement] { writer.write(number) }
+      writer.write(operation)
+      return writer.frame
+    case .lend(let on):
+      var writer = FrameWriter(kind: Kind.lend.rawValue)
+      writer.write(on)
+      return writer.frame
     }
   }
 
@@ -71,6 +113,15 @@ extension ReaderCommand {
       self = .avoid(AvoidedTag(uid: uid, technology: technology, mayHaveChanged: try reader.boolean()))
     case .shutDown: self = .shutDown
     case .lookForDevice: self = .lookForDevice
+    case .beginSession: self = .beginSession(try reader.sessionOptions())
+    case .endSession: self = .endSession(try reader.integer(UInt64.self))
+    case .restartPolling: self = .restartPolling(try reader.integer(UInt64.self))
+    case .perform:
+      let session = try reader.integer(UInt64.self)
+      let request = try reader.integer(UInt64.self)
+      let placement = try reader.integer(UInt64.self)
+      self = .perform(session: session, request: request, placement: placement, try reader.operation())
+    case .lend: self = .lend(try reader.boolean())
     case nil: throw ReaderLinkError("a command of the unknown kind \(reader.kind)")
     }
     try reader.end()

@@ -16,10 +16,14 @@ final class ReaderLinkEnd {
   typealias Handler = @Sendable (Arrival) -> Void
 
   private let descriptor: FileDescriptor
+  private let loop: EventLoop
   private var watch: DescriptorWatch?
+  /// What the socket had no room for. The process takes it as it goes on, or is ended because it is not heard of.
+  private var unsent: ArraySlice<UInt8> = []
   private let handler: Handler
   private var decoder = FrameDecoder()
   private var isOpen = true
+  private var isWaitingForRoom = false
 
   /// Makes a connected pair.
   ///
@@ -42,17 +46,56 @@ final class ReaderLinkEnd {
 
   private init(_ descriptor: FileDescriptor, on loop: EventLoop, _ handler: @escaping Handler) throws(SystemError) {
     self.descriptor = descriptor
+    self.loop = loop
     self.handler = handler
-    // The watch keeps this object until it is closed.
-    nonisolated(unsafe) let end = self  // only ever touched on the loop that the handler runs on
-    watch = try DescriptorWatch(descriptor, on: loop) { end.readable() }
+    try watch(for: .reading)
   }
 
-  /// Sends a frame. A process that does not read what it is told is not heard of either, so a full socket is no case of
-  /// its own.
+  private func watch(for interest: DescriptorWatch.Interest) throws(SystemError) {
+    watch?.cancel()
+    // The watch keeps this object until it is closed.
+    nonisolated(unsafe) let end = self  // only ever touched on the loop that the handler runs on
+    watch = try DescriptorWatch(descriptor, for: interest, on: loop) { end.ready() }
+  }
+
+  /// Sends a frame, at once or as soon as there is room. A message to write on a tag is longer than what a socket holds; a process
+  /// that does not read what it is told is not heard of either, and what it is told before it is ended is bounded.
   func send(_ frame: [UInt8]) {
     guard isOpen else { return }
-    _ = Glibc.send(descriptor.rawValue, frame, frame.count, Int32(MSG_NOSIGNAL))
+    let isWaiting = !unsent.isEmpty
+    unsent += frame
+    if !isWaiting { flush() }
+  }
+
+  private func flush() {
+    let wasWaiting = isWaitingForRoom
+    while !unsent.isEmpty {
+      let count = unsent.withUnsafeBytes {
+        Glibc.send(descriptor.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0 && errno == EINTR { continue }
+      if count < 0 && errno == EAGAIN { break }
+      // Nobody reads it any more, which reading finds out.
+      guard count > 0 else {
+        unsent = []
+        break
+      }
+      unsent = unsent.dropFirst(count)
+    }
+    isWaitingForRoom = !unsent.isEmpty
+    if unsent.isEmpty { unsent = [] }
+    guard isWaitingForRoom != wasWaiting else { return }
+    do throws(SystemError) {
+      try watch(for: isWaitingForRoom ? [.reading, .writing] : .reading)
+    } catch {
+      // Without a watch the process is not heard of, which ends it.
+      watch = nil
+    }
+  }
+
+  private func ready() {
+    if isWaitingForRoom { flush() }
+    readable()
   }
 
   /// Reads what is left of a process that has ended.

@@ -1,5 +1,4 @@
 public import Journal
-import NDEF
 
 /// What a reader process tells the daemon.
 public enum ReaderMessage: Sendable, Hashable {
@@ -22,6 +21,23 @@ public enum ReaderMessage: Sendable, Hashable {
   case counters(ReaderCounters)
   /// A line for the log. Never the content of a tag above `debug`.
   case log(LogLevel, String)
+  /// The reader session of that number has begun: tags are looked for and reported to it.
+  case sessionBegan(UInt64)
+  /// It has ended, and the field is off; its requests have been answered.
+  case sessionEnded(UInt64)
+  /// It has found a tag: once a placement.
+  case sessionTag(UInt64, SessionTag)
+  /// The tag of that placement is away.
+  case sessionTagRemoved(UInt64, placement: UInt64)
+  /// What the operation of that request has come to.
+  case performed(request: UInt64, ReaderOperationResult)
+  /// Bytes that the operation of that request has moved so far; some four times a second where it takes long.
+  case progress(request: UInt64, bytes: UInt32)
+  /// Whether the device is closed for another program; then the field is off.
+  case lent(Bool)
+  /// The answer to each `scan(false)`, after whatever the order made of the device: what is said of tags from here on was not read before
+  /// the order came. Without it, a tag of the one who sat here before could pass for one of the next.
+  case stopped
 }
 
 /// A reader's device, as its process sees it.
@@ -58,6 +74,7 @@ extension ReaderMessage {
   private enum Kind: UInt8 {
     case absent = 1
     case ready, failed, scanning, examining, message, problem, removed, forgotten, heartbeat, counters, log
+    case sessionBegan, sessionEnded, sessionTag, sessionTagRemoved, performed, progress, lent, stopped
   }
 
   /// The frame that carries this message, texts cut to their limits.
@@ -99,6 +116,30 @@ extension ReaderMessage {
         $0.write(UInt32(clamping: level.rawValue))
         $0.write(text: text, ReaderLimits.text)
       }
+    case .sessionBegan(let number): Self.frame(.sessionBegan) { $0.write(number) }
+    case .sessionEnded(let number): Self.frame(.sessionEnded) { $0.write(number) }
+    case .sessionTag(let number, let tag):
+      Self.frame(.sessionTag) {
+        $0.write(number)
+        $0.write(tag)
+      }
+    case .sessionTagRemoved(let number, let placement):
+      Self.frame(.sessionTagRemoved) {
+        $0.write(number)
+        $0.write(placement)
+      }
+    case .performed(let request, let result):
+      Self.frame(.performed) {
+        $0.write(request)
+        $0.write(result)
+      }
+    case .progress(let request, let bytes):
+      Self.frame(.progress) {
+        $0.write(request)
+        $0.write(bytes)
+      }
+    case .lent(let on): Self.frame(.lent) { $0.write(on) }
+    case .stopped: Self.frame(.stopped) { _ in }
     }
   }
 
@@ -124,10 +165,7 @@ extension ReaderMessage {
     case .examining: self = .examining(try reader.placement())
     case .message:
       let placement = try reader.placement()
-      let bytes = try reader.bytes(1...ReaderLimits.message, "an NDEF message")
-      // The process has checked this; the daemon hands on nothing that it has only been told.
-      guard (try? NDEFMessage(decoding: bytes)) != nil else { throw ReaderLinkError("an NDEF message that is none") }
-      self = .tag(TagReport(placement: placement, content: .message(bytes)))
+      self = .tag(TagReport(placement: placement, content: .message(try reader.ndefMessage())))
     case .problem:
       let placement = try reader.placement()
       self = .tag(TagReport(placement: placement, content: .problem(reason: try reader.text(ReaderLimits.text))))
@@ -145,6 +183,22 @@ extension ReaderMessage {
         throw ReaderLinkError("a log line of the unknown level \(number)")
       }
       self = .log(level, try reader.text(ReaderLimits.text))
+    case .sessionBegan: self = .sessionBegan(try reader.integer(UInt64.self))
+    case .sessionEnded: self = .sessionEnded(try reader.integer(UInt64.self))
+    case .sessionTag:
+      let number = try reader.integer(UInt64.self)
+      self = .sessionTag(number, try reader.sessionTag())
+    case .sessionTagRemoved:
+      let number = try reader.integer(UInt64.self)
+      self = .sessionTagRemoved(number, placement: try reader.integer(UInt64.self))
+    case .performed:
+      let request = try reader.integer(UInt64.self)
+      self = .performed(request: request, try reader.operationResult())
+    case .progress:
+      let request = try reader.integer(UInt64.self)
+      self = .progress(request: request, bytes: try reader.integer(UInt32.self))
+    case .lent: self = .lent(try reader.boolean())
+    case .stopped: self = .stopped
     case nil: throw ReaderLinkError("a message of the unknown kind \(reader.kind)")
     }
     try reader.end()

@@ -95,7 +95,8 @@ public actor ReaderProcess {
   /// Starts the process, and keeps one alive from here on.
   public func start() { handle(.start) }
 
-  /// Looks for tags, or stops doing so. `.scanning` follows when it is so; a process that is started later is told.
+  /// Looks for tags, or stops doing so. `.scanning` follows when it is so; a process that is started later is told. After an order to
+  /// stop `.stopped` follows, once however often the order is taken back and given anew until then; tags are looked for again after that.
   ///
   /// - Parameter on: whether to look for tags.
   public func setScanning(_ on: Bool) { handle(.scan(on)) }
@@ -103,6 +104,40 @@ public actor ReaderProcess {
   /// Sees at once whether the device is there, since something was plugged in or unplugged. A process that waits to be
   /// started again is started now.
   public func lookForDevice() { handle(.lookForDevice) }
+
+  // MARK: Reader sessions
+
+  /// Begins a reader session: `.sessionBegan` follows, or `.sessionLost` where none can begin. One at a time; meanwhile no tags are
+  /// looked for to be announced, whatever `setScanning` says.
+  ///
+  /// - Parameter options: its number and the tags that it is told of, within `ReaderLimits`.
+  public func beginSession(_ options: ReaderSessionOptions) { handle(.beginSession(options)) }
+
+  /// Ends a reader session: `.sessionEnded` follows, or `.sessionLost`; nothing where there is no such session any more.
+  ///
+  /// - Parameter number: the session.
+  public func endSession(_ number: UInt64) { handle(.endSession(number)) }
+
+  /// Forgets the tags of a session and looks anew, with the field off for a moment.
+  ///
+  /// - Parameter number: the session.
+  public func restartPolling(_ number: UInt64) { handle(.restartPolling(number)) }
+
+  /// Does something with a tag of a session: `.performed` follows, whatever happens, once for each request and in their order.
+  ///
+  /// - Parameters:
+  ///   - operation: what to do, within `ReaderLimits` and `ReaderOperation.timeouts`.
+  ///   - request: a number that no other request has.
+  ///   - placement: the tag.
+  ///   - session: the session.
+  public func perform(_ operation: ReaderOperation, request: UInt64, placement: UInt64, session: UInt64) {
+    handle(.perform(session: session, request: request, placement: placement, operation))
+  }
+
+  /// Closes the device for another program, or opens it again. `.lent` follows when it is so; a session ends before that.
+  ///
+  /// - Parameter on: whether to close it.
+  public func lend(_ on: Bool) { handle(.lend(on)) }
 
   /// Ends the process for good: asks it to switch its field off and end, kills it where it is not heard of in time or does not
   /// end within `ReaderTiming.stop`, and waits until it is reaped, but no longer than `ReaderTiming.kill` more.

@@ -17,6 +17,26 @@ public enum ReaderProcessEvent: Sendable, Hashable {
   case crashed(ReaderCrash)
   /// A line for the log.
   case log(LogLevel, String)
+  /// The reader session of that number has begun.
+  case sessionBegan(UInt64)
+  /// It has ended as it was told to, and the field is off. Every request of it has been answered before.
+  case sessionEnded(UInt64)
+  /// It cannot begin or go on: the device or its process failed. Every request of it has been answered before. The reason is in words
+  /// for a person. There is nothing to end any more.
+  case sessionLost(UInt64, reason: String)
+  /// The session has found a tag.
+  case sessionTag(UInt64, SessionTag)
+  /// The tag of that placement is away. Where a session ends, those that are still there are not named.
+  case sessionTagRemoved(UInt64, placement: UInt64)
+  /// What the operation of that request has come to; once for each request.
+  case performed(request: UInt64, ReaderOperationResult)
+  /// Bytes that the operation of that request has moved so far.
+  case progress(request: UInt64, bytes: UInt32)
+  /// Whether the device is closed for another program. A process that is started later is told to leave it closed.
+  case lent(Bool)
+  /// `setScanning(false)` is done: no tag that was read before that is still to come. A process that has ended, or is as good as that,
+  /// has stopped, whatever its field does.
+  case stopped
 }
 
 /// A reader process that ended though nobody asked it to.

@@ -12,6 +12,11 @@ struct ReaderSupervision {
     case scan(Bool)
     /// Something was plugged in or unplugged.
     case lookForDevice
+    case beginSession(ReaderSessionOptions)
+    case endSession(UInt64)
+    case restartPolling(UInt64)
+    case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
+    case lend(Bool)
     case stop
     /// A message that the link has already checked for form.
     case received(ReaderMessage)
@@ -38,7 +43,7 @@ struct ReaderSupervision {
     case abandon
   }
 
-  private enum Phase {
+  enum Phase {
     case idle
     case running
     /// Killed, and the reason is known; it is not yet reaped.
@@ -57,32 +62,44 @@ struct ReaderSupervision {
   static let changeWindow = Duration.seconds(60)
   /// How long a process may live after it has closed its link.
   static let hangUpAllowance = Duration.milliseconds(500)
-  private let timing: ReaderTiming
-  private var phase = Phase.idle
-  private var wantsScanning = false
-  private var reportsScanning = false
-  /// A process has ended while the field was on, and no other has had the device open since.
-  private var isFieldInDoubt = false
-  private var restarts = RestartSchedule()
-  private var placements = PlacementLedger()
-  private var reader: ReaderState?
+  let timing: ReaderTiming
+  var phase = Phase.idle
+  var wantsScanning = false
+  var reportsScanning = false
+  /// By when the process, which was told to look for no tags, has to have answered that it has stopped; nil where it was not, or has.
+  var stopDeadline: Instant?
+  /// It is told to look again only then: two such answers on their way could not be told from each other.
+  var isStopping: Bool { stopDeadline != nil }
+  /// Whether it has begun to look since, as it may once: before it has read the order.
+  var hasBegunSinceOrder = false
+  /// A process has ended, or a session could not go on, while the field was on, and no device has been opened since.
+  var isFieldInDoubt = false
+  var restarts = RestartSchedule()
+  var placements = PlacementLedger()
+  var sessions: SessionLedger
+  var loan = DeviceLoan()
+  var reader: ReaderState?
   /// Whether the present process has said anything. It does before it opens a device.
-  private var hasSpoken = false
+  var hasSpoken = false
   private var changes = 0
   private var changeWindowEnd: Instant?
 
   /// When the process is dead unless it is heard of before, or it is time to start it.
-  private var lifeDeadline: Instant?
+  var lifeDeadline: Instant?
   /// When the process has to have done what it was told: a sign of life is no answer.
-  private var obedienceDeadline: Instant?
+  var obedienceDeadline: Instant?
 
   /// - Parameter timing: how long the process may take for what it does.
-  init(_ timing: ReaderTiming) { self.timing = timing }
+  init(_ timing: ReaderTiming) {
+    self.timing = timing
+    sessions = SessionLedger(timing)
+  }
 
   /// When `tick` is due. Nil: nothing is due.
   var deadline: Instant? {
-    guard let lifeDeadline, let obedienceDeadline else { return lifeDeadline ?? obedienceDeadline }
-    return min(lifeDeadline, obedienceDeadline)
+    // Of one that ends nothing else is expected.
+    guard case .running = phase else { return lifeDeadline }
+    return [lifeDeadline, obedienceDeadline, stopDeadline, sessions.deadline, loan.deadline].compactMap { $0 }.min()
   }
 
   /// Whether the process has promised nothing, and nothing is expected of it.
@@ -101,9 +118,13 @@ struct ReaderSupervision {
     return actions
   }
 
+  /// Whether the process is to look for tags to announce: neither before it has stopped as it was told, nor in a session, nor while
+  /// its device is lent.
+  var isToScan: Bool { wantsScanning && !isStopping && !sessions.isBusy && !loan.isWanted }
+
   /// Whether the process does otherwise than it was told. Without a device it can only leave the field off.
   private var isDisobedient: Bool {
-    guard case .running = phase, reportsScanning != wantsScanning else { return false }
+    guard case .running = phase, reportsScanning != isToScan, !sessions.isBusy, loan.isSettled else { return false }
     switch reader {
     case .ready: return true
     // The field of a device that does not answer is nobody's to switch off.
@@ -121,6 +142,20 @@ struct ReaderSupervision {
       return scan(on, at: now)
     case .lookForDevice:
       return lookForDevice(at: now)
+    case .beginSession(let options):
+      return told(sessions.begin(options, unless: obstacleToSession, at: now), at: now)
+    case .endSession(let number):
+      return told(sessions.end(number, at: now), at: now)
+    case .restartPolling(let number):
+      return told(sessions.restartPolling(number), at: now)
+    case .perform(let session, let request, let placement, let operation):
+      let own = placements.own(placement)
+      defer { placements.operate(on: sessions.operated) }
+      let actions = sessions.perform(
+        operation, request: request, placement: placement, own: own, session: session, at: now)
+      return told(actions, at: now)
+    case .lend(let on):
+      return lend(on, at: now)
     case .stop:
       return stop(at: now)
     case .received(let message):
@@ -130,7 +165,7 @@ struct ReaderSupervision {
       case .idle, .ending, .waiting, .stoppingKilled, .stopped: return []
       }
     case .violated(let what):
-      return kill("it sent \(what)")
+      return kill("it sent \(what)", at: now)
     case .hungUp:
       // It is ending, and its exit will say how; or it only wants to be left alone, and is not.
       if case .running = phase { lifeDeadline = now + Self.hangUpAllowance }
@@ -146,7 +181,7 @@ struct ReaderSupervision {
     }
   }
 
-  private mutating func spawn(at now: Instant) -> [Action] {
+  mutating func spawn(at now: Instant) -> [Action] {
     phase = .running
     hasSpoken = false
     restarts.started(at: now)
@@ -157,72 +192,48 @@ struct ReaderSupervision {
     changeWindowEnd = nil
     var actions = [Action.spawn]
     actions += placements.avoided(at: now).map { .send(.avoid($0)) }
+    if let isLent = loan.begin(at: now, within: ReaderTiming.start + timing.opening) {
+      actions.append(.send(.lend(isLent)))
+    }
     if wantsScanning { actions.append(.send(.scan(true))) }
     return actions
   }
 
-  private mutating func scan(_ on: Bool, at now: Instant) -> [Action] {
-    guard on != wantsScanning else { return [] }
-    wantsScanning = on
-    // Each order has its own time.
-    obedienceDeadline = nil
-    guard case .running = phase else { return [] }
-    expectAnswer(at: now)
-    return [.send(.scan(on))]
-  }
-
-  private mutating func lookForDevice(at now: Instant) -> [Action] {
-    switch phase {
-    case .running:
-      expectAnswer(at: now)
-      return [.send(.lookForDevice)]
-    case .waiting:
-      return restarts.hurry() ? spawn(at: now) : []
-    case .idle, .ending, .stopping, .stoppingKilled, .stopped: return []
-    }
-  }
-
-  /// A process that is busy has said until when; one that sleeps has to answer now.
-  private mutating func expectAnswer(at now: Instant) {
-    lifeDeadline = max(lifeDeadline ?? now, now + ReaderTiming.answer)
-  }
-
-  private mutating func stop(at now: Instant) -> [Action] {
-    switch phase {
-    case .running:
-      let end = now + ReaderTiming.stop
-      phase = .stopping(until: end)
-      if !hasSpoken { lifeDeadline = nil }
-      expectAnswer(at: now)
-      lifeDeadline = lifeDeadline.map { min($0, end) }
-      return [.send(.shutDown)]
-    case .ending:
-      phase = .stoppingKilled
-      lifeDeadline = now + ReaderTiming.kill
-      return []
-    case .idle, .waiting:
-      phase = .stopped
-      lifeDeadline = nil
-      return [.finish]
-    case .stopping, .stoppingKilled, .stopped:
-      return []
-    }
-  }
-
-  private mutating func kill(_ reason: String) -> [Action] {
+  mutating func kill(_ reason: String, at now: Instant) -> [Action] {
     guard case .running = phase else { return [] }
     phase = .ending(reason)
     lifeDeadline = nil
     reader = nil
     doubtField()
     // It may be long until it is dead, and it is of no use from now on.
-    return [.kill, .report(Self.failed(reason))]
+    return [.kill] + loseSession(to: reason, at: now) + [.report(Self.failed(reason))] + stopIsOver()
+  }
+
+  /// Whoever waits to hear that the process has stopped waits no longer.
+  private mutating func stopIsOver() -> [Action] {
+    guard isStopping else { return [] }
+    stopDeadline = nil
+    return stoppedWithoutWord()
+  }
+
+  /// Nobody says that what was seen before the order to stop is nobody's, and whoever is at the machine when tags are wanted again may be
+  /// somebody else: the next process announces nothing that lies there.
+  mutating func stoppedWithoutWord() -> [Action] {
+    loan.quieten()
+    return [.report(.stopped)]
   }
 
   /// Whether the field is off is for the next process to say, which resets the device when it opens it.
   private mutating func doubtField() {
-    isFieldInDoubt = isFieldInDoubt || reportsScanning
+    isFieldInDoubt = isFieldInDoubt || reportsScanning || sessions.isBusy
     reportsScanning = false
+  }
+
+  /// The process is gone, or as good as that.
+  private mutating func loseSession(to reason: String, at now: Instant) -> [Action] {
+    // Whoever comes next does not announce what was laid down for the session.
+    if sessions.isBusy { loan.quieten() }
+    return sessions.lose("the reader process ended: \(reason)", isProcessGone: true, at: now)
   }
 
   /// The last word on the field: nobody will know more.
@@ -238,10 +249,15 @@ struct ReaderSupervision {
   private mutating func due(at now: Instant) -> [Action] {
     switch phase {
     case .running:
-      if let lifeDeadline, now >= lifeDeadline { return kill("it was not heard of in time") }
+      if let lifeDeadline, now >= lifeDeadline { return kill("it was not heard of in time", at: now) }
+      if let deadline = sessions.deadline, now >= deadline { return kill(sessions.omission, at: now) }
+      if let deadline = loan.deadline, now >= deadline { return kill(loan.omission, at: now) }
+      if let stopDeadline, now >= stopDeadline {
+        return kill("it was told to look for no tags and did not say that it has stopped", at: now)
+      }
       return kill(
-        wantsScanning ? "it was told to look for tags and did not begin" : "it was told to look for no tags and went on"
-      )
+        isToScan ? "it was told to look for tags and did not begin" : "it was told to look for no tags and went on",
+        at: now)
     case .waiting:
       restarts.paused()
       return spawn(at: now)
@@ -252,11 +268,20 @@ struct ReaderSupervision {
     case .stoppingKilled:
       phase = .stopped
       lifeDeadline = nil
-      return fieldIsOff() + [.abandon]
+      return loseSession(to: "it was stopped", at: now) + fieldIsOff() + [.abandon]
     case .idle, .ending, .stopped:
       lifeDeadline = nil
       return []
     }
+  }
+
+  mutating func mayChange(at now: Instant) -> Bool {
+    if changeWindowEnd.map({ now >= $0 }) ?? true {
+      changeWindowEnd = now + Self.changeWindow
+      changes = 0
+    }
+    changes += 1
+    return changes <= Self.mostChanges
   }
 
   private mutating func ended(_ reason: String, at now: Instant) -> [Action] {
@@ -266,75 +291,26 @@ struct ReaderSupervision {
     case .stopping, .stoppingKilled:
       phase = .stopped
       lifeDeadline = nil
-      return placements.end(at: now, wasLooking: false).removed.map { .report(.removed(placement: $0)) } + fieldIsOff()
+      loan.stop()
+      return loseSession(to: "it was stopped", at: now)
+        + placements.end(at: now, wasLooking: false).removed.map { .report(.removed(placement: $0)) } + fieldIsOff()
         + [.finish]
     case .running, .ending:
       break
     }
     doubtField()
+    let lost = loseSession(to: reason, at: now)
     let left = placements.end(at: now, wasLooking: isFieldInDoubt)
     let pause = restarts.ended(at: now)
     reader = nil
-    var actions = left.removed.map { Action.report(.removed(placement: $0)) }
+    // What is dead has nothing open.
+    var actions = lost + loan.processEnded() + left.removed.map { Action.report(.removed(placement: $0)) }
     actions.append(.report(.crashed(ReaderCrash(reason: reason, suspect: left.suspect, restart: pause))))
     actions.append(.report(Self.failed(reason)))
+    actions += stopIsOver()
     guard pause > .zero else { return actions + spawn(at: now) }
     phase = .waiting(until: now + pause)
     lifeDeadline = now + pause
     return actions
-  }
-}
-
-extension ReaderSupervision {
-  private mutating func receive(_ message: ReaderMessage, at now: Instant) -> [Action] {
-    hasSpoken = true
-    switch message {
-    case .heartbeat(let milliseconds):
-      lifeDeadline = milliseconds == 0 ? nil : Self.deadline(of: milliseconds, at: now)
-      return []
-    case .state(let state):
-      guard state != reader else { return [] }
-      guard mayChange(at: now) else { return kill("it changed its state without end") }
-      reader = state
-      if case .ready = state { placements.deviceIsOpen() }
-      return [.report(.state(state))]
-    case .scanning(let on):
-      guard on != reportsScanning || isFieldInDoubt else { return [] }
-      isFieldInDoubt = false
-      guard on == wantsScanning || mayChange(at: now) else { return kill("it changed its state without end") }
-      reportsScanning = on
-      return [.report(.scanning(on))]
-    case .examining, .tag, .removed, .forgotten:
-      do throws(ReaderLinkError) {
-        return try placements.handle(message).map { [.report($0)] } ?? []
-      } catch {
-        return kill("it \(error)")
-      }
-    case .counters(let counters):
-      return [.report(.counters(counters))]
-    case .log(let level, let text):
-      return [.report(.log(level, text))]
-    }
-  }
-
-  private mutating func mayChange(at now: Instant) -> Bool {
-    if changeWindowEnd.map({ now >= $0 }) ?? true {
-      changeWindowEnd = now + Self.changeWindow
-      changes = 0
-    }
-    changes += 1
-    return changes <= Self.mostChanges
-  }
-
-  /// What it says while it ends counts no more, but that it lives does.
-  private mutating func receive(_ message: ReaderMessage, stoppingUntil end: Instant, at now: Instant) -> [Action] {
-    if case .heartbeat(let milliseconds) = message, milliseconds > 0 {
-      lifeDeadline = min(Self.deadline(of: milliseconds, at: now), end)
-    }
-    return []
-  }
-
-  private static func deadline(of milliseconds: UInt32, at now: Instant) -> Instant {
-    now + min(.milliseconds(Int64(milliseconds)), ReaderTiming.longestPromise) + ReaderTiming.grace
   }
 }

@@ -29,11 +29,22 @@ public struct ReaderTiming: Sendable, Hashable {
   /// that is under way, closing, and opening again where the chip has not switched its field off. A good one takes milliseconds.
   /// With `kill` and what the bus takes it stays far below the 90 seconds that systemd gives a service (`TimeoutStopSec`).
   public static let stop = Duration.seconds(15)
+  /// How long an operation on a tag of a reader session may take.
+  public static let operation = Duration.seconds(30)
   /// How long a killed process is waited for in the end. One that is inside of a driver that hangs dies only when that
   /// returns, which may be never.
   public static let kill = Duration.seconds(2)
-  /// After how many seconds a process is gone that got SIGTERM, or whose daemon is gone, whatever libnfc is doing: more than `stop`.
-  public static var secondsAfterSignal: UInt32 { 16 }
+  /// After how many seconds a process is gone that got SIGTERM, or whose daemon is gone, where it is stuck in what it was doing then:
+  /// more than it may have promised.
+  public static var secondsAfterSignal: UInt32 { secondsUntilAlarm(longestPromise) }
+
+  /// After how many seconds such a process is stuck that has begun something which takes `promise` at most.
+  ///
+  /// All of its way to the end has no number: a command that fails, closing, opening again and closing take an ACR122U 30 seconds,
+  /// which is more than `stop`, and each of them may come late without anything being stuck.
+  public static func secondsUntilAlarm(_ promise: Duration) -> UInt32 {
+    UInt32(clamping: Int(((promise + grace) / .seconds(1)).rounded(.up)))
+  }
 
   /// The most that libnfc may take for one command to the chip.
   public let command: Duration
@@ -72,4 +83,8 @@ public struct ReaderTiming: Sendable, Hashable {
   /// How long a process with a device may look for tags, or not, against what it was told: the command that is under way, and
   /// closing the device where that one fails.
   public var obedience: Duration { command + closing }
+
+  /// How long a process may take to break an operation off: an exchange with a tag that is slow, or that has much to say, is one command
+  /// to libnfc, and is promised as such.
+  public var breakingOff: Duration { obedience + Self.longestPromise }
 }

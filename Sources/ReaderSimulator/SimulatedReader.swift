@@ -22,8 +22,10 @@ public actor SimulatedReader {
   private var chip: PN532Chip
   private var decoder = HostFrameDecoder()
   private var nextTag: UInt64 = 1
+  /// What is still to be sent, in its order.
+  private var outbox: ArraySlice<[UInt8]> = []
   /// Counts what makes scheduled sends void.
-  private var generation = 0
+  private var generation = 0 { didSet { outbox = [] } }
   private var waiters: [(condition: Condition, continuation: CheckedContinuation<Void, Never>)] = []
   /// Counts arrivals, for the timeout within a frame.
   private var arrivals = 0
@@ -34,22 +36,25 @@ public actor SimulatedReader {
   ///   - timing: how long things take.
   ///   - link: a symbolic link to the pseudo-terminal, made anew whenever the reader is plugged in.
   ///   - clock: what the time is taken from.
+  ///   - wakesTypeB: whether a look for Type B wakes cards that were let go (WUPB) or not (REQB): the chip's manual does not say.
   /// - Returns: the reader, plugged in and without tags.
   /// - Throws: `SimulatorError` where there is no pseudo-terminal, or the link cannot be made.
   public static func start(
-    timing: TimingModel = .immediate, link: String? = nil, clock: any SimulatorClock = MachineClock()
+    timing: TimingModel = .immediate, link: String? = nil, clock: any SimulatorClock = MachineClock(),
+    wakesTypeB: Bool = true
   ) async throws(SimulatorError) -> SimulatedReader {
-    let reader = SimulatedReader(timing: timing, link: link, clock: clock)
+    let reader = SimulatedReader(timing: timing, link: link, clock: clock, wakesTypeB: wakesTypeB)
     try await reader.plug()
     return reader
   }
 
-  private init(timing: TimingModel, link: String?, clock: any SimulatorClock) {
+  private init(timing: TimingModel, link: String?, clock: any SimulatorClock, wakesTypeB: Bool) {
     loop = EventLoop(label: "simulator")
     self.clock = clock
     self.link = link.map(DeviceLink.init)
     lastPath = link ?? ""
     chip = PN532Chip(timing: timing)
+    chip.wakesTypeB = wakesTypeB
   }
 
   /// What to open: the link where there is one, else the pseudo-terminal.
@@ -197,7 +202,15 @@ public actor SimulatedReader {
       case .cancel: generation += 1
       case .unplug: unplug()
       case .send(let bytes, let delay):
-        if delay <= .zero { line?.terminal.write(bytes) } else { later(delay) { $0.line?.terminal.write(bytes) } }
+        if delay <= .zero && outbox.isEmpty {
+          line?.terminal.write(bytes)
+        } else {
+          outbox.append(bytes)
+          later(delay) { reader in
+            // Timers that are late do not keep their order, and a line does.
+            if let bytes = reader.outbox.popFirst() { reader.line?.terminal.write(bytes) }
+          }
+        }
       case .wake(let deadline):
         later(deadline - clock.now) { $0.perform($0.chip.wake(at: $0.clock.now)) }
       }

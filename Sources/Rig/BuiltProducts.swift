@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 
 /// Where the programs under test are: the build folder that this test was built into.
@@ -8,11 +9,7 @@ public enum BuiltProducts {
   /// - Returns: the absolute path.
   /// - Throws: `RigError` where it was not built.
   public static func program(_ name: String) throws -> String {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
-    guard count > 0 else { throw RigError("cannot read /proc/self/exe") }
-    let test = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-    let folder = test.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    guard let folder = OwnProgram.directory else { throw RigError("cannot read /proc/self/exe") }
     let path = "\(folder)/\(name)"
     guard access(path, X_OK) == 0 else {
       throw RigError("\(path) is not built: name \(name) among the dependencies of the test's target")

@@ -55,11 +55,15 @@ public actor Installation {
     self.options = options
     self.starter = starter
     directory = try TemporaryDirectory()
-    for folder in ["share", "home", "config", "state", "runtime", "var"] { mkdir(directory.file(folder), 0o700) }
+    for folder in ["share", "home", "config", "state", "runtime", "var", "dev", "sys"] {
+      mkdir(directory.file(folder), 0o700)
+    }
     var environment = [
       "HOME": directory.file("home"), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8",
       "LIBNFC_AUTO_SCAN": "false", "STATE_DIRECTORY": directory.file("var"),
       "TAGROUTE_LOG": "debug", "TAGROUTE_RUN": directory.file("run"),
+      "TAGROUTE_DEV": directory.file("dev"), "TAGROUTE_SYS": directory.file("sys"),
+      "TAGROUTE_LOCALE": directory.file("locale"),
       "XDG_CONFIG_HOME": directory.file("config"), "XDG_CONFIG_DIRS": directory.file("config"),
       "XDG_DATA_HOME": directory.file("home/share"),
       "XDG_DATA_DIRS": ([directory.file("share")] + options.dataDirectories).joined(separator: ":"),

@@ -58,17 +58,4 @@ public struct Application: Sendable, Hashable {
     self.origin = origin
     self.launch = launch
   }
-
-  /// What of the name tells it from another on a screen: its first letters and digits, in lower case. Where it has none, the whole.
-  var likeness: String {
-    var result = String.UnicodeScalarView()
-    for scalar in name.unicodeScalars.prefix(256) {
-      let properties = scalar.properties
-      guard properties.isAlphabetic || properties.numericType != nil, !properties.isDefaultIgnorableCodePoint else {
-        continue
-      }
-      result.append(contentsOf: properties.lowercaseMapping.unicodeScalars)
-    }
-    return result.isEmpty ? name : String(result)
-  }
 }

@@ -67,7 +67,7 @@ extension Candidate {
       switch outcome {
       case .only: "is the only one that claims \(claim)"
       case .preferred: "is preferred by the user"
-      case .offered: "is one of several that claim \(claim)"
+      case .offered: "is one of several to choose from, by its claim to \(claim)"
       case .anotherIsPreferred: "gives way to the one that the user prefers"
       case .lessExact: "gives way to a more exact claim than \(claim)"
       case .blocked: "is blocked by the user"

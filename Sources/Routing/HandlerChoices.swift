@@ -1,4 +1,4 @@
-public import UniversalLinks
+import UniversalLinks
 
 /// What the user has chosen: who is preferred, who is allowed although nobody vouches for it, and who is never offered.
 ///
@@ -68,6 +68,9 @@ public struct HandlerChoices: Sendable, Hashable {
     self.blocked = blocked
   }
 
+  /// Whether nothing was chosen.
+  var isEmpty: Bool { preferred.isEmpty && allowed.isEmpty && blocked.isEmpty }
+
   /// The claims that cover a host, the most exact first.
   ///
   /// - Parameter host: a domain name in IDNA form.
@@ -75,8 +78,8 @@ public struct HandlerChoices: Sendable, Hashable {
   public static func claims(covering host: String) -> [String] {
     var result = [host]
     var rest = host[...]
-    while let dot = rest.firstIndex(of: ".") {
-      rest = rest[rest.index(after: dot)...]
+    while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+      rest = rest[rest.utf8.index(after: dot)...]
       result.append("*." + rest)
     }
     return result
@@ -105,17 +108,6 @@ public struct HandlerChoices: Sendable, Hashable {
       if blocked.contains(claim) { return true }
     }
     return blocked.contains(Self.everything)
-  }
-
-  /// Asks whether a handler is kept from a link, whatever claim it has made on it.
-  ///
-  /// - Parameters:
-  ///   - desktopID: the handler.
-  ///   - uri: the link.
-  /// - Returns: whether it is blocked.
-  public func blocks(_ desktopID: String, from uri: URI) -> Bool {
-    guard uri.isWeb else { return isBlocked(desktopID, from: [Self.claim(onScheme: uri.scheme)]) }
-    return isBlocked(desktopID, from: uri.linkDomain.map(Self.claims(covering:)) ?? [])
   }
 
   /// Whether exactly this desktop entry was allowed to open links that one of `claims` covers.

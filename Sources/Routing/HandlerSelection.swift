@@ -13,18 +13,21 @@ struct HandlerSelection {
   /// - Parameters:
   ///   - claims: who has made each claim that covers the link, the most exact claim first, applications in the order in which
   ///     they are offered.
-  ///   - covering: every claim that could cover the link, the most exact first.
+  ///   - covering: every claim that could cover the link, the most exact first; only asked for where the user has chosen anything.
   ///   - choices: what the user has chosen.
   ///   - isVouchedFor: whether the domain of a claim itself names the application that has made it for this link.
   init(
-    _ claims: [(claim: String, applications: [Application])], covering: [String], choices: HandlerChoices,
-    isVouchedFor: (Application, _ claim: String) -> Bool
+    _ claims: [(claim: String, applications: [Application])], covering: @autoclosure () -> [String],
+    choices: HandlerChoices, isVouchedFor: (Application, _ claim: String) -> Bool
   ) {
+    let covering = choices.isEmpty ? [] : covering()
+    // Mostly there is one application, and nothing is chosen: then it is not worth a set to tell applications apart.
+    let isSole = claims.count == 1 && claims[0].applications.count == 1
     var seen: Set<String> = []
     var contenders: [(application: Application, claim: String)] = []
     var blocked: [Candidate] = []
     for (claim, applications) in claims {
-      for application in applications where seen.insert(application.desktopID).inserted {
+      for application in applications where isSole || seen.insert(application.desktopID).inserted {
         if choices.isBlocked(application.desktopID, from: covering) {
           blocked.append(Candidate(application, claim: claim, outcome: .blocked, trust: .unconfirmed))
         } else {
@@ -32,8 +35,7 @@ struct HandlerSelection {
         }
       }
     }
-    let ids = Set(contenders.lazy.map(\.application.desktopID))
-    let preferredID = choices.preferences(among: covering).first(where: ids.contains)
+    let preferredID = Self.preferred(among: contenders.lazy.map(\.application.desktopID), choices, covering)
     let claim = contenders.first?.claim
     let isAlone = contenders.count { $0.claim == claim } == 1
     func trust(in application: Application, for own: String) -> Candidate.Trust {
@@ -66,6 +68,16 @@ struct HandlerSelection {
     if let trusted { offer(trusted) }
     losers += blocked.prefix(Self.maximumLosers)
     leftOut += max(0, blocked.count - Self.maximumLosers)
+  }
+
+  /// Whom of these the user prefers.
+  private static func preferred(
+    among contenders: some Sequence<String>, _ choices: HandlerChoices, _ covering: [String]
+  ) -> String? {
+    let preferences = choices.preferences(among: covering)
+    guard !preferences.isEmpty else { return nil }
+    let ids = Set(contenders)
+    return preferences.first(where: ids.contains)
   }
 
   /// Offers the best of those who lost beside winners of whom nobody vouches for any: to claim one host more exactly must not

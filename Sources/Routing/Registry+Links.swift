@@ -5,11 +5,11 @@ extension Registry {
   ///
   /// - Parameters:
   ///   - matches: the claims, the most exact first.
-  ///   - matching: the link, and how many steps are left for it.
+  ///   - trials: the link, and how many steps are left for whom.
   ///   - steps: gets the others, no more than are ever shown.
   /// - Returns: those who want it, by claim.
   func willing(
-    among matches: [(pattern: String, values: [Int32])], _ matching: inout LinkMatching, _ steps: inout Explanation
+    among matches: [(pattern: String, values: [Int32])], _ trials: inout RuleTrials, _ steps: inout Explanation
   ) -> [(claim: String, applications: [Application])] {
     var willing: [(claim: String, applications: [Application])] = []
     var unwilling: [Candidate] = []
@@ -17,7 +17,7 @@ extension Registry {
     for (pattern, values) in matches {
       var applications: [Application] = []
       for declaration in values.lazy.map({ declarations[Int($0)] }) {
-        guard let (outcome, rule) = declaration.obstacle(&matching) else {
+        guard let (outcome, rule) = declaration.obstacle(&trials) else {
           applications.append(declaration.application)
           continue
         }
@@ -43,10 +43,13 @@ extension Registry {
 
 extension HandlerDeclaration {
   /// Why its rules keep the link out; nil where they let it in, or where there are none.
-  fileprivate func obstacle(_ matching: inout LinkMatching) -> (Candidate.Outcome, rule: String?)? {
+  fileprivate func obstacle(_ trials: inout RuleTrials) -> (Candidate.Outcome, rule: String?)? {
     guard let links else { return nil }
     let id = application.desktopID
-    switch matching.verdict(of: links, for: { AppSiteAssociation.appID($0, means: id) }) {
+    let verdict = trials.match(for: application) { matching in
+      matching.verdict(of: links) { AppSiteAssociation.appID($0, means: id) }
+    }
+    switch verdict {
     case .matched: return nil
     case .excluded(let rule): return (.excluded, rule.location)
     case .unmatched, .unnamed: return (.notCovered, nil)

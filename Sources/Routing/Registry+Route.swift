@@ -61,13 +61,14 @@ extension Registry {
     for other in matches.dropFirst() {
       steps.add("domain", "\(other.pattern) is less exact, claimed by \(list(applications(other.values)))")
     }
-    // One for all: what each of thousands may take is bounded only together.
-    var matching = LinkMatching(uri)
-    let willing = willing(among: matches, &matching, &steps)
+    // What each of thousands may take is bounded only together.
+    var trials = RuleTrials(uri, covering: HandlerChoices.claims(covering: host), choices: policy.choices)
+    let willing = willing(among: matches, &trials, &steps)
     let selection = HandlerSelection(
       willing, covering: HandlerChoices.claims(covering: host), choices: policy.choices
     ) { application, claim in
-      policy.associations[Self.domain(of: claim)]?.vouches(for: application.desktopID, &matching) == true
+      guard let association = policy.associations[Self.domain(of: claim)] else { return false }
+      return trials.match(for: application) { association.vouches(for: application.desktopID, &$0) }
     }
     return chosen(.universalLink, uri, selection, policy: policy, steps: &steps)
   }

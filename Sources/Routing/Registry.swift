@@ -12,7 +12,7 @@ public struct Registry: Sendable, Equatable {
   let domains: DomainTable<Int32>
   /// Indices into `declarations`.
   let schemes: [String: [Int32]]
-  /// How many applications have each ``Application/likeness``.
+  /// How many applications have each form of ``Likeness``.
   private let namesakes: [String: Int]
 
   /// Builds the registry. The order of `declarations` does not matter.
@@ -24,9 +24,10 @@ public struct Registry: Sendable, Equatable {
   ///   - declarations: what applications say they handle.
   ///   - defaults: the default application of each scheme that has one, by lower-case scheme.
   ///   - unusableDefaults: why a scheme is not in `defaults` though a default is set, as a sentence without its full stop.
+  ///   - shownName: what a person reads as an application's name, which is what tells it from others.
   public init(
     declarations: [HandlerDeclaration] = [], defaults: [String: Application] = [:],
-    unusableDefaults: [String: String] = [:]
+    unusableDefaults: [String: String] = [:], shownName: (Application) -> String = { $0.name }
   ) {
     var byID: [String: HandlerDeclaration] = [:]
     for declaration in declarations {
@@ -49,11 +50,20 @@ public struct Registry: Sendable, Equatable {
     self.domains = domains
     self.schemes = schemes
     let others = Set(defaults.values.filter { byID[$0.desktopID] == nil })
-    namesakes = (ordered.map(\.application) + others).reduce(into: [:]) { $0[$1.likeness, default: 0] += 1 }
+    var namesakes: [String: Int] = [:]
+    for application in ordered.lazy.map(\.application) + others {
+      for form in Likeness(shownName(application)).forms { namesakes[form, default: 0] += 1 }
+    }
+    self.namesakes = namesakes
   }
 
   /// Whether another handler or default application has a name that a person would read as this one's.
-  public func hasNamesake(_ application: Application) -> Bool { namesakes[application.likeness, default: 0] > 1 }
+  ///
+  /// - Parameter shownName: what a person reads as the name of one of the registry's applications, as the registry was told.
+  /// - Returns: whether there is another with that name, or with one that looks like it.
+  public func hasNamesake(_ shownName: String) -> Bool {
+    Likeness(shownName).forms.contains { namesakes[$0, default: 0] > 1 }
+  }
 
   /// Whether a handler can claim `scheme` as a whole: http and https go by domain, and some are never opened.
   public static func isClaimable(_ scheme: String) -> Bool {

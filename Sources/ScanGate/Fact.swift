@@ -13,4 +13,10 @@ public enum Fact: Sendable, Hashable, CaseIterable {
       case .none: .unknown
       }
   }
+
+  /// What two sources say together: yes where one says so, no where one does and the other does not contradict it.
+  public func or(_ other: Fact) -> Fact {
+    if self == .yes || other == .yes { return .yes }
+    return self == .no || other == .no ? .no : .unknown
+  }
 }

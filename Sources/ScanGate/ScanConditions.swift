@@ -17,6 +17,9 @@ public struct ScanConditions: Sendable, Hashable {
     public var isLocked: Fact
     /// The session was unlocked at least once, so its user has shown who they are.
     public var hasBeenUnlocked: Bool
+    /// Somebody who knows has said so: what counts where the administrator does not believe that an unlocked session is one
+    /// of which nobody says that it is locked.
+    public var hasBeenSaidUnlocked: Bool
 
     /// - Parameters:
     ///   - isActive: the session is in the foreground of its seat.
@@ -25,8 +28,10 @@ public struct ScanConditions: Sendable, Hashable {
     ///   - isUserSession: neither a greeter nor a lock screen nor a background session.
     ///   - isLocked: the session's screen is locked.
     ///   - hasBeenUnlocked: the session was unlocked at least once.
+    ///   - hasBeenSaidUnlocked: somebody who knows has said so; nil where that is the same.
     public init(
-      isActive: Fact, isLocal: Fact, isGraphical: Fact, isUserSession: Fact, isLocked: Fact, hasBeenUnlocked: Bool
+      isActive: Fact, isLocal: Fact, isGraphical: Fact, isUserSession: Fact, isLocked: Fact, hasBeenUnlocked: Bool,
+      hasBeenSaidUnlocked: Bool? = nil
     ) {
       self.isActive = isActive
       self.isLocal = isLocal
@@ -34,6 +39,7 @@ public struct ScanConditions: Sendable, Hashable {
       self.isUserSession = isUserSession
       self.isLocked = isLocked
       self.hasBeenUnlocked = hasBeenUnlocked
+      self.hasBeenSaidUnlocked = hasBeenSaidUnlocked ?? hasBeenUnlocked
     }
 
     /// The session that `Sessions=any` assumes: where there is no logind to ask, whoever registers an agent sits there.

@@ -31,7 +31,8 @@ public struct ScanVerdict: Sendable, Hashable {
       if session.isGraphical == .no { reasons.formUnion(.notGraphical) }
       if session.isUserSession == .no { reasons.formUnion(.sessionClass) }
       if policy.treatsAsLocked(session.isLocked) {
-        if policy.whenLocked == .hold && session.hasBeenUnlocked {
+        let isProven = policy.lockDetection == .strict ? session.hasBeenSaidUnlocked : session.hasBeenUnlocked
+        if policy.whenLocked == .hold && isProven {
           holdsTaps = true
         } else {
           reasons.formUnion(session.isLocked == .yes ? .locked : .lockUnknown)

@@ -16,7 +16,8 @@ public actor LoginMonitor {
   private static let firstRetryDelay = Duration.milliseconds(250)
   private static let maximumRetryDelay = Duration.seconds(30)
 
-  /// The state after each change, the newest only; for one consumer.
+  /// The state after each change; for one consumer. None is left out: a session that was in front, or locked, between two others
+  /// matters also where it is not so any more.
   public nonisolated let states: AsyncStream<LoginState>
   /// What is known now.
   public private(set) var state = LoginState()
@@ -30,6 +31,8 @@ public actor LoginMonitor {
   private var tasks: [Task<Void, Never>] = []
   /// How many signals there were, a session: a reading is of no worth where this moved meanwhile.
   private var signalCounts: [ObjectPath: Int] = [:]
+  /// The same of the machine's sleep.
+  private var sleepSignals = 0
   private var isPresent = false
   /// Counts the logind processes that were seen: what was asked of an earlier one has no say any more.
   private var generation = 0
@@ -48,7 +51,7 @@ public actor LoginMonitor {
     self.connection = connection
     self.timeout = timeout
     loop = connection.loop
-    (states, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    (states, continuation) = AsyncStream.makeStream()
   }
 
   /// Begins to follow logind; where there is none, waits for one.
@@ -89,6 +92,16 @@ public actor LoginMonitor {
   ///   - locked: unknown where the agent left or cannot tell.
   public func report(_ id: String, locked: Fact) { apply(.reported(id: id, locked: locked)) }
 
+  /// Takes in that the agent of a session is gone.
+  ///
+  /// - Parameter id: the session's id.
+  public func reporterGone(_ id: String) { apply(.reporterGone(id: id)) }
+
+  /// Takes in that the user of a session has said just now that it is unlocked: the one word that counts whatever was said before.
+  ///
+  /// - Parameter id: the session's id.
+  public func userUnlocked(_ id: String) { apply(.userUnlocked(id: id)) }
+
   /// Reads everything again, and answers when that is done or logind does not answer. Those who ask at the same time
   /// share one reading.
   ///
@@ -127,6 +140,7 @@ public actor LoginMonitor {
       apply(.removed(path))
     case "PrepareForSleep":
       guard let sleeping = signal.arguments.first?.asBool else { return }
+      sleepSignals += 1
       apply(.sleeping(sleeping))
     default: break
     }
@@ -196,11 +210,22 @@ public actor LoginMonitor {
     guard asked == generation else { return }
     apply(.listed(paths))
     for path in paths { try await read(path) }
-    let manager = try await properties(of: Self.managerPath, Self.managerInterface)
-    guard asked == generation else { return }
-    if let sleeping = manager["PreparingForSleep"]?.asBool { apply(.sleeping(sleeping)) }
+    guard try await readSleep(asked) else { return }
     apply(.synchronized)
     retryDelay = Self.firstRetryDelay
+  }
+
+  /// - Returns: not where logind is another one by now.
+  private func readSleep(_ asked: Int) async throws(BusError) -> Bool {
+    for _ in 0..<8 {
+      let count = sleepSignals
+      let manager = try await properties(of: Self.managerPath, Self.managerInterface)
+      guard asked == generation else { return false }
+      guard count == sleepSignals else { continue }
+      if let sleeping = manager["PreparingForSleep"]?.asBool { apply(.sleeping(sleeping)) }
+      return true
+    }
+    throw BusError.failed("the machine went to sleep or woke up during each of eight readings")
   }
 
   private func read(_ path: ObjectPath) async throws(BusError) {

@@ -34,7 +34,8 @@ public struct LoginSession: Sendable, Hashable {
   public var conditions: ScanConditions.Session {
     ScanConditions.Session(
       isActive: Fact(isActive && state != "closing"), isLocal: Fact(!isRemote), isGraphical: Fact(isGraphical),
-      isUserSession: Fact(sessionClass == "user"), isLocked: lock.isLocked, hasBeenUnlocked: lock.hasBeenUnlocked)
+      isUserSession: Fact(sessionClass == "user"), isLocked: lock.isLocked, hasBeenUnlocked: lock.hasBeenUnlocked,
+      hasBeenSaidUnlocked: lock.hasBeenSaidUnlocked)
   }
 
   /// Reads all properties of a session; nil where one that decides is missing or has another type.

@@ -24,6 +24,10 @@ public struct LoginState: Sendable, Hashable {
     case sleeping(Bool)
     /// What the agent of the session with this id says about its lock.
     case reported(id: String, locked: Fact)
+    /// The agent of the session with this id is gone.
+    case reporterGone(id: String)
+    /// The user of the session with this id has said just now that it is unlocked.
+    case userUnlocked(id: String)
   }
 
   private var sessionsByPath: [ObjectPath: LoginSession] = [:]
@@ -31,6 +35,8 @@ public struct LoginState: Sendable, Hashable {
   public private(set) var isAvailable = false
   /// The machine is about to sleep, or asleep.
   public private(set) var isSleeping = Fact.unknown
+  /// How often logind has gone away. What it gave before counts for nothing where this differs.
+  public private(set) var departures = 0
 
   /// Nothing is known.
   public init() {}
@@ -56,15 +62,19 @@ public struct LoginState: Sendable, Hashable {
       isAvailable = true
     case .logindGone:
       isAvailable = false
+      departures += 1
       isSleeping = .unknown
       for path in sessionsByPath.keys { sessionsByPath[path]?.lock.handle(.logindGone) }
     case .sleeping(let value):
       isSleeping = Fact(value)
-    case .reported(let id, let locked):
-      for (path, session) in sessionsByPath where session.id == id {
-        sessionsByPath[path]?.lock.handle(.reported(locked))
-      }
+    case .reported(let id, let locked): lock(.reported(locked), of: id)
+    case .reporterGone(let id): lock(.reporterGone, of: id)
+    case .userUnlocked(let id): lock(.userUnlocked, of: id)
     }
+  }
+
+  private mutating func lock(_ event: LockState.Event, of id: String) {
+    for (path, session) in sessionsByPath where session.id == id { sessionsByPath[path]?.lock.handle(event) }
   }
 
   /// The sessions, sorted by id.

@@ -140,6 +140,16 @@ public struct TapDescription: Sendable, Hashable {
   public var reason: String?
   /// Why it has come to its state; empty in a list, and where there is nothing to say.
   public var stateReason: String
+  /// The same for programs, as `ListInbox` of `org.tagroute.Agent1` lists it; others may come. Empty in a list.
+  public var stateReasonCode: String
+  /// When it has come to its state, like `time`; nil in a list.
+  public var stateTime: UInt64?
+  /// The tag's technology, for example `type-2`; empty in a list.
+  public var technology: String
+  /// The tag's UID; empty in a list, and of a tag that has none.
+  public var uid: [UInt8]
+  /// The reader's object path at the daemon; empty in a list.
+  public var reader: String
 
   init(_ values: [String: Value]) {
     id = values["id"]?.asString ?? ""
@@ -151,5 +161,10 @@ public struct TapDescription: Sendable, Hashable {
     message = values["message"]?.asBytes
     reason = values["reason"]?.asString
     stateReason = values["state-reason"]?.asString ?? ""
+    stateReasonCode = values["state-reason-code"]?.asString ?? ""
+    stateTime = values["state-time"]?.asUInt64
+    technology = values["technology"]?.asString ?? ""
+    uid = values["uid"]?.asBytes ?? []
+    reader = values["reader"]?.asString ?? ""
   }
 }

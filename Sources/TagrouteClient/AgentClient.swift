@@ -12,6 +12,8 @@ public struct AgentClient: Sendable {
     case received(id: String)
     /// It has come to an end: `delivered`, `dismissed`, `failed` or `expired`; others may come.
     case closed(id: String, state: String)
+    /// So many were removed from the inbox at somebody's word.
+    case cleared(count: UInt32)
   }
 
   private let connection: Connection
@@ -79,14 +81,31 @@ public struct AgentClient: Sendable {
   ///   - id: only this one, with its message.
   ///   - state: only those in this state.
   ///   - limit: at most so many, up to 1000.
+  ///   - before: only those that were stored before the tap with this id.
   /// - Returns: the taps.
   /// - Throws: `BusError`.
-  public func taps(id: String? = nil, state: String? = nil, limit: UInt32 = 100) async throws(BusError)
-    -> [TapDescription]
-  {
+  public func taps(
+    id: String? = nil, state: String? = nil, limit: UInt32 = 100, before: String? = nil
+  ) async throws(BusError) -> [TapDescription] {
     var options: [String: Value] = ["limit": .uint32(limit)]
     options["id"] = id.map(Value.string)
     options["state"] = state.map(Value.string)
+    options["before"] = before.map(Value.string)
+    return try await taps(options)
+  }
+
+  /// Asks for the taps whose ids begin so, in the order of their ids.
+  ///
+  /// - Parameters:
+  ///   - prefix: the beginning of an id.
+  ///   - limit: at most so many, up to 1000.
+  /// - Returns: the taps, without their messages.
+  /// - Throws: `BusError`.
+  public func taps(idPrefix prefix: String, limit: UInt32) async throws(BusError) -> [TapDescription] {
+    try await taps(["id-prefix": .string(prefix), "limit": .uint32(limit)])
+  }
+
+  private func taps(_ options: [String: Value]) async throws(BusError) -> [TapDescription] {
     let reply = try await call("ListInbox", [.dictionary(options)])
     return (reply.first?.asArray ?? []).map { TapDescription($0.asDictionary ?? [:]) }
   }
@@ -95,10 +114,12 @@ public struct AgentClient: Sendable {
   ///
   /// - Parameters:
   ///   - id: the tap.
+  ///   - handler: the desktop id of a candidate; nil for who would get it by a click.
   ///   - activationToken: an xdg-activation token to pass on.
   /// - Throws: `BusError`; `org.tagroute.Error.Failed` where the handler did not take it.
-  public func open(_ id: String, activationToken: String? = nil) async throws(BusError) {
+  public func open(_ id: String, handler: String? = nil, activationToken: String? = nil) async throws(BusError) {
     var options: [String: Value] = [:]
+    options["handler"] = handler.map(Value.string)
     options["activation-token"] = activationToken.map(Value.string)
     // A handler may take a minute to start; the agent has a limit of its own.
     _ = try await call("Open", [.string(id), .dictionary(options)], timeout: .seconds(180))
@@ -109,6 +130,24 @@ public struct AgentClient: Sendable {
   /// - Parameter id: the tap.
   /// - Throws: `BusError`.
   public func dismiss(_ id: String) async throws(BusError) { _ = try await call("Dismiss", [.string(id)]) }
+
+  /// Removes taps from the inbox for good; those that are being opened stay.
+  ///
+  /// - Parameters:
+  ///   - ids: only these, at most 500; nil for all.
+  ///   - before: only those that were read before, microseconds since 1970-01-01 00:00 UTC.
+  ///   - fromScreen: whether also those on the screen, which are taken from it.
+  /// - Returns: how many.
+  /// - Throws: `BusError`.
+  public func clear(
+    ids: [String]? = nil, before: UInt64? = nil, fromScreen: Bool = false
+  ) async throws(BusError) -> UInt32 {
+    var options: [String: Value] = ["from-screen": .boolean(fromScreen)]
+    options["ids"] = ids.map(Value.strings)
+    options["before"] = before.map(Value.uint64)
+    // A hundred thousand take a while.
+    return try await call("Clear", [.dictionary(options)], timeout: .seconds(180)).first?.asUInt32 ?? 0
+  }
 
   /// Has a handler open what a claim covers from here on, without a question.
   ///
@@ -140,6 +179,12 @@ public struct AgentClient: Sendable {
     _ = try await call("Forget", [.string(handler ?? ""), .string(claim ?? "")])
   }
 
+  /// Says whether the session is locked, for lockers that tell nobody.
+  ///
+  /// - Parameter locked: no tag is looked for while it is.
+  /// - Throws: `BusError`.
+  public func setLocked(_ locked: Bool) async throws(BusError) { _ = try await call("SetLocked", [.boolean(locked)]) }
+
   /// Makes the agent read the desktop entries again.
   ///
   /// - Throws: `BusError`.
@@ -158,6 +203,8 @@ public struct AgentClient: Sendable {
         switch (signal.member, signal.arguments.first?.asString, signal.arguments.dropFirst().first?.asString) {
         case ("TapReceived", let id?, _): continuation.yield(.received(id: id))
         case ("TapClosed", let id?, let state?): continuation.yield(.closed(id: id, state: state))
+        case ("TapsCleared", _, _):
+          continuation.yield(.cleared(count: signal.arguments.first?.asUInt32 ?? 0))
         default: break
         }
       }

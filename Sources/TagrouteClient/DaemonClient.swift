@@ -57,6 +57,16 @@ public struct DaemonClient: Sendable {
       readers: order.compactMap { readers[$0] })
   }
 
+  /// Switches background scanning on or off for the whole machine; it is kept over a restart.
+  ///
+  /// - Parameter isEnabled: whether tags are looked for, whenever nothing else speaks against it.
+  /// - Throws: `BusError`; `org.tagroute.Error.NotAuthorized` where polkit does not allow it.
+  public func setEnabled(_ isEnabled: Bool) async throws(BusError) {
+    _ = try await connection.call(
+      Names.Daemon.busName, path, "org.freedesktop.DBus.Properties", "Set",
+      [.string(Names.Daemon.managerInterface), .string("Enabled"), .variant(.boolean(isEnabled))], autoStart: false)
+  }
+
   /// Tells when the daemon, or one of its readers, has changed, has come or has gone.
   ///
   /// - Returns: a value for each change, the first at once; what has changed is asked for by `status()`.
@@ -78,6 +88,13 @@ public struct DaemonClient: Sendable {
     continuation.onTermination = { _ in for task in tasks { task.cancel() } }
     continuation.yield()
     return stream
+  }
+
+  /// Calls the manager object.
+  func manager(_ member: String, _ arguments: [Value]) async throws(BusError) -> [Value] {
+    try await connection.call(
+      Names.Daemon.busName, path, Names.Daemon.managerInterface, member, arguments, timeout: .seconds(60),
+      autoStart: false)
   }
 
   /// The reply of `GetManagedObjects`, `a{oa{sa{sv}}}`, as Swift dictionaries.

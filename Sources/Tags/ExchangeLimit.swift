@@ -21,8 +21,8 @@ extension TagType {
   /// | 1 | all of the largest memory: 256 blocks, the bytes of the first 15 one by one | read, written and asked for once more |
   /// | 2 | the same: pages of 4 bytes, 16 bytes, 255 times 8, and 64 of lock bytes | the same |
   /// | MIFARE Classic | the same: 256 blocks, and 40 sectors to open | the same |
-  /// | 3 | a block of 16 bytes: Nbr is 1 at least (Type 3 Tag, 6.1) | a poll and the attribute information block; to lock, four more |
-  /// | 4 | 13 bytes: MLe is 15 at least (Type 4 Tag, 5.1), a data object's tag and length take 2 | `opening`; the length, twice |
+  /// | 3 | a block of 16 bytes: Nbr is 1 at least (Type 3 Tag, 6.1) | a poll and the attribute block; to lock, four more |
+  /// | 4 | 13 bytes: of MLe, 15 at least (Type 4 Tag, 5.1), 2 are a data object's head | `opening`; the length, twice |
   ///
   /// Around a message of type 4 come, besides, nine answers that are shorter than they should be, of which the ninth ends it,
   /// and 15 to open a card again and lock it, if its container does not come byte by byte twice.

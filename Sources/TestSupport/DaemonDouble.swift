@@ -47,6 +47,12 @@ public actor DaemonDouble {
     _ = try await connection.requestName(Names.Daemon.busName)
   }
 
+  /// Answers from now on that it does not scan for these reasons; whoever listens is not told.
+  public func doesNotScan(for reasons: [String]) {
+    scanning = false
+    self.reasons = reasons
+  }
+
   /// Takes the agent's name, with one handler that works and one that is broken.
   ///
   /// - Throws: `BusError`.
@@ -84,6 +90,7 @@ public actor DaemonDouble {
           ]
         },
         ExportedMethod("Reload") { _ in [] },
+        ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { _ in [] },
         ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in [] },
         ExportedMethod("Block", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in [] },
         ExportedMethod("Forget", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in

@@ -22,7 +22,7 @@ public actor HandlerStandIn {
     case takes
     /// Answers with an error.
     case refuses
-    /// Does not answer.
+    /// Does not answer before it is told to.
     case hangs
   }
 
@@ -59,6 +59,7 @@ public actor HandlerStandIn {
   private var mood = Mood.takes
   private var handed: [Handed] = []
   private var waiting: [CheckedContinuation<Handed, Never>] = []
+  private let (answers, answering) = AsyncStream.makeStream(of: Void.self)
 
   /// How often it was called.
   public private(set) var count = 0
@@ -92,6 +93,12 @@ public actor HandlerStandIn {
   /// Decides what it does with the calls from here on.
   public func set(_ mood: Mood) { self.mood = mood }
 
+  /// Answers whatever it has not answered.
+  public func answer() { answering.finish() }
+
+  /// Leaves the bus, as a crash would have it.
+  public func leave() async { await connection.close() }
+
   /// The next call that no earlier call of this has returned.
   public func next() async -> Handed {
     if !handed.isEmpty { return handed.removeFirst() }
@@ -108,7 +115,7 @@ public actor HandlerStandIn {
     switch mood {
     case .takes: return
     case .refuses: throw BusError.failed("the kitchen is closed")
-    case .hangs: try await Task.sleep(for: .seconds(3600))
+    case .hangs: for await _ in answers {}
     }
   }
 }

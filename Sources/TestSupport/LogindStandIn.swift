@@ -37,11 +37,17 @@ public actor LogindStandIn {
   private static let sessionInterface = "org.freedesktop.login1.Session"
 
   private let address: BusAddress
-  private let loop = EventLoop(label: "logind")
+  let loop = EventLoop(label: "logind")
   private var connection: Connection?
   private var sessions: [String: Session] = [:]
-  private var isSleeping = false
+  private(set) var isSleeping = false
+  private var overtaking: Bool?
   private var failures = 0
+  var heldLocks: [Int: (lock: Lock, end: FileDescriptor, watch: DescriptorWatch)] = [:]
+  var lastLock = 0
+  var lockWaiters: [CheckedContinuation<Void, Never>] = []
+  /// Whether `Inhibit` is refused.
+  public private(set) var refusesLocks = false
   /// How often the sessions were asked for.
   public private(set) var listings = 0
 
@@ -141,6 +147,18 @@ public actor LogindStandIn {
       path: Self.managerPath, interface: Self.managerInterface, member: "PrepareForSleep", [.boolean(sleeping)])
   }
 
+  /// The next who reads whether the machine sleeps is answered as it was before this change, after it has heard of it.
+  public func overtakeNextReadingOfSleep(with sleeping: Bool) { overtaking = sleeping }
+
+  private func readSleeping() async -> Bool {
+    let before = isSleeping
+    if let overtaking {
+      self.overtaking = nil
+      try? await prepareForSleep(overtaking)
+    }
+    return before
+  }
+
   private func emit(_ member: String, _ id: String) async throws {
     try await connection?.emit(
       path: Self.managerPath, interface: Self.managerInterface, member: member,
@@ -170,11 +188,18 @@ public actor LogindStandIn {
       methods: [
         ExportedMethod("ListSessions", in: [], out: [Argument("sessions", "a(susso)")]) { [weak self] _ in
           [.array(element: "(susso)", try await self?.list() ?? [])]
-        }
+        },
+        ExportedMethod(
+          "Inhibit",
+          in: [Argument("what", "s"), Argument("who", "s"), Argument("why", "s"), Argument("mode", "s")],
+          out: [Argument("pipe_fd", "h")]
+        ) { [weak self] call in
+          [.unixFD(try await self?.inhibit(call) ?? FileDescriptor(owning: -1))]
+        },
       ],
       properties: [
         ExportedProperty("PreparingForSleep", "b", emits: .none) { [weak self] in
-          .boolean(await self?.isSleeping ?? false)
+          .boolean(await self?.readSleeping() ?? false)
         }
       ],
       signals: [

@@ -36,7 +36,10 @@ public actor NotificationServerStandIn {
   private var notified = Arrivals<Shown>()
   private var closed = Arrivals<UInt32>()
   private var refusal: BusError?
+  private var held: [CheckedContinuation<Void, Never>]?
 
+  /// What is up, by id.
+  public private(set) var onScreen: [UInt32: Shown] = [:]
   /// Every `Notify` so far.
   public var all: [Shown] { notified.all }
   /// How often the capabilities were asked for.
@@ -140,6 +143,7 @@ public actor NotificationServerStandIn {
   ///   - reason: 1 expired, 2 dismissed, 3 closed, 4 undefined.
   /// - Throws: `BusError` where the bus is away.
   public func close(_ shown: Shown, reason: UInt32) async throws {
+    onScreen[shown.id] = nil
     try await emit("NotificationClosed", [.uint32(shown.id), .uint32(reason)], to: shown.sender)
   }
 
@@ -160,6 +164,15 @@ public actor NotificationServerStandIn {
     refusal = error
   }
 
+  /// Shows what comes from here on, and does not answer before ``answer()``, as a server that is busy.
+  public func hold() { held = [] }
+
+  /// Answers what it has not answered, and at once from here on.
+  public func answer() {
+    for continuation in held ?? [] { continuation.resume() }
+    held = nil
+  }
+
   /// Changes what it can do, without a word to anybody, as xfce4-notifyd does in do-not-disturb.
   public func setCapabilities(_ capabilities: [String]) {
     self.capabilities = capabilities
@@ -172,27 +185,37 @@ public actor NotificationServerStandIn {
 
   // MARK: What callers do
 
-  private func notify(_ call: IncomingCall) throws -> UInt32 {
+  private func notify(_ call: IncomingCall) async throws -> UInt32 {
     if let refusal { throw refusal }
     let arguments = call.arguments
     guard arguments.count == 8 else { throw BusError.invalidArguments("Notify takes eight arguments") }
     let replaces = arguments[1].asUInt32 ?? 0
-    // As GNOME Shell: an id that this server has not given to this caller is an error.
-    guard replaces == 0 || all.contains(where: { $0.id == replaces && $0.sender == call.sender }) else {
-      throw BusError.invalidArguments("no notification has the id \(replaces)")
+    // As GNOME Shell: what another connection has shown is its own for as long as it is there.
+    if let other = onScreen[replaces]?.sender, other != call.sender, try await isOnBus(other) {
+      throw BusError.invalidArguments("Invalid notification ID")
     }
-    if replaces == 0 { lastID += 1 }
+    let isUp = onScreen[replaces] != nil
+    if !isUp { lastID += 1 }
     let shown = Shown(
-      id: replaces == 0 ? lastID : replaces, sender: call.sender, applicationName: arguments[0].asString ?? "",
+      id: isUp ? replaces : lastID, sender: call.sender, applicationName: arguments[0].asString ?? "",
       replaces: replaces, icon: arguments[2].asString ?? "", summary: arguments[3].asString ?? "",
       body: arguments[4].asString ?? "", actions: arguments[5].asStrings ?? [],
       hints: arguments[6].asDictionary ?? [:], timeout: arguments[7].asInt32 ?? -1)
+    onScreen[shown.id] = shown
     notified.append(shown)
+    if held != nil { await withCheckedContinuation { held?.append($0) } }
     return shown.id
+  }
+
+  private func isOnBus(_ name: String) async throws -> Bool {
+    let reply = try await connection.call(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "NameHasOwner", [.string(name)])
+    return reply.first?.asBool ?? false
   }
 
   private func closeNotification(_ call: IncomingCall) {
     guard let id = call.arguments.first?.asUInt32 else { return }
+    onScreen[id] = nil
     closed.append(id)
   }
 

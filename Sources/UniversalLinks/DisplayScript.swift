@@ -81,10 +81,10 @@ enum DisplayScript: CaseIterable {
 extension Host {
   /// The host as a person is shown it.
   ///
-  /// Internationalised labels are shown as they are written where none of them can mislead; otherwise all of the host is
-  /// in its ASCII form. A label may mislead that mixes scripts other than Japanese, Chinese or Korean do, whose letters all
-  /// look like ASCII ones, as those of Latin with a dot or a hook below or a stroke do, whose letters look like slashes or dots
-  /// beside Latin ones, or that has more than `DisplayScript`.
+  /// Internationalised labels are shown as they are written where none of them can mislead and the host is the same when it is
+  /// typed in so; otherwise all of the host is in its ASCII form. A label may mislead that mixes scripts other than Japanese,
+  /// Chinese or Korean do, whose letters all look like ASCII ones, as those of Latin with a dot or a hook below or a stroke do,
+  /// whose letters look like slashes or dots beside Latin ones, or that has more than `DisplayScript`.
   public var display: String {
     guard kind == .domain, text.contains("xn--") else { return description }
     var labels: [String] = []
@@ -99,7 +99,9 @@ extension Host {
       }
       labels.append(unicode)
     }
-    return labels.joined(separator: ".")
+    let shown = labels.joined(separator: ".")
+    // Beside a label like `xo--a`, which ASCII alone lets pass, there is no way back from letters beyond ASCII.
+    return (try? InternationalDomainName.ascii(shown)) == text ? shown : text
   }
 
   private static func isPlain(_ label: String.UnicodeScalarView) -> Bool {

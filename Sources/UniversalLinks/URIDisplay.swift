@@ -14,7 +14,7 @@ extension URI {
   public func display(limit: Int = 80, suffixes: PublicSuffixList = .system) -> String {
     let limit = max(limit, 16)
     let origin = displayedOrigin(suffixes)
-    guard origin.text.count <= limit else { return "…" + origin.text.suffix(max(limit - 1, origin.kept)) }
+    guard origin.text.count <= limit else { return URI.end(of: origin.text, limit: limit, kept: origin.kept) }
     var tail = isWeb && path == "/" && query == nil ? "" : isWeb ? URI.readable(path) : path
     if query != nil { tail += "?…" }
     let room = limit - origin.text.count
@@ -22,6 +22,11 @@ extension URI {
     guard room >= 3 else { return origin.text + String(repeating: "…", count: min(room, 1)) }
     let end = (room - 1) / 2
     return origin.text + tail.prefix(room - 1 - end) + "…" + tail.suffix(end)
+  }
+
+  /// The end of a text that is too long, with `…` for what is left out of it, and no `…` where nothing is.
+  fileprivate static func end(of text: String, limit: Int, kept: Int) -> String {
+    text.count <= max(limit, kept) ? text : "…" + text.suffix(max(limit - 1, kept))
   }
 
   /// What stands before the path, and how many characters of its end say whose the host is.
@@ -100,7 +105,7 @@ extension Host {
   /// - Returns: ``display``; where that is too long, `…` and the end of it.
   public func display(limit: Int, suffixes: PublicSuffixList = .system) -> String {
     let (text, kept) = displayed(suffixes)
-    return text.count <= limit ? text : "…" + text.suffix(max(limit - 1, kept))
+    return URI.end(of: text, limit: limit, kept: kept)
   }
 
   /// The host, and how many characters of its end say whose it is.

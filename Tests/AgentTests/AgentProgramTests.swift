@@ -1,4 +1,5 @@
 import Bus
+import Glibc
 import Names
 import TestSupport
 import Testing
@@ -14,6 +15,33 @@ struct AgentProgramTests {
     let log = await second.log()
     #expect(log.contains { $0.contains("process \(first.identifier) ") && $0.contains(Names.Agent.busName) })
     await rig.installation.stop()
+  }
+
+  @Test func `one that is started by hand beside one that the bus has started leaves`() async throws {
+    let rig = try await AgentRig()
+    let (installation, bus) = (rig.installation, try #require(rig.installation.sessionBus))
+    let service = try installation.directory.write(
+      """
+      [D-BUS Service]
+      Name=\(Names.Agent.busName)
+      Exec=/usr/bin/env DBUS_SYSTEM_BUS_ADDRESS=\(installation.systemBus.address) \
+      \(try BuiltProducts.program("tagroute-agent")) --config \(installation.directory.file("agent.conf"))
+
+      """, to: "\(Names.Agent.busName).service")
+    try #require(symlink(service, "\(bus.servicesDirectory)/\(Names.Agent.busName).service") == 0)
+    let busName = "org.freedesktop.DBus"
+    _ = try await rig.client.call(busName, "/org/freedesktop/DBus", busName, "ReloadConfig")
+    // Whoever calls starts it.
+    #expect(try await rig.call("ListInbox", [.dictionary([:])]).count == 1)
+    let first = try await rig.client.credentials(of: Names.Agent.busName)
+    let second = try await installation.start("tagroute-agent")
+    #expect(try await second.exit() == .exited(Names.ExitCode.alreadyRunning))
+    let pid = try #require(first.pid)
+    #expect(await second.log().contains { $0.contains("process \(pid) ") })
+    // It answers on, and the inbox is its own.
+    #expect(try await rig.call("ListInbox", [.dictionary([:])]).count == 1)
+    kill(pid_t(pid), SIGTERM)
+    await installation.stop()
   }
 
   @Test func `SIGTERM ends it without a wait for anybody, with its notifications taken away`() async throws {

@@ -13,9 +13,19 @@ actor AgentRig {
   /// A connection to the session bus, for calls as an application would make them.
   nonisolated let client: Connection
 
+  /// Where the agent looks for catalogues of translations; there are none before a test makes them.
+  nonisolated var catalogues: String { installation.directory.file("locale") }
+
   /// Starts everything but the agent and the notification server.
-  init(starter: String = #function) async throws {
-    installation = try await Installation(starter: starter)
+  ///
+  /// - Parameters:
+  ///   - environment: variables besides the usual.
+  ///   - starter: the function on whose behalf it runs.
+  /// - Throws: where something is not installed or not built.
+  init(environment: [String: String] = [:], starter: String = #function) async throws {
+    var options = Installation.Options()
+    options.environment = environment
+    installation = try await Installation(options, starter: starter)
     try HandlerStandIn.install(in: installation)
     daemon = try await FakeDaemon.start(on: installation.systemBus.address)
     let session = try #require(installation.sessionBus).address

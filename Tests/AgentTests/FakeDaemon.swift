@@ -7,6 +7,15 @@ actor FakeDaemon {
   private let connection: Connection
   private var agents: [String] = []
   private var waiting: [CheckedContinuation<String, Never>] = []
+  /// What agents have said of their sessions, with a registration or after it; in order, those that were refused too.
+  nonisolated let reports: AsyncStream<[String: Bool]>
+  private let reporting: AsyncStream<[String: Bool]>.Continuation
+  private var refusals = 0
+  private var registrationErrors: [BusError] = []
+  private var reasons: [String] = []
+  private var readers: [ObjectPath] = ["/org/tagroute/Tagroute1/readers/0"]
+  private var gate: CheckedContinuation<Void, Never>?
+  private var isHolding = false
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
@@ -15,21 +24,71 @@ actor FakeDaemon {
     let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "daemon"))
     let daemon = FakeDaemon(connection)
     let method = ExportedMethod("RegisterAgent", in: [Argument("path", "o"), Argument("options", "a{sv}")]) { call in
-      await daemon.register(call)
+      try await daemon.register(call)
       return []
     }
+    let report = ExportedMethod("ReportConditions", in: [Argument("conditions", "a{sb}")]) { call in
+      try await daemon.report(call.arguments.first?.asBooleans ?? [:])
+      return []
+    }
+    let properties = [
+      ExportedProperty("SuspendReasons", "as") { .strings(await daemon.reasons) },
+      ExportedProperty("Readers", "ao") { .objectPaths(await daemon.readers) },
+    ]
     try await connection.export(
-      [ExportedInterface(Names.Daemon.managerInterface, methods: [method])], at: try ObjectPath(Names.Daemon.path))
+      [ExportedInterface(Names.Daemon.managerInterface, methods: [method, report], properties: properties)],
+      at: try ObjectPath(Names.Daemon.path))
     _ = try await connection.requestName(Names.Daemon.busName)
     return daemon
   }
 
-  private init(_ connection: Connection) { self.connection = connection }
+  private init(_ connection: Connection) {
+    self.connection = connection
+    (reports, reporting) = AsyncStream.makeStream()
+  }
 
-  private func register(_ call: IncomingCall) {
+  /// The next reports are refused.
+  func refuse(reports count: Int) { refusals = count }
+
+  /// The next registrations end with these errors. One that a daemon is too late for ends as `timedOut` for the agent.
+  func fail(registrations errors: [BusError]) { registrationErrors = errors }
+
+  /// The next registration, or report, is not answered before `release()`.
+  func hold() { isHolding = true }
+
+  func release() {
+    isHolding = false
+    gate?.resume()
+    gate = nil
+  }
+
+  /// No reader scans, for these reasons.
+  func suspend(_ reasons: [String], readers count: Int = 1) async throws {
+    self.reasons = reasons
+    readers = try (0..<count).map { try ObjectPath("\(Names.Daemon.readersPath)/\($0)") }
+    let path = try ObjectPath(Names.Daemon.path)
+    await connection.propertiesChanged(["SuspendReasons", "Readers"], of: Names.Daemon.managerInterface, at: path)
+  }
+
+  private func wait() async {
+    if isHolding { await withCheckedContinuation { gate = $0 } }
+  }
+
+  private func report(_ conditions: [String: Bool]) async throws {
+    reporting.yield(conditions)
+    await wait()
+    guard refusals > 0 else { return }
+    refusals -= 1
+    throw BusError.failed("not now")
+  }
+
+  private func register(_ call: IncomingCall) async throws {
     guard call.arguments.first?.asObjectPath?.string == Names.Agent.tapReceiverPath else { return }
     if waiting.isEmpty { agents.append(call.sender) } else { waiting.removeFirst().resume(returning: call.sender) }
     agent = call.sender
+    if let conditions = call.arguments.last?.asDictionary?["conditions"]?.asBooleans { reporting.yield(conditions) }
+    await wait()
+    if !registrationErrors.isEmpty { throw registrationErrors.removeFirst() }
   }
 
   private(set) var agent: String?
@@ -45,6 +104,13 @@ actor FakeDaemon {
     _ = try await connection.call(
       agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, "TagRead",
       [.dictionary(tap)])
+  }
+
+  /// Has the agent that registered last show the sheet of a reader session.
+  func showSession(_ options: [String: Value]) async throws {
+    _ = try await connection.call(
+      agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, "ShowReaderSession",
+      [.objectPath("/org/tagroute/Tagroute1/sessions/1"), .dictionary(options)])
   }
 
   /// Leaves the bus, as a crash would.

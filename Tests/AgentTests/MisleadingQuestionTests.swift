@@ -21,7 +21,7 @@ struct MisleadingQuestionTests {
   ) throws -> TapOffer {
     let registry = Registry(
       declarations: try claims.map { HandlerDeclaration(application: $0, domains: [try DomainPattern($1)]) },
-      defaults: ["https": browser])
+      defaults: ["https": browser], shownName: { TapOffer.name(of: $0).string })
     let reading = try TagReading(tapValues(1, message: try uriMessage(uri)), now: sampleTime)
     return TapOffer(reading, registry: registry, policy: RoutingPolicy(choices: choices), languages: [])
   }
@@ -65,7 +65,7 @@ struct MisleadingQuestionTests {
       #expect(two.answer(to: action, canCopy: true) == .showAgain, "\(action)")
     }
     let trusted = try offer([(theirs, "menu.example.com")])
-    for action in ["allow", "candidate-0", "alternative"] {
+    for action in ["allow", "candidate-0"] {
       #expect(trusted.answer(to: action, canCopy: true) == .showAgain, "\(action)")
     }
     #expect(trusted.answer(to: "default", canCopy: true) == .open(trusted, nil))
@@ -97,8 +97,22 @@ struct MisleadingQuestionTests {
     #expect(asBrowser.hasPrefix("Allow “Web (x.desktop)” to"))
   }
 
+  @Test(arguments: [
+    ("M\u{E9}nu", "Me\u{301}nu"), ("Menu", "Me\u{323}nu"), ("Menu", "“Menu” \u{2800}!"),
+    ("Menu", "Menu" + String(repeating: "\u{200B}", count: 1000) + "x"),
+    (String(repeating: "Menu ", count: 12) + "a", String(repeating: "Menu ", count: 12) + "b"),
+  ])
+  func `names that look alike on the screen have their desktop ids`(name: String, like: String) throws {
+    for (name, like) in [(name, like), (like, name)] {
+      let mine = application("x", name: name, .user)
+      let other = application("org.example.Menu", name: like, .system)
+      let question = shown(try offer([(mine, "menu.example.com"), (other, "elsewhere.example.net")])).summary.string
+      #expect(question.contains("(x.desktop)"), "\(question)")
+    }
+  }
+
   @Test func `nothing in a name ends its quotation marks`() throws {
-    for mark in ["”\u{FE0F}", "″", "＂", "‟", "„", "\"\u{20DD}", "〞", "🙷"] {
+    for mark in ["”\u{FE0F}", "″", "＂", "‟", "„", "\"\u{20DD}", "〞", "🙷", "」", "｣", "»"] {
       let mine = application("mine", name: "Menu\(mark) to open nothing", .user)
       let title = shown(try offer([(mine, "menu.example.com")])).summary.string
       #expect(!title.unicodeScalars.dropFirst(7).prefix(20).contains { mark.unicodeScalars.first == $0 }, "\(title)")
@@ -125,21 +139,5 @@ struct MisleadingQuestionTests {
     let uri = "x-nobody:" + String(repeating: "a", count: 8000)
     let offer = try offer([], uri: uri)
     #expect(!offer.isOpenable && offer.copied == uri)
-  }
-
-  @Test func `one that was blocked after it was offered is known at the click, the browser is not meant`() throws {
-    let theirs = application("theirs", .system)
-    let offer = try offer([(theirs, "menu.example.com")])
-    for claim in [nil, "menu.example.com", "*.example.com"] {
-      var choices = HandlerChoices()
-      _ = choices.apply(.block(desktopID: "theirs.desktop", claim: claim))
-      #expect(offer.isBlocked(by: choices))
-    }
-    var choices = HandlerChoices()
-    #expect(!offer.isBlocked(by: choices))
-    _ = choices.apply(.block(desktopID: "theirs.desktop", claim: "a.menu.example.com"))
-    _ = choices.apply(.block(desktopID: "web.desktop", claim: nil))
-    #expect(!offer.isBlocked(by: choices))
-    #expect(!(try self.offer([], uri: "https://elsewhere.example.net/")).isBlocked(by: choices))
   }
 }

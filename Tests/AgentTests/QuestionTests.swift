@@ -1,3 +1,4 @@
+import Inbox
 import NDEF
 import Notifications
 import Routing
@@ -43,12 +44,12 @@ struct QuestionTests {
     #expect(
       shown(offer) == (
         "Allow “My Menu” to open links of menu.example.com?",
-        ["allow", "Allow and Open", "alternative", "Open in Web"]
+        ["allow", "Allow and Open", "alternative", "Open in Web", "dismiss", "Dismiss"]
       ))
     #expect(offer.notification(timeout: .server, canCopy: true).defaultLabel == "Ask again")
     #expect(opened(offer, by: "allow") == ("mine.desktop", true, .prefer(mine, claim: "menu.example.com")))
     #expect(opened(offer, by: "alternative") == ("web.desktop", false, nil))
-    #expect(shown(try self.offer([mine], hasBrowser: false)).1 == ["allow", "Allow and Open"])
+    #expect(shown(try self.offer([mine], hasBrowser: false)).1 == ["allow", "Allow and Open", "dismiss", "Dismiss"])
   }
 
   @Test(arguments: [
@@ -83,16 +84,37 @@ struct QuestionTests {
     let chosen = try #require(offer.handed(to: "mine.desktop"))
     #expect(chosen.question == .nothing)
     #expect(
-      chosen.notification(failed: "why", timeout: .server, canCopy: true).summary.string == "Could not open in mine")
+      chosen.notification(failed: TapReason(.notStarted, detail: "why"), timeout: .server, canCopy: true).summary.string
+        == "Could not open in mine")
     #expect(opened(chosen, by: "retry") == ("mine.desktop", true, nil))
     #expect(offer.needsPermission("mine.desktop") && !offer.needsPermission("web.desktop"))
     // To try again must not stand for an answer that was never given.
-    #expect(offer.notification(failed: "why", timeout: .server, canCopy: true).summary.string.hasPrefix("Allow"))
+    #expect(
+      offer.notification(failed: TapReason(.notStarted, detail: "why"), timeout: .server, canCopy: true).summary.string
+        .hasPrefix("Allow"))
+  }
+
+  @Test func `an app that opens at once has the browser beside it, and what failed likewise`() throws {
+    let system = application("theirs", .system)
+    let offer = try offer([system])
+    #expect(
+      shown(offer) == (
+        "Open in theirs", ["open", "Open", "alternative", "Open in Web", "dismiss", "Dismiss"]
+      ))
+    #expect(opened(offer, by: "alternative") == ("web.desktop", false, nil))
+    let failed = offer.notification(failed: TapReason(.notStarted), timeout: .server, canCopy: true)
+    #expect(failed.buttons.map(\.key) == ["retry", "alternative", "dismiss"])
+    let inBrowser = try #require(offer.alone(in: "web.desktop"))
+    #expect(shown(inBrowser).1 == ["open", "Open", "dismiss", "Dismiss"])
+    #expect(inBrowser.answer(to: "alternative", canCopy: true) == .showAgain)
+    for offer in [offer, inBrowser, try self.offer([application("mine", .user)])] {
+      #expect(offer.answer(to: "dismiss", canCopy: true) == .dismiss)
+    }
   }
 
   @Test func `a link that nobody opens is shown and can be copied`() throws {
     let offer = try offer([], hasBrowser: false, message: try uriMessage("https://menu.example.com/7?x=1"))
-    #expect(shown(offer) == ("No app opens this link", ["copy", "Copy"]))
+    #expect(shown(offer) == ("No app opens this link", ["copy", "Copy", "dismiss", "Dismiss"]))
     #expect(offer.text.string == "menu.example.com/7?…")
     #expect(offer.words.string == "https://menu.example.com/7?x=1")
     #expect(offer.copied == "https://menu.example.com/7?x=1")
@@ -101,8 +123,10 @@ struct QuestionTests {
     }
     #expect(offer.answer(to: "default", canCopy: false) == .dismiss)
     let plain = offer.notification(timeout: .server, canCopy: false)
-    #expect(plain.buttons.isEmpty && plain.defaultLabel == "Close")
-    #expect(offer.notification(failed: "why", timeout: .server, canCopy: true).summary.string == "Could not copy")
+    #expect(plain.buttons.map(\.key) == ["dismiss"] && plain.defaultLabel == "Dismiss")
+    #expect(
+      offer.notification(failed: TapReason(.notStarted, detail: "why"), timeout: .server, canCopy: true).summary.string
+        == "Could not copy")
   }
 
   @Test func `a text is shown in the user's language, and copied without what acts on its own`() throws {
@@ -112,7 +136,9 @@ struct QuestionTests {
     ]
     let message = try NDEFMessage(records: texts).encoded()
     let english = try offer([], message: message)
-    #expect(shown(english) == ("Text on a tag", ["copy", "Copy"]) && english.text.string == "Good morning")
+    #expect(
+      shown(english) == ("Text on a tag", ["copy", "Copy", "dismiss", "Dismiss"])
+        && english.text.string == "Good morning")
     let german = try offer([], message: message, languages: ["de_AT", "de"])
     #expect(german.words.string.hasPrefix("Guten Morgen [2J!!!") && german.words.string.count == 4096)
     #expect(german.text.string.count == 200)

@@ -1,4 +1,5 @@
 import Bus
+import Glibc
 import Names
 import TestSupport
 import Testing
@@ -25,8 +26,10 @@ struct RecoveryTests {
     try await rig.startAgent()
     let again = [await server.next(), await server.next()]
     #expect(again.map(\.summary) == ["May have been opened in Menu", "Open in Menu"])
-    #expect(again[0].actions == ["default", "Try again", "retry", "Try again"])
-    #expect(again.map(\.replaces) == [0, 0])
+    #expect(again[0].actions == ["default", "Try again", "retry", "Try again", "dismiss", "Dismiss"])
+    // The first was closed by the click, the second is in the place of what the killed agent has left.
+    #expect(again.map(\.id) == [3, 2])
+    #expect(await server.onScreen.count == 2)
     #expect(try await rig.state(1) == "failed")
     #expect(try await rig.state(2) == "shown")
     #expect(await rig.handler.count == 1)
@@ -64,6 +67,31 @@ struct RecoveryTests {
     try await server.click(again, action: "retry")
     #expect(await rig.handler.next().uri == "https://menu.example.com/1")
     #expect(await server.all.count == 3)
+    await rig.installation.stop()
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can make an entry of the system's"))
+  func `an app that an update has mended gets the link when it is tried again`() async throws {
+    let rig = try await AgentRig()
+    let entry = HandlerStandIn.desktopEntry.replacing("DBusActivatable=true", with: "").replacing(
+      "Name=Menu", with: "Name=Mended")
+    let file = "share/applications/org.example.Mended.desktop"
+    try rig.installation.directory.write(
+      entry.replacing("/bin/true", with: "/nowhere %u").replacing("menu.example.com", with: "mended.example"), to: file)
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    let signals = try await rig.signals()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://mended.example/1")))
+    try await server.click(await server.next())
+    let failed = await server.next()
+    #expect(failed.summary == "Could not open in Mended")
+    #expect(await signals.closed(1) == "failed")
+    try rig.installation.directory.write(
+      entry.replacing("/bin/true", with: "/bin/true %u").replacing("menu.example.com", with: "mended.example"), to: file
+    )
+    _ = try await rig.call("Reload")
+    try await server.click(failed, action: "retry")
+    #expect(await signals.closed(1) == "delivered")
     await rig.installation.stop()
   }
 
@@ -138,6 +166,20 @@ struct RecoveryTests {
     _ = await third.registration()
     try await third.give(tapValues(2, message: try uriMessage("https://menu.example.com/2")))
     #expect(await server.next().body == "menu.example.com/2")
+    await rig.installation.stop()
+  }
+
+  @Test func `what the user says before there is a system bus is told with the registration`() async throws {
+    let rig = try await AgentRig()
+    await rig.daemon.stop()
+    try await rig.installation.systemBus.stop()
+    try await rig.installation.startAgent()
+    try await #require(await rig.installation.agent).line(containing: "cannot use the system bus")
+    _ = try await rig.call("SetLocked", [.boolean(false)])
+    try await rig.installation.systemBus.restart()
+    let daemon = try await FakeDaemon.start(on: rig.installation.systemBus.address)
+    var reports = daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
     await rig.installation.stop()
   }
 

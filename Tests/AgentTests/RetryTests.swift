@@ -26,7 +26,7 @@ struct RetryTests {
 }
 
 /// A clock on which every pause is over at once, and written down.
-private final class RecordingClock: Clock {
+final class RecordingClock: Clock {
   struct Instant: InstantProtocol {
     let offset: Duration
     func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }

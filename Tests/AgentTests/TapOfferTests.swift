@@ -1,3 +1,4 @@
+import Inbox
 import NDEF
 import Notifications
 import Routing
@@ -22,7 +23,7 @@ struct TapOfferTests {
     #expect(notification.body.string == "menu.example.com/table/4?…")
     #expect(notification.icon == "menu")
     #expect(notification.defaultLabel == "Open")
-    #expect(notification.buttons == [NotificationButton(key: "open", label: "Open")])
+    #expect(notification.buttons.map(\.label) == ["Open", "Dismiss"])
     #expect(notification.desktopEntry == "")
   }
 
@@ -31,23 +32,36 @@ struct TapOfferTests {
       uri: "https://menu.example.com/a",
       titles: [TextRecord("Lunch\u{202E}", language: "en"), TextRecord("Mittag", language: "de")])
     let message = try NDEFMessage(records: [try poster.record()]).encoded()
-    #expect(try offer(message, languages: ["de_AT", "de"]).text.string == "menu.example.com/a · Mittag")
-    #expect(try offer(message, languages: ["en"]).text.string == "menu.example.com/a · Lunch")
+    #expect(try offer(message, languages: ["de-AT", "de"]).text.string == "Mittag · menu.example.com/a")
+    #expect(try offer(message, languages: ["en"]).text.string == "Lunch · menu.example.com/a")
   }
 
-  @Test func `a title never stands before the link, and is short`() throws {
+  @Test func `a title is short, and stands before the link only where an app that is there for it gets it unasked`()
+    throws
+  {
     let claim = "menu.mybank.example – official login " + String(repeating: "x", count: 100)
     let poster = SmartPosterRecord(uri: "https://menu.example.com/a", titles: [TextRecord(claim, language: "en")])
-    let text = try offer(try NDEFMessage(records: [try poster.record()]).encoded()).text.string
-    #expect(text.hasPrefix("menu.example.com/a · menu.mybank.example – "))
-    #expect(text.count == "menu.example.com/a · ".count + 60)
+    let message = try NDEFMessage(records: [try poster.record()]).encoded()
+    let offer = try offer(message)
+    let link = "menu.example.com/a"
+    #expect(offer.text.string.hasPrefix("menu.mybank.example – ") && offer.text.string.hasSuffix("… · \(link)"))
+    #expect(offer.text.string.count == "\(link) · ".count + 60)
+    // The link alone, as a browser gets it.
+    #expect(offer.handed(to: menu, whole: false).text.string.hasPrefix("\(link) · menu.mybank.example – "))
+    let user = Application(desktopID: "mine.desktop", name: "Mine", file: "/f", origin: .user)
+    let registry = Registry(declarations: [
+      HandlerDeclaration(application: user, domains: [try DomainPattern("menu.example.com")])
+    ])
+    let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
+    let asked = TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: [])
+    #expect(asked.question != .nothing && asked.text.string.hasPrefix("\(link) · "))
   }
 
-  @Test(arguments: [("https://menu.example.com/b", ""), ("https://menu.example.com/a", " · Lunch")])
+  @Test(arguments: [("https://menu.example.com/b", ""), ("https://menu.example.com/a", "Lunch · ")])
   func `a title counts only for the link that is opened`(poster: String, shown: String) throws {
     let record = try SmartPosterRecord(uri: poster, titles: [TextRecord("Lunch", language: "en")]).record()
     let message = NDEFMessage(records: [record, URIRecord("https://menu.example.com/a").record()])
-    #expect(try offer(try message.encoded()).text.string == "menu.example.com/a" + shown)
+    #expect(try offer(try message.encoded()).text.string == shown + "menu.example.com/a")
   }
 
   @Test(arguments: [
@@ -70,11 +84,11 @@ struct TapOfferTests {
 
   @Test func `a failure says so, and that it may have been opened where nobody knows`() throws {
     let offer = try offer(try uriMessage("https://menu.example.com/a"))
-    let failed = offer.notification(failed: "it hangs", timeout: .never, canCopy: true)
+    let failed = offer.notification(failed: TapReason(.notStarted, detail: "it hangs"), timeout: .never, canCopy: true)
     #expect(failed.summary.string == "Could not open in Menu")
-    #expect(failed.body.string == "menu.example.com/a: it hangs")
-    #expect(failed.buttons == [NotificationButton(key: "retry", label: "Try again")])
-    let unknown = offer.notification(failed: Messages.endedWhileOpening, timeout: .server, canCopy: true)
+    #expect(failed.body.string == "menu.example.com/a · The app could not be started: “it hangs”")
+    #expect(failed.buttons.map(\.label) == ["Try again", "Dismiss"])
+    let unknown = offer.notification(failed: TapReason(.endedWhileOpening), timeout: .server, canCopy: true)
     #expect(unknown.summary.string == "May have been opened in Menu")
   }
 }

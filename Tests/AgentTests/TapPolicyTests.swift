@@ -7,29 +7,35 @@ import Testing
 @testable import Agent
 
 struct TapPolicyTests {
+  private let place = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
+
   @Test func `a tap goes its way, each state before its effect`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     #expect(policy.handle(.stored(offer)) == [.announceReceived(offer.id), .show(offer, replacing: nil)])
-    #expect(policy.handle(.shown(offer.id)) == [.move(offer.id, to: .shown, reason: "")])
+    #expect(policy.handle(.shown(offer.id, at: place)) == [.putOnScreen(offer.id, at: place)])
     #expect(
       policy.handle(.open(offer, token: "t")) == [
         .begin(offer), .closeNotification(offer.id), .handOver(offer, token: "t"),
       ])
     #expect(
       policy.handle(.handedOver(offer, .delivered)) == [
-        .move(offer.id, to: .delivered, reason: ""), .announceClosed(offer.id, .delivered),
+        .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered),
       ])
     #expect(policy.count == 0)
   }
 
-  @Test func `shown again on another server is no change of state`() throws {
+  @Test func `what is shown again on another server is there from then on, and what has left the screen is nowhere`()
+    throws
+  {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     _ = policy.handle(.stored(offer))
-    _ = policy.handle(.shown(offer.id))
-    #expect(policy.handle(.shown(offer.id)).isEmpty)
-    #expect(policy.handle(.shown("nobody")).isEmpty)
+    _ = policy.handle(.shown(offer.id, at: place))
+    let other = NotificationPlace(bus: "bus", owner: ":1.8", id: 1)
+    #expect(policy.handle(.shown(offer.id, at: other)) == [.putOnScreen(offer.id, at: other)])
+    #expect(policy.handle(.closed(offer.id, .expired)).contains(.move(offer.id, to: .expired, reason: .none)))
+    #expect(policy.handle(.shown(offer.id, at: place)).isEmpty)
   }
 
   @Test func `the same tag again takes the place of its tap, which is dismissed first`() throws {
@@ -38,11 +44,28 @@ struct TapPolicyTests {
     _ = policy.handle(.stored(first))
     #expect(
       policy.handle(.stored(second)) == [
-        .move(first.id, to: .dismissed, reason: Messages.tappedAgain), .announceReceived(second.id),
+        .move(first.id, to: .dismissed, reason: TapReason(.tappedAgain)), .announceReceived(second.id),
         .show(second, replacing: first.id), .announceClosed(first.id, .dismissed),
       ])
     #expect(policy.count == 1)
     #expect(policy.handle(.closed(first.id, .dismissed)).isEmpty)
+  }
+
+  @Test func `what was removed from the inbox leaves the screen, also after a click that met nothing`() throws {
+    var policy = TapPolicy()
+    let (waiting, failed) = (try sampleOffer(1), try sampleOffer(2))
+    _ = policy.handle(.stored(waiting))
+    _ = policy.handle(.resumed(failed, .failed, reason: .none))
+    #expect(
+      policy.handle(.cleared(waiting.id)) == [
+        .closeNotification(waiting.id), .announceClosed(waiting.id, .dismissed),
+      ])
+    // Its end was told when it failed.
+    #expect(policy.handle(.cleared(failed.id)) == [.closeNotification(failed.id)])
+    #expect(policy.count == 0)
+    _ = policy.handle(.stored(waiting))
+    _ = policy.handle(.open(waiting, token: nil))
+    #expect(policy.handle(.cleared(waiting.id)).first == .closeNotification(waiting.id))
   }
 
   @Test func `a question never takes the place of what somebody may just be clicking`() throws {
@@ -51,7 +74,7 @@ struct TapPolicyTests {
     _ = policy.handle(.stored(first))
     #expect(
       policy.handle(.stored(second)) == [
-        .move(first.id, to: .dismissed, reason: Messages.tappedAgain), .closeNotification(first.id),
+        .move(first.id, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(first.id),
         .announceClosed(first.id, .dismissed), .announceReceived(second.id), .show(second, replacing: nil),
       ])
     #expect(policy.count == 1 && policy.offer(second.id) == second)
@@ -72,15 +95,28 @@ struct TapPolicyTests {
     let offer = try sampleOffer(1, tag: 7, question: .which)
     _ = policy.handle(.stored(offer))
     #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
-    #expect(policy.handle(.shown(offer.id)) == [.move(offer.id, to: .shown, reason: "")])
+    #expect(policy.handle(.shown(offer.id, at: place)) == [.putOnScreen(offer.id, at: place)])
     // Of one that has left the screen no state is known here, and a newer tap of its tag stays the one that the next replaces.
     _ = policy.handle(.closed(offer.id, .expired))
     let (second, third) = (try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7))
     _ = policy.handle(.stored(second))
     #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
-    #expect(policy.handle(.shown(offer.id)).isEmpty)
+    #expect(policy.handle(.shown(offer.id, at: place)) == [.putOnScreen(offer.id, at: place)])
     #expect(policy.offer(offer.id) == offer)
     #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
+  }
+
+  @Test func `what has failed and is decided again still says so, where it is about the same app`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    _ = policy.handle(.resumed(offer, .failed, reason: TapReason(.notStarted, detail: "why")))
+    #expect(
+      policy.handle(.again(offer, failure: TapReason(.notStarted, detail: "why"))) == [
+        .showFailure(offer, reason: TapReason(.notStarted, detail: "why"))
+      ])
+    #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
+    _ = policy.handle(.open(offer, token: nil))
+    #expect(policy.onScreenInOrder.isEmpty)
   }
 
   @Test func `the same tag after a click is a tap of its own`() throws {
@@ -108,11 +144,12 @@ struct TapPolicyTests {
     _ = policy.handle(.stored(offer))
     _ = policy.handle(.open(offer, token: nil))
     #expect(
-      policy.handle(.handedOver(offer, .failed(reason: "it hangs"))) == [
-        .move(offer.id, to: .failed, reason: "it hangs"), .announceClosed(offer.id, .failed),
-        .showFailure(offer, reason: "it hangs"),
+      policy.handle(.handedOver(offer, .failed(HandOverFailure(.notStarted, "it hangs")))) == [
+        .move(offer.id, to: .failed, reason: TapReason(.notStarted, detail: "it hangs")),
+        .announceClosed(offer.id, .failed),
+        .showFailure(offer, reason: TapReason(.notStarted, detail: "it hangs")),
       ])
-    #expect(policy.handle(.shown(offer.id)).isEmpty)
+    #expect(policy.handle(.shown(offer.id, at: place)) == [.putOnScreen(offer.id, at: place)])
     #expect(
       policy.handle(.open(offer, token: "t")) == [
         .begin(offer), .closeNotification(offer.id), .handOver(offer, token: "t"),
@@ -130,7 +167,7 @@ struct TapPolicyTests {
     _ = policy.handle(.stored(offer))
     #expect(
       policy.handle(.closed(offer.id, reason)) == [
-        .move(offer.id, to: state, reason: ""), .announceClosed(offer.id, state),
+        .move(offer.id, to: state, reason: .none), .announceClosed(offer.id, state),
       ])
     #expect(policy.handle(.closed(offer.id, reason)).isEmpty)
     // It can still be opened from the list.
@@ -140,13 +177,17 @@ struct TapPolicyTests {
       ])
   }
 
-  @Test func `a failure whose notification runs out stays a failure, one that is closed is dismissed`() throws {
+  @Test func `a failure whose notification runs out keeps its reason, one that is closed is dismissed`() throws {
+    let failure = TapReason(.notStarted, detail: "why")
     for (reason, actions) in [
-      (NotificationCloseReason.expired, [TapPolicy.Action.release(tapID(1))]),
-      (.dismissed, [.move(tapID(1), to: .dismissed, reason: ""), .announceClosed(tapID(1), .dismissed)]),
+      (
+        NotificationCloseReason.expired,
+        [TapPolicy.Action.move(tapID(1), to: .expired, reason: failure), .announceClosed(tapID(1), .expired)]
+      ),
+      (.dismissed, [.move(tapID(1), to: .dismissed, reason: .none), .announceClosed(tapID(1), .dismissed)]),
     ] {
       var policy = TapPolicy()
-      _ = policy.handle(.resumed(try sampleOffer(1), .failed, reason: "why"))
+      _ = policy.handle(.resumed(try sampleOffer(1), .failed, reason: TapReason(.notStarted, detail: "why")))
       #expect(policy.handle(.closed(tapID(1), reason)) == actions)
     }
   }
@@ -154,23 +195,32 @@ struct TapPolicyTests {
   @Test func `what an earlier run left open is shown as what it is`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
-    #expect(policy.handle(.resumed(offer, .shown, reason: "")) == [.show(offer, replacing: nil)])
-    #expect(policy.handle(.shown(offer.id)).isEmpty)
+    #expect(policy.handle(.resumed(offer, .shown, reason: .none)) == [.show(offer, replacing: nil)])
+    #expect(policy.handle(.shown(offer.id, at: place)) == [.putOnScreen(offer.id, at: place)])
     let fresh = try sampleOffer(2)
-    #expect(policy.handle(.resumed(fresh, .received, reason: "")) == [.show(fresh, replacing: nil)])
-    #expect(policy.handle(.shown(fresh.id)) == [.move(fresh.id, to: .shown, reason: "")])
+    #expect(policy.handle(.resumed(fresh, .received, reason: .none)) == [.show(fresh, replacing: nil)])
+    #expect(policy.handle(.shown(fresh.id, at: place)) == [.putOnScreen(fresh.id, at: place)])
     let failed = try sampleOffer(3)
-    #expect(policy.handle(.resumed(failed, .failed, reason: "why")) == [.showFailure(failed, reason: "why")])
+    #expect(
+      policy.handle(.resumed(failed, .failed, reason: TapReason(.notStarted, detail: "why"))) == [
+        .showFailure(failed, reason: TapReason(.notStarted, detail: "why"))
+      ])
   }
 
   @Test func `what an earlier run left open and nobody opens any more has failed`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1, handler: nil)
     #expect(
-      policy.handle(.resumed(offer, .shown, reason: "")) == [
-        .move(offer.id, to: .failed, reason: "claims it"), .announceClosed(offer.id, .failed),
+      policy.handle(.resumed(offer, .shown, reason: .none)) == [
+        .move(offer.id, to: .failed, reason: TapReason(.refused, detail: "claims it")),
+        .closeNotification(offer.id), .announceClosed(offer.id, .failed),
       ])
-    #expect(policy.handle(.resumed(offer, .failed, reason: "why")).isEmpty)
+    let failure = TapReason(.notStarted, detail: "why")
+    #expect(
+      policy.handle(.resumed(offer, .failed, reason: failure)) == [
+        .move(offer.id, to: .expired, reason: failure), .closeNotification(offer.id),
+        .announceClosed(offer.id, .expired),
+      ])
   }
 
   @Test func `a call dismisses a tap, on the screen or not, and the retention ends one`() throws {
@@ -179,12 +229,12 @@ struct TapPolicyTests {
     _ = policy.handle(.stored(offer))
     #expect(
       policy.handle(.dismiss(offer.id)) == [
-        .move(offer.id, to: .dismissed, reason: ""), .closeNotification(offer.id),
+        .move(offer.id, to: .dismissed, reason: .none), .closeNotification(offer.id),
         .announceClosed(offer.id, .dismissed),
       ])
     #expect(
       policy.handle(.dismiss(offer.id)) == [
-        .move(offer.id, to: .dismissed, reason: ""), .announceClosed(offer.id, .dismissed),
+        .move(offer.id, to: .dismissed, reason: .none), .announceClosed(offer.id, .dismissed),
       ])
     _ = policy.handle(.stored(offer))
     #expect(policy.handle(.expired(offer.id)) == [.closeNotification(offer.id), .announceClosed(offer.id, .expired)])
@@ -193,18 +243,22 @@ struct TapPolicyTests {
   @Test func `the oldest leaves the screen when there are too many, and can be opened from the list`() throws {
     var policy = TapPolicy()
     let failed = try sampleOffer(1)
-    #expect(policy.handle(.resumed(failed, .failed, reason: "why")) == [.showFailure(failed, reason: "why")])
+    #expect(
+      policy.handle(.resumed(failed, .failed, reason: TapReason(.notStarted, detail: "why"))) == [
+        .showFailure(failed, reason: TapReason(.notStarted, detail: "why"))
+      ])
     for number in 2...TapPolicy.maximumOnScreen {
       #expect(policy.handle(.stored(try sampleOffer(number))).count == 2)
     }
     let (next, last) = (try sampleOffer(101), try sampleOffer(102))
     #expect(
       policy.handle(.stored(next)) == [
-        .closeNotification(failed.id), .release(failed.id), .announceReceived(next.id), .show(next, replacing: nil),
+        .move(failed.id, to: .expired, reason: TapReason(.notStarted, detail: "why")), .closeNotification(failed.id),
+        .announceClosed(failed.id, .expired), .announceReceived(next.id), .show(next, replacing: nil),
       ])
     #expect(
       policy.handle(.stored(last)) == [
-        .move(tapID(2), to: .expired, reason: Messages.madeRoom), .closeNotification(tapID(2)),
+        .move(tapID(2), to: .expired, reason: TapReason(.madeRoom)), .closeNotification(tapID(2)),
         .announceClosed(tapID(2), .expired), .announceReceived(last.id), .show(last, replacing: nil),
       ])
     #expect(policy.count == TapPolicy.maximumOnScreen)
@@ -219,27 +273,29 @@ struct TapPolicyTests {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     _ = policy.handle(.open(offer, token: nil))
-    let reason = "no answer; it may have been opened"
+    let reason = TapReason(.init(rawValue: "left-without-answer"))
     #expect(
-      policy.handle(.handedOver(offer, .unknown(reason: "no answer"))) == [
+      policy.handle(.handedOver(offer, .unknown(HandOverDoubt(.leftWithoutAnswer)))) == [
         .move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed),
         .showFailure(offer, reason: reason),
       ])
     let shown = offer.notification(failed: reason, timeout: .server, canCopy: true)
     #expect(shown.summary.string == "May have been opened in Menu")
+    #expect(shown.body.string.hasSuffix(" · The app ended without an answer"))
     #expect(shown.defaultLabel == "Try again")
   }
 
   @Test func `what a handler says is one bounded line`() throws {
     var policy = TapPolicy()
     let words = "closed\u{1B}[2J\n" + String(repeating: "x", count: 10_000)
-    let actions = policy.handle(.handedOver(try sampleOffer(1), .failed(reason: words, error: "a.b")))
+    let actions = policy.handle(
+      .handedOver(try sampleOffer(1), .failed(HandOverFailure(.handlerFailed, words, error: "a.b"))))
     guard case .move(_, .failed, let reason)? = actions.first else {
       Issue.record("\(actions)")
       return
     }
-    #expect(reason.hasPrefix("closed [2J xxx"))
-    #expect(reason.count == 200)
+    #expect(reason.code == .handlerFailed && reason.detail.hasPrefix("closed [2J xxx"))
+    #expect(reason.detail.count == 200)
     #expect(actions.contains(.showFailure(try sampleOffer(1), reason: reason)))
   }
 
@@ -249,7 +305,7 @@ struct TapPolicyTests {
     _ = policy.handle(.stored(first))
     _ = policy.handle(.open(first, token: nil))
     _ = policy.handle(.stored(second))
-    _ = policy.handle(.handedOver(first, .failed(reason: "late")))
+    _ = policy.handle(.handedOver(first, .failed(HandOverFailure(.notStarted, "late"))))
     #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
   }
 }

@@ -28,7 +28,10 @@ import Testing
     #expect(result.errors.first?.hasPrefix("tagroute: ") == true)
   }
 
-  @Test(arguments: ["status", "monitor", "resolve", "handlers", "demo"])
+  @Test(arguments: [
+    "status", "monitor", "read", "write", "info", "lock", "transceive", "run", "resolve", "handlers",
+    "inbox", "demo",
+  ])
   func everyCommandExplainsItself(_ command: String) async throws {
     let result = try await run([command, "--help"])
     #expect(result.status == .exited(0))
@@ -36,7 +39,10 @@ import Testing
     #expect(result.output.contains("--json"))
   }
 
-  @Test(arguments: [["status"], ["status", "--json"], ["monitor"], ["handlers"], ["resolve", "https://example.com"]])
+  @Test(arguments: [
+    ["status"], ["status", "--json"], ["monitor"], ["handlers"], ["resolve", "https://example.com"], ["read"],
+    ["lock", "--yes"], ["run", "true"], ["inbox"], ["inbox", "clear", "--all", "--yes"],
+  ])
   func withoutABusItIs69(_ arguments: [String]) async throws {
     let result = try await run(arguments)
     #expect(result.status == .exited(69))
@@ -72,6 +78,15 @@ import Testing
     let reader = try #require((json["readers"] as? [[String: Any]])?.first)
     #expect(Set(reader.keys) == ["name", "device", "seat", "state", "reason"])
     #expect(reader["reason"] as? String == "it is taken by pcscd")
+  }
+
+  @Test func theMomentBeforeTheReaderAnswersHasAWordOfItsOwn() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    defer { withExtendedLifetime(double) {} }
+    await double.doesNotScan(for: [])
+    #expect(try await run(["status"], on: bus).output.hasPrefix("about to scan\n"))
   }
 
   @Test func resolveTellsWhatTheAgentTells() async throws {

@@ -1,3 +1,4 @@
+import CommandLineTool
 import Foundation
 import TestSupport
 import Testing
@@ -87,6 +88,22 @@ import Testing
       ["verify", "org.example.Menu"] + trial(server.oldAddress), environment: ["OPENSSL_CONF": lax])
     #expect(result.status == .exited(75))
     #expect(result.output.hasPrefix("menu.example.com: failed\n  apple-app-site-association: no TLS 1.2"))
+  }
+
+  /// In a process of its own: what its alarm still has to go is asked there.
+  @Test func aRunInTheBackgroundHasAnAlarmThatEndsItBeforeTheNext() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.startAgent()
+    defer { withExtendedLifetime(double) {} }
+    let folder = try TemporaryDirectory()
+    await #expect(processExitsWith: .success) { [address = bus.address as String, path = folder.path as String] in
+      setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
+      setenv("XDG_STATE_HOME", path, 1)
+      // Nobody listens there: every domain is one that cannot be asked.
+      #expect(await CommandLineTool.run(["handlers", "verify", "--due", "--server", "127.0.0.1:9"]) == 0)
+      #expect((2900...3000).contains(alarm(0)))
+    }
   }
 
   @Test(arguments: [("org.example.Nobody", "no such handler"), ("broken", "no Exec")])

@@ -16,6 +16,8 @@ import Testing
       Schemes=https;matrix;
       SmartPosters=no
       Verify=on
+      [Scan]
+      SuspendForCamera=yes
       [Notifications]
       Timeout=30
       [Inbox]
@@ -26,6 +28,7 @@ import Testing
     #expect(configuration.schemes == ["https", "matrix"])
     #expect(!configuration.smartPosters)
     #expect(configuration.verify)
+    #expect(configuration.suspendForCamera)
     #expect(configuration.notificationTimeout == .seconds(30))
     #expect(!configuration.inbox)
     #expect(configuration.retentionDays == 7)
@@ -53,8 +56,8 @@ import Testing
     ),
     ("[Inbox]\nSchemes=http\n", "a.conf:2: group [Inbox] has no key Schemes: move it below [Links]"),
     (
-      "[Scan]\nSessions=any\n",
-      "a.conf:1: there is no group [Scan]: the known ones are [Inbox], [Links], [Notifications]"
+      "[Reader]\nDevices=\n",
+      "a.conf:1: there is no group [Reader]: the known ones are [Inbox], [Links], [Notifications], [Scan]"
     ),
   ])
   func aMistakeIsNamedWithItsLineAndWhatWouldBeRight(text: String, expected: String) throws {

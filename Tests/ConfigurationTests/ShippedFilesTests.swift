@@ -30,6 +30,7 @@ import Testing
     configuration.devices = ["pn53x_usb"]
     configuration.pollInterval = .seconds(1)
     configuration.idlePollInterval = .seconds(1)
+    configuration.sessionLimit = .seconds(1)
     configuration.technologies = []
     configuration.sessions = .any
     configuration.whenLocked = .hold
@@ -45,6 +46,7 @@ import Testing
     var configuration = AgentConfiguration()
     configuration.schemes = []
     configuration.smartPosters = false
+    configuration.suspendForCamera = true
     configuration.notificationTimeout = .never
     configuration.inbox = false
     configuration.retentionDays = 1

@@ -11,18 +11,31 @@ actor AgentDouble {
   /// What the daemon gave, in order, those that were not stored too.
   nonisolated let taps: AsyncStream<[String: Value]>
   private let continuation: AsyncStream<[String: Value]>.Continuation
+  /// What it was told of reader sessions, in order.
+  nonisolated let sheets: AsyncStream<IncomingCall>
   private var failures: [BusError] = []
 
   init(on bus: PrivateBus, loop: EventLoop = EventLoop(label: "agent")) async throws {
     self.loop = loop
     connection = try await Connection.open(BusAddress(bus.address), on: loop)
     (taps, continuation) = AsyncStream.makeStream()
+    let told: AsyncStream<IncomingCall>.Continuation
+    (sheets, told) = AsyncStream.makeStream()
+    let sheet = [
+      ("ShowReaderSession", ["o", "a{sv}"]), ("UpdateReaderSession", ["o", "a{sv}"]),
+      ("CloseReaderSession", ["o", "s", "s"]),
+    ].map { name, types in
+      ExportedMethod(name, in: types.enumerated().map { Argument("a\($0.offset)", $0.element) }) { call in
+        told.yield(call)
+        return []
+      }
+    }
     let tagRead = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { [weak self] call in
       try await self?.receive(call.arguments[0].asDictionary ?? [:])
       return []
     }
     try await connection.export(
-      [ExportedInterface(Names.Daemon.agentInterface, methods: [tagRead], limits: .tagMessage)],
+      [ExportedInterface(Names.Daemon.agentInterface, methods: [tagRead] + sheet, limits: .tagMessage)],
       at: try ObjectPath(Names.Agent.tapReceiverPath))
   }
 
@@ -34,8 +47,9 @@ actor AgentDouble {
     if !failures.isEmpty { throw failures.removeFirst() }
   }
 
-  func register() async throws {
-    try await call("RegisterAgent", [.objectPath(ObjectPath(Names.Agent.tapReceiverPath)), .dictionary([:])])
+  func register(reporting conditions: Value? = nil) async throws {
+    let options: [String: Value] = conditions.map { ["conditions": $0] } ?? [:]
+    try await call("RegisterAgent", [.objectPath(ObjectPath(Names.Agent.tapReceiverPath)), .dictionary(options)])
   }
 
   @discardableResult
@@ -45,8 +59,18 @@ actor AgentDouble {
   }
 
   func report(_ conditions: [String: Bool]) async throws {
-    let entries = conditions.map { DictionaryEntry(.string($0.key), .boolean($0.value)) }
-    try await call("ReportConditions", [.dictionary(key: "s", value: "b", entries)])
+    try await call("ReportConditions", [.booleans(conditions)])
+  }
+
+  /// Reports one after the other, and waits for the replies only now and then.
+  func report(_ conditions: [[String: Bool]]) async throws {
+    var rest = conditions[...]
+    while !rest.isEmpty {
+      // Fewer than a peer may keep going. Tasks of this actor start in the order in which they were made.
+      let calls = rest.prefix(50).map { conditions in Task { try await report(conditions) } }
+      for call in calls { try await call.value }
+      rest = rest.dropFirst(calls.count)
+    }
   }
 
   func property(_ name: String) async throws -> Value? {

@@ -51,4 +51,14 @@ import Testing
     #expect(agent?.report.camera == .no)
     #expect(agent?.report.displayOff == .unknown)
   }
+
+  @Test mutating func aReportTakesThePlaceOfTheOneBefore() {
+    _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
+    _ = registry.report(":1.1", ["locked": true, "airplane-mode": true])
+    #expect(registry.agent(named: ":1.1")?.report.airplaneMode == .yes)
+    let report = registry.report(":1.1", ["camera": false])?.report
+    #expect(report?.locked == .unknown)
+    #expect(report?.airplaneMode == .unknown)
+    #expect(report?.camera == .no)
+  }
 }

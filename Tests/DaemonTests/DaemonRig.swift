@@ -1,5 +1,6 @@
 import Bus
 import Glibc
+import Journal
 import Names
 import ReaderLink
 import TestSupport
@@ -15,6 +16,10 @@ struct DaemonRig {
   let environment: [String: String]
   private(set) var daemon: ChildProcess
   private let starter: String
+  /// What the daemon says of the first reader once it is ready.
+  private let readyLine: String
+
+  static let readyLine = "reader Scripted (pn532_uart:/dev/scripted) is ready"
 
   /// A session of whoever runs the tests.
   static let session = LogindStandIn.Session(id: "2", uid: getuid())
@@ -23,10 +28,11 @@ struct DaemonRig {
   /// finds those of `found`.
   init(
     sessions: [LogindStandIn.Session]? = [session], devices: String = "pn532_uart:/dev/scripted", found: String? = nil,
-    others: [String] = [], environment: [String: String] = [:],
+    others: [String] = [], environment: [String: String] = [:], readyLine: String = Self.readyLine,
     starter: String = #function
   ) async throws {
     self.starter = starter
+    self.readyLine = readyLine
     directory = try TemporaryDirectory()
     bus = try await PrivateBus.start(type: "system", starter: starter)
     logind =
@@ -64,7 +70,7 @@ struct DaemonRig {
 
   private func ready() async throws {
     await reader.becomeReady()
-    try await daemon.line(containing: "reader Scripted (pn532_uart:/dev/scripted) is ready")
+    try await daemon.line(containing: readyLine)
   }
 
   /// Ends the daemon, as systemd does, and starts another one.
@@ -80,6 +86,13 @@ struct DaemonRig {
     let agent = try await AgentDouble(on: bus)
     try await agent.register()
     return agent
+  }
+
+  /// From here on the reader does nothing that it is told, and the daemon expects no word of it for as long as any may be busy.
+  func holdReader() async throws {
+    await reader.answersOrders(false)
+    await reader.say(.heartbeat(within: 20_000), .log(.info, "is busy"))
+    try await daemon.line(containing: "is busy")
   }
 
   /// Waits for the reader to be told to scan, or to stop.

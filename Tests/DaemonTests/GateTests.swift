@@ -1,5 +1,4 @@
 import Bus
-import EventLoop
 import Names
 import ReaderLink
 import TestSupport
@@ -41,39 +40,48 @@ import Testing
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
-    for (name, reason) in [("locked", "session-locked"), ("display-off", "display-off"), ("camera", "camera")] {
+    let names = ["locked", "display-off", "camera", "airplane-mode"]
+    for (name, reason) in zip(names, ["session-locked"] + names.dropFirst()) {
       try await agent.report([name: true])
       try await rig.scanning(false)
       #expect(try await agent.property("SuspendReasons")?.asStrings == [reason])
       try await agent.report([name: false])
       try await rig.scanning(true)
-    }
-  }
-
-  @Test func anInhibitorStopsTheScanAsLongAsItsPipeIsOpen() async throws {
-    let rig = try await DaemonRig()
-    let agent = try await rig.agent()
-    try await rig.scanning(true)
-    do {
-      let reply = try await agent.call("Inhibit", [.string("nfc-list"), .string("a look at the reader")])
+      try await agent.report([name: true])
       try await rig.scanning(false)
-      #expect(reply.first?.asUnixFD != nil)
-      let list = try await agent.call("ListInhibitors")
-      let entry = try #require(list.first?.asArray?.first?.asStructure)
-      #expect(entry[0].asString == "nfc-list")
-      #expect(entry[1].asString == "a look at the reader")
-      #expect(entry[2].asUInt32 == DaemonRig.session.uid)
-      #expect(try await agent.property("SuspendReasons")?.asStrings == ["inhibited"])
+      try await agent.report([:])
+      try await rig.scanning(true)
     }
-    try await rig.scanning(true)
-    #expect(try await agent.call("ListInhibitors").first?.asArray?.isEmpty == true)
   }
 
-  @Test func anInhibitorNeedsAName() async throws {
+  @Test func anAgentReportsTogetherWithItsRegistration() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
-    let name = await AgentDouble.errorName { try await agent.call("Inhibit", [.string(""), .string("why")]) }
-    #expect(name == Names.Errors.invalidArgument)
+    try await rig.scanning(true)
+    try await agent.register(reporting: .booleans(["camera": true]))
+    try await rig.scanning(false)
+    #expect(try await agent.property("SuspendReasons")?.asStrings == ["camera"])
+    try await agent.register(reporting: .booleans([:]))
+    try await rig.scanning(true)
+    let error = await AgentDouble.errorName { try await agent.register(reporting: .string("locked")) }
+    #expect(error == BusError.Name.invalidArguments)
+  }
+
+  @Test func offHoldsAlsoWhereItCannotBeStored() async throws {
+    let rig = try await DaemonRig()
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    let polkit = try await PolkitStandIn.start(
+      on: BusAddress(rig.bus.address), allowing: [Names.PolkitAction.configure])
+    // Where its directory should be, a file is in the way.
+    try rig.directory.write("", to: "state")
+    #expect(await AgentDouble.errorName { try await agent.setEnabled(false) } == Names.Errors.failed)
+    try await rig.scanning(false)
+    #expect(try await agent.property("Enabled")?.asBool == false)
+    // What cannot be stored is not switched on.
+    #expect(await AgentDouble.errorName { try await agent.setEnabled(true) } == Names.Errors.failed)
+    #expect(try await agent.property("SuspendReasons")?.asStrings == ["disabled"])
+    await polkit.stop()
   }
 
   @Test func theMasterSwitchNeedsPolkitAndIsRemembered() async throws {
@@ -82,7 +90,8 @@ import Testing
     try await rig.scanning(true)
     #expect(await AgentDouble.errorName { try await agent.setEnabled(false) } == Names.Errors.notAuthorized)
     #expect(try await agent.property("Enabled")?.asBool == true)
-    let polkit = try await polkit(on: rig.bus)
+    let polkit = try await PolkitStandIn.start(
+      on: BusAddress(rig.bus.address), allowing: [Names.PolkitAction.configure])
     try await agent.setEnabled(false)
     try await rig.scanning(false)
     try await rig.restartDaemon()
@@ -90,21 +99,6 @@ import Testing
     #expect(try await agent.property("SuspendReasons")?.asStrings?.contains("disabled") == true)
     try await agent.setEnabled(true)
     #expect(try await agent.property("Enabled")?.asBool == true)
-    await polkit.close()
-  }
-
-  /// A polkit that allows whoever asks to configure, and nothing else.
-  private func polkit(on bus: PrivateBus) async throws -> Connection {
-    let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "polkit"))
-    let input = ["(sa{sv})", "s", "a{ss}", "u", "s"].enumerated().map { Argument("a\($0.offset)", $0.element) }
-    let check = ExportedMethod("CheckAuthorization", in: input, out: [Argument("result", "(bba{ss})")]) { call in
-      let isAllowed = call.arguments[1].asString == Names.PolkitAction.configure
-      return [.structure([.boolean(isAllowed), .boolean(false), .dictionary(key: "s", value: "s", [])])]
-    }
-    try await connection.export(
-      [ExportedInterface("org.freedesktop.PolicyKit1.Authority", methods: [check])],
-      at: "/org/freedesktop/PolicyKit1/Authority")
-    _ = try await connection.requestName("org.freedesktop.PolicyKit1")
-    return connection
+    await polkit.stop()
   }
 }

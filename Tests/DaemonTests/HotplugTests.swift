@@ -177,6 +177,62 @@ struct HotplugTests {
     #expect(reasons["acr122_usb:001:006"]?.contains("pcscd") == false)
   }
 
+  @Test func aLentReaderThatIsPluggedInAnewIsLentStill() async throws {
+    let testbed = try await DeviceTestbed()
+    let device = try await testbed.plugUSB("1-1", "072f:2200", number: 5)
+    let rig = try await DaemonRig(
+      sessions: nil, devices: "", environment: testbed.environment,
+      readyLine: "reader Scripted (acr122_usb:001:005) is ready")
+    let polkit = try await rig.sessionPolkit()
+    let agent = try await rig.agent()
+    func lending(_ isLent: Bool) async throws {
+      _ = try await rig.command { command -> Bool? in command == .lend(isLent) ? true : nil }
+      await rig.reader.say(.lent(isLent), .heartbeat(within: 0))
+    }
+    do {
+      async let reply = agent.call(
+        "InhibitWithOptions", [.string("a"), .string("b"), .dictionary(["release-reader": .boolean(true)])])
+      try await lending(true)
+      let inhibitor = try await reply
+      try await testbed.unplug(device)
+      _ = try await testbed.plugUSB("1-1", "072f:2200", number: 6)
+      // The new process is told before it opens anything.
+      try await lending(true)
+      withExtendedLifetime(inhibitor) {}
+    }
+    try await lending(false)
+    await polkit.stop()
+  }
+
+  @Test func anotherReaderAtThePortOfALentOneIsNotLent() async throws {
+    let testbed = try await DeviceTestbed()
+    let device = try await testbed.plugUSB("1-1", "072f:2200", number: 5)
+    let rig = try await DaemonRig(
+      sessions: nil, devices: "acr122_usb;pn53x_usb", others: ["pn53x_usb", "pn53x_usb:001:007"],
+      environment: testbed.environment, readyLine: "reader Scripted (acr122_usb) is ready")
+    let polkit = try await rig.sessionPolkit()
+    let agent = try await rig.agent()
+    do {
+      async let reply = agent.call(
+        "InhibitWithOptions", [.string("a"), .string("b"), .dictionary(["release-reader": .boolean(true)])])
+      _ = try await rig.command { command -> Bool? in command == .lend(true) ? true : nil }
+      await rig.reader.say(.lent(true), .heartbeat(within: 0))
+      let inhibitor = try await reply
+      try await testbed.unplug(device)
+      _ = try await testbed.plugUSB("1-1", "04cc:2533", number: 7)
+      await rig.others[1].becomeReady()
+      try await rig.daemon.line(containing: "reader Scripted (pn53x_usb) is ready")
+      withExtendedLifetime(inhibitor) {}
+    }
+    var isLent = false
+    for await command in rig.others[1].commands {
+      if command == .lend(true) { isLent = true }
+      if isLent || command == .scan(true) { break }
+    }
+    #expect(!isLent)
+    await polkit.stop()
+  }
+
   @Test func whereUdevDoesNotRunItSaysSoOnceAndWorks() async throws {
     let rig = try await DaemonRig()
     #expect(await rig.daemon.log().count { $0.contains("udev does not run") } == 1)

@@ -15,6 +15,21 @@ import Testing
     #expect(list.inhibitors.map(\.who) == ["backup"])
   }
 
+  @Test mutating func aReaderThatIsPluggedInAnewStaysLent() throws {
+    let inhibitor = try list.add(who: "nfc-poll", why: "b", uid: 1000, pid: 7)
+    list.release(0, at: "/sys/devices/a", with: inhibitor.id)
+    #expect(list.inhibitor(releasing: 0) == inhibitor)
+    list.forget(0)
+    #expect(list.reader(releasedBy: inhibitor.id) == nil)
+    #expect(list.inhibitor(releasingDeviceAt: "/sys/devices/a") == inhibitor)
+    #expect(list.inhibitor(releasingDeviceAt: "/sys/devices/b") == nil)
+    list.release(3, at: "/sys/devices/a", with: inhibitor.id)
+    #expect(list.reader(releasedBy: inhibitor.id) == 3)
+    list.remove(inhibitor.id)
+    #expect(list.inhibitor(releasingDeviceAt: "/sys/devices/a") == nil)
+    #expect(list.inhibitor(releasing: 3) == nil)
+  }
+
   @Test mutating func aUserMayHoldSixteenAndAnotherUserToo() throws {
     for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: 1000, pid: nil) }
     #expect(throws: InhibitorList.Refusal.tooMany("user 1000 holds 16 inhibitors already: release one")) {

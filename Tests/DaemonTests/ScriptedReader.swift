@@ -45,6 +45,12 @@ final class ScriptedReader: Sendable {
   /// Says something to the daemon.
   func say(_ messages: ReaderMessage...) async { await actor.say(messages) }
 
+  /// Whether it does what it is told, and says so; or leaves that to `say`.
+  func answersOrders(_ answers: Bool) async { await actor.setAnswersOrders(answers) }
+
+  /// Does what it was told meanwhile, and says so; from here on at once.
+  func catchesUp() async { await actor.catchUp() }
+
   /// Says what may be no message.
   func say(bytes: [UInt8]) async { await actor.write(bytes) }
 
@@ -69,6 +75,8 @@ private actor Mouth {
   private let orders: FileDescriptor
   private let continuation: AsyncStream<ReaderCommand>.Continuation
   private var decoder = FrameDecoder()
+  private var answersOrders = true
+  private var unanswered: [Bool] = []
   private var watch: DescriptorWatch?
 
   init(
@@ -87,6 +95,18 @@ private actor Mouth {
         }
       }
     }
+  }
+
+  func setAnswersOrders(_ answers: Bool) { answersOrders = answers }
+
+  func catchUp() {
+    for isOn in unanswered { answer(isOn) }
+    unanswered = []
+    answersOrders = true
+  }
+
+  private func answer(_ isOn: Bool) {
+    say([.scanning(isOn)] + (isOn ? [] : [.stopped]) + [.heartbeat(within: 0)])
   }
 
   func say(_ messages: [ReaderMessage]) {
@@ -108,7 +128,9 @@ private actor Mouth {
     guard count > 0 else { return }
     decoder.append(buffer[..<count])
     while let payload = try? decoder.next(), let command = try? ReaderCommand(payload: payload) {
-      if case .scan(let isOn) = command { say([.scanning(isOn), .heartbeat(within: 0)]) }
+      if case .scan(let isOn) = command {
+        if answersOrders { answer(isOn) } else { unanswered.append(isOn) }
+      }
       continuation.yield(command)
     }
   }

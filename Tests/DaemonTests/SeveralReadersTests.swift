@@ -62,11 +62,51 @@ import Testing
     #expect(Self.taps(state.handle(.tag(1, report, id: "c", time: 1), at: now)) == [])
   }
 
+  @Test func aReaderIsReleasedToWhoSitsAtItAndToNobodyElse() throws {
+    let now = ManualClock().now
+    var state = Self.twoSeats(at: now)
+    // Bob's is not the first of the machine, but the first where he sits.
+    #expect(try state.readerToRelease(nil, to: Samples.bob.uid) == 1)
+    #expect(try state.readerToRelease(Self.second, to: Samples.bob.uid) == 1)
+    func refusal(_ path: ObjectPath?, _ uid: UInt32) -> DaemonState.NotReleased? {
+      do throws(DaemonState.NotReleased) {
+        _ = try state.readerToRelease(path, to: uid)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    func isNotAuthorized(_ refusal: DaemonState.NotReleased?) -> Bool {
+      if case .notAuthorized? = refusal { true } else { false }
+    }
+    #expect(isNotAuthorized(refusal(Samples.reader, Samples.bob.uid)))
+    #expect(isNotAuthorized(refusal(nil, 4711)))
+    #expect(refusal("/nowhere", Samples.bob.uid) == .notPossible("there is no reader /nowhere"))
+    // Who has left has none, nor gets one that was being closed for him meanwhile.
+    _ = state.handle(.login(Self.login((Samples.alice, "seat0"))), at: now)
+    #expect(isNotAuthorized(refusal(nil, Samples.bob.uid)))
+    #expect(throws: DaemonState.NotReleased.self) { try state.checkRelease(of: 1, to: Samples.bob.uid) }
+    // Another user's session is not ended for it, where any session is served.
+    var policy = DaemonState.Policy()
+    policy.servesAnySession = true
+    state = DaemonState(policy: policy, isEnabled: true)
+    _ = state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
+    _ = state.handle(.reader(0, .state(.ready(name: "x", device: "a:0"))), at: now)
+    _ = try state.sessions.add(
+      ReaderSessionRequest(), client: ":1.9", uid: Samples.alice.uid, pid: 1, reader: 0, readerPath: Samples.reader,
+      at: now)
+    _ = state.handle(.reader(0, .sessionBegan(1)), at: now)
+    #expect(refusal(nil, Samples.bob.uid) != nil)
+    #expect(try state.readerToRelease(nil, to: Samples.alice.uid) == 0)
+  }
+
   @Test func aReaderThatMovesToAnotherSeatServesThatOne() {
     let now = ManualClock().now
     var state = Self.twoSeats(at: now)
     _ = state.handle(.readerMoved(1, seat: "seat0"), at: now)
     #expect(state.readers[1]?.properties.seat == "seat0")
+    // What it reads before it has heard of that was laid down at the other seat.
+    _ = state.handle(.reader(1, .stopped), at: now)
     let report = Samples.report(.message(Samples.message))
     #expect(Self.taps(state.handle(.tag(1, report, id: "a", time: 1), at: now)) == ["a to :1.7"])
     #expect(state.handle(.readerMoved(1, seat: "seat9"), at: now).contains(.scan(1, false)))
@@ -80,6 +120,7 @@ import Testing
     }
     #expect(orders(.readerAway(1, true)) == [])
     #expect(orders(.reader(1, .state(.absent(reason: "unplugged")))) == [.scan(1, false)])
+    #expect(orders(.reader(1, .stopped)) == [])
     #expect(orders(.readerAway(1, false)) == [.scan(1, true)])
     #expect(orders(.reader(1, .state(.ready(name: "x", device: "a:1")))) == [])
     // One that may come unannounced, or is plugged in and does not work, is tried again and again.
@@ -87,7 +128,8 @@ import Testing
     // What can be opened is there, whatever was said of it.
     #expect(orders(.reader(1, .state(.failed(reason: "x")))) == [])
     #expect(orders(.readerAway(1, true)) == [.scan(1, false)])
-    #expect(orders(.reader(1, .state(.ready(name: "x", device: "a:1")))) == [.scan(1, true)])
+    #expect(orders(.reader(1, .state(.ready(name: "x", device: "a:1")))) == [])
+    #expect(orders(.reader(1, .stopped)) == [.scan(1, true)])
   }
 
   @Test func aReasonIsLoggedWhenItChangesAndNotAtEachTry() {

@@ -15,6 +15,8 @@ import UniversalLinks
   private static let click = Launcher.Click(activationToken: "token-1", tapID: "tap-1")
   private static let message = [UInt8](repeating: 7, count: 100_000)
 
+  private static let closed = HandOverFailure(.handlerFailed, "the kitchen is closed", error: BusError.Name.failed)
+
   private let loop = EventLoop(label: "test")
   private let bus: PrivateBus
   private let calls: AsyncStream<[Value]>
@@ -45,10 +47,17 @@ import UniversalLinks
     return connection
   }
 
-  private func open(message: [UInt8]? = BusHandOverTests.message, timeout: Duration = .seconds(25)) async throws
+  private func open(message: [UInt8]? = BusHandOverTests.message, patience: Duration = .seconds(25)) async throws
     -> HandOverOutcome
   {
-    let launcher = Launcher(connection: try await connect(), timeout: timeout, environment: [:], on: loop)
+    try await handOver(message: message, patience: patience).outcome
+  }
+
+  private func handOver(
+    message: [UInt8]? = BusHandOverTests.message, patience: Duration, limit: Duration = .seconds(300)
+  ) async throws -> HandOver {
+    let launcher = Launcher(
+      connection: try await connect(), patience: patience, limit: limit, environment: [:], on: loop)
     let uri = try URI("https://menu.example.com/7")
     return await launcher.open(Self.application, uri, message: message, click: Self.click)
   }
@@ -107,13 +116,13 @@ import UniversalLinks
       let application = Application(
         desktopID: "org.example.My-Menu.desktop", name: "Menu", file: file, isDBusActivatable: true, origin: .user,
         launch: launch)
-      return await launcher.open(application, try URI("https://menu.example.com/7"), message: Self.message)
+      return await launcher.open(application, try URI("https://menu.example.com/7"), message: Self.message).outcome
     }
-    guard case .failed(let reason, _) = try await open("D-Bus, false %u") else {
+    guard case .failed(let failure) = try await open("D-Bus, false %u") else {
       Issue.record("it was delivered")
       return
     }
-    #expect(reason.hasSuffix("it starts something else than when the link was offered"), "\(reason)")
+    #expect(failure.code == .entryChanged && failure.detail == "\(file):5", "\(failure)")
     #expect(try await open("D-Bus, true %u") == .delivered)
     #expect(await received().count == 3, "called once")
     await served.close()
@@ -124,8 +133,9 @@ import UniversalLinks
     let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
       throw BusError(name: "org.example.Error.Closed", message: "the kitchen is closed")
     }
-    let expected = "org.example.My-Menu.desktop did not take it: the kitchen is closed"
-    #expect(try await open() == .failed(reason: expected, error: "org.example.Error.Closed"))
+    let expected = HandOverFailure(.handlerFailed, "the kitchen is closed", error: "org.example.Error.Closed")
+    #expect(try await open() == .failed(expected))
+    #expect(expected.description == "the app did not take it: the kitchen is closed")
     #expect(await received().count == 3, "called once")
     await application.close()
   }
@@ -136,8 +146,36 @@ import UniversalLinks
     let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
       for await _ in never {}
     }
-    let expected = "org.example.My-Menu.desktop did not answer within 0.05 seconds"
-    #expect(try await open(timeout: .milliseconds(50)) == .unknown(reason: expected))
+    #expect(try await open(patience: .milliseconds(50)) == .unknown(HandOverDoubt(.unanswered, "0.05")))
+    await application.close()
+  }
+
+  @Test("an answer that comes late is the last word, whether the handler takes it or not", arguments: [true, false])
+  func late(takes: Bool) async throws {
+    let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+      for await _ in answers {}
+      if !takes { throw BusError.failed("the kitchen is closed") }
+    }
+    let handOver = try await handOver(patience: .milliseconds(50))
+    #expect(handOver.outcome == .unknown(HandOverDoubt(.unanswered, "0.05")))
+    let later = try #require(handOver.answer)
+    #expect(await later.handOver(within: .milliseconds(1)).answer == later)
+    answer.finish()
+    #expect(await later.outcome == (takes ? .delivered : .failed(Self.closed)))
+    #expect(await later.handOver(within: .seconds(60)).outcome == later.outcome)
+    #expect(await received().count == 3, "called once")
+    await application.close()
+  }
+
+  @Test("whoever does not answer within the limit has the last word no more")
+  func never() async throws {
+    let (never, _) = AsyncStream.makeStream(of: Void.self)
+    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+      for await _ in never {}
+    }
+    let handOver = try await handOver(patience: .milliseconds(1), limit: .seconds(1))
+    #expect(await handOver.answer?.outcome == .unknown(HandOverDoubt(.unanswered, "1")))
     await application.close()
   }
 
@@ -150,7 +188,7 @@ import UniversalLinks
     async let outcome = open()
     for await _ in calls { break }
     await application.close()
-    #expect(try await outcome == .unknown(reason: "org.example.My-Menu.desktop left without an answer"))
+    #expect(try await outcome == .unknown(HandOverDoubt(.leftWithoutAnswer)))
   }
 
   @Test("the bus starts the application; one that ends at once has failed")
@@ -162,11 +200,11 @@ import UniversalLinks
       "[D-BUS Service]\nName=org.example.My-Menu\nExec=\(program)\n", to: "org.example.My-Menu.service")
     #expect(symlink(service, "\(bus.servicesDirectory)/org.example.My-Menu.service") == 0)
     try await bus.restart()
-    guard case .failed(let reason, _) = try await open() else {
+    guard case .failed(let failure) = try await open() else {
       Issue.record("it was delivered")
       return
     }
-    #expect(reason.hasPrefix("org.example.My-Menu.desktop did not take it: "), "\(reason)")
+    #expect(failure.code == .handlerFailed, "\(failure)")
     #expect(try readFile(directory.file("started")).isEmpty)
   }
 
@@ -177,12 +215,12 @@ import UniversalLinks
     let application = Application(
       desktopID: "org.example.My-Menu.desktop", name: "Menu", file: file, isDBusActivatable: true, origin: .system)
     let launcher = Launcher(connection: try await connect(), environment: data.environment, on: loop)
-    #expect(await launcher.open(application, try URI("https://menu.example.com/"), message: []) == .delivered)
-    guard case .failed(let reason, _) = try await open() else {
+    #expect(await launcher.open(application, try URI("https://menu.example.com/"), message: []).outcome == .delivered)
+    guard case .failed(let failure) = try await open() else {
       Issue.record("it was delivered without Exec")
       return
     }
-    #expect(reason.contains("is no longer there"), "\(reason)")
+    #expect(failure.code == .entryMissing, "\(failure)")
   }
 
   @Test("whether a handler has it is unknown where the bus goes before the answer")
@@ -194,8 +232,7 @@ import UniversalLinks
     async let outcome = open()
     for await _ in calls { break }
     try await bus.stop()
-    let expected = "the session bus went away before org.example.My-Menu.desktop answered"
-    #expect(try await outcome == .unknown(reason: expected))
+    #expect(try await outcome == .unknown(HandOverDoubt(.busLost)))
     await application.close()
   }
 }

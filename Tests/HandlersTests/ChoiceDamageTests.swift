@@ -51,6 +51,27 @@ import Testing
     #expect(await self.store().current().choices.preferred.isEmpty)
   }
 
+  @Test("a key that nobody knows is named once, with its line, and is still there when the file is written")
+  func unknownKeys() async throws {
+    let written = "[org.example.Menu.desktop]\nBloked=*;\nBlocked=a.example;\nBlocked[de]=b.example;\n"
+    try handlers(written)
+    let store = store()
+    let (choices, problems) = await store.current()
+    #expect(choices.blocked == [menu.desktopID: ["a.example"]])
+    #expect(problems.map(\.line) == [2, 4])
+    #expect(problems.first?.description.contains("Bloked") == true)
+    try await store.apply(.block(desktopID: menu.desktopID, claim: "c.example"))
+    #expect(await store.current().newProblems.isEmpty)
+    let text = String(decoding: try readFile(files.handlers), as: UTF8.self)
+    #expect(text == written.replacing("Blocked=a.example;", with: "Blocked=a.example;c.example;"))
+  }
+
+  @Test("not every one of thousands of unknown keys is named")
+  func manyUnknownKeys() async throws {
+    try handlers("[a.desktop]\n" + (0..<1000).map { "Key\($0)=1\n" }.joined())
+    #expect(await store().current().newProblems.count == 20)
+  }
+
   @Test("a handler is called by its id with and without .desktop, and is one")
   func groupNames() async throws {
     try handlers(

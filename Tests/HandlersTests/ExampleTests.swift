@@ -40,7 +40,7 @@ import Testing
     let launcher = Launcher(connection: nil, environment: environment, on: EventLoop(label: "test"))
     let message: [UInt8] =
       [0x91, 1, 15, 0x55, 4] + Array("menu.example.c".utf8) + [0x51, 1, 8, 0x54, 2] + Array("en\u{1B}[31m".utf8)
-    let outcome = await launcher.open(registry.route(for: "https://menu.example.com/7"), message: message)
+    let outcome = await launcher.open(registry.route(for: "https://menu.example.com/7"), message: message).outcome
     #expect(outcome == .delivered)
     let (_, printed, _) = try await ChildProcess.run("/bin/cat", [output])
     #expect(

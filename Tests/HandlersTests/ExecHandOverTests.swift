@@ -54,7 +54,7 @@ import UniversalLinks
     let uri = try URI("https://menu.example.com/$(touch%20x);'&id?a=*#!")
     let message = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let click = Launcher.Click(activationToken: "token-1", tapID: "tap")
-    #expect(await launcher.open(application, uri, message: message, click: click) == .delivered)
+    #expect(await launcher.open(application, uri, message: message, click: click).outcome == .delivered)
     let report = try await report()
     #expect(
       report == [
@@ -66,12 +66,37 @@ import UniversalLinks
     #expect(try readFile(data.temporary.file("message")) == message)
   }
 
+  /// Flatpak puts what stands between `@@u` and `@@` into the sandbox where it is a file, and leaves a link as it is
+  /// (flatpak-run(1), `--file-forwarding`).
+  @Test("what Flatpak has exported is started as outside: the link between its marks, the message on standard input")
+  func flatpak() async throws {
+    _ = try install("unused")
+    rename(data.temporary.file("bin/handler"), data.temporary.file("bin/flatpak"))
+    let exec =
+      "Exec=\(data.temporary.file("bin/flatpak")) run --branch=stable --command=menu --file-forwarding org.example.Menu @@u %u @@"
+    let file = try data.entry(
+      "org.example.Menu", in: "flatpak/exports/share", [exec, "X-Flatpak=org.example.Menu"])
+    let scan = HandlerScan(
+      DataDirectories(user: nil, system: [data.temporary.file("flatpak/exports/share")]),
+      environment: data.environment)
+    let application = try #require(scan.declarations.first?.application)
+    #expect(application.file == file)
+    #expect(
+      await launcher.open(application, try URI("https://menu.example.com/7"), message: [1, 2]).outcome == .delivered)
+    #expect(
+      try await report().prefix(8) == [
+        "argument=run", "argument=--branch=stable", "argument=--command=menu", "argument=--file-forwarding",
+        "argument=org.example.Menu", "argument=@@u", "argument=https://menu.example.com/7", "argument=@@",
+      ])
+    #expect(try readFile(data.temporary.file("message")) == [1, 2])
+  }
+
   @Test("a default application gets the URI alone, and no token that was not for it")
   func defaultApplication() async throws {
     let application = try install("handler %u", ["Path=/"])
     let browser = Registry(declarations: [], defaults: ["https": application])
     let route = browser.route(for: "https://example.com/")
-    #expect(await launcher.open(route, message: [1, 2, 3]) == .delivered)
+    #expect(await launcher.open(route, message: [1, 2, 3]).outcome == .delivered)
     let report = try await report()
     #expect(report.prefix(2) == ["argument=https://example.com/", "token= startup= notify="])
     #expect(report.contains("directory=/"))
@@ -89,21 +114,33 @@ import UniversalLinks
   @Test(
     "what cannot be started fails with its reason",
     arguments: [
-      (["Exec=surely-not-installed %u"], "the program of Exec is not installed"),
-      (["Exec=menu \"%u\""], "Exec cannot be run: it has a field code inside quotes"),
-      (["Exec=true", "Terminal=true"], "needs a terminal, which a tag does not open"),
-      (["Exec=true", "Path=/nonexistent"], "cannot start /usr/bin/true: No such file or directory"),
-      (["DBusActivatable=true"], "has no Exec, and the application cannot be reached over D-Bus"),
-    ])
-  func failure(lines: [String], reason: String) async throws {
+      (
+        ["Exec=surely-not-installed %u"], .programMissing,
+        "org.example.Menu.desktop:5: the program of Exec is not installed"
+      ),
+      (
+        ["Exec=menu \"%u\""], .entryUnusable,
+        "org.example.Menu.desktop:5: Exec cannot be run: it has a field code inside quotes"
+      ),
+      (
+        ["Exec=true", "Terminal=true"], .needsTerminal,
+        "org.example.Menu.desktop: needs a terminal, which a tag does not open"
+      ),
+      (["Exec=true", "Path=/nonexistent"], .notStarted, "cannot start /usr/bin/true: No such file or directory"),
+      (
+        ["DBusActivatable=true"], .noCommand,
+        "org.example.Menu.desktop: has no Exec, and the application cannot be reached over D-Bus"
+      ),
+    ] as [([String], HandOverFailure.Code, String)])
+  func failure(lines: [String], code: HandOverFailure.Code, reason: String) async throws {
     let file = try data.entry("org.example.Menu", lines)
     let application = Application(desktopID: "org.example.Menu.desktop", name: "Menu", file: file, origin: .system)
-    let outcome = await launcher.open(application, try URI("https://example.com/"), message: [])
-    guard case .failed(let shown, _) = outcome else {
+    let outcome = await launcher.open(application, try URI("https://example.com/"), message: []).outcome
+    guard case .failed(let failure) = outcome else {
       Issue.record("it was delivered")
       return
     }
-    #expect(shown.hasPrefix("org.example.Menu.desktop: ") && shown.hasSuffix(reason), "\(shown)")
+    #expect(failure.code == code && failure.description.hasSuffix(reason), "\(failure)")
   }
 
   @Test("an entry that starts something else than what was offered is not started")
@@ -113,23 +150,23 @@ import UniversalLinks
       Application(desktopID: "handler.desktop", name: "Handler", file: file, origin: .user, launch: launch)
     }
     let uri = try URI("https://example.com/")
-    #expect(await launcher.open(offered("true %u"), uri, message: []) == .delivered)
-    guard case .failed(let reason, _) = await launcher.open(offered("false %u"), uri, message: []) else {
+    #expect(await launcher.open(offered("true %u"), uri, message: []).outcome == .delivered)
+    guard case .failed(let failure) = await launcher.open(offered("false %u"), uri, message: []).outcome else {
       Issue.record("it was started")
       return
     }
-    #expect(reason.hasSuffix("it starts something else than when the link was offered"), "\(reason)")
+    #expect(failure.code == .entryChanged, "\(failure)")
   }
 
   @Test("an entry that has gone, and a route that leads nowhere, fail")
   func nothing() async throws {
     let gone = Application(desktopID: "gone.desktop", name: "", file: data.temporary.file("gone"), origin: .system)
     let uri = try URI("https://example.com/")
-    #expect(
-      await launcher.open(gone, uri, message: nil) == .failed(reason: "gone.desktop: \(gone.file): is no longer there"))
+    #expect(await launcher.open(gone, uri, message: nil).outcome == .failed(HandOverFailure(.entryMissing, gone.file)))
     let refused = Registry().route(for: "javascript:1")
     #expect(
-      await launcher.open(refused, message: []) == .failed(reason: "javascript links are never opened from a tag"))
+      await launcher.open(refused, message: []).outcome
+        == .failed(HandOverFailure(.nowhere, "javascript links are never opened from a tag")))
   }
 
   @Test("a program that cannot be executed is no success")

@@ -85,8 +85,8 @@ import Testing
   @Test(
     "a default application that cannot be opened is not offered, and the explanation says why",
     arguments: [
-      (["Exec=lynx %u", "Terminal=true"], "needs a terminal, which a tag does not open"),
-      (["Exec=lynx \"%u\""], "Exec cannot be run: it has a field code inside quotes"),
+      (["Exec=lynx %u", "Terminal=true"], ": needs a terminal, which a tag does not open"),
+      (["Exec=lynx \"%u\""], ":4: Exec cannot be run: it has a field code inside quotes"),
     ])
   func unusableDefault(lines: [String], obstacle: String) async throws {
     let file = try data.entry("browser", lines, claims: [], implements: false)
@@ -95,7 +95,7 @@ import Testing
     await handlers.reload()
     let route = await handlers.registry.route(for: "https://example.com/")
     #expect(route.kind == .none && route.handler == nil)
-    let finding = "https has no default application that can be opened: browser.desktop: \(obstacle)"
+    let finding = "https has no default application that can be opened: \(file)\(obstacle)"
     #expect(route.steps.last == Route.Step("default", finding))
     #expect(route.reason.hasSuffix(finding))
   }

@@ -129,7 +129,7 @@ struct InboxFileTests {
       for index in 0..<50 {
         let message = [UInt8](repeating: 7, count: 1000)
         let tap = sampleTap("\(index)", message: message)
-        _ = try store.insert(StoredTap(tap: tap, state: .received, changed: sampleTime, reason: ""))
+        _ = try store.insert(StoredTap(tap: tap, state: .received, changed: sampleTime))
       }
     }
     var bytes = try read(path)
@@ -141,6 +141,61 @@ struct InboxFileTests {
     let inbox = inbox(in: temporary.path, reports: reports)
     #expect(try await inbox.receive(sampleTap("next")).isNew)
     #expect(reports.all.contains { $0.contains("damaged") })
+  }
+
+  @Test func `damage that no tap meets is found by the look through the whole file, and the open taps are kept`()
+    async throws
+  {
+    let temporary = try TemporaryDirectory()
+    let path = temporary.path + "/inbox.sqlite"
+    do {
+      let store = try InboxFile(directory: temporary.path, name: "inbox.sqlite").open(at: sampleTime, report: { _ in })
+      try store.transaction { () throws(SQLiteError) in
+        for index in 0..<2000 {
+          let tap = sampleTap("\(index)", message: [UInt8](repeating: 7, count: 1000))
+          _ = try store.insert(StoredTap(tap: tap, state: .delivered, changed: sampleTime))
+        }
+      }
+    }
+    var bytes = try readFile(path)
+    // A page of messages in the middle, all of it.
+    let content = bytes
+    func isFull(_ page: Int) -> Bool {
+      let page = content[page * 4096..<page * 4096 + 4096]
+      return page.first == 0x0D && page.filter { $0 == 7 }.count > 2000
+    }
+    let page = try #require((100..<content.count / 4096).first(where: isFull))
+    for index in page * 4096..<(page + 1) * 4096 { bytes[index] = 0xA5 }
+    try write(bytes, to: path)
+
+    let reports = Reports()
+    // Room for all: what is removed would be looked at.
+    let inbox = Inbox(
+      .file(directory: temporary.path, name: "inbox.sqlite"), retention: Retention(maximumTaps: 3000),
+      now: { sampleTime }, report: reports.report)
+    #expect(try await inbox.receive(sampleTap("next")).isNew)
+    try await inbox.move("next", to: .shown)
+    #expect(reports.all.isEmpty)
+    await inbox.check()
+    #expect(reports.all.count == 1 && reports.all.first?.contains("damaged") == true)
+    #expect(try await inbox.list().map(\.id) == ["next"])
+    #expect(try await inbox.tap("next").state == .shown)
+    await inbox.check()
+    #expect(reports.all.count == 1)
+  }
+
+  @Test func `all that memory held goes into the file once it can be written, however much that is`() async throws {
+    let temporary = try TemporaryDirectory()
+    let directory = temporary.path + "/state"
+    try write([], to: directory)
+    let many = InboxQuery.maximumLimit + 200
+    let location = Inbox.Location.file(directory: directory, name: "inbox.sqlite")
+    let first = Inbox(location, retention: Retention(maximumTaps: many), now: { sampleTime }, report: { _ in })
+    for index in 0..<many { _ = try await first.refuse(sampleTap("\(index)"), detail: "") }
+    unlink(directory)
+    _ = try await first.prune()
+    #expect(try await first.tap("\(many - 1)").state == .failed)
+    #expect(try await first.tap("0").state == .failed)
   }
 
   @Test func `a file of a newer program is kept and not touched`() async throws {
@@ -195,6 +250,41 @@ struct InboxFileTests {
     try await first.move("a", to: .shown)
 
     #expect(reports.all.last?.contains("again") == true)
+    await first.close()
     #expect(try await inbox(in: directory).tap("a").state == .shown)
+  }
+
+  @Test func `whoever comes second keeps taps in memory, and takes the file with all that is in it when it is free`()
+    async throws
+  {
+    let temporary = try TemporaryDirectory()
+    let reports = Reports()
+    let first = inbox(in: temporary.path)
+    _ = try await first.receive(sampleTap("opening"))
+    try await first.move("opening", to: .opening)
+    let second = inbox(in: temporary.path, reports: reports)
+    #expect(try await second.list().isEmpty)
+    _ = try await second.receive(sampleTap("mine"))
+    try await second.move("mine", to: .opening)
+    #expect(reports.all.count == 1 && reports.all[0].contains("in use by another process"))
+    // It is the other's for as long as that has it, whatever is done here.
+    #expect(try await second.prune() == [])
+    #expect(try await first.list().map(\.id) == ["opening"])
+
+    let taking = Task { try await second.takeFile(maximum: 10) }
+    await first.close()
+    let left = try #require(try await taking.value)
+    #expect(left.waiting.map(\.id) == ["opening"] && left.waiting.map(\.state) == [.failed])
+    // What is being opened here is.
+    #expect(try await second.tap("mine").state == .opening)
+    await second.close()
+    #expect(try await Set(inbox(in: temporary.path).list().map(\.id)) == ["mine", "opening"])
+    #expect(reports.all.last?.contains("again") == true)
+  }
+
+  @Test func `whoever comes first has nothing to wait for`() async throws {
+    let temporary = try TemporaryDirectory()
+    #expect(try await inbox(in: temporary.path).takeFile(maximum: 10) == nil)
+    #expect(try await Inbox(.memory, now: { sampleTime }, report: { _ in }).takeFile(maximum: 10) == nil)
   }
 }

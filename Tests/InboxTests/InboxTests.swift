@@ -12,7 +12,7 @@ struct InboxTests {
     #expect(try await inbox.receive(bare).isNew)
 
     let stored = try await inbox.tap("a")
-    #expect(stored == StoredTap(tap: sampleTap("a"), state: .received, changed: sampleTime, reason: ""))
+    #expect(stored == StoredTap(tap: sampleTap("a"), state: .received, changed: sampleTime))
     #expect(try await inbox.tap("b").tap == bare)
   }
 
@@ -21,7 +21,7 @@ struct InboxTests {
     #expect(try await inbox.receive(sampleTap("a")).isNew)
     try await inbox.move("a", to: .shown)
     #expect(try await !inbox.receive(sampleTap("a", message: [9])).isNew)
-    #expect(try await !inbox.refuse(sampleTap("a"), reason: "no").isNew)
+    #expect(try await !inbox.refuse(sampleTap("a"), detail: "no").isNew)
 
     #expect(try await inbox.tap("a").state == .shown)
     #expect(try await inbox.tap("a").tap.message == sampleTap("a").message)
@@ -30,15 +30,15 @@ struct InboxTests {
 
   @Test func `a tap that nobody may open is stored as failed with the reason`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    #expect(try await inbox.refuse(sampleTap("a"), reason: "the scheme is never opened").isNew)
+    #expect(try await inbox.refuse(sampleTap("a"), detail: "the scheme is never opened").isNew)
     #expect(try await inbox.tap("a").state == .failed)
-    #expect(try await inbox.tap("a").reason == "the scheme is never opened")
+    #expect(try await inbox.tap("a").reason == TapReason(.refused, detail: "the scheme is never opened"))
   }
 
   @Test func `where nothing is kept a tap is there while it may be opened`() async throws {
     let inbox = Inbox(.memoryWhileOpen, now: { sampleTime }, report: { _ in })
     for id in ["a", "b", "c"] { #expect(try await inbox.receive(sampleTap(id)).isNew) }
-    #expect(try await inbox.refuse(sampleTap("refused"), reason: "no").isNew)
+    #expect(try await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
     try await inbox.move("a", to: .dismissed)
     try await inbox.move("b", to: .opening)
     try await inbox.move("b", to: .failed)
@@ -70,6 +70,32 @@ struct InboxTests {
     #expect(InboxQuery(limit: -1).limit == 1)
   }
 
+  @Test func `a longer list is read page by page, each before the last of the page before`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    for index in 0..<7 {
+      _ = try await inbox.receive(sampleTap("\(index)"))
+      if index % 2 == 0 { try await inbox.move("\(index)", to: .expired) }
+    }
+    #expect(try await inbox.list(InboxQuery(limit: 3)).map(\.id) == ["6", "5", "4"])
+    #expect(try await inbox.list(InboxQuery(limit: 3, before: "4")).map(\.id) == ["3", "2", "1"])
+    #expect(try await inbox.list(InboxQuery(before: "0")).isEmpty)
+    #expect(try await inbox.list(InboxQuery(states: [.expired], limit: 2, before: "5")).map(\.id) == ["4", "2"])
+    #expect(
+      try await inbox.list(InboxQuery(states: [.expired, .received], limit: 3, before: "5")).map(\.id)
+        == ["4", "3", "2"])
+    let error = await #expect(throws: InboxError.self) { try await inbox.list(InboxQuery(before: "nobody")) }
+    #expect(error?.code == .unknownTap)
+  }
+
+  @Test func `taps are found by the beginning of their ids`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    for id in ["ab-1", "ab-2", "abc", "b"] { _ = try await inbox.receive(sampleTap(id)) }
+    #expect(try await inbox.list(idPrefix: "ab", limit: 10).map(\.id) == ["ab-1", "ab-2", "abc"])
+    #expect(try await inbox.list(idPrefix: "ab-", limit: 1).map(\.id) == ["ab-1"])
+    #expect(try await inbox.list(idPrefix: "abc", limit: 2).map(\.id) == ["abc"])
+    #expect(try await inbox.list(idPrefix: "c", limit: 2).isEmpty)
+  }
+
   @Test func `what a restart finds is shown again, and what was being opened is failed`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let ways: [(String, [TapState])] = [
@@ -78,14 +104,17 @@ struct InboxTests {
     ]
     for (id, way) in ways {
       _ = try await inbox.receive(sampleTap(id))
-      for state in way { try await inbox.move(id, to: state, reason: state == .failed ? "it hangs" : "") }
+      for state in way {
+        try await inbox.move(
+          id, to: state, reason: state == .failed ? TapReason(.notStarted, detail: "it hangs") : .none)
+      }
     }
 
-    _ = try await inbox.refuse(sampleTap("refused", uri: nil), reason: "no")
-    let resumed = try await inbox.resume(reason: "it may have been opened", maximum: 10).waiting
+    _ = try await inbox.refuse(sampleTap("refused", uri: nil), detail: "no")
+    let resumed = try await inbox.resume(maximum: 10).waiting
     #expect(resumed.map(\.id) == ["received", "shown", "opening", "failed"])
     #expect(resumed.map(\.state) == [.received, .shown, .failed, .failed])
-    #expect(resumed.map(\.reason) == ["", "", "it may have been opened", "it hangs"])
+    #expect(resumed.map(\.reason.code.rawValue) == ["", "", "ended-while-opening", "not-started"])
     #expect(try await inbox.tap("opening").state == .failed)
     #expect(try await inbox.tap("shown").state == .shown)
   }
@@ -93,12 +122,14 @@ struct InboxTests {
   @Test func `of what a restart finds the newest are shown, and older ones that wait expire`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for index in 0..<6 { _ = try await inbox.receive(sampleTap("\(index)")) }
-    for state in [TapState.opening, .failed] { try await inbox.move("1", to: state) }
-    let resumption = try await inbox.resume(reason: "", maximum: 3)
+    try await inbox.move("1", to: .opening)
+    try await inbox.move("1", to: .failed, reason: TapReason(.notStarted, detail: "it hangs"))
+    let resumption = try await inbox.resume(maximum: 3)
     #expect(resumption.waiting.map(\.id) == ["3", "4", "5"])
-    #expect(resumption.expired == ["0", "2"])
-    #expect(try await inbox.tap("0").state == .expired)
-    #expect(try await inbox.tap("1").state == .failed)
+    #expect(resumption.expired == ["0", "1", "2"])
+    for id in resumption.expired { #expect(try await inbox.tap(id).state == .expired) }
+    #expect(try await inbox.tap("0").reason == TapReason(.madeRoom))
+    #expect(try await inbox.tap("1").reason == TapReason(.notStarted, detail: "it hangs"))
   }
 
   @Test func `who opens a tap is stored with its opening`() async throws {
@@ -117,29 +148,23 @@ struct InboxTests {
       .memoryWhileOpen, retention: Retention(days: 1), now: { time.withLock(\.self) }, report: { _ in })
     for id in ["failed", "open"] { _ = try await inbox.receive(sampleTap(id)) }
     for state in [TapState.opening, .failed] { try await inbox.move("failed", to: state) }
-    for id in ["failed", "open"] { try await inbox.leaveScreen(id) }
+    try await inbox.move("failed", to: .expired)
     #expect(try await inbox.list().map(\.id) == ["open"])
     time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 2 * 86_400_000_000) }
     #expect(try await inbox.prune() == ["open"])
     #expect(try await inbox.list().isEmpty)
-
-    let keeping = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    _ = try await keeping.receive(sampleTap("a"))
-    for state in [TapState.opening, .failed] { try await keeping.move("a", to: state) }
-    try await keeping.leaveScreen("a")
-    #expect(try await keeping.tap("a").state == .failed)
   }
 
   @Test func `where nothing is kept the last taps that are over are still known`() async throws {
     let inbox = Inbox(.memoryWhileOpen, now: { sampleTime }, report: { _ in })
-    #expect(try await inbox.refuse(sampleTap("refused"), reason: "no").isNew)
-    #expect(try await !inbox.refuse(sampleTap("refused"), reason: "no").isNew)
+    #expect(try await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
+    #expect(try await !inbox.refuse(sampleTap("refused"), detail: "no").isNew)
     for index in 0..<64 {
       #expect(try await inbox.receive(sampleTap("\(index)")).isNew)
       try await inbox.move("\(index)", to: .dismissed)
     }
     for index in 0..<64 { #expect(try await !inbox.receive(sampleTap("\(index)")).isNew) }
-    #expect(try await inbox.refuse(sampleTap("refused"), reason: "no").isNew, "64 are remembered, and no more")
+    #expect(try await inbox.refuse(sampleTap("refused"), detail: "no").isNew, "64 are remembered, and no more")
     #expect(try await inbox.list().isEmpty)
   }
 }

@@ -60,3 +60,43 @@ struct RetentionTests {
     #expect(Timestamp(microseconds: .min).before(days: 1).microseconds == .min)
   }
 }
+
+/// A tap that failed is on the screen for as long as it may be tried again, and that is not for ever.
+struct FailedTapTests {
+  private func failed(_ id: String, in inbox: Inbox, at time: Timestamp = sampleTime) async throws {
+    _ = try await inbox.receive(sampleTap(id, time: time))
+    try await inbox.move(id, to: .opening)
+    try await inbox.move(id, to: .failed, reason: TapReason(.notStarted, detail: "it is not there"))
+  }
+
+  @Test func `its time ends by age, and its notification with it`() async throws {
+    let inbox = Inbox(.memory, retention: Retention(days: 30), now: { sampleTime }, report: { _ in })
+    try await failed("old", in: inbox, at: sampleTime.before(days: 31))
+    try await failed("young", in: inbox, at: sampleTime.before(days: 29))
+    #expect(try await inbox.prune() == ["old"])
+    #expect(try await inbox.resume(maximum: 10).waiting.map(\.id) == ["young"])
+  }
+
+  @Test func `it makes room by number, and is named`() async throws {
+    let inbox = Inbox(.memory, retention: Retention(maximumTaps: 2), now: { sampleTime }, report: { _ in })
+    for id in ["a", "b"] { try await failed(id, in: inbox) }
+    #expect(try await inbox.receive(sampleTap("c")) == Reception(isNew: true, expired: ["a"]))
+  }
+
+  @Test func `once its notification is gone a restart does not show it again, and the list still says why`()
+    async throws
+  {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    try await failed("a", in: inbox)
+    try await inbox.move("a", to: .expired, reason: try await inbox.tap("a").reason)
+    #expect(try await inbox.resume(maximum: 10).waiting.isEmpty)
+    #expect(try await inbox.tap("a").reason.code == .notStarted)
+  }
+
+  @Test func `one that was refused is over, and never shown`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    _ = try await inbox.refuse(sampleTap("a"), detail: "no")
+    #expect(try await inbox.resume(maximum: 10).waiting.isEmpty)
+    #expect(try await inbox.tap("a").state == .failed)
+  }
+}

@@ -6,7 +6,9 @@ struct SchemaTests {
   @Test func `a fresh database has the newest version, and a second migration changes nothing`() throws {
     let database = try Database(path: ":memory:")
     try Schema.migrate(database)
-    try database.run("INSERT INTO taps VALUES (1, 'a', 0, x'', '', x'', '', NULL, '', NULL, 'received', 0, '')")
+    try database.run(
+      "INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed) VALUES ('a', 0, x'', '', x'', '', '', '', 0)"
+    )
     try Schema.migrate(database)
 
     #expect(try database.run("PRAGMA user_version") == [[.integer(Int64(Schema.steps.count))]])

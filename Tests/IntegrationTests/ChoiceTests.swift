@@ -47,7 +47,7 @@ import Testing
     let first = try await desktop.notification(on: server)
     #expect(first.summary == Self.question)
     #expect(first.body == Tag.text(1))
-    #expect(first.actions == ["default", "Ask again", "allow", "Allow and Open"])
+    #expect(first.actions == ["default", "Ask again", "allow", "Allow and Open", "dismiss", "Dismiss"])
     #expect(await desktop.app.count == 0)
     try await server.click(first, action: "allow")
     #expect(try await desktop.handed().message == (try Tag(1).message))

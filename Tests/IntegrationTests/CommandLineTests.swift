@@ -44,6 +44,11 @@ import Testing
     let agent = try #require(status["agent"] as? [String: Any])
     #expect(agent["registered"] as? Bool == true)
 
+    #expect(try await object(desktop, "session", "lock")["locked"] as? Bool == true)
+    #expect(try await object(desktop, "status")["suspendReasons"] as? [String] == ["session-locked"])
+    #expect(try await object(desktop, "session", "unlock")["locked"] as? Bool == false)
+    try await desktop.status(\.scanning)
+
     let process = try await desktop.agent
     process.signal(SIGTERM)
     try await process.exit()
@@ -70,6 +75,14 @@ import Testing
     #expect(claimants.map { $0["id"] as? String } == [HandlerStandIn.desktopID])
     #expect(claimants.map { $0["outcome"] as? String } == ["only"])
     #expect(link["moreClaimants"] as? Int == 0 && link["moreCandidates"] as? Int == 0)
+    let explained = try await object(desktop, "resolve", "--explain", "https://menu.example.com/table/7")
+    let trust = geteuid() == 0 ? "installed by the system" : "allowed by the user"
+    #expect(
+      explained["steps"] as? [String] == [
+        "uri: it is well-formed",
+        "domain: menu.example.com matches menu.example.com, claimed by \(HandlerStandIn.desktopID)",
+        "choice: \(HandlerStandIn.desktopID) is the only one that claims menu.example.com, and \(trust)",
+      ])
     for (uri, kind) in [("javascript:alert(1)", "refused"), ("tel:+15550100", "none")] {
       let answer = try await object(desktop, "resolve", uri)
       #expect(answer["uri"] as? String == uri)

@@ -19,17 +19,20 @@ struct Desktop {
   ///
   /// - Parameters:
   ///   - scan: lines of the group `[Scan]`.
+  ///   - reader: more lines of the group `[Reader]`.
+  ///   - agentScan: lines of the agent's group `[Scan]`.
   ///   - log: `TAGROUTE_LOG`.
   ///   - environment: more variables for every process.
   ///   - isSystems: whether the app is the system's, or the user's own, which nobody vouches for.
   ///   - starter: the test, which names the logs.
   /// - Throws: `RigError` or `BusError` where a bus does not start.
   init(
-    scan: [String] = ["Sessions=any"], log: String = "debug", environment: [String: String] = [:],
-    isSystems: Bool = true, starter: String = #function
+    scan: [String] = ["Sessions=any"], reader: [String] = [], agentScan: [String] = [], log: String = "debug",
+    environment: [String: String] = [:], isSystems: Bool = true, starter: String = #function
   ) async throws {
     var options = Installation.Options()
-    options.daemonSettings = ["Reader": ["PollInterval=10"], "Scan": scan]
+    options.daemonSettings = ["Reader": ["PollInterval=10"] + reader, "Scan": scan]
+    options.agentSettings = ["Scan": agentScan]
     options.environment = environment.merging(["TAGROUTE_LOG": log]) { given, _ in given }
     installation = try await Installation(options, starter: starter)
     let session = try #require(installation.sessionBus).address

@@ -2,11 +2,11 @@ import NDEF
 import TestSupport
 import Testing
 
-/// What a tag says of itself is shown as text, beside the place that its link leads to.
+/// What a tag says of itself is shown as text, and the place that its link leads to beside it.
 @Suite(.timeLimit(.minutes(5))) struct HostileTextTests {
   private static let link = "https://menu.example.com/a?b=1&c=%3Cd%3E"
-  /// Comes first, whatever the title claims.
-  private static let shownLink = "menu.example.com/a?… · "
+  /// Is there, whatever the title claims.
+  private static let shownLink = " · menu.example.com/a?…"
 
   /// - Returns: the notification of a Smart Poster with this title.
   private func shown(
@@ -34,9 +34,9 @@ import Testing
     ] {
       let shown = try await shown(title, desktop, server)
       #expect(shown.summary == "Open in Menu")
-      #expect(shown.body.hasPrefix(Self.shownLink + expected), "\(shown.body)")
+      #expect(shown.body.hasPrefix(expected) && shown.body.hasSuffix(Self.shownLink), "\(shown.body)")
       #expect(!shown.body.contains("://"))
-      #expect(!shown.body.contains { "<>\"".contains($0) })
+      #expect(!shown.body.unicodeScalars.contains { "<>\"".unicodeScalars.contains($0) })
       #expect(Self.harmless(shown.body), "\(shown.body.debugDescription)")
       #expect(shown.actions.allSatisfy(Self.harmless))
     }
@@ -49,7 +49,7 @@ import Testing
     let server = try await desktop.startServer(capabilities: ["actions", "body"])
     try await desktop.start()
     let shown = try await shown(String(repeating: "<long> ", count: 60), desktop, server)
-    #expect(shown.body.hasPrefix(Self.shownLink + "<long> <long>"))
+    #expect(shown.body.hasPrefix("<long> <long>") && shown.body.hasSuffix(Self.shownLink))
     #expect(shown.body.count <= Self.shownLink.count + 60)
     await desktop.stop()
   }

@@ -79,4 +79,76 @@ import Testing
     await desktop.stop()
     await logind.stop()
   }
+
+  @Test func withHoldNothingIsReadBeforeTheSessionWasUnlockedOnce() async throws {
+    var locked = Self.session
+    locked.isLocked = true
+    let desktop = try await Desktop(scan: ["Sessions=logind", "WhenLocked=hold"])
+    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [locked])
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    try await desktop.installation.simulate("counters reset")
+    try await desktop.place(try Tag(1))
+    // A change that leaves it locked, so that what would have been read has been.
+    try await logind.prepareForSleep(true)
+    try await desktop.status { $0.suspendReasons.contains("sleeping") }
+    try await logind.prepareForSleep(false)
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    #expect(try await desktop.installation.simulate("counters").hasSuffix("field=off field-on-ms=0"))
+    try await desktop.installation.simulate("remove")
+
+    try await logind.update("2") { $0.isLocked = false }
+    try await desktop.status(\.scanning)
+    let daemon = try await desktop.daemon
+    try await logind.update("2") { $0.isLocked = true }
+    try await daemon.line(containing: "and taps are held")
+    try await desktop.place(try Tag(2))
+    try await daemon.line(containing: "held until it is unlocked")
+    #expect(await server.all.isEmpty)
+    try await logind.update("2") { $0.isLocked = false }
+    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    #expect(await server.all.count == 1)
+    await desktop.stop()
+    await logind.stop()
+  }
+
+  @Test func withStrictOnlyAWordThatItIsUnlockedStartsTheScan() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind", "LockDetection=strict"])
+    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    try await desktop.start()
+    // The hint is not set, as it would be with a locker that sets none.
+    try await desktop.status { !$0.scanning && $0.suspendReasons == ["lock-unknown"] }
+    try await logind.update("2") { $0.isLocked = true }
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    try await logind.update("2") { $0.isLocked = false }
+    try await desktop.status(\.scanning)
+    // One that restarts says nothing about a session that was unlocked when it left.
+    try await logind.restart()
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+    await logind.stop()
+  }
+
+  @Test func aLogindThatRestartsDoesNotUnlock() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind"])
+    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    try await logind.update("2") { $0.isLocked = true }
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    try await desktop.installation.simulate("counters reset")
+    try await logind.restart()
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    try await logind.prepareForSleep(true)
+    try await desktop.status { $0.suspendReasons.contains("sleeping") }
+    try await logind.prepareForSleep(false)
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    #expect(try await desktop.installation.simulate("counters").hasSuffix("field=off field-on-ms=0"))
+    try await logind.update("2") { $0.isLocked = true }
+    try await logind.update("2") { $0.isLocked = false }
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+    await logind.stop()
+  }
 }

@@ -11,8 +11,8 @@ import Testing
     file=$(mktemp "$0.XXXXXX") && { printf '%s|' "$@"; cat; } > "$file" && echo "recorded $file" >&2
     """
 
-  private func recorded(_ desktop: Desktop) async throws -> String {
-    let line = try await desktop.agent.line(containing: "recorded /")
+  private func recorded(_ desktop: Desktop, by program: String = "/") async throws -> String {
+    let line = try await desktop.agent.line { $0.hasPrefix("recorded /") && $0.contains(program) }
     return String(decoding: try readFile(String(line.dropFirst("recorded ".count))), as: UTF8.self)
   }
 
@@ -34,7 +34,7 @@ import Testing
     let shown = try await desktop.notification(on: server)
     #expect(shown.summary == (kind == "text" ? "Text on a tag" : "No app opens this link"))
     #expect(shown.body == (kind == "text" ? "Good morning" : "elsewhere.example.net/a?…"))
-    #expect(shown.actions == ["default", "Copy", "copy", "Copy"])
+    #expect(shown.actions == ["default", "Copy", "copy", "Copy", "dismiss", "Dismiss"])
     try await server.click(shown, action: "copy")
     #expect(try await recorded(desktop) == "--type|text/plain|" + (kind == "text" ? "Good morning" : link))
     try await desktop.agent.line(containing: "was handed to the clipboard")
@@ -47,7 +47,7 @@ import Testing
     try await desktop.start()
     try await desktop.place(try Tag(1, uri: "x-unheard-of:1"))
     let shown = try await desktop.notification(on: server)
-    #expect(shown.actions == ["default", "Close"])
+    #expect(shown.actions == ["default", "Dismiss", "dismiss", "Dismiss"])
     try await server.click(shown)
     try await desktop.place(try Tag(2))
     #expect(try await desktop.notification(on: server).summary == "Open in Menu")
@@ -67,7 +67,7 @@ import Testing
     // In the place of a handler that nobody vouches for.
     try await desktop.place(try Tag(1))
     let question = try await desktop.notification(on: server)
-    #expect(question.actions.suffix(2) == ["alternative", "Open in Web"])
+    #expect(question.actions.suffix(4) == ["alternative", "Open in Web", "dismiss", "Dismiss"])
     try await server.click(question, action: "alternative")
     #expect(try await recorded(desktop) == "https://\(Tag.text(1))|")
     #expect(await desktop.app.count == 0)
@@ -78,6 +78,34 @@ import Testing
     // To open it elsewhere was no answer.
     try await desktop.place(try Tag(3))
     #expect(try await desktop.notification(on: server).summary.hasPrefix("Allow “Menu”"))
+    await desktop.stop()
+  }
+
+  @Test func mailNumbersAndPlacesGoToTheirDefaultApplications() async throws {
+    let desktop = try await Desktop()
+    let links = [
+      ("mailto", "mailto:somebody@example.com?subject=a%20b"), ("tel", "tel:+15550100"),
+      ("sms", "sms:+15550100?body=a&b"), ("geo", "geo:52.5,13.4;u=35"),
+    ]
+    var defaults = "[Default Applications]\n"
+    for (scheme, _) in links {
+      let program = try desktop.installation.directory.write(Self.recorder, to: "app-\(scheme)", mode: 0o755)
+      try desktop.installation.directory.write(
+        "[Desktop Entry]\nType=Application\nName=App for \(scheme)\nExec=\(program) %u\n"
+          + "MimeType=x-scheme-handler/\(scheme);\n", to: "share/applications/\(scheme).desktop")
+      defaults += "x-scheme-handler/\(scheme)=\(scheme).desktop\n"
+    }
+    try desktop.installation.directory.write(defaults, to: "config/mimeapps.list")
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    for (number, (scheme, link)) in links.enumerated() {
+      try await desktop.place(try Tag(number, uri: link))
+      let shown = try await desktop.notification(on: server)
+      #expect(shown.summary == "Open in App for \(scheme)")
+      #expect(shown.body.hasPrefix("\(scheme):"))
+      try await server.click(shown)
+      #expect(try await recorded(desktop, by: "app-\(scheme)") == "\(link)|")
+    }
     await desktop.stop()
   }
 }

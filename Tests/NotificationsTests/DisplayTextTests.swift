@@ -14,6 +14,7 @@ struct DisplayTextTests {
     ("zero\u{200B}width\u{FEFF}\u{2060}\u{AD}", "zerowidth"),
     ("tags\u{E0041}\u{E007F}", "tags"),
     ("private\u{E000}\u{10FFFD} and\u{FFFF}", "private and"),
+    ("Menu\u{2800}\u{2800}\u{1D159}\u{2800}x", "Menu x"),
     ("hangul\u{3164}filler\u{115F}", "hangulfiller"),
     ("日本語と한국어、עברית, عربى", "日本語と한국어、עברית, عربى"),
     ("می\u{200C}خواهم", "می\u{200C}خواهم"),
@@ -42,6 +43,7 @@ struct DisplayTextTests {
   @Test(arguments: [
     ("https://a.example/b", "a.example/b"), ("x https://a", "x a"), ("://", "://"), ("hue://b/c", "hue://b/c"),
     ("(HTTP://a)", "(a)"), ("no scheme", "no scheme"), ("httphttp://://a", "a"), ("ftp://http://a", "a"),
+    ("https://\u{301}a", "a"), ("HtTpS://https:/", "https:/"), ("https:\u{301}//a", "https:\u{301}//a"),
   ])
   func `no address that a server may open is left`(raw: String, shown: String) {
     #expect(DisplayText(raw).withoutSchemes.string == shown)

@@ -25,7 +25,7 @@ struct DunstTests {
     Task { try await client.run() }
     let key = NotificationKey("a")
     await client.show(sampleNotification("Open in Menu", body: "menu.example.com/<3&\"4\""), as: key)
-    while let event = await events.next(), event != .shown(key) {}
+    while let event = await events.next(), event.shownKey != key {}
 
     // dunst's own account of what it shows, markup read.
     let shown = try await ChildProcess.run(control, ["count", "displayed"], environment: environment)

@@ -88,7 +88,7 @@ struct NotificationBoardTests {
     _ = board.put("a", id: 5)
     let actions = board.handle(.signal(.closed(reason: reason), id: 5, sender: ":1.7"))
     #expect(actions.reports.isEmpty)
-    guard case .wait(let timer, let duration)? = actions.first else {
+    guard case .wait(let timer, let duration)? = actions.last else {
       Issue.record("nothing is waited for")
       return
     }
@@ -104,7 +104,8 @@ struct NotificationBoardTests {
     #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
     #expect(
       board.answer(shown, id: 5).reports == [
-        .shown(NotificationKey("a")), .activated(NotificationKey("a"), action: "default", token: "t"),
+        .shown(NotificationKey("a"), at: .sample(id: 5)),
+        .activated(NotificationKey("a"), action: "default", token: "t"),
       ])
   }
 
@@ -114,7 +115,7 @@ struct NotificationBoardTests {
     let replaced = board.handle(
       .show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a")))
     #expect(replaced.calls.map(\.replaces) == [5])
-    #expect(board.answer(replaced, id: 5).reports == [.shown(NotificationKey("b"))])
+    #expect(board.answer(replaced, id: 5).reports == [.shown(NotificationKey("b"), at: .sample(id: 5))])
 
     let clicked = board.handle(.signal(.action("open"), id: 5, sender: ":1.7"))
     let done = clicked.timers.flatMap { board.handle(.timeout($0)) }
@@ -131,7 +132,7 @@ struct NotificationBoardTests {
     #expect(second.calls.map(\.summary) == ["Again"])
     // The server closed the first one just before it got the second call.
     #expect(board.handle(.signal(.closed(reason: 1), id: 5, sender: ":1.7")).isEmpty)
-    #expect(board.answer(second, id: 5).reports == [.shown(NotificationKey("b"))])
+    #expect(board.answer(second, id: 5).reports == [.shown(NotificationKey("b"), at: .sample(id: 5))])
   }
 
   @Test func `a click on what is being replaced does not open what takes its place`() {
@@ -142,7 +143,7 @@ struct NotificationBoardTests {
     #expect(board.handle(.signal(.token("t"), id: 5, sender: ":1.7")).isEmpty)
     #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
     let answered = board.answer(replaced, id: 5)
-    #expect(answered.reports == [.shown(NotificationKey("b"))])
+    #expect(answered.reports == [.shown(NotificationKey("b"), at: .sample(id: 5))])
     #expect(answered.timers.isEmpty)
 
     // What is up now is clicked on its own, and the early token was not its.
@@ -159,7 +160,7 @@ struct NotificationBoardTests {
     let second = board.answer(first, id: 5)
     #expect(second.calls.map(\.summary) == ["Again"])
     let answered = board.answer(second, id: 5)
-    #expect(answered.reports == [.shown(NotificationKey("b"))])
+    #expect(answered.reports == [.shown(NotificationKey("b"), at: .sample(id: 5))])
     #expect(answered.timers.isEmpty)
   }
 
@@ -172,7 +173,8 @@ struct NotificationBoardTests {
     _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
     #expect(
       board.answer(again, id: 5).reports == [
-        .shown(NotificationKey("a")), .activated(NotificationKey("a"), action: "default", token: "t"),
+        .shown(NotificationKey("a"), at: .sample(id: 5)),
+        .activated(NotificationKey("a"), action: "default", token: "t"),
       ])
   }
 
@@ -210,12 +212,12 @@ struct NotificationBoardTests {
   @Test func `what the caller closes is closed, at once or when the server has it`() {
     var board = board()
     _ = board.put("a", id: 5)
-    #expect(board.handle(.close(NotificationKey("a"))) == [.closeNotification(owner: ":1.7", id: 5)])
+    #expect(board.handle(.close(NotificationKey("a"))) == [.closeNotification(.sample(id: 5))])
     #expect(board.handle(.signal(.closed(reason: 3), id: 5, sender: ":1.7")).isEmpty)
 
     let shown = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: nil))
     #expect(board.handle(.close(NotificationKey("b"))).isEmpty)
-    #expect(board.answer(shown, id: 6) == [.closeNotification(owner: ":1.7", id: 6)])
+    #expect(board.answer(shown, id: 6) == [.closeNotification(.sample(id: 6))])
     #expect(board.handle(.close(NotificationKey("nobody"))).isEmpty)
   }
 }

@@ -19,6 +19,23 @@ struct NotifyArgumentsTests {
     #expect(arguments(sampleNotification()).actions == ["default", "Open", "open", "Open"])
   }
 
+  @Test(arguments: ["Xfce Notify Daemon", "lxqt-notificationd"])
+  func `a server that shows the default action as a button shows nothing twice, and no button that is none`(
+    name: String
+  ) {
+    let server = NotificationServer.sample(name: name)
+    var notification = sampleNotification()
+    notification.buttons.append(NotificationButton(key: "dismiss", label: "Dismiss"))
+    #expect(arguments(notification, server).actions == ["default", "Open", "dismiss", "Dismiss"])
+    notification.defaultLabel = "Ask again"
+    #expect(arguments(notification, server).actions == ["open", "Open", "dismiss", "Dismiss"])
+    // A lone action is what a click on the notification itself invokes on LXQt.
+    notification.buttons.removeLast()
+    #expect(arguments(notification, server).actions == ["default", "Ask again", "open", "Open"])
+    notification.buttons = []
+    #expect(arguments(notification, server).actions == ["default", "Ask again"])
+  }
+
   @Test func `a server without actions gets none, and a line that says how to go on`() {
     let plain = arguments(sampleNotification(), .sample(capabilities: ["body"]))
     #expect(plain.actions.isEmpty)
@@ -28,6 +45,15 @@ struct NotifyArgumentsTests {
   @Test func `no server gets a whole address in the body`() {
     let notification = sampleNotification(body: "see https://evil.example/x and HTTP://two.example and ftp://c")
     #expect(arguments(notification).body == "see evil.example/x and two.example and c")
+  }
+
+  @Test func `a mark behind a slash or a dot does not hide an address`() {
+    let notification = sampleNotification(body: "https://\u{301}evil.example www.\u{301}two.example/\u{301}x")
+    let body = arguments(notification, .sample(name: "gnome-shell")).body.unicodeScalars.map(\.value)
+    for (index, scalar) in body.enumerated() where scalar == 0x2E || scalar == 0x2F {
+      #expect(index > 0 && body[index - 1] == 0x2060)
+    }
+    #expect(!arguments(notification).body.utf8.map(\.self).contains(Array("https://".utf8)))
   }
 
   @Test func `GNOME Shell finds no address in the body, though nothing visible changes`() {

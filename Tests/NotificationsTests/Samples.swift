@@ -12,8 +12,19 @@ extension NotificationServer {
   static func sample(
     _ owner: String = ":1.7", name: String = "dunst", capabilities: Set<String> = ["actions", "body", "body-markup"]
   ) -> NotificationServer {
-    NotificationServer(owner: owner, name: name, version: "1", capabilities: capabilities)
+    NotificationServer(bus: "bus", owner: owner, name: name, version: "1", capabilities: capabilities)
   }
+}
+
+extension NotificationPlace {
+  static func sample(_ owner: String = ":1.7", id: UInt32) -> NotificationPlace {
+    NotificationPlace(bus: "bus", owner: owner, id: id)
+  }
+}
+
+extension NotificationEvent {
+  /// What is up, where it says that something is.
+  var shownKey: NotificationKey? { if case .shown(let key, at: _) = self { key } else { nil } }
 }
 
 /// A board with a server that is known.
@@ -51,7 +62,7 @@ extension [NotificationBoard.Action] {
   }
 
   var closed: [UInt32] {
-    compactMap { if case .closeNotification(_, let id) = $0 { id } else { nil } }
+    compactMap { if case .closeNotification(let place) = $0 { place.id } else { nil } }
   }
 
   var timers: [NotificationBoard.Timer] {

@@ -27,7 +27,7 @@ struct ServerLifeTests {
     _ = board.handle(.ownerChanged(":1.8"))
     let actions = board.handle(.described(.sample(":1.8")))
     #expect(actions.calls.map(\.replaces) == [0])
-    #expect(board.answer(actions, id: 1).reports == [.shown(a)])
+    #expect(board.answer(actions, id: 1).reports == [.shown(a, at: .sample(":1.8", id: 1))])
     // The old server's id and its late signals mean nothing now.
     #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
     #expect(board.handle(.signal(.action("default"), id: 1, sender: ":1.7")).isEmpty)
@@ -132,6 +132,31 @@ struct ServerLifeTests {
     #expect(again.reports.isEmpty)
   }
 
+  @Test func `a server that has not said what it is shows what waits, as any may read it, and is asked again`() throws {
+    let silent = NotificationServer.sample(name: "")
+    var board = NotificationBoard()
+    _ = board.handle(.ownerChanged(":1.7"))
+    _ = board.handle(.show(a, sampleNotification(body: "<b> menu.example.com/"), replacing: nil))
+    var actions = board.handle(.described(silent))
+    #expect(actions.calls.map(\.body) == ["&lt;b&gt; menu\u{2060}.example\u{2060}.com\u{2060}/"])
+
+    var delays: [Duration] = []
+    while case .wait(let timer, let delay)? = actions.last {
+      delays.append(delay)
+      #expect(board.handle(.timeout(timer)) == [.describe(owner: ":1.7")])
+      #expect(board.handle(.timeout(timer)).isEmpty)
+      actions = board.handle(.described(silent))
+    }
+    #expect(delays == [1, 2, 4, 8, 16, 32, 64].map { .seconds($0) })
+
+    _ = board.handle(.ownerChanged(":1.8"))
+    let timer = try #require(board.handle(.described(.sample(":1.8", name: ""))).timers.last)
+    #expect(board.handle(.timeout(timer)) == [.describe(owner: ":1.8")])
+    let known = NotificationServer.sample(":1.8", name: "gnome-shell")
+    #expect(board.handle(.described(known)) == [.report(.serverChanged(known))])
+    #expect(board.handle(.timeout(timer)).isEmpty)
+  }
+
   @Test func `a server without actions is asked again before each notification`() {
     var board = board(with: .sample(capabilities: ["body"]))
     #expect(board.handle(.show(a, sampleNotification(), replacing: nil)) == [.describe(owner: ":1.7")])
@@ -161,5 +186,27 @@ struct ServerLifeTests {
     #expect(board.handle(.described(.sample(":1.8", capabilities: ["body"]))).calls.isEmpty)
     _ = board.handle(.ownerChanged(":1.9"))
     #expect(board.handle(.described(.sample(":1.9"))).calls.map(\.replaces) == (isShownAgain ? [0] : []))
+  }
+}
+
+/// A server that does not answer.
+struct SilentServerTests {
+  @Test func `a server that hangs has few calls to answer, and what has gone meanwhile is not shown`() {
+    var board = board()
+    let keys = (0..<1000).map { NotificationKey("\($0)") }
+    var calls = keys.flatMap { board.handle(.show($0, sampleNotification(), replacing: nil)) }
+    #expect(calls.count == NotificationBoard.maximumCalls)
+    for key in keys.dropLast(20) { #expect(board.handle(.close(key)).isEmpty) }
+    // Now it answers, one after the other.
+    var up: [NotificationKey] = []
+    var closed = 0
+    while !calls.isEmpty {
+      let actions = board.answer([calls.removeFirst()], id: UInt32(up.count + closed + 1))
+      up += actions.reports.compactMap(\.shownKey)
+      closed += actions.closed.count
+      calls += actions.filter { if case .notify = $0 { true } else { false } }
+    }
+    #expect(up == Array(keys.suffix(20)))
+    #expect(closed == NotificationBoard.maximumCalls)
   }
 }

@@ -20,6 +20,23 @@ import Testing
     .heartbeat(within: 1000),
     .counters(ReaderCounters(chipCommands: 1, exchanges: 2, tags: 3)),
     .log(.warning, "the reader is gone"),
+    .sessionBegan(3), .sessionEnded(.max), .sessionTagRemoved(3, placement: 8), .lent(true), .stopped,
+    .sessionTag(3, SessionTag(placement: placement, atqa: [0, 0x44], sak: 0)),
+    .sessionTag(
+      3,
+      SessionTag(
+        placement: placement, atqa: [3, 0x44], sak: 0x20, historicalBytes: [0x80], initialApplication: 15)),
+    .sessionTag(
+      3, SessionTag(placement: placement, applicationData: [1, 2, 3, 4], protocolInfo: [0, 0x81, 0x91])),
+    .sessionTag(
+      3,
+      SessionTag(
+        placement: placement, idm: [1, 2, 3, 4, 5, 6, 7, 8], pmm: [8, 7, 6, 5, 4, 3, 2, 1], systemCode: 3)),
+    .performed(request: 9, .status(.readOnly, capacity: 868)), .performed(request: 9, .message([0xD0, 0, 0])),
+    .performed(request: 9, .done), .performed(request: 9, .answer([])),
+    .performed(request: 9, .answer([UInt8](repeating: 0x6A, count: ReaderLimits.answer))),
+    .performed(request: 9, .failed(.sessionEnded, reason: "the reader session has ended")),
+    .progress(request: 9, bytes: 4096),
   ]
 
   static func payload(_ frame: [UInt8]) throws -> ArraySlice<UInt8> {
@@ -35,6 +52,17 @@ import Testing
   @Test(arguments: [
     ReaderCommand.scan(true), .scan(false),
     .avoid(AvoidedTag(uid: [1, 2, 3, 4], technology: "type-4b", mayHaveChanged: true)), .shutDown, .lookForDevice,
+    .beginSession(ReaderSessionOptions(number: 1)),
+    .beginSession(
+      ReaderSessionOptions(
+        number: 1, technologies: ["type-3", "type-4a"],
+        applicationIdentifiers: [[0xD2, 0x76, 0, 0, 0x85], [UInt8](repeating: 1, count: 16)],
+        systemCodes: [0x0003, 0xFEE1])),
+    .endSession(1), .restartPolling(1), .lend(true), .lend(false),
+    .perform(session: 1, request: 2, placement: 3, .query), .perform(session: 1, request: 2, placement: 3, .read),
+    .perform(session: 1, request: 2, placement: 3, .write([0xD0, 0, 0], verify: true)),
+    .perform(session: 1, request: 2, placement: 3, .lock),
+    .perform(session: 1, request: 2, placement: 3, .transceive([0x60], timeout: 5000)),
   ])
   func commandComesBackAsItWasSent(_ command: ReaderCommand) throws {
     #expect(try ReaderCommand(payload: Self.payload(command.frame)) == command)
@@ -42,7 +70,7 @@ import Testing
 
   @Test(arguments: messages) func refusesEveryTruncation(_ message: ReaderMessage) throws {
     let payload = try Self.payload(message.frame)
-    for count in 0..<payload.count {
+    for count in Set(0..<min(payload.count, 400)).union([payload.count - 1]) {
       #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload.prefix(count)) }
     }
   }
@@ -66,9 +94,64 @@ import Testing
       [1, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
       [1, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x61, 0, 0, 0, 0, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
       [1, 12, 0, 0, 0, 0, 0, 0, 0, 0],  // an unknown log level
+      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // a failure that is none
+      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an access that is none
+      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
+      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer that no tag gives
+      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
     ] as [[UInt8]])
   func refusesWhatIsNotAMessage(_ payload: [UInt8]) {
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload[...]) }
+  }
+
+  /// A tag of a session, field by field; one of them of a size that it cannot have.
+  @Test(
+    arguments: [
+      [[1], [], [], [], [], [], []], [[], [1, 2], [], [], [], [], []],
+      [[], [], [UInt8](repeating: 0, count: 255), [], [], [], []], [[], [], [], [1, 2, 3], [], [], []],
+      [[], [], [], [], [1, 2], [], []], [[], [], [], [], [], [1], []], [[], [], [], [], [], [], [1, 2, 3]],
+    ] as [[[UInt8]]])
+  func refusesAFieldOfATagThatIsNone(_ fields: [[UInt8]]) throws {
+    func payload(_ fields: [[UInt8]], application: Int16 = -1) throws -> ArraySlice<UInt8> {
+      var writer = FrameWriter(kind: 15)
+      writer.write(UInt64(3))
+      writer.write(Self.placement)
+      for field in fields { writer.write(bytes: field) }
+      writer.write(false)
+      writer.write(UInt16(0))
+      writer.write(application)
+      return try Self.payload(writer.frame)
+    }
+    #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload(fields)) }
+    let none = [[UInt8]](repeating: [], count: 7)
+    #expect(try ReaderMessage(payload: payload(none)) == .sessionTag(3, SessionTag(placement: Self.placement)))
+    for application: Int16 in [-2, 16] {
+      #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload(none, application: application)) }
+    }
+  }
+
+  @Test(
+    arguments: [
+      .beginSession(
+        ReaderSessionOptions(number: 1, applicationIdentifiers: Array(repeating: [1, 2, 3, 4, 5], count: 17))),
+      .beginSession(ReaderSessionOptions(number: 1, applicationIdentifiers: [[1, 2, 3, 4]])),
+      .beginSession(
+        ReaderSessionOptions(number: 1, applicationIdentifiers: [[UInt8](repeating: 1, count: 17)])),
+      .beginSession(ReaderSessionOptions(number: 1, systemCodes: Array(repeating: 3, count: 9))),
+      .beginSession(ReaderSessionOptions(number: 1, systemCodes: [0xFFFF])),
+      .beginSession(ReaderSessionOptions(number: 1, systemCodes: [0x12FF])),
+      .beginSession(ReaderSessionOptions(number: 1, systemCodes: [0xFF03])),
+      .beginSession(ReaderSessionOptions(number: 1, technologies: ["Type 4"])),
+      .beginSession(ReaderSessionOptions(number: 1, technologies: Array(repeating: "type-2", count: 9))),
+      .perform(session: 1, request: 1, placement: 1, .transceive([], timeout: 100)),
+      .perform(session: 1, request: 1, placement: 1, .transceive([0x60], timeout: 0)),
+      .perform(session: 1, request: 1, placement: 1, .transceive([0x60], timeout: 5001)),
+      .perform(
+        session: 1, request: 1, placement: 1,
+        .transceive([UInt8](repeating: 0, count: ReaderLimits.command + 1), timeout: 100)),
+    ] as [ReaderCommand])
+  func refusesACommandBeyondTheLimits(_ command: ReaderCommand) throws {
+    #expect(throws: ReaderLinkError.self) { try ReaderCommand(payload: Self.payload(command.frame)) }
   }
 
   @Test func cutsATextAtAWholeCharacter() throws {
@@ -80,7 +163,8 @@ import Testing
 
 @Suite struct FrameDecoderTests {
   @Test func findsFramesHoweverTheyAreCut() throws {
-    let frames = ReaderMessageTests.messages.map(\.frame)
+    let all = ReaderMessageTests.messages
+    let frames = all.map(\.frame)
     for size in 1...7 {
       var decoder = FrameDecoder()
       var messages: [ReaderMessage] = []
@@ -89,7 +173,7 @@ import Testing
         decoder.append(stream[start..<min(start + size, stream.count)])
         while let payload = try decoder.next() { messages.append(try ReaderMessage(payload: payload)) }
       }
-      #expect(messages == ReaderMessageTests.messages)
+      #expect(messages == all)
     }
   }
 

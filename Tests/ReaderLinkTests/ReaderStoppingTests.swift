@@ -80,6 +80,31 @@ import Testing
     }
   }
 
+  /// Whatever it owed before: nobody waits for it, and it has the time that it takes to end.
+  @Test func ofAProcessThatEndsNothingElseIsExpected() {
+    let owed = ReaderTiming(device: "pn532_uart:/dev/x").breakingOff
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.lend(true))
+    #expect(rig(.violated("garbage")).contains(.kill))
+    #expect(rig.supervision.deadline == nil)
+
+    rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.scan(true))
+    _ = rig(.scan(false))
+    _ = rig(.lend(true))
+    _ = rig(.received(.heartbeat(within: .max)))
+    #expect(rig.advance(.seconds(20)) == [])
+    #expect(rig(.stop) == [.send(.shutDown)])
+    for _ in 0..<14 {
+      _ = rig(.received(.heartbeat(within: 2000)))
+      #expect(rig.advance(.seconds(1)) == [])
+    }
+    #expect(owed < .seconds(34))
+    #expect(rig.advance(.seconds(1)) == [.kill])
+  }
+
   @Test func stopsWhileItWaitsToStartAgain() {
     var rig = SupervisionRig()
     _ = rig(.start)

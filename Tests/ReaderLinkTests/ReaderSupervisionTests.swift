@@ -81,71 +81,6 @@ import Testing
     #expect(rig.remaining == .milliseconds(5400))
   }
 
-  @Test func aProcessThatBeatsAndGoesOnScanningIsKilled() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.scan(true))
-    _ = rig(.received(.scanning(true)))
-    _ = rig(.scan(false))
-    for _ in 1...6 {
-      _ = rig(.received(.heartbeat(within: 1000)))
-      _ = rig(.received(.scanning(true)))
-      #expect(rig.advance(.milliseconds(500)) == [])
-    }
-    _ = rig(.received(.heartbeat(within: 1000)))
-    #expect(rig.advance(.milliseconds(400)).contains(.kill))
-    let reason = "it was told to look for no tags and went on"
-    let crash = ReaderCrash(reason: reason, suspect: nil, restart: .zero)
-    #expect(rig(.exited("killed by signal 9 (Killed)")).contains(.report(.crashed(crash))))
-  }
-
-  @Test func sleepingIsNoAnswer() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.scan(true))
-    _ = rig(.received(.scanning(true)))
-    _ = rig(.scan(false))
-    _ = rig(.received(.heartbeat(within: 0)))
-    #expect(rig.remaining == ReaderTiming(device: "pn532_uart:/dev/x").obedience)
-    _ = rig(.received(.scanning(false)))
-    #expect(rig.supervision.deadline == nil)
-  }
-
-  @Test func aReaderThatIsReadyHasToBeginScanning() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.scan(true))
-    _ = rig(.received(.state(.absent(reason: "x"))))
-    _ = rig(.received(.heartbeat(within: 0)))
-    #expect(rig.advance(.seconds(60)) == [])
-    _ = rig(.received(.state(.ready(name: "x", device: "y"))))
-    #expect(rig.advance(ReaderTiming(device: "pn532_uart:/dev/x").obedience).contains(.kill))
-  }
-
-  @Test func aProcessThatChangesItsStateWithoutEndIsEnded() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.received(.heartbeat(within: 0)))
-    func change(_ number: Int) -> [ReaderSupervision.Action] {
-      rig(.received(.state(.failed(reason: "\(number)"))))
-    }
-    for number in 1...ReaderSupervision.mostChanges { #expect(change(number).count == 1) }
-    rig.now += ReaderSupervision.changeWindow
-    for number in 1...ReaderSupervision.mostChanges { #expect(change(number).count == 1) }
-    #expect(change(0).contains(.kill))
-  }
-
-  @Test func whoDoesAsItIsToldMayDoSoEver() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.received(.heartbeat(within: 0)))
-    for number in 1...3 * ReaderSupervision.mostChanges {
-      let isOn = !number.isMultiple(of: 2)
-      #expect(rig(.scan(isOn)) == [.send(.scan(isOn))])
-      #expect(rig(.received(.scanning(isOn))) == [.report(.scanning(isOn))])
-    }
-  }
-
   @Test func theFirstRestartIsAtOnceAndLaterOnesPause() {
     var rig = SupervisionRig()
     _ = rig(.start)
@@ -289,6 +224,7 @@ import Testing
     _ = rig.advance(.milliseconds(250))
     _ = rig(.scan(false))
     _ = rig(.received(.state(.failed(reason: "it does not answer"))))
+    _ = rig(.received(.stopped))
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.supervision.deadline == nil)
     #expect(rig(.received(.scanning(false))) == [.report(.scanning(false))])

@@ -28,7 +28,12 @@ import Testing
     #expect(ReaderTiming(device: "pn532_uart:/dev/ttyS0").promise == .seconds(2))
   }
 
-  @Test func theSignalsAlarmComesAfterAGoodEnd() {
+  @Test func theSignalsAlarmComesAfterWhateverWasPromised() {
+    #expect(Duration.seconds(ReaderTiming.secondsAfterSignal) > ReaderTiming.longestPromise)
     #expect(Duration.seconds(ReaderTiming.secondsAfterSignal) > ReaderTiming.stop)
+    // Whole seconds, never less than what was promised, and a moment for a machine that is busy.
+    #expect(ReaderTiming.secondsUntilAlarm(.seconds(6)) == 7)
+    #expect(ReaderTiming.secondsUntilAlarm(.milliseconds(1600)) == 2)
+    #expect(ReaderTiming.secondsUntilAlarm(.milliseconds(1601)) == 3)
   }
 }

@@ -15,6 +15,7 @@ import Testing
       try ControlCommand("tap x: --type 3 --model phone")
         == .tap(.init(contents: .uri("x:"), type: .type3, card: .phone)))
     #expect(try ControlCommand("tap --type payment") == .tap(.init(contents: .none, type: .payment)))
+    #expect(try ControlCommand("tap --type application") == .tap(.init(contents: .none, type: .application)))
     #expect(
       try ControlCommand(" tap --memory a.mfd --model ntag213 ")
         == .tap(.init(contents: .memoryFile("a.mfd"), model: .ntag213)))

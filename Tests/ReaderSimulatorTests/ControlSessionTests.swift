@@ -51,6 +51,8 @@ import Testing
     #expect(await session.answer(to: "counters").text.hasPrefix("ok commands=0 exchanges=0 "))
     #expect(await session.answer(to: "unplug").text == "ok")
     #expect(await session.answer(to: "plug").text.hasPrefix("ok /dev/pts/"))
+    #expect(await session.answer(to: "wait").text.hasPrefix("error wait: "))
+    #expect(await session.answer(to: "wait 0").text.hasPrefix("error wait: "))
     #expect(await session.answer(to: "quit").quits)
     await session.reader.stop()
   }

@@ -53,13 +53,16 @@ private final class ManualClock: SimulatorClock {
     state.withLock { $0.due.append(($0.now + delay, loop, body)) }
   }
 
-  func advance(by duration: Duration) {
+  /// - Parameters:
+  ///   - duration: how far.
+  ///   - isDisorderly: as timers come that are all late.
+  func advance(by duration: Duration, isDisorderly: Bool = false) {
     let due = state.withLock { state in
       state.now += duration
       defer { state.due.removeAll { $0.at <= state.now } }
       return state.due.filter { $0.at <= state.now }.sorted { $0.at < $1.at }
     }
-    for item in due { item.loop.execute(item.body) }
+    for item in isDisorderly ? due.reversed() : due { item.loop.execute(item.body) }
   }
 }
 
@@ -113,6 +116,17 @@ private final class ManualClock: SimulatorClock {
     #expect(await host.receive(6) == HostFrame.acknowledge.bytes)
     clock.advance(by: .milliseconds(2))
     #expect(await host.receive(firmwareAnswer.count - 6) == Array(firmwareAnswer.dropFirst(6)))
+    await reader.stop()
+  }
+
+  @Test func whatIsLateKeepsItsOrder() async throws {
+    let clock = ManualClock()
+    let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
+    let host = try Host(await reader.path)
+    host.send(firmware)
+    await reader.wait(until: { $0.counters.commands == 1 })
+    clock.advance(by: .milliseconds(20), isDisorderly: true)
+    #expect(await host.receive(firmwareAnswer.count) == firmwareAnswer)
     await reader.stop()
   }
 

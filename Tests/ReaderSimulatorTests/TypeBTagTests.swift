@@ -80,6 +80,16 @@ import Testing
     #expect(field.transceive(.standard([0x05, 0x00, 0x00], .typeB), poweredBefore: .zero) == .silence)
   }
 
+  @Test func aChipThatAsksByREQBDoesNotFindWhatWasLetGoUntilItHasLostItsPower() throws {
+    let driver = try driver()
+    driver.chip.wakesTypeB = false
+    #expect(driver.answer(Self.selectB)?.first == 1)
+    #expect(driver.answer([0x44, 0x00]) == [0x00])
+    #expect(driver.answer(Self.selectB) == [0])
+    _ = driver.answer([0x32, 0x01, 0x00])
+    #expect(driver.answer(Self.selectB)?.first == 1)
+  }
+
   @Test func aDamagedFrameIsMetWithSilence() throws {
     var field = try driver().chip.radio.field
     field.set(on: true, at: .zero)

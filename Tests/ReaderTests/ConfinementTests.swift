@@ -4,6 +4,8 @@ import ReaderLink
 import Rig
 import Testing
 
+@testable import Reader
+
 /// What the running process has given up, as the kernel sees it.
 @Suite(.timeLimit(.minutes(5))) struct ConfinementTests {
   @Test func theProcessCannotGainAnythingAndLeavesNothingBehind() async throws {
@@ -33,6 +35,20 @@ import Testing
     #expect(information.st_uid == 0, "it may be dumped")
     #expect(status.first { $0.hasPrefix("Uid:") } != "Uid:\t0\t0\t0\t0", "this shows nothing of root's process")
     await process.stop()
+  }
+
+  /// In a process of its own, which has no daemon to speak to.
+  @Test func aSignalsAlarmIsPutOffByWhatIsBegunAndNoneIsSetWithoutASignal() async {
+    await #expect(processExitsWith: .success) {
+      let daemon = DaemonConnection(DaemonLink(descriptor: -1), ReaderTiming(device: "acr122_usb"))
+      try? daemon.promise(.seconds(12))
+      #expect(alarm(0) == 0)
+      alarm(3)
+      try? daemon.promise(.seconds(12))
+      #expect(alarm(3) == 13)
+      try? daemon.beat()
+      #expect(alarm(0) == 8)
+    }
   }
 
   private func lines(_ path: String) throws -> [String] {

@@ -24,6 +24,29 @@ import Testing
     await rig.stop()
   }
 
+  @Test func anOrderToStopThatIsTakenBackAtOnceEndsWhatIsRead() async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/before")))
+    try await settle(rig)
+    await rig.simulator.add(.delay(.milliseconds(300), command: 4))
+    await rig.process.setScanning(true)
+    await rig.simulator.wait { $0.strikes == 1 }
+    await rig.process.setScanning(false)
+    await rig.process.setScanning(true)
+    try await rig.expect(.scanning(false))
+    try await rig.expect(.stopped)
+    try await rig.expect(.scanning(true))
+    // What lay there then is nobody's, for as long as it does; what comes in its place is read.
+    try await rig.commands(20)
+    await rig.simulator.removeAll()
+    try await rig.commands(20)
+    let after = try uri("https://example.com/after")
+    await rig.simulator.place(try .type2(.ntag213, message: after))
+    #expect(try await rig.message().message == after)
+    await rig.stop()
+  }
+
   /// At the first exchange with these tags silence is how a card without NDEF answers, too.
   @Test(arguments: [false, true]) func aFrameLostOnTheAirCostsNoTap(isFeliCa: Bool) async throws {
     let rig = try await ReaderRig()

@@ -159,7 +159,7 @@ private final class Answer<Value: Sendable>: @unchecked Sendable {
 /// One context for all tests: `nfc_init` fills a table of drivers that all contexts share.
 ///
 /// `@unchecked` because opening a device only reads the context.
-private struct NFCContext: @unchecked Sendable {
+struct NFCContext: @unchecked Sendable {
   static let shared = NFCContext()
 
   let pointer: OpaquePointer

@@ -213,6 +213,41 @@ import Testing
     }
   }
 
+  /// It is in a row that failures count.
+  @Test(arguments: [false, true]) func whatWasReadBeginsANewRow(isCompared: Bool) {
+    var tracker = PlacementTracker()
+    if isCompared {
+      _ = tracker.looked(for: .typeA, found: [card([8, 0, 0, 0])])
+      tracker.examined(1, card([8, 0, 0, 0]), message)
+    }
+    for number in 1...2 as ClosedRange<UInt8> {
+      tracker.fieldWentOff()
+      let next = card([8, 1, 1, number])
+      let outcomes = tracker.looked(for: .typeA, found: [next])
+      let isTooMuch =
+        isCompared
+        ? tracker.interrupted(UInt64(number) + 1, with: 1, next) : tracker.interrupted(UInt64(number))
+      #expect(!isTooMuch, "\(outcomes)")
+    }
+    let whole = card([8, 2, 2, 2])
+    let outcomes = tracker.looked(for: .typeA, found: [whole])
+    if isCompared {
+      #expect(outcomes == [.uncertain(4, resting: 1, whole)])
+      #expect(tracker.compared(4, with: 1, whole, message) == true)
+    } else {
+      #expect(outcomes == [.arrived(3, whole)])
+      tracker.examined(3, whole, message)
+    }
+    let resting = isCompared ? 1 : 3 as UInt64
+    for number in 0..<2 as Range<UInt64> {
+      tracker.fieldWentOff()
+      let next = card([8, 3, 3, UInt8(number)])
+      let new = (isCompared ? 5 : 4) + number
+      #expect(tracker.looked(for: .typeA, found: [next]) == [.uncertain(new, resting: resting, next)])
+      #expect(tracker.interrupted(new, with: resting, next) == false)
+    }
+  }
+
   @Test func theReaderTakesItsTagsAlong() {
     var tracker = PlacementTracker()
     _ = tracker.looked(for: .typeA, found: [tag])

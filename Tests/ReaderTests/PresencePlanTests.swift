@@ -55,6 +55,34 @@ import Testing
     #expect(plan.next(both, selected: other, at: now) == .look([.typeA, .typeB], isAnew: false))
   }
 
+  /// From the worst moment on, right after it was found: that it takes less than 300 ms is a matter of how long these take.
+  @Test(arguments: [false, true], [Duration.zero, .milliseconds(900)])
+  func aTagThatIsTakenAwayIsNoticedAfterAFewLooks(isAlone: Bool, _ later: Duration) {
+    var (plan, tracker) = (plan(), PlacementTracker())
+    for tag in isAlone ? [tag] : [tag, other] { _ = tracker.looked(for: tag.modulation, found: [tag]) }
+    var selected = isAlone ? tag : nil
+    _ = plan.next(tracker.resting, selected: selected, at: now)
+    var (pauses, commands) = (Duration.zero, [String]())
+    while tracker.resting.contains(where: { $0.tag == tag }), commands.count < 100 {
+      switch plan.next(tracker.resting, selected: selected, at: now + later) {
+      case .pause(let pause): pauses += pause
+      case .check:
+        commands.append("check")
+        tracker.checkFailed(tag)
+        plan.checkFailed()
+        selected = nil
+      case .look(let modulations, _):
+        commands.append("look")
+        for modulation in modulations {
+          _ = tracker.looked(for: modulation, found: !isAlone && modulation == other.modulation ? [other] : [])
+        }
+      case .fieldOff: commands.append("off")
+      }
+    }
+    #expect(commands == (isAlone ? ["check"] : []) + ["look", "look"])
+    #expect(pauses == .milliseconds(isAlone ? 130 : 70))
+  }
+
   @Test func aTagThatIsNotSelectedIsLookedFor() {
     var plan = plan()
     _ = plan.next(resting(tag), selected: tag, at: now)

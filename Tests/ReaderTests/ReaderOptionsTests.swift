@@ -1,4 +1,5 @@
 import Names
+import ReaderLink
 import Tags
 import Testing
 
@@ -19,6 +20,10 @@ import Testing
     #expect(more.technologies.modulations == [.typeA, .felica212, .felica424])
     #expect(more.technologies.contains(.type2))
     #expect(!more.technologies.contains(.type4A) && !more.technologies.contains(.peer))
+  }
+
+  @Test func theLongestIntervalIsTheLongestPauseThatTheDaemonExpects() {
+    #expect(.milliseconds(Names.pollIntervals.upperBound) == ReaderTiming.longestPause)
   }
 
   @Test func theNamesOfTechnologiesAreThoseOfTheBus() {

@@ -18,10 +18,10 @@ final class ReaderRig {
   init(
     isPluggedIn: Bool = true, pollInterval: Duration = .milliseconds(20), fault: Fault? = nil,
     technologies: [String]? = nil, timing: TimingModel = .immediate, isFollowed: Bool = false,
-    environment: [String] = [], loop: EventLoop = EventLoop(label: "daemon")
+    environment: [String] = [], wakesTypeB: Bool = true, loop: EventLoop = EventLoop(label: "daemon")
   ) async throws {
     directory = try TemporaryDirectory()
-    simulator = try await SimulatedReader.start(timing: timing, link: directory.file("reader"))
+    simulator = try await SimulatedReader.start(timing: timing, link: directory.file("reader"), wakesTypeB: wakesTypeB)
     if !isPluggedIn { await simulator.unplug() }
     if let fault { await simulator.add(fault) }
     let configuration = ReaderProcess.Configuration(
@@ -51,8 +51,9 @@ final class ReaderRig {
     while let event = await events.next(isolation: #isolation) {
       seen.append(event)
       if let result = pick(event) { return result }
-      // After a crash that nobody expects, what is waited for may never come.
+      // After a crash, or the end of a session, that nobody expects, what is waited for may never come.
       if case .crashed = event { break }
+      if case .sessionLost = event { break }
     }
     throw RigError("\(what) never came, but \(seen[start...])")
   }
@@ -101,3 +102,8 @@ final class ReaderRig {
 
 /// The encoding of a message that holds one URI.
 func uri(_ text: String) throws -> [UInt8] { try NDEFMessage.uri(text).encoded() }
+
+extension TagReport {
+  /// Why the tag could not be read; nil where it was.
+  var problem: String? { if case .problem(let reason) = content { reason } else { nil } }
+}

@@ -14,7 +14,7 @@ import Testing
       }
       let tags = try reader.device.list(.typeB, atMost: 2)
       #expect(tags.count == 2)
-      for _ in 1...8 {
+      for _ in 1...60 {
         for tag in tags {
           let again = try #require(try reader.device.selectAnew(tag))
           #expect(again.isSameTag(as: tag))
@@ -39,10 +39,13 @@ import Testing
   }
 
   /// From one command to the next the field may be off for less time than a tag keeps its power.
-  @Test func aTagHasLostItsPowerWhenItIsSelectedAnew() async throws {
+  @Test(arguments: [Modulation.typeA, .felica212])
+  func aTagHasLostItsPowerWhenItIsSelectedAnew(modulation: Modulation) async throws {
     try await withOpenReader(timing: .immediate.keepingPower) { reader in
-      _ = reader.place(try .type4(message: [], uid: .random))
-      var tag = try #require(try reader.device.select(.typeA))
+      _ = reader.place(
+        try modulation.isFeliCa
+          ? .type3(message: [], options: Type3Options(.phone)) : .type4(message: [], uid: .random))
+      var tag = try #require(try reader.device.select(modulation))
       for _ in 1...5 {
         let again = try #require(try reader.device.selectAnew(tag))
         #expect(again.identifier != tag.identifier)

@@ -36,8 +36,9 @@ import Testing
   }
 
   /// Which the chip tells from each other by time slots; each has another identifier.
-  @Test(arguments: [false, true]) func twoCardsOfTypeBAreBothReadAndLeaveOneByOne(firstLeavesFirst: Bool) async throws {
-    let rig = try await ReaderRig()
+  @Test(arguments: [false, true], [false, true])
+  func twoCardsOfTypeBAreBothReadAndLeaveOneByOne(firstLeavesFirst: Bool, wakesTypeB: Bool) async throws {
+    let rig = try await ReaderRig(wakesTypeB: wakesTypeB)
     try await rig.isReady()
     let messages = [try uri("https://example.com/1"), try uri("https://example.com/2")]
     var tags: [[UInt8]: TagID] = [:]
@@ -50,6 +51,27 @@ import Testing
       await rig.simulator.remove(try #require(tags[message]))
       #expect(try await rig.removal() == found[message])
       try await rig.commands(20)
+    }
+    await rig.stop()
+  }
+
+  /// The chip's manual does not say whether a look wakes a card of Type B that was let go; on one that does not, it is missed until the
+  /// field was off.
+  @Test(arguments: [true, false]) func aCardOfTypeBIsOnePlacementWhetherOrNotALookWakesIt(wakesTypeB: Bool) async throws
+  {
+    let rig = try await ReaderRig(wakesTypeB: wakesTypeB)
+    await rig.process.setScanning(true)
+    let id = await rig.simulator.place(try .type4B(message: uri("https://example.com")))
+    let (_, placement) = try await rig.message()
+    try await rig.commands(100)
+    // A tag of another kind beside it has it let go, again and again.
+    let other = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
+    let second = try await rig.message().placement
+    try await rig.commands(200)
+    #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 2)
+    for (id, placement) in [(other, second), (id, placement)] {
+      await rig.simulator.remove(id)
+      #expect(try await rig.removal() == placement.number)
     }
     await rig.stop()
   }

@@ -61,6 +61,44 @@ import UniversalLinks
     }
   }
 
+  @Test(
+    "where nothing is chosen it is decided as where something is chosen about others",
+    arguments: 1...100 as ClosedRange<UInt64>)
+  func nothingChosen(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let registry = Registry(declarations: try declarations(Int.random(in: 1...3, using: &random), using: &random))
+    var choices = HandlerChoices()
+    let (friend, foe) = (application("a.friend"), application("a.foe"))
+    expect(true, &choices, .prefer(friend, claim: "a.example"))
+    expect(true, &choices, .prefer(friend, claim: "x-a:"))
+    expect(true, &choices, .block(desktopID: foe.desktopID, claim: nil))
+    for link in Self.links {
+      #expect(registry.route(for: link) == registry.route(for: link, policy: RoutingPolicy(choices: choices)))
+    }
+  }
+
+  @Test(
+    "where one handler alone claims a link it is decided as where another does that is blocked",
+    arguments: 1...100 as ClosedRange<UInt64>)
+  func alone(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let handlers = try declarations(1, using: &random)
+    var policy = policy(handlers, using: &random)
+    let rival = try handler("a.rival", Self.claims, schemes: ["x-a"])
+    expect(true, &policy.choices, .block(desktopID: rival.application.desktopID, claim: nil))
+    for link in Self.links {
+      let alone = Registry(declarations: handlers).route(for: link, policy: policy)
+      let both = Registry(declarations: handlers + [rival]).route(for: link, policy: policy)
+      #expect(alone.claimants == both.claimants.filter { $0.application != rival.application })
+      #expect(alone.handler == both.handler && alone.candidates == both.candidates)
+      #expect(alone.question == both.question && alone.trusted == both.trusted)
+      // However many of its claims cover the link, a handler is one.
+      for route in [alone, both] {
+        #expect(Set(route.claimants.map(\.application)).count == route.claimants.count)
+      }
+    }
+  }
+
   @Test("a later handler takes over no link for which one is preferred")
   func later() throws {
     var covered = 0

@@ -63,6 +63,26 @@ import UniversalLinks
     }
   }
 
+  @Test("rules that take long take no steps from the system's app, nor from the preferred one, by a more exact claim")
+  func moreExactCrowd() throws {
+    let component = #"{"/": "\#(String(repeating: "*a", count: 2000))b"}"#
+    let components = Array(repeating: component, count: 2).joined(separator: ",")
+    let slow = try (0..<4).map { try handler("slow\($0)", "a.menu.example.com", components, origin: .user) }
+    let registry = Registry(
+      declarations: slow + [
+        try RoutingTests.handler("stranger", ["a.menu.example.com"], origin: .user),
+        try handler("menu", "*.menu.example.com", "{}"),
+        try handler("mine", "*.menu.example.com", "{}", origin: .user),
+      ])
+    let link = "https://a.menu.example.com/" + String(repeating: "a", count: 8000)
+    let route = registry.route(for: link)
+    #expect(ids(route) == ["menu", "stranger"])
+    #expect(route.claimants.count { $0.outcome == .undecided } == 5)
+    var choices = HandlerChoices()
+    _ = choices.apply(.prefer(application("mine", origin: .user), claim: "*.menu.example.com"))
+    #expect(ids(registry.route(for: link, policy: RoutingPolicy(choices: choices))) == ["mine"])
+  }
+
   @Test("a dozen handlers whose rules take long leave the system's first, and the answer in bounded steps")
   func crowd() throws {
     let component = #"{"/": "\#(String(repeating: "*a", count: 2000))b"}"#

@@ -98,8 +98,8 @@ import UniversalLinks
         "uri: it is well-formed",
         "domain: menu.example.com matches menu.example.com, claimed by org.example.Menu.desktop, org.example.Mine.desktop",
         "domain: *.example.com is less exact, claimed by org.example.Wide.desktop",
-        "choice: org.example.Menu.desktop is one of several that claim menu.example.com, and installed by the system",
-        "choice: org.example.Mine.desktop is one of several that claim menu.example.com, and not allowed yet by the user",
+        "choice: org.example.Menu.desktop is one of several to choose from, by its claim to menu.example.com, and installed by the system",
+        "choice: org.example.Mine.desktop is one of several to choose from, by its claim to menu.example.com, and not allowed yet by the user",
       ])
   }
 

@@ -60,4 +60,20 @@ import Testing
     neverUnlocked.hasBeenUnlocked = false
     #expect(gate.handle(.session(neverUnlocked)) == ScanVerdict(reasons: .locked))
   }
+
+  /// A session of which nobody has ever said a word is none that was unlocked, where the administrator wants to be told.
+  @Test func withHoldAndStrictTheFirstUnlockingHasToBeSaid() {
+    var conditions = ScanConditions()
+    conditions.isReaderReady = true
+    conditions.hasAgent = true
+    var session = ScanConditions.Session.assumed
+    session.isLocked = .unknown
+    session.hasBeenSaidUnlocked = false
+    conditions.session = session
+    let policy = ScanPolicy(whenLocked: .hold, lockDetection: .strict)
+    #expect(ScanVerdict(conditions, policy: policy) == ScanVerdict(reasons: .lockUnknown))
+    session.hasBeenSaidUnlocked = true
+    conditions.session = session
+    #expect(ScanVerdict(conditions, policy: policy) == ScanVerdict(reasons: [], holdsTaps: true))
+  }
 }

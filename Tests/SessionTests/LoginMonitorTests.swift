@@ -25,8 +25,18 @@ import Testing
     /// Waits for a state that is as the test expects it.
     @discardableResult
     func until(_ isExpected: (LoginState) -> Bool) async throws -> LoginState {
-      let present = await monitor.state
-      if isExpected(present) { return present }
+      // What the stream still holds may be older than what is known: each only says that it is time to look again.
+      var state = await monitor.state
+      while !isExpected(state) {
+        try await next { _ in true }
+        state = await monitor.state
+      }
+      return state
+    }
+
+    /// Waits for such a state among those that have not been looked at.
+    @discardableResult
+    func next(_ isExpected: (LoginState) -> Bool) async throws -> LoginState {
       for await state in changes where isExpected(state) { return state }
       throw RigError("the stream of states ended")
     }
@@ -67,6 +77,28 @@ import Testing
     try await rig.until { $0.isSleeping == .no }
   }
 
+  @Test func aReadingThatWakingHasOvertakenDoesNotPutItBackToSleep() async throws {
+    let rig = try await Rig()
+    try await rig.logind.prepareForSleep(true)
+    try await rig.until { $0.isSleeping == .yes }
+    // The readings of the beginning are over: the one that is overtaken has none behind it that would put things right.
+    _ = await rig.monitor.refresh()
+    // The answer is made up before the signal, and sent after it.
+    await rig.logind.overtakeNextReadingOfSleep(with: false)
+    #expect(await rig.monitor.refresh().isSleeping == .no)
+  }
+
+  @Test func noStateBetweenTwoOthersIsLeftOut() async throws {
+    let rig = try await Rig([Self.alice])
+    try await rig.until { $0.activeSession(on: "seat0") != nil }
+    await rig.monitor.report("2", locked: .no)
+    // Nobody looks at the stream meanwhile.
+    await rig.monitor.report("2", locked: .yes)
+    await rig.monitor.report("2", locked: .no)
+    try await rig.next { $0.session("2")?.conditions.isLocked == .yes }
+    try await rig.next { $0.session("2")?.conditions.isLocked == .no }
+  }
+
   @Test func aRestartOfLogindKeepsALockedSessionLockedUntilSomethingSaysOtherwise() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
@@ -77,7 +109,10 @@ import Testing
     try await rig.logind.restart()
     let state = try await rig.until { $0.isAvailable }
     #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
+    // What an agent says of its own screen saver is no word on the locker.
     await rig.monitor.report("2", locked: .no)
+    #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
+    await rig.monitor.userUnlocked("2")
     #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .no)
   }
 

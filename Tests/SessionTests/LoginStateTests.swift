@@ -73,6 +73,8 @@ import Testing
     }
     #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
     state.handle(.reported(id: "1", locked: .no))
+    #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
+    state.handle(.userUnlocked(id: "1"))
     #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .no)
   }
 

@@ -72,12 +72,22 @@ import Testing
       ("*.bank.example.aaaaaaaaaaaaaaaaaaaaaaaaaa.evil.example", 20, "*.…aaaa.evil.example"),
       ("www.quite-a-long-name-of-one-owner.co.uk", 16, "…quite-a-long-name-of-one-owner.co.uk"),
       ("*.www.quite-a-long-name-of-one-owner.co.uk", 16, "*.…quite-a-long-name-of-one-owner.co.uk"),
+      // Nothing is left out.
+      ("a-very-long-company-name-that-is-registered.co.uk", 40, "a-very-long-company-name-that-is-registered.co.uk"),
+      ("*.a-very-long-company-name-that-is-mine.co.uk", 40, "*.a-very-long-company-name-that-is-mine.co.uk"),
       ("*.xn--bcher-kva.example", 40, "*.bücher.example"),
     ])
   func claims(claim: String, limit: Int, expected: String) throws {
     let pattern = try DomainPattern(claim)
     #expect(pattern.display(limit: limit) == expected)
     if !pattern.isWildcard { #expect(try URI("https://\(claim)/").host?.display(limit: limit) == expected) }
+  }
+
+  @Test("a host that is all its owner's stays as it is", arguments: [16, 39])
+  func owned(limit: Int) throws {
+    let host = "a-very-long-name-of-one-owner-only.co.uk"
+    #expect(try URI("https://\(host)/").display(limit: limit) == host)
+    #expect(try URI("https://www.\(host)/").display(limit: limit) == "…" + host)
   }
 
   @Test("is never longer than asked for, or than the part of the host that has an owner", arguments: 16...60)
@@ -133,7 +143,7 @@ import Testing
 
   @Test(
     "what is no label of IDNA stays as it is",
-    arguments: ["xn--ls8h.la", "xn--a.example", "xn--99999.example"])
+    arguments: ["xn--ls8h.la", "xn--a.example", "xn--99999.example", "xn--bcher-kva.xo--example.example"])
   func notInternationalised(host: String) throws {
     #expect(try URI("https://\(host)/").display() == host)
   }

@@ -1,4 +1,5 @@
-/* What Swift cannot import from the C library: variadic functions and functional macros. Nothing else belongs here. */
+/* What Swift cannot import from the C library: variadic functions, functional macros, and what its module leaves out. Nothing
+   else belongs here. */
 #ifndef TAGROUTE_CSHIMS_H
 #define TAGROUTE_CSHIMS_H
 
@@ -62,5 +63,13 @@ int tagroute_ending_signal(int status);
 /* Opens the controlling side of a new pseudo-terminal (close-on-exec, non-blocking) and unlocks it; the path of the
    other side goes into name. The descriptor, or -1 with errno. */
 int tagroute_open_pseudo_terminal(char *name, size_t name_size);
+
+/* Binds the catalogues of a domain in a directory, read as UTF-8, to the language that the environment names (LANGUAGE, LC_ALL,
+   LC_MESSAGES, LANG); once, before there is a second thread. The process's own locale stays C, so that what other libraries
+   say, in the log say, stays as it is. 0, or -1 with errno where there is no such locale. */
+int tagroute_bind_catalogue(const char *domain, const char *directory);
+
+/* dgettext in that language; the text itself where none is bound. */
+const char *tagroute_translation(const char *domain, const char *text);
 
 #endif

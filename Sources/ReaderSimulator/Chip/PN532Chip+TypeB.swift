@@ -3,10 +3,11 @@ extension PN532Chip {
   /// Fills `targets` with the one or two that answer.
   ///
   /// The manual has the chip find them by time slots and keep up to two (UM0701-02, 7.3.5). It does not say whether its first
-  /// request is REQB or WUPB; here it is WUPB, as for Type A, so that a card that was let go is found again.
+  /// request is REQB or WUPB; here it is WUPB, as for Type A, so that a card that was let go is found again, unless `wakesTypeB` says
+  /// otherwise.
   mutating func listTypeB(_ request: PassiveTargetRequest) {
     guard let family = request.initiatorData.first else { return }
-    guard addTypeB(family: family, wakesAll: true), request.maximumTargets == 2 else { return }
+    guard addTypeB(family: family, wakesAll: wakesTypeB), request.maximumTargets == 2 else { return }
     // The first one sleeps while the chip asks for another.
     haltSelected()
     _ = addTypeB(family: family, wakesAll: false)

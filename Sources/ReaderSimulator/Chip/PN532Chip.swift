@@ -39,6 +39,8 @@ struct PN532Chip {
   var retries = (atr: UInt8(0xFF), psl: UInt8(0x01), passiveActivation: UInt8(0xFF))
   var parameters: UInt8 = 0x14
   var lastError: UInt8 = 0
+  /// Whether the first request of a look for Type B is WUPB, which wakes halted cards, too, and not REQB.
+  var wakesTypeB = true
   /// Target numbers 1 and 2.
   var targets: [Target] = []
   /// Which of them is ACTIVE.

@@ -20,9 +20,10 @@ enum ControlCommand: Equatable {
     case desfire
     case payment
     case transit
+    case application
 
     /// Whether there can be a message on it.
-    var holdsMessages: Bool { self != .payment && self != .transit }
+    var holdsMessages: Bool { ![.payment, .transit, .application].contains(self) }
     /// FeliCa cards make up their IDm.
     var isFeliCa: Bool { self == .type3 || self == .transit }
   }
@@ -46,13 +47,15 @@ enum ControlCommand: Equatable {
   case plug
   case counters(reset: Bool)
   case commands
+  /// Answered once the host has sent so many more commands.
+  case wait(Int)
   case help
   case quit
 
   static let summary = """
     tap URI [--type \(Kind.allCases.map(\.rawValue).joined(separator: "|"))] [--model NAME] [--uid HEX|random] [--add]; tap --ndef FILE …; tap --type 2 --memory FILE; \
-    tap --type payment|transit; remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | stale [N] | short [N] | broken [N] | refusal [COMMANDS] | status HEX [N] | delay MS [N] | \
-    removal [N] [heard] | radio unheard|garbled-command|unanswered|garbled-answer [N] | none; unplug; plug; counters [reset]; commands; quit
+    tap --type payment|transit|application; remove [TAG]; fault silence [COMMANDS] | stall [N] | unplug [N] | checksum [N] | stale [N] | short [N] | broken [N] | refusal [COMMANDS] | status HEX [N] | delay MS [N] | \
+    removal [N] [heard] | radio unheard|garbled-command|unanswered|garbled-answer [N] | none; unplug; plug; counters [reset]; commands; wait COMMANDS; quit
     """
 
   /// - Throws: `SimulatorError` that says what is wrong, and why.
@@ -67,6 +70,11 @@ enum ControlCommand: Equatable {
     case "plug": self = .plug
     case "counters" where rest.isEmpty || rest == ["reset"]: self = .counters(reset: !rest.isEmpty)
     case "commands": self = .commands
+    case "wait":
+      guard rest.count == 1, let count = rest.first.flatMap(Int.init), (1...10_000).contains(count) else {
+        throw SimulatorError("wait: give a number of commands, 1 to 10000")
+      }
+      self = .wait(count)
     case "help": self = .help
     case "quit": self = .quit
     case nil: throw SimulatorError("command: empty line")

@@ -52,6 +52,9 @@ struct ControlSession: Sendable {
     case .commands:
       let codes = await reader.commands.map { Hexadecimal.string($0.command) }
       return "ok \(codes.joined(separator: " "))"
+    case .wait(let count):
+      let target = await reader.counters.commands + count
+      await reader.wait { $0.counters.commands >= target }
     case .help: return "ok \(ControlCommand.summary)"
     case .quit: break
     }
@@ -90,6 +93,7 @@ struct ControlSession: Sendable {
     case .desfire: return try .desfire(message: message, uid: uid)
     case .payment: return .paymentCard(uid: uid)
     case .transit: return try .transitCard()
+    case .application: return .applicationCard(uid: uid)
     }
   }
 

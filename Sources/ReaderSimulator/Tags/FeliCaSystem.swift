@@ -25,6 +25,22 @@ struct FeliCaSystem: Sendable {
   /// How far what is written now gets, over all blocks of a command.
   var writeTear: WriteTear?
 
+  /// Request Service: which of some areas and services there are.
+  ///
+  /// - Parameter parameters: what follows the identifier.
+  /// - Returns: the number of them, and of each the version of its key, FFFF where it is not there; nil where the packet is not of the
+  ///   length that it says.
+  func keyVersions(_ parameters: [UInt8]) -> [UInt8]? {
+    guard let count = parameters.first, (1...32).contains(count), parameters.count == 1 + 2 * Int(count) else {
+      return nil
+    }
+    let versions = (0..<Int(count)).flatMap { index -> [UInt8] in
+      let code = Int(parameters[1 + 2 * index]) | Int(parameters[2 + 2 * index]) << 8
+      return services[code] == nil ? [0xFF, 0xFF] : [0x00, 0x00]
+    }
+    return [count] + versions
+  }
+
   /// READ WITHOUT ENCRYPTION.
   ///
   /// - Parameter parameters: what follows the identifier.

@@ -66,6 +66,7 @@ struct FeliCaTag: FieldTag {
     let parameters = Array(rest[8...])
     let answer: [UInt8]?
     switch code {
+    case 0x02 where !systems[index].isLite: answer = systems[index].keyVersions(parameters)
     // Request Response, the mode: no key has been shown.
     case 0x04 where parameters.isEmpty && !systems[index].isLite: answer = [0x00]
     case 0x06: answer = systems[index].check(parameters)

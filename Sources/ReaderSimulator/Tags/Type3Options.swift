@@ -79,27 +79,15 @@ extension SimulatedTag {
     }
   }
 
-  /// A card for trains and shops: FeliCa Standard without the NDEF system.
-  ///
-  /// - Parameter idm: manufacture ID, 8 bytes; nil makes one up.
-  /// - Returns: the card.
-  /// - Throws: `SimulatorError` where the identifier has another length.
-  public static func transitCard(idm: [UInt8]? = nil) throws(SimulatorError) -> SimulatedTag {
-    let idm = try identifier(idm)
-    return felica([
-      .locked([0x00, 0x03], idm: idm, number: 0), .locked([0xFE, 0x00], idm: idm, number: 1),
-    ])
-  }
-
   /// Manufacture parameters: the IC code in the second byte, and times.
-  private static func felica(
+  static func felica(
     _ systems: [FeliCaSystem], icCode: UInt8 = 0x0D, hasRandomIdentifier: Bool = false
   ) -> SimulatedTag {
     let pmm: [UInt8] = [icCode < 0xF0 ? 0x03 : 0x00, icCode, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
     return SimulatedTag(tag: FeliCaTag(systems: systems, pmm: pmm, hasRandomIdentifier: hasRandomIdentifier))
   }
 
-  private static func identifier(_ idm: [UInt8]?) throws(SimulatorError) -> [UInt8] {
+  static func identifier(_ idm: [UInt8]?) throws(SimulatorError) -> [UInt8] {
     let idm = idm ?? [0x01, 0x2E] + (0..<6).map { _ in UInt8.random(in: 0...0xFF) }
     guard idm.count == 8 else { throw SimulatorError("an IDm has 8 bytes, not \(idm.count)") }
     return idm
@@ -148,7 +136,7 @@ extension SimulatedTag {
 
 extension FeliCaSystem {
   /// A system whose services all need keys.
-  fileprivate static func locked(_ code: [UInt8], idm: [UInt8], number: UInt8) -> FeliCaSystem {
+  static func locked(_ code: [UInt8], idm: [UInt8], number: UInt8) -> FeliCaSystem {
     FeliCaSystem(
       codes: [code], idm: [idm[0] & 0x0F | number << 4] + idm.dropFirst(), services: [:], blocks: [:], maximumRead: 12,
       maximumWrite: 8)

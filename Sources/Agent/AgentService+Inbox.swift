@@ -1,0 +1,102 @@
+import Bus
+import Inbox
+import Journal
+import Names
+
+/// What `org.tagroute.Agent1` asks for of the inbox.
+extension AgentService {
+  func listInbox(_ options: [String: Value]) async throws(BusError) -> [[String: Value]] {
+    await resumed()
+    if let option = options["id"] {
+      guard let id = option.asString else { throw AgentAnswers.invalid("id is no string") }
+      return try await listTap(id)
+    }
+    let limit = try AgentAnswers.limit(options)
+    let prefix = try AgentAnswers.idPrefix(options)
+    let query = try AgentAnswers.query(options, limit: limit)
+    do throws(InboxError) {
+      guard let prefix else { return try await inbox.list(query).map { AgentAnswers.tap($0) } }
+      return try await inbox.list(idPrefix: prefix, limit: limit).map { AgentAnswers.tap($0) }
+    } catch {
+      throw AgentAnswers.error(error)
+    }
+  }
+
+  private func listTap(_ id: String) async throws(BusError) -> [[String: Value]] {
+    do throws(InboxError) {
+      return [AgentAnswers.tap(try await inbox.tap(id), reason: policy.offer(id)?.reason)]
+    } catch {
+      guard error.code == .unknownTap else { throw AgentAnswers.error(error) }
+      return []
+    }
+  }
+
+  /// Removes taps, a portion at a time, so that one that is read meanwhile has not to wait.
+  ///
+  /// - Returns: how many.
+  func clear(_ options: [String: Value]) async throws(BusError) -> UInt32 {
+    let request = try ClearRequest(options)
+    await resumed()
+    var count = 0
+    let refusal: InboxError?
+    do throws(InboxError) {
+      var removed: [String]
+      repeat {
+        let onScreen = Set(policy.onScreenInOrder)
+        removed = try await inbox.clear(request.clearing(onScreen: onScreen))
+        count += removed.count
+        // A click in between has met nothing, and what it would have closed is closed here.
+        for id in removed where onScreen.contains(id) { await perform(policy.handle(.cleared(id))) }
+      } while removed.count >= InboxClearing.portion
+      if count > 0 { await inbox.compact() }
+      refusal = nil
+    } catch {
+      refusal = error
+    }
+    if count > 0 {
+      log(.notice, "\(count) taps were removed from the inbox by a call")
+      await emit("TapsCleared", [.uint32(UInt32(clamping: count))])
+    }
+    if let refusal { throw AgentAnswers.error(refusal) }
+    return UInt32(clamping: count)
+  }
+}
+
+/// The options of `Clear`, checked.
+struct ClearRequest: Hashable {
+  private let ids: [String]?
+  private let before: Timestamp?
+  private let fromScreen: Bool
+
+  /// What a call may name; more would not get through the limits of a call.
+  static let maximumIDs = 500
+
+  /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the option.
+  init(_ options: [String: Value]) throws(BusError) {
+    ids = try options["ids"].map { value throws(BusError) in
+      guard let ids = value.asStrings, ids.count <= Self.maximumIDs else {
+        throw AgentAnswers.invalid("ids is no list of at most \(Self.maximumIDs) ids")
+      }
+      return ids
+    }
+    before = try options["before"].map { value throws(BusError) in
+      guard let time = value.asUInt64 else { throw AgentAnswers.invalid("before is no time in microseconds") }
+      return Timestamp(microseconds: Int64(clamping: time))
+    }
+    fromScreen =
+      try options["from-screen"].map { value throws(BusError) in
+        guard let flag = value.asBool else { throw AgentAnswers.invalid("from-screen is no boolean") }
+        return flag
+      } ?? false
+    // One that is misspelled would have more removed than was meant.
+    if let unknown = options.keys.first(where: { !["ids", "before", "from-screen"].contains($0) }) {
+      throw AgentAnswers.invalid("there is no option \(unknown)")
+    }
+  }
+
+  /// - Parameter onScreen: the taps that have a notification.
+  /// - Returns: what is to be removed now.
+  func clearing(onScreen: Set<String>) -> InboxClearing {
+    InboxClearing(ids: ids, before: before, onScreen: onScreen, includesOnScreen: fromScreen)
+  }
+}

@@ -1,0 +1,86 @@
+import Handlers
+import Inbox
+import Notifications
+
+/// Why something did not work, below a title that says what.
+extension Messages {
+  /// Why a tap has failed.
+  ///
+  /// Another program's own words are quoted, and short: they are in no language of ours, and may say anything.
+  ///
+  /// - Parameter reason: what the inbox has.
+  /// - Returns: a sentence without its full stop; empty where there is nothing to say.
+  static func whyFailed(_ reason: TapReason) -> String {
+    if let failure = reason.handOverFailure { return words(for: failure) }
+    if let doubt = reason.handOverDoubt { return words(for: doubt) }
+    return switch reason.code {
+    case .endedWhileOpening: translated("Tagroute ended while the link was being opened")
+    case .noAnswer: noAnswer
+    default: quoted(reason.detail)
+    }
+  }
+
+  private static func words(for failure: HandOverFailure) -> String {
+    switch failure.code {
+    case .nowhere:
+      return translated("This link may not be opened")
+    case .entryMissing:
+      return translated("The app is not installed any more")
+    case .entryChanged:
+      // Translators: the app was updated or replaced after the notification was shown.
+      return translated("The app has changed meanwhile; try again to open the link in it as it is now")
+    case .entryUnusable:
+      // Translators: {detail} is in English and says what is wrong, with the name of a file and a line.
+      return translated("The app is not installed correctly: “{detail}”", ["detail": quotable(failure.detail)])
+    case .noCommand:
+      return translated("The app is not installed correctly: nothing says how to start it")
+    case .needsTerminal:
+      return translated("The app needs a terminal, and none is opened for a tag")
+    case .programMissing:
+      // Translators: the app is known to the desktop, and the program that it consists of is missing.
+      return translated("The program of the app is not installed")
+    case .notPermitted:
+      return translated("You are not permitted to start the app")
+    case .notStarted:
+      // Translators: {detail} is the reason that the system gives, in English.
+      return translated("The app could not be started: “{detail}”", ["detail": quotable(failure.detail)])
+    case .handlerFailed:
+      let detail = quotable(failure.detail)
+      if detail.isEmpty { return translated("The app did not take it") }
+      // Translators: it: the link, or all that is on the tag. {detail} is what the app says itself.
+      return translated("The app did not take it: “{detail}”", ["detail": detail])
+    case .noClipboard:
+      // Translators: {programs} are names of programs, one of which it takes for copying.
+      return translated("To copy, one of these must be installed: {programs}", ["programs": "wl-copy, xclip, xsel"])
+    case .notCopied:
+      // Translators: {program} is the name of the program that should have taken what was to be copied.
+      return translated("{program} did not take it", ["program": quotable(failure.detail)])
+    case .messageMissing:
+      return translated("What was on the tag can no longer be read from where it is kept")
+    case .noResources:
+      return translated("The computer has no memory left, or runs too many programs")
+    }
+  }
+
+  private static func words(for doubt: HandOverDoubt) -> String {
+    switch doubt.code {
+    case .unanswered: return noAnswer
+    case .leftWithoutAnswer: return translated("The app ended without an answer")
+    case .busLost: return translated("The connection to the app was lost before it answered")
+    case .outOfSight: return translated("Nobody knows whether {program} took it", ["program": quotable(doubt.detail)])
+    }
+  }
+
+  private static var noAnswer: String { translated("The app did not answer in time") }
+
+  private static func quoted(_ words: String) -> String {
+    let words = quotable(words)
+    // Translators: {detail} is what a program says, in English; the marks are quotation marks.
+    return words.isEmpty ? "" : translated("“{detail}”", ["detail": words])
+  }
+
+  /// Without what could end the quotation marks around it.
+  private static func quotable(_ words: String) -> String {
+    DisplayText(TapOffer.withoutQuotationMarks(words), limit: 120).string
+  }
+}

@@ -1,0 +1,27 @@
+import Handlers
+
+/// The user's languages, as tags name theirs.
+enum UserLanguages {
+  /// - Parameter environment: where `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG` are, which count as with gettext.
+  /// - Returns: codes of RFC 4646, the best first: `pt-BR` and `pt` for `pt_BR.UTF-8`.
+  static func codes(in environment: [String: String]) -> [String] {
+    var seen: Set<String> = []
+    return LanguagePreference.languages(in: environment).flatMap(codes).filter { seen.insert($0).inserted }
+  }
+
+  /// Codes for a locale's name without its character set, as in `sr_RS@latin`.
+  private static func codes(of locale: String) -> [String] {
+    let parts = locale.split(separator: "@", maxSplits: 1)
+    guard let name = parts.first else { return [] }
+    let code = name.split(separator: "_").joined(separator: "-")
+    guard let language = name.split(separator: "_").first else { return [] }
+    if parts.count > 1 { return scripts[String(parts[1])].map { ["\(language)-\($0)"] } ?? [] }
+    // What is written in two scripts, a country tells from each other, and tags are marked with either.
+    return [code] + (scriptOfCountry[code].map { [$0] } ?? [])
+  }
+
+  private static let scripts = ["latin": "Latn", "cyrillic": "Cyrl"]
+  private static let scriptOfCountry = [
+    "zh-CN": "zh-Hans", "zh-SG": "zh-Hans", "zh-TW": "zh-Hant", "zh-HK": "zh-Hant", "zh-MO": "zh-Hant",
+  ]
+}

@@ -1,0 +1,145 @@
+import Bus
+import EventLoop
+import Names
+import Rig
+import TagrouteClient
+
+/// What it takes to list taps of a large inbox: the whole command, the agent's answer alone, and two other programs with the same
+/// question to the same file.
+struct InboxBenchmark {
+  let sizes: [Int]
+  private let repetitions = 100
+  private let clock = ContinuousClock()
+
+  func run() async throws {
+    try await Programs.build()
+    for size in sizes { try await run(size) }
+  }
+
+  private func run(_ size: Int) async throws {
+    var options = Installation.Options()
+    options.agentSettings = ["Inbox": ["MaximumTaps=100000", "RetentionDays=3650"]]
+    options.environment["TAGROUTE_LOG"] = "warning"
+    let installation = try await Installation(options)
+    let file = installation.directory.file("state/\(Names.Files.agentState)/\(Names.Files.inboxDatabase)")
+    let client = try await AgentClient.connect(
+      to: BusAddress(installation.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""), on: EventLoop(label: "bench"))
+    // The agent makes the file; the tool fills it, in one go.
+    _ = try await startAgent(installation, client)
+    try await stopAgent(installation)
+    let sqlite = try BuiltProducts.systemProgram("sqlite3", package: "sqlite3")
+    _ = try await output(sqlite, [file, Self.filling(size)], installation)
+    let megabytes = try readFile(file).count / 1_000_000
+    print("\(size) taps, \(megabytes) MB:")
+
+    var first: [Duration] = []
+    for number in 0..<10 {
+      if number > 0 { try await stopAgent(installation) }
+      first.append(try await startAgent(installation, client))
+    }
+    print(Distribution(first).line("an agent is started: from its name on the bus to its first list", of: "starts"))
+
+    let middle = try await output(
+      sqlite, [file, "SELECT id FROM taps ORDER BY sequence LIMIT 1 OFFSET \(size / 2)"], installation)
+    let questions: [(String, [String], String)] = [
+      ("the newest 100", [], "sequence < 9223372036854775807"),
+      ("the newest 100 that failed", ["--state", "failed"], "state = 'failed'"),
+      (
+        "100 from the middle", ["--before", middle],
+        "sequence < (SELECT sequence FROM taps WHERE id = '\(middle)')"
+      ),
+    ]
+    for (name, arguments, condition) in questions {
+      try await compare(name, arguments, condition, installation, client, file: file, middle: middle)
+    }
+    await installation.stop()
+  }
+
+  private func compare(
+    _ name: String, _ arguments: [String], _ condition: String, _ installation: Installation, _ client: AgentClient,
+    file: String, middle: String
+  ) async throws {
+    let select =
+      "SELECT id, time, uri, title, handler, state FROM taps WHERE \(condition) ORDER BY sequence DESC LIMIT 100"
+    let program = try BuiltProducts.program("tagroute")
+    let sqlite = try BuiltProducts.systemProgram("sqlite3", package: "sqlite3")
+    let python = try BuiltProducts.systemProgram("python3", package: "python3")
+    var command: [Duration] = []
+    var answer: [Duration] = []
+    var tool: [Duration] = []
+    // By turns, so that all three meet the same machine.
+    for _ in 0..<repetitions {
+      command.append(try await time { _ = try await output(program, ["inbox"] + arguments, installation) })
+      answer.append(
+        try await time {
+          _ = try await client.taps(
+            state: arguments.first == "--state" ? "failed" : nil,
+            before: arguments.first == "--before" ? middle : nil)
+        })
+      tool.append(try await time { _ = try await output(sqlite, ["-readonly", file, select], installation) })
+    }
+    print(Distribution(command).line("  \(name), tagroute inbox", of: "times"))
+    print(Distribution(answer).line("  \(name), the agent's answer alone", of: "times"))
+    print(Distribution(tool).line("  \(name), the sqlite3 tool", of: "times"))
+    let lines = try await output(python, ["-c", Self.python, file, select, "\(repetitions)"], installation)
+    let times = lines.split(separator: "\n").compactMap { Int($0) }.map { Duration.nanoseconds($0) }
+    print(Distribution(times).line("  \(name), Python's sqlite3, the question alone", of: "times"))
+  }
+
+  private func time(_ body: () async throws -> Void) async throws -> Duration {
+    let start = clock.now
+    try await body()
+    return clock.now - start
+  }
+
+  private func output(_ program: String, _ arguments: [String], _ installation: Installation) async throws -> String {
+    let process = try await installation.start(program, arguments)
+    guard try await process.exit(within: .seconds(300)) == .exited(0) else {
+      throw RigError("\(program): " + (await process.log().suffix(5).joined(separator: "\n")))
+    }
+    return String(await process.standardOutput().dropLast())
+  }
+
+  /// - Returns: from the moment at which the agent's name is there to its first list.
+  private func startAgent(_ installation: Installation, _ client: AgentClient) async throws -> Duration {
+    try await installation.startAgent()
+    while try await client.status() == nil { await Task.yield() }
+    return try await time { _ = try await client.taps() }
+  }
+
+  private func stopAgent(_ installation: Installation) async throws {
+    guard let agent = await installation.agent else { return }
+    agent.signal(15)
+    try await agent.exit()
+  }
+
+  /// As after a year: most opened, some left, one in a hundred failed; messages of 60 to 900 bytes, and one in fifty of 8,000.
+  private static func filling(_ size: Int) -> String {
+    """
+    BEGIN;
+    WITH RECURSIVE number(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM number WHERE i < \(size))
+    INSERT INTO taps (id, time, message, technology, uid, reader, uri, title, handler, state, changed)
+    SELECT lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-8'
+        || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6))),
+      (unixepoch() - (\(size) - i) * 300) * 1000000,
+      randomblob(CASE WHEN i % 50 = 0 THEN 8000 ELSE 60 + abs(random() % 840) END), 'type-2', randomblob(7),
+      '/org/tagroute/Tagroute1/readers/1', 'https://menu.example.com/table/' || i, 'menu.example.com/table/' || i,
+      'org.example.Menu.desktop',
+      CASE WHEN i % 100 = 0 THEN 'failed' WHEN i % 7 = 0 THEN 'expired' WHEN i % 5 = 0 THEN 'dismissed'
+        ELSE 'delivered' END,
+      (unixepoch() - (\(size) - i) * 300) * 1000000
+    FROM number;
+    COMMIT;
+    """
+  }
+
+  /// Prints how many nanoseconds each of many selects took, with all rows fetched.
+  private static let python = """
+    import sqlite3, sys, time
+    connection = sqlite3.connect(sys.argv[1])
+    for _ in range(int(sys.argv[3])):
+        start = time.perf_counter_ns()
+        connection.execute(sys.argv[2]).fetchall()
+        print(time.perf_counter_ns() - start)
+    """
+}

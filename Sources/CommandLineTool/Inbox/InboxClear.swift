@@ -1,0 +1,112 @@
+import Bus
+import Glibc
+import Names
+import TagrouteClient
+
+/// `inbox clear`: removes taps for good.
+struct InboxClear: Equatable {
+  /// As they were typed; empty where it is not about some.
+  let ids: [String]
+  /// Only those that were read so many days ago; nil for all.
+  let days: Int?
+  let fromScreen: Bool
+  private let isConfirmed: Bool
+
+  /// - Throws: a usage failure.
+  init(_ ids: [String], _ arguments: Arguments) throws(Failure) {
+    self.ids = ids
+    days = try arguments.number("older-than", in: 0...36_500)
+    fromScreen = arguments.has("all")
+    isConfirmed = arguments.has("yes")
+    guard [!ids.isEmpty, days != nil, fromScreen].count(where: { $0 }) <= 1 else {
+      throw .usage("say tagroute inbox clear with IDs, with --older-than, with --all or with none of them")
+    }
+    guard ids.count <= InboxAction.maximumIDs else {
+      throw .usage("no more than \(InboxAction.maximumIDs) ids at once: say --older-than or --all")
+    }
+  }
+
+  /// - Throws: a usage failure where nobody can be asked.
+  func checkConfirmation() throws(Failure) {
+    guard isConfirmed || isatty(STDIN_FILENO) == 1 else {
+      throw .usage("what is removed is gone, and there is no terminal to ask at: say --yes if that is meant")
+    }
+  }
+
+  /// - Returns: 0, or that some of those named could not be removed.
+  func run(_ inbox: InboxReader, _ console: Console) async throws(Failure) -> Int32 {
+    var whole: [String] = []
+    for id in ids { whole.append(try await inbox.id(of: id)) }
+    if !isConfirmed { try await confirm(whole.count) }
+    let limit = days.map { Self.before(days: $0) }
+    let removed = try await inbox.call { agent throws(BusError) in
+      try await agent.clear(ids: whole.isEmpty ? nil : whole, before: limit, fromScreen: fromScreen)
+    }
+    let kept = try await kept(of: whole, before: limit, inbox)
+    if console.json {
+      try console.object(ClearReport(removed: removed, kept: kept.map { KeptTap(id: $0.id, state: $0.state) }))
+    } else {
+      console.line("removed: \(removed)")
+      for tap in kept { console.line("kept: \(tap.shortID), which is \(Self.words(tap.state)): \(tap.title)") }
+    }
+    // Of all that there is some are always to be kept; who has named one wants that one gone.
+    return ids.isEmpty || kept.isEmpty ? 0 : Names.ExitCode.tryAgain
+  }
+
+  /// What was meant and is still there: what is just being opened, and what is on the screen.
+  private func kept(
+    of ids: [String], before limit: UInt64?, _ inbox: InboxReader
+  ) async throws(Failure) -> [TapDescription] {
+    var kept: [TapDescription] = []
+    guard ids.isEmpty else {
+      for id in ids { if let tap = try await inbox.whole(id) { kept.append(tap) } }
+      return kept
+    }
+    for state in ["opening", "received", "shown"] {
+      try await inbox.pages(state: state) { page in kept += page.filter { limit == nil || $0.time < (limit ?? 0) } }
+    }
+    return kept
+  }
+
+  private func confirm(_ count: Int) async throws(Failure) {
+    let what =
+      if !ids.isEmpty {
+        "\(count) tap\(count == 1 ? " is" : "s are")"
+      } else if let days {
+        "All taps older than \(days) day\(days == 1 ? "" : "s"), besides those on the screen, are"
+      } else if fromScreen {
+        "All taps, also those on the screen, are"
+      } else {
+        "All taps that are over are"
+      }
+    Console.write("\(what) removed for good. Remove? [y/N] ", to: STDERR_FILENO)
+    let answer = await BlockingRead.line()?.lowercased()
+    guard answer == "y" || answer == "yes" else { throw Failure(message: "nothing was removed", exitCode: 1) }
+  }
+
+  private static func before(days: Int) -> UInt64 {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return UInt64(clamping: (Int64(now.tv_sec) - Int64(days) * 86_400) * 1_000_000)
+  }
+
+  private static func words(_ state: String) -> String {
+    switch state {
+    case "opening": "just being opened"
+    case "received", "shown", "failed": "on the screen"
+    default: state
+    }
+  }
+}
+
+/// What `inbox clear` prints; its keys are what scripts depend on.
+struct ClearReport: Encodable {
+  let removed: UInt32
+  let kept: [KeptTap]
+}
+
+/// One that is still there.
+struct KeptTap: Encodable {
+  let id: String
+  let state: String
+}

@@ -1,0 +1,74 @@
+import Bus
+import Names
+import TagrouteClient
+
+/// One tap of the inbox, and what is done with it.
+struct InboxTap {
+  let inbox: InboxReader
+  let tap: TapDescription
+
+  /// - Parameters:
+  ///   - inbox: where it is looked for.
+  ///   - text: as much of the tap's id as is needed.
+  /// - Throws: that there is none, or which are meant.
+  init(_ inbox: InboxReader, _ text: String) async throws(Failure) {
+    self.inbox = inbox
+    tap = try await inbox.tap(text)
+  }
+
+  /// `inbox show`.
+  func print(_ console: Console) async throws(Failure) {
+    let report = StoredTapReport(tap, now: try await decisionOfNow())
+    if console.json { return try console.object(report) }
+    for line in report.lines { console.line(line) }
+  }
+
+  /// Where a link would go now, where nothing else says where it goes: its notification is gone, and no app has it.
+  private func decisionOfNow() async throws(Failure) -> Resolution? {
+    guard tap.reason == nil, !tap.uri.isEmpty, !["delivered", "opening"].contains(tap.state) else { return nil }
+    return try await inbox.call { agent throws(BusError) in try await agent.resolve(tap.uri) }
+  }
+
+  /// `inbox open`.
+  func open(in handler: String?, _ console: Console) async throws(Failure) {
+    do throws(BusError) {
+      try await inbox.agent.open(tap.id, handler: handler)
+    } catch {
+      guard error.name == Names.Errors.notPossible, handler == nil, let choice = await choice() else {
+        throw Failure(error, from: .agent)
+      }
+      throw choice
+    }
+    let opened = try await inbox.whole(tap.id)
+    if console.json {
+      try console.object(
+        TapChangeReport(id: tap.id, state: opened?.state ?? "delivered", handler: opened?.handler ?? tap.handler))
+    }
+  }
+
+  /// Whom the user has to choose from; nil where it is something else that keeps the tap from being opened.
+  private func choice() async -> Failure? {
+    guard !tap.uri.isEmpty, let resolution = try? await inbox.agent.resolve(tap.uri),
+      !["nothing", ""].contains(resolution.question)
+    else { return nil }
+    let others = resolution.moreCandidates > 0 ? " and \(resolution.moreCandidates) more" : ""
+    let candidates = resolution.candidates.joined(separator: ", ") + others
+    return Failure(
+      message: "tap \(tap.shortID): which app opens it is for you to say: tagroute inbox open \(tap.shortID) "
+        + "--handler APP, with one of \(candidates)",
+      exitCode: Names.ExitCode.tryAgain)
+  }
+
+  /// `inbox dismiss`.
+  func dismiss(_ console: Console) async throws(Failure) {
+    try await inbox.call { agent throws(BusError) in try await agent.dismiss(tap.id) }
+    if console.json { try console.object(TapChangeReport(id: tap.id, state: "dismissed", handler: tap.handler)) }
+  }
+}
+
+/// What `inbox open` and `inbox dismiss` print; its keys are what scripts depend on.
+struct TapChangeReport: Encodable {
+  let id: String
+  let state: String
+  let handler: String?
+}

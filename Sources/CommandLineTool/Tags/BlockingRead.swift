@@ -1,0 +1,41 @@
+import EventLoop
+import Glibc
+
+/// What a person or a file says, read on a thread of its own, since it may be long in coming.
+enum BlockingRead {
+  /// - Parameters:
+  ///   - path: a file; `-` is standard input.
+  ///   - limit: at most so many bytes count.
+  /// - Returns: the bytes, one more than `limit` where there are more.
+  /// - Throws: why it cannot be read.
+  static func file(_ path: String, limit: Int) async throws(Failure) -> [UInt8] {
+    let result: Result<[UInt8], SystemError>
+    do throws(SystemError) {
+      result = try await DedicatedThread.run { read(path, limit) }
+      return try result.get()
+    } catch {
+      throw Failure(message: "\(path): \(error)", exitCode: 1)
+    }
+  }
+
+  /// A line from standard input, without its end; nil where there is none.
+  static func line() async -> String? {
+    (try? await DedicatedThread.run { readLine() }) ?? nil
+  }
+
+  private static func read(_ path: String, _ limit: Int) -> Result<[UInt8], SystemError> {
+    let number = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
+    guard number >= 0 else { return .failure(SystemError("open it")) }
+    let descriptor = FileDescriptor(owning: number)
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while bytes.count <= limit {
+      let count = Glibc.read(descriptor.rawValue, &buffer, min(buffer.count, limit + 1 - bytes.count))
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return .failure(SystemError("read it")) }
+      guard count > 0 else { break }
+      bytes += buffer[..<count]
+    }
+    return .success(bytes)
+  }
+}

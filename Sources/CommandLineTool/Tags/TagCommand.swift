@@ -1,0 +1,168 @@
+import Bus
+import EventLoop
+import Glibc
+import Names
+import TagrouteClient
+
+/// A command that does something with the tags of a reader session.
+struct TagCommand: Sendable {
+  /// What is done with a tag; what it says is the command's answer.
+  typealias Work = @Sendable (ReaderTag, TagOutput) async throws(Failure) -> Void
+
+  let options: ReaderSessionOptions
+  /// The reader as a person names it; nil is whichever is ready.
+  let reader: String?
+  /// How many seconds a tag is waited for; nil is as long as the daemon lets a session be.
+  let timeout: Int?
+  let isFollowing: Bool
+  let output: TagOutput
+  let work: Work
+
+  /// The options that all of these commands have.
+  static let optionNames: Set<String> = ["reader", "timeout"]
+  static let optionHelp = """
+      --reader READER       a reader by its name, device or number, as tagroute status shows them
+      --timeout SECONDS     how long to wait for a tag, 1 to 3600; without it until the session's 60 seconds are over
+    """
+  static let exitHelp = """
+    Exit codes: 69 the daemon or the reader is gone, 75 it may work when tried again (no tag came, it was taken away too soon,
+    others use the reader), 77 not allowed, or the tag is read-only or protected, 1 the rest.
+    """
+
+  init(
+    _ options: ReaderSessionOptions, _ arguments: Arguments, _ console: Console, isFollowing: Bool = false,
+    work: @escaping Work
+  ) throws(Failure) {
+    self.options = options
+    self.isFollowing = isFollowing
+    self.work = work
+    output = TagOutput(console)
+    reader = arguments.options["reader"]
+    timeout = try arguments.number("timeout", in: 1...3600)
+  }
+
+  private typealias Run = TagRun<ReaderTag>
+
+  /// Runs a session until what was asked for is done.
+  ///
+  /// - Returns: 0.
+  /// - Throws: what kept it from being done. A signal ends the process once the session is over.
+  func run() async throws(Failure) -> Int32 {
+    let loop = EventLoop(label: "tagroute")
+    let (events, continuation) = AsyncStream.makeStream(of: Run.Event.self)
+    let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP])
+    let tasks = TagTasks(command: self, loop: loop, events: continuation)
+    let listening = Task { for await signal in signals { continuation.yield(.interrupted(signal)) } }
+    let timer = timeout.map { loop.schedule(after: .seconds($0)) { continuation.yield(.timeIsUp) } }
+    var settling: LoopTimer?
+    defer {
+      settling?.cancel()
+      listening.cancel()
+      timer?.cancel()
+    }
+    let line = StatusLine()
+    var run = Run(isFollowing: isFollowing, timeout: timeout)
+    await tasks.start()
+    for await event in events {
+      for action in run.handle(event) {
+        switch action {
+        case .start: await tasks.start()
+        case .show(let text): line.show(text)
+        case .hide: line.hide()
+        case .work(let tag): tasks.work(tag)
+        case .print: await output.flush()
+        case .report(let failure): Console.report(failure)
+        case .settle: settling = loop.schedule(after: .seconds(3)) { continuation.yield(.settled) }
+        case .close(let message): await tasks.close(message)
+        case .finish(.done): return 0
+        case .finish(.failed(let failure)): throw failure
+        case .finish(.signalled(let signal)): ProcessEnd.die(of: signal)
+        }
+      }
+    }
+    return Names.ExitCode.failure
+  }
+}
+
+/// What a command waits for beside its events; each ends in one.
+private actor TagTasks {
+  private let command: TagCommand
+  private nonisolated let loop: EventLoop
+  private nonisolated let events: AsyncStream<TagRun<ReaderTag>.Event>.Continuation
+  private var connection: Connection?
+  private var session: ReaderSession?
+
+  init(command: TagCommand, loop: EventLoop, events: AsyncStream<TagRun<ReaderTag>.Event>.Continuation) {
+    self.command = command
+    self.loop = loop
+    self.events = events
+  }
+
+  func start() {
+    Task {
+      do throws(Failure) {
+        let session = try await open()
+        self.session = session
+        events.yield(.began)
+        await follow(session)
+      } catch {
+        events.yield(.notBegun(error))
+      }
+    }
+  }
+
+  private func open() async throws(Failure) -> ReaderSession {
+    let connection = try await connect()
+    var options = command.options
+    if let reader = command.reader { options.reader = try await ReaderChoice.path(of: reader, connection) }
+    do throws(BusError) {
+      return try await ReaderSession.start(options, on: connection)
+    } catch {
+      throw Failure(error, from: .daemon)
+    }
+  }
+
+  private func connect() async throws(Failure) -> Connection {
+    if let connection { return connection }
+    let loop = loop
+    let connection = try await Failure.connecting(to: .daemon) { () throws(BusError) in
+      try await Connection.open(.system, on: loop)
+    }
+    self.connection = connection
+    return connection
+  }
+
+  private func follow(_ session: ReaderSession) async {
+    for await event in session.events {
+      switch event {
+      case .activated: events.yield(.activated)
+      case .tagDetected(let tag):
+        events.yield(.detected(tag, name: "\(tag.technology) \(Hexadecimal.text(tag.uid))"))
+      case .tagRemoved(let tag): events.yield(.removed(tag))
+      case .progress(let bytes, of: _): events.yield(.progress(bytes))
+      case .ended(let end): events.yield(.ended(end))
+      case .messageRead: break
+      }
+    }
+  }
+
+  nonisolated func work(_ tag: ReaderTag) {
+    let (work, output) = (command.work, command.output)
+    Task { [events] in
+      do throws(Failure) {
+        try await work(tag, output)
+        events.yield(.worked(nil))
+      } catch {
+        events.yield(.worked(error))
+      }
+    }
+  }
+
+  func close(_ message: String?) {
+    let session = session
+    Task { [events] in
+      try? await session?.invalidate(errorMessage: message.map(Console.forSheet))
+      events.yield(.closed)
+    }
+  }
+}

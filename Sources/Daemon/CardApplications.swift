@@ -1,0 +1,67 @@
+import ReaderLink
+
+/// Which applications of cards a client may name: never one that pays.
+enum CardApplications {
+  /// The NDEF application (NFC Forum Type 4 Tag, 5.4), mapping version 2 and the one before, which every client may select.
+  static let ndef: [[UInt8]] = [
+    [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01], [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00],
+  ]
+
+  /// The system of NDEF on FeliCa (NFC Forum Type 3 Tag, 5.3).
+  static let ndefSystem: UInt16 = 0x12FC
+
+  /// The beginnings of the identifiers of the payment directories (EMV Book 1, 11.3 and 12.2).
+  private static let directories = [Array("1PAY.".utf8), Array("2PAY.".utf8)]
+
+  /// Registered application providers whose applications pay: the first five bytes of an identifier.
+  private static let paymentProviders: [[UInt8]] = [
+    // Visa, Mastercard, Maestro UK, American Express, LINK, Carte Bancaire, JCB, Visa's common debit.
+    [0xA0, 0x00, 0x00, 0x00, 0x03], [0xA0, 0x00, 0x00, 0x00, 0x04], [0xA0, 0x00, 0x00, 0x00, 0x05],
+    [0xA0, 0x00, 0x00, 0x00, 0x25], [0xA0, 0x00, 0x00, 0x00, 0x29], [0xA0, 0x00, 0x00, 0x00, 0x42],
+    [0xA0, 0x00, 0x00, 0x00, 0x65], [0xA0, 0x00, 0x00, 0x00, 0x98],
+    // Dankort, PagoBANCOMAT, Discover and Diners Club, Banrisul, FISC, SPAN, Interac.
+    [0xA0, 0x00, 0x00, 0x01, 0x21], [0xA0, 0x00, 0x00, 0x01, 0x41], [0xA0, 0x00, 0x00, 0x01, 0x52],
+    [0xA0, 0x00, 0x00, 0x01, 0x54], [0xA0, 0x00, 0x00, 0x01, 0x72], [0xA0, 0x00, 0x00, 0x02, 0x28],
+    [0xA0, 0x00, 0x00, 0x02, 0x77],
+    // Discover, UnionPay, GIM-UEMOA, girocard, Verve, eftpos, RuPay, NETS, NSICC, MyDebit, Elo, Mir, Troy, TPN, NAPAS, Meeza.
+    [0xA0, 0x00, 0x00, 0x03, 0x24], [0xA0, 0x00, 0x00, 0x03, 0x33], [0xA0, 0x00, 0x00, 0x03, 0x37],
+    [0xA0, 0x00, 0x00, 0x03, 0x59], [0xA0, 0x00, 0x00, 0x03, 0x71], [0xA0, 0x00, 0x00, 0x03, 0x84],
+    [0xA0, 0x00, 0x00, 0x05, 0x24], [0xA0, 0x00, 0x00, 0x05, 0x41], [0xA0, 0x00, 0x00, 0x06, 0x02],
+    [0xA0, 0x00, 0x00, 0x06, 0x15], [0xA0, 0x00, 0x00, 0x06, 0x51], [0xA0, 0x00, 0x00, 0x06, 0x58],
+    [0xA0, 0x00, 0x00, 0x06, 0x72], [0xA0, 0x00, 0x00, 0x06, 0x77], [0xA0, 0x00, 0x00, 0x07, 0x27],
+    [0xA0, 0x00, 0x00, 0x07, 0x32],
+    // German banks' own, BC Card's, BankAxept.
+    [0xD2, 0x76, 0x00, 0x00, 0x25], [0xD4, 0x10, 0x00, 0x00, 0x03], [0xD5, 0x78, 0x00, 0x00, 0x02],
+  ]
+
+  /// Whether an identifier is one of an application that pays, or the beginning of one.
+  static func isPayment(_ identifier: [UInt8]) -> Bool {
+    (directories + paymentProviders).contains { identifier.starts(with: $0) || $0.starts(with: identifier) }
+  }
+
+  /// Whether bytes hold the beginning of the identifier of an application that pays, wherever.
+  static func hold(payment bytes: [UInt8]) -> Bool {
+    (directories + paymentProviders).contains { pattern in
+      bytes.indices.contains { bytes[$0...].starts(with: pattern) }
+    }
+  }
+
+  /// Why an identifier may not be declared; nil where it may.
+  static func problem(declaring identifier: [UInt8]) -> String? {
+    let length = ReaderLimits.applicationIdentifier
+    guard length.contains(identifier.count) else {
+      return
+        "an application identifier has \(identifier.count) bytes: \(length.lowerBound) to \(length.upperBound) are allowed"
+    }
+    guard !isPayment(identifier) else { return "payment applications are never selected" }
+    return nil
+  }
+
+  /// Why a FeliCa system code may not be declared; nil where it may.
+  static func problem(declaring systemCode: UInt16) -> String? {
+    guard ReaderSessionOptions.isExact(systemCode) else {
+      return "a FeliCa system code with a byte FF stands for any system: name each"
+    }
+    return nil
+  }
+}

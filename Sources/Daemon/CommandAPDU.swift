@@ -1,0 +1,33 @@
+/// A command as cards with ISO/IEC 7816-4 understand it (5.1): short or extended length.
+struct CommandAPDU: Hashable, Sendable {
+  let cla: UInt8
+  let ins: UInt8
+  let p1: UInt8
+  let p2: UInt8
+  let data: [UInt8]
+
+  /// Reads a command; nil where the bytes are none whose length fields are right.
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count >= 4, bytes[0] != 0xFF else { return nil }
+    (cla, ins, p1, p2) = (bytes[0], bytes[1], bytes[2], bytes[3])
+    let body = Array(bytes[4...])
+    switch body.count {
+    // Without data; with an expected length at most.
+    case 0, 1:
+      data = []
+    case 3 where body[0] == 0:
+      data = []
+    default:
+      let isExtended = body[0] == 0
+      guard !isExtended || body.count > 3 else { return nil }
+      let count = isExtended ? Int(body[1]) << 8 | Int(body[2]) : Int(body[0])
+      let start = isExtended ? 3 : 1
+      let expected = body.count - start - count
+      guard count > 0, expected == 0 || expected == (isExtended ? 2 : 1) else { return nil }
+      data = Array(body[start..<start + count])
+    }
+  }
+
+  /// Whether more commands follow that belong to this one (5.1.1; the bit is the same in both interindustry ranges).
+  var isChained: Bool { cla & 0x90 == 0x10 }
+}

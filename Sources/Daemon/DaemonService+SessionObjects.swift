@@ -1,0 +1,144 @@
+import Bus
+import EventLoop
+import Glibc
+import Names
+import ReaderLink
+
+/// Reader sessions and their tags as their clients see them.
+extension DaemonService {
+  func sessionInterface(_ session: ReaderSession) -> ExportedInterface {
+    let id = session.id
+    func property(
+      _ name: String, _ signature: Signature, emits: ExportedProperty.ChangeSignal = .changed,
+      _ read: @escaping @Sendable (ReaderSession?) -> Value
+    ) -> ExportedProperty {
+      ExportedProperty(name, signature, emits: emits) { [weak self] in read(await self?.state.sessions.sessions[id]) }
+    }
+    let path = session.readerPath
+    return ExportedInterface(
+      Names.Daemon.readerSessionInterface,
+      methods: [
+        ExportedMethod("Invalidate", in: [Argument("error_message", "s")]) { [weak self] call in
+          try await self?.invalidate(id, call) ?? []
+        },
+        ExportedMethod("RestartPolling") { [weak self] _ in try await self?.restartPolling(id) ?? [] },
+      ],
+      properties: [
+        property("State", "s") { .string(($0?.state ?? .ended).rawValue) },
+        ExportedProperty("Message", "s") { [weak self] in
+          .string(await self?.state.sessions.sessions[id]?.message ?? "")
+        } set: { [weak self] value, _ in
+          try await self?.setMessage(value.asString ?? "", of: id)
+        },
+        property("Reader", "o", emits: .const) { _ in .objectPath(path) },
+        property("Deadline", "t") { .uint64($0?.deadline.map(Self.microseconds) ?? 0) },
+        property("EndReason", "s") { .string($0?.end?.name ?? "") },
+      ],
+      signals: [
+        ExportedSignal("Activated"), ExportedSignal("TagDetected", [Argument("tag", "o")]),
+        ExportedSignal("TagRemoved", [Argument("tag", "o")]),
+        ExportedSignal("MessageRead", [Argument("tag", "o"), Argument("message", "ay")]),
+        ExportedSignal("Progress", [Argument("tag", "o"), Argument("bytes", "t")]),
+        ExportedSignal("Ended", [Argument("reason", "s"), Argument("message", "s")]),
+      ])
+  }
+
+  /// Of CLOCK_MONOTONIC, which a suspending clock counts as well.
+  private static func microseconds(_ instant: ReaderSessionQueue.Instant) -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let now = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    let left = SuspendingClock.now.duration(to: instant) / .microseconds(1)
+    return UInt64(clamping: now + Int64(left))
+  }
+
+  private func invalidate(_ id: UInt64, _ call: IncomingCall) throws -> [Value] {
+    let message = call.arguments.first?.asString ?? ""
+    if let problem = PlainText.problem(message, "error_message", 0...ReaderSessionRequest.maximumMessage) {
+      throw BusError(name: Names.Errors.invalidArgument, message: problem)
+    }
+    handle(.invalidate(id, message: message))
+    return []
+  }
+
+  private func restartPolling(_ id: UInt64) throws -> [Value] {
+    switch state.sessions.restart(id, at: .now) {
+    case nil: throw BusError(name: Names.Errors.notPossible, message: "the session is not active")
+    case .now: restartIsDue(id)
+    case .later(let delay):
+      loop.schedule(after: delay) { [weak self] in self?.assumeIsolated { $0.restartIsDue(id) } }
+    case .together: break
+    }
+    return []
+  }
+
+  private func restartIsDue(_ id: UInt64) {
+    guard let reader = state.sessions.restartIsDue(id, at: .now) else { return }
+    units[reader]?.process.assumeIsolated { $0.restartPolling(id) }
+  }
+
+  private func setMessage(_ message: String, of id: UInt64) throws {
+    if let problem = PlainText.problem(message, "Message", 0...ReaderSessionRequest.maximumMessage) {
+      throw BusError(name: Names.Errors.invalidArgument, message: problem)
+    }
+    guard let before = state.sessions.sessions[id], before.end == nil else {
+      throw BusError(name: Names.Errors.notPossible, message: "the session is over")
+    }
+    state.sessions.setMessage(message, of: id)
+    guard before.message != message, let session = state.sessions.sessions[id] else { return }
+    changed(session, ["Message"])
+    update(session)
+  }
+
+  func tagInterface(_ session: ReaderSession, _ number: UInt64, _ tag: ReaderSession.Tag) -> ExportedInterface {
+    let id = session.id
+    let known = tag.tag
+    let selected = known.initialApplication.flatMap { index in
+      session.request.applications.indices.contains(index) ? session.request.applications[index] : nil
+    }
+    func property(_ name: String, _ signature: Signature, _ value: Value) -> ExportedProperty {
+      ExportedProperty(name, signature, emits: .const) { value }
+    }
+    func method(
+      _ name: String, in input: [Argument] = [], out output: [Argument] = [],
+      _ body: @escaping @Sendable (isolated DaemonService, IncomingCall) async throws -> [Value]
+    ) -> ExportedMethod {
+      ExportedMethod(name, in: input, out: output) { [weak self] call in
+        guard let self else { throw BusError.disconnected() }
+        return try await body(self, call)
+      }
+    }
+    return ExportedInterface(
+      Names.Daemon.tagInterface,
+      methods: [
+        method("QueryNDEF", out: [Argument("status", "s"), Argument("capacity", "u")]) { service, _ in
+          try await service.queryNDEF(id, number)
+        },
+        method("ReadNDEF", out: [Argument("message", "ay")]) { service, _ in try await service.readNDEF(id, number) },
+        method("WriteNDEF", in: [Argument("message", "ay")]) { service, call in
+          try await service.writeNDEF(id, number, call.arguments.first?.asBytes ?? [])
+        },
+        method("Lock") { service, _ in try await service.lock(id, number) },
+        method(
+          "Transceive", in: [Argument("command", "ay"), Argument("timeout_ms", "u")], out: [Argument("answer", "ay")]
+        ) { service, call in
+          try await service.transceive(
+            id, number, call.arguments.first?.asBytes ?? [], timeout: call.arguments.last?.asUInt32 ?? 0)
+        },
+      ],
+      properties: [
+        property("Technology", "s", .string(known.placement.technology)),
+        property("UID", "ay", .bytes(known.placement.uid)),
+        property("ATQA", "ay", .bytes(known.atqa)),
+        property("SAK", "y", .byte(known.sak ?? 0)),
+        property("HistoricalBytes", "ay", .bytes(known.historicalBytes)),
+        property("ApplicationData", "ay", .bytes(known.applicationData)),
+        property("ProtocolInfo", "ay", .bytes(known.protocolInfo)),
+        property("IDm", "ay", .bytes(known.idm)),
+        property("PMm", "ay", .bytes(known.pmm)),
+        property("SystemCode", "q", .uint16(known.systemCode ?? 0)),
+        property("SelectedApplication", "ay", .bytes(selected ?? [])),
+      ],
+      limits: .tagMessage)
+  }
+}

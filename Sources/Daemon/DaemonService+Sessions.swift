@@ -1,0 +1,202 @@
+import Bus
+import Glibc
+import Journal
+import Names
+import ReaderLink
+
+/// Manual reader sessions: who begins and ends them, and what becomes of them.
+extension DaemonService {
+  func startReaderSession(_ call: IncomingCall) async throws -> [Value] {
+    guard let connection, let options = call.arguments.first?.asDictionary else {
+      throw BusError.invalidArguments("options are missing")
+    }
+    let request: ReaderSessionRequest
+    do throws(ReaderSessionRequest.Refusal) {
+      request = try ReaderSessionRequest(options)
+    } catch {
+      switch error {
+      case .invalid(let reason): throw BusError(name: Names.Errors.invalidArgument, message: reason)
+      case .notPossible(let reason): throw BusError(name: Names.Errors.notPossible, message: reason)
+      }
+    }
+    let action = request.mayWrite ? Names.PolkitAction.writeTags : Names.PolkitAction.readTags
+    let attempt = request.mayWrite ? "write tags" : "read tags"
+    let credentials = try await authorize(call, action, to: attempt)
+    let reader = try reader(for: request, of: credentials, attempt)
+    let watch = try await watch(call.sender, connection)
+    // Meanwhile anything may have happened, but nothing that a session would not be ended for right away.
+    guard !isStopped, let path = state.readers[reader]?.path else {
+      throw BusError(name: Names.Errors.notPossible, message: "the reader is gone")
+    }
+    let session: ReaderSession
+    let actions: [ReaderSessions.Action]
+    do throws(ReaderSessions.TooMany) {
+      (session, actions) = try state.sessions.add(
+        request, client: call.sender, uid: credentials.uid, pid: credentials.pid ?? 0, reader: reader,
+        readerPath: path, at: .now)
+    } catch {
+      if let watch { keep(watch, call.sender) }
+      throw BusError(name: Names.Errors.tooMany, message: error.message)
+    }
+    if let watch { keep(watch, call.sender) }
+    note("reader session \(session.id) of \(call.sender) (user \(session.uid)) begins to wait")
+    // Whatever comes of that, the session is in the line.
+    let exported = Result { try export(session, connection) }
+    apply(state.perform(actions) + state.evaluate(at: .now))
+    if case .failure = exported { handle(.invalidate(session.id, message: "")) }
+    try exported.get()
+    return [.objectPath(session.path)]
+  }
+
+  private func export(_ session: ReaderSession, _ connection: Connection) throws {
+    let interface = sessionInterface(session)
+    try connection.assumeIsolated { try $0.export([interface], at: session.path, for: session.client) }
+  }
+
+  private func reader(
+    for request: ReaderSessionRequest, of credentials: PeerCredentials, _ attempt: String
+  ) throws -> Int {
+    let refusal = BusError(
+      name: Names.Errors.notAuthorized,
+      message: "you may not \(attempt): user \(credentials.uid) has no active, unlocked session on the reader's seat")
+    let reader: Int
+    if let path = request.reader {
+      guard let id = state.reader(at: path), let seat = state.readers[id]?.properties.seat else {
+        throw BusError(name: Names.Errors.notPossible, message: "there is no reader \(path)")
+      }
+      guard state.obstacle(to: credentials.uid, on: seat) == nil else { throw refusal }
+      reader = id
+    } else {
+      guard let id = state.reader(for: credentials.uid) else {
+        guard state.readers.isEmpty else { throw refusal }
+        throw BusError(name: Names.Errors.notPossible, message: "there is no reader: connect one")
+      }
+      reader = id
+    }
+    guard let status = state.readers[reader], status.isReady || status.isReleased else {
+      let reason = state.readers[reader]?.properties.stateReason ?? ""
+      throw BusError(
+        name: Names.Errors.notPossible, message: "the reader is not ready\(reason.isEmpty ? "" : ": \(reason)")")
+    }
+    return reader
+  }
+
+  /// Its own name for the sheet, cut to what is shown.
+  func name(ofProcess pid: UInt32) -> String {
+    guard pid > 0 else { return "" }
+    let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { Glibc.close(file) }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = read(file, &bytes, bytes.count)
+    let text = String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+    return String(text.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init))
+  }
+
+  // MARK: The client
+
+  /// - Returns: what tells that the client has left; nil where that is watched already.
+  private func watch(_ client: String, _ connection: Connection) async throws -> AsyncStream<String?>? {
+    guard clientWatches[client] == nil else { return nil }
+    return try await connection.owners(of: client)
+  }
+
+  private func keep(_ owners: AsyncStream<String?>, _ client: String) {
+    guard clientWatches[client] == nil else { return }
+    clientWatches[client] = Task { [weak self] in
+      for await owner in owners where owner == nil { break }
+      await self?.clientLeft(client)
+    }
+  }
+
+  private func clientLeft(_ client: String) {
+    clientWatches[client] = nil
+    guard !isStopped else { return }
+    handle(.clientGone(sender: client))
+  }
+
+  func cancelReaderSession(_ call: IncomingCall) throws -> [Value] {
+    guard let path = call.arguments.first?.asObjectPath else { throw BusError.invalidArguments("session is missing") }
+    // Whether there is such a session is told to nobody else.
+    guard let session = state.sessions.session(at: path), session.agent?.sender == call.sender else {
+      throw BusError(name: Names.Errors.notAuthorized, message: "you do not show this reader session")
+    }
+    handle(.cancelSession(session.id))
+    return []
+  }
+
+  // MARK: What becomes of them
+
+  func perform(_ action: ReaderSessions.Action) {
+    switch action {
+    case .begin(let reader, let options): units[reader]?.process.assumeIsolated { $0.beginSession(options) }
+    case .release(let reader, let id): units[reader]?.process.assumeIsolated { $0.endSession(id) }
+    case .activated(let id): activated(id)
+    case .found(let id, let tag): found(id, tag)
+    case .gone(let id, let path):
+      connection?.assumeIsolated { $0.unexport(path) }
+      tell(id, "TagRemoved", [.objectPath(path)])
+    case .ended(let session): ended(session)
+    case .forgotten(_, let path): connection?.assumeIsolated { $0.unexport(path) }
+    }
+  }
+
+  private func activated(_ id: UInt64) {
+    guard let session = state.sessions.sessions[id] else { return }
+    note("reader session \(id) has the reader")
+    tell(id, "Activated")
+    changed(session, ["State", "Deadline"])
+    show(session)
+  }
+
+  private func found(_ id: UInt64, _ number: UInt64) {
+    guard let session = state.sessions.sessions[id], let tag = session.tags[number] else { return }
+    do {
+      let interface = tagInterface(session, number, tag)
+      try connection?.assumeIsolated { try $0.export([interface], at: tag.path, for: session.client) }
+    } catch {
+      log(.warning, "a tag of reader session \(id) cannot be shown on the bus: \(error)")
+    }
+    tell(id, "TagDetected", [.objectPath(tag.path)])
+    guard session.request.isFirstRead else { return }
+    Task { [weak self] in await self?.readFirst(id, number) }
+  }
+
+  private func ended(_ session: ReaderSession) {
+    guard let reason = session.end else { return }
+    let id = session.id
+    note("reader session \(id) is over: \(reason.name)")
+    close(session)
+    guard reason != .clientGone else { return }
+    tell(id, "Ended", [.string(reason.name), .string(session.endMessage)])
+    changed(session, ["State", "Deadline", "EndReason"])
+  }
+
+  /// Clients begin and end sessions as fast as they like; the log is not theirs to fill.
+  private func note(_ line: String) {
+    switch sessionLines.line(at: .now) {
+    case .write: log(.info, line)
+    case .announce: log(.notice, "more lines about reader sessions are left out for a minute")
+    case .leaveOut: log(.debug, line)
+    }
+  }
+
+  /// To its client and nobody else.
+  func tell(_ id: UInt64, _ member: String, _ arguments: [Value] = []) {
+    guard let session = state.sessions.sessions[id] else { return }
+    do {
+      try connection?.assumeIsolated {
+        try $0.emit(
+          path: session.path, interface: Names.Daemon.readerSessionInterface, member: member, arguments,
+          destination: session.client)
+      }
+    } catch {
+      log(.debug, "\(member) of reader session \(id) was not sent: \(error)")
+    }
+  }
+
+  func changed(_ session: ReaderSession, _ names: [String]) {
+    guard let connection else { return }
+    Task { await connection.propertiesChanged(names, of: Names.Daemon.readerSessionInterface, at: session.path) }
+  }
+}

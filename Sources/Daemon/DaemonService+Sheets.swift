@@ -1,0 +1,54 @@
+import Bus
+import Journal
+import Names
+
+/// What the person at the machine sees of a reader session: its agent shows it. Without one it goes on all the same.
+extension DaemonService {
+  func show(_ session: ReaderSession) {
+    guard let agent = state.agent(showing: session) else { return }
+    state.sessions.setAgent(agent, of: session.id)
+    let options: [String: Value] = ["message": .string(session.message), "app": .string(name(ofProcess: session.pid))]
+    call(agent, "ShowReaderSession", [.objectPath(session.path), .dictionary(options)])
+  }
+
+  /// What an agent that comes late, or comes back, has not been told.
+  func showSessions(to sender: String) {
+    for session in state.sessions.open where session.state == .active && session.agent?.sender != sender {
+      if state.agent(showing: session)?.sender == sender { show(session) }
+    }
+  }
+
+  func update(_ session: ReaderSession) {
+    guard let agent = session.agent else { return }
+    let options: [String: Value] = ["message": .string(session.message)]
+    call(agent, "UpdateReaderSession", [.objectPath(session.path), .dictionary(options)])
+  }
+
+  func close(_ session: ReaderSession) {
+    guard let agent = session.agent else { return }
+    let outcome: String
+    switch session.end {
+    case .invalidated?: outcome = session.errorMessage.isEmpty ? "done" : "error"
+    case .firstRead?: outcome = "done"
+    case .timedOut?, .readerLost?: outcome = "error"
+    case .cancelled?: outcome = "cancelled"
+    default: outcome = "closed"
+    }
+    call(
+      agent, "CloseReaderSession", [.objectPath(session.path), .string(outcome), .string(session.endMessage)])
+  }
+
+  /// Tasks start in the order in which they were made, and each sends at once.
+  private func call(_ agent: Agent, _ member: String, _ arguments: [Value]) {
+    guard let connection else { return }
+    Task { [log] in
+      do throws(BusError) {
+        _ = try await connection.call(
+          agent.sender, agent.path, Names.Daemon.agentInterface, member, arguments, timeout: .seconds(10),
+          autoStart: false)
+      } catch {
+        log(.debug, "\(member) came to nothing: \(error.name)")
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// What is to be removed from the inbox, for good.
+///
+/// What is just being opened always stays.
+public struct InboxClearing: Sendable, Hashable {
+  /// Only these taps; nil for all.
+  public let ids: [String]?
+  /// Only taps that were read before.
+  public let before: Timestamp?
+  /// The ids of the taps that have a notification. No other tap that waits is ever removed: it is just about to get one.
+  public let onScreen: Set<String>
+  /// Whether these are removed, too.
+  public let includesOnScreen: Bool
+
+  /// No more than this are removed in one go, so that a new tap has not to wait for it.
+  public static let portion = 1000
+
+  /// - Parameters:
+  ///   - ids: only these taps, ``portion`` at most; nil for all.
+  ///   - before: only taps that were read before.
+  ///   - onScreen: the ids of the taps that have a notification.
+  ///   - includesOnScreen: whether these are removed, too.
+  public init(
+    ids: [String]? = nil, before: Timestamp? = nil, onScreen: Set<String> = [], includesOnScreen: Bool = false
+  ) {
+    self.ids = ids.map { Array($0.prefix(Self.portion)) }
+    self.before = before
+    self.onScreen = onScreen
+    self.includesOnScreen = includesOnScreen
+  }
+}
+
+extension Inbox {
+  /// The taps whose ids begin so, in the order of their ids, without their messages.
+  ///
+  /// - Parameters:
+  ///   - prefix: the beginning of an id.
+  ///   - limit: at most this many, up to ``InboxQuery/maximumLimit``.
+  /// - Returns: the taps.
+  /// - Throws: ``InboxError/Code/storage``.
+  public func list(idPrefix prefix: String, limit: Int) throws(InboxError) -> [TapSummary] {
+    let limit = min(max(limit, 1), InboxQuery.maximumLimit)
+    return try attempt { store throws(SQLiteError) in try store.list(idPrefix: prefix, limit: limit) }
+  }
+
+  /// Removes taps for good, about ``InboxClearing/portion`` of them at most.
+  ///
+  /// - Parameter clearing: which.
+  /// - Returns: their ids; as long as it is a whole portion or more, there may be others.
+  /// - Throws: ``InboxError/Code/storage``, also where the file cannot be written: what is in it would come back.
+  public func clear(_ clearing: InboxClearing) throws(InboxError) -> [String] {
+    returnToFile()
+    guard !isDegraded else { throw .notWritable }
+    let removed = try attempt { store throws(SQLiteError) in
+      try store.transaction { () throws(SQLiteError) in
+        try store.remove(clearing, limit: InboxClearing.portion)
+      }
+    }
+    // The disk may have been full just now.
+    guard !isDegraded else { throw .notWritable }
+    for id in removed.suffix(64) { finished.insert(id) }
+    return removed
+  }
+
+  /// Overwrites what was removed in the file, and makes that shorter where it is mostly empty. Where the disk is too full for that,
+  /// it is done by what comes next.
+  public func compact() { try? store?.compact() }
+}

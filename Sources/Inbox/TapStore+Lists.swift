@@ -1,0 +1,106 @@
+/// Parts of a large store, each found by an index: what is asked for is all that is looked at.
+extension TapStore {
+  /// The columns of a ``TapSummary``; the last is the order.
+  static let summary = "id, time, uri, title, handler, state, changed, reason_code, reason, sequence"
+
+  /// Rows of some states in the order in which they came.
+  ///
+  /// One search for each state, merged: SQLite answers `state IN (…) ORDER BY sequence` by collecting every row of these states and
+  /// sorting them, which takes half a second where there are a hundred thousand.
+  ///
+  /// - Parameters:
+  ///   - columns: what is selected, `sequence` among it.
+  ///   - states: at least one.
+  ///   - condition: a further condition for those in a state; a parameter in it is numbered, since it stands there once for each state.
+  ///   - newestFirst: whether the newest comes first.
+  /// - Returns: a statement to which a `LIMIT` may be added.
+  static func byArrival(
+    _ columns: String, _ states: [TapState], where condition: (TapState) -> String, newestFirst: Bool
+  ) -> String {
+    states.map { "SELECT \(columns) FROM taps WHERE state = '\($0.rawValue)' AND \(condition($0))" }
+      .joined(separator: " UNION ALL ") + " ORDER BY sequence \(newestFirst ? "DESC" : "ASC")"
+  }
+
+  /// Taps without their messages; nil where there is no tap that they are to be older than.
+  func list(_ query: InboxQuery) throws(SQLiteError) -> [TapSummary]? {
+    var end = Int64.max
+    if let before = query.before {
+      let rows = try database.run("SELECT sequence FROM taps WHERE id = ?", [.text(before)])
+      guard let sequence = rows.first?.first?.asInteger else { return nil }
+      end = sequence
+    }
+    guard !query.states.isEmpty else { return [] }
+    let statement =
+      query.states.count == TapState.allCases.count
+      ? "SELECT \(TapStore.summary) FROM taps WHERE sequence < ?1 ORDER BY sequence \(query.newestFirst ? "DESC" : "ASC")"
+      : TapStore.byArrival(
+        TapStore.summary, TapState.allCases.filter(query.states.contains), where: { _ in "sequence < ?1" },
+        newestFirst: query.newestFirst)
+    let rows = try database.run(statement + " LIMIT ?2", [.integer(end), .integer(Int64(query.limit))])
+    return rows.compactMap(TapSummary.init)
+  }
+
+  /// Taps whose ids begin with `prefix`, in the order of their ids.
+  func list(idPrefix prefix: String, limit: Int) throws(SQLiteError) -> [TapSummary] {
+    let rows = try database.run(
+      "SELECT \(TapStore.summary) FROM taps WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3",
+      [.text(prefix), .text(prefix + "\u{10FFFF}"), .integer(Int64(limit))])
+    return rows.compactMap(TapSummary.init)
+  }
+
+  /// The ids of all taps, the oldest first.
+  func allIdentifiers() throws(SQLiteError) -> [String] {
+    try database.run("SELECT id FROM taps ORDER BY sequence").compactMap { $0.first?.asText }
+  }
+
+  /// Removes what is asked for: all of what is on the screen, and at most `limit` others; returns their ids.
+  func remove(_ clearing: InboxClearing, limit: Int) throws(SQLiteError) -> [String] {
+    let end = SQLiteValue.integer(clearing.before?.microseconds ?? .max)
+    var removed: [String] = []
+    if clearing.includesOnScreen {
+      let asked = clearing.ids.map { clearing.onScreen.intersection($0) } ?? clearing.onScreen
+      removed += try remove(asked, of: TapState.allCases.filter { $0 != .opening }, before: end)
+    }
+    let finished = TapState.allCases.filter { !$0.isOpen }
+    if let ids = clearing.ids {
+      return try removed + remove(Set(ids).subtracting(clearing.onScreen), of: finished, before: end)
+    }
+    let kept = clearing.onScreen.map(SQLiteValue.text)
+    let parameters = kept.map { _ in "?" }.joined(separator: ", ")
+    for state in finished where removed.count < limit {
+      let rows = try database.run(
+        """
+        DELETE FROM taps WHERE sequence IN
+        (SELECT sequence FROM taps WHERE state = ? AND time < ? AND id NOT IN (\(parameters)) LIMIT ?) RETURNING id
+        """, [.text(state.rawValue), end] + kept + [.integer(Int64(limit - removed.count))])
+      removed += rows.compactMap { $0.first?.asText }
+    }
+    return removed
+  }
+
+  private func remove(
+    _ ids: Set<String>, of states: [TapState], before end: SQLiteValue
+  ) throws(SQLiteError) -> [String] {
+    let names = states.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    var removed: [String] = []
+    for id in ids {
+      let rows = try database.run(
+        "DELETE FROM taps WHERE id = ? AND state IN (\(names)) AND time < ? RETURNING id", [.text(id), end])
+      removed += rows.compactMap { $0.first?.asText }
+    }
+    return removed
+  }
+
+  /// Takes what was removed out of the file, and out of what SQLite keeps beside it; a file that is mostly empty is made shorter.
+  func compact() throws(SQLiteError) {
+    let pages = try database.run("PRAGMA page_count").first?.first?.asInteger ?? 0
+    let free = try database.run("PRAGMA freelist_count").first?.first?.asInteger ?? 0
+    let used = pages - free
+    // Takes as long as what is left is large, and a tap may have to wait for it.
+    if free > used && used <= TapStore.pagesMovedAtMost { try database.run("VACUUM") }
+    try database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /// 8 MiB.
+  private static let pagesMovedAtMost: Int64 = 2048
+}

@@ -1,0 +1,100 @@
+import ReaderLink
+import Tags
+
+/// What the operations of a session are on a tag.
+extension ReaderOperation {
+  /// Bytes of a FeliCa command without its length byte, and of one that is sent as it is: what goes to every reader at once.
+  private static let mostAtOnce = 250
+
+  /// Why it is not even tried with a tag; nil where it is.
+  func refusal(for tag: TagActivation) -> ReaderOperationResult? {
+    guard tag.isProper else {
+      return .failed(.refused, reason: "the card's answer to select is not of the form that its standard demands")
+    }
+    guard case .transceive(let command, _) = self else { return nil }
+    if tag.type == .mifareClassic {
+      return .failed(.notSupported, reason: "MIFARE Classic takes no commands as they are, only NDEF")
+    }
+    guard tag.isISODEP || command.count <= Self.mostAtOnce else {
+      return .failed(.tooLong, reason: "a command to such a tag has at most \(Self.mostAtOnce) bytes")
+    }
+    return nil
+  }
+
+  /// Does it. Reading and commands that are sent as they are, are not done here.
+  ///
+  /// - Parameters:
+  ///   - tag: the selected tag.
+  ///   - channel: the way to it.
+  /// - Returns: what has come of it.
+  /// - Throws: `TagChannelError` where an exchange fails.
+  func perform(
+    on tag: TagActivation, over channel: inout some TagChannel
+  ) throws(TagChannelError) -> ReaderOperationResult {
+    switch self {
+    case .query: return ReaderOperationResult(try tag.queryNDEF(over: &channel))
+    case .read, .transceive: return ReaderOperationResult(try tag.readNDEF(over: &channel))
+    case .write(let message, let isVerifying):
+      return try Self.write(on: &channel) { (channel) throws(TagWriteError) in
+        try tag.writeNDEF(message, isVerifying: isVerifying, over: &channel)
+      }
+    case .lock:
+      return try Self.write(on: &channel) { (channel) throws(TagWriteError) in try tag.lockNDEF(over: &channel) }
+    }
+  }
+
+  private static func write<Channel: TagChannel>(
+    on channel: inout Channel, _ body: (inout Channel) throws(TagWriteError) -> Void
+  ) throws(TagChannelError) -> ReaderOperationResult {
+    do throws(TagWriteError) {
+      try body(&channel)
+      return .done
+    } catch {
+      if case .channel(let error) = error { throw error }
+      return .failed(error.failure, reason: error.description)
+    }
+  }
+}
+
+extension ReaderOperationResult {
+  init(_ status: NDEFStatus) {
+    let access: TagAccess =
+      switch status.access {
+      case .notSupported: .notSupported
+      case .readWrite: .readWrite
+      case .readOnly: .readOnly
+      }
+    self = .status(access, capacity: UInt32(clamping: status.capacity))
+  }
+
+  init(_ content: TagContent) {
+    switch content {
+    case .message(let bytes): self = .message(bytes)
+    case .problem(let problem): self = .failed(problem.failure, reason: problem.description)
+    }
+  }
+}
+
+extension TagProblem {
+  fileprivate var failure: ReaderOperationFailure {
+    switch code {
+    case .empty: .empty
+    case .notNDEF, .unsupported: .notSupported
+    default: .refused
+    }
+  }
+}
+
+extension TagWriteError {
+  fileprivate var failure: ReaderOperationFailure {
+    switch self {
+    // The caller has taken it out.
+    case .channel: .timeout
+    case .refused(let problem): problem.failure
+    case .readOnly: .readOnly
+    case .tooLong: .tooLong
+    case .cannotLock: .cannotLock
+    case .notAsWritten: .notAsWritten
+    }
+  }
+}

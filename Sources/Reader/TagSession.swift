@@ -1,0 +1,75 @@
+import ReaderLink
+import Tags
+
+/// A reader session, as far as it is not on the chip.
+struct TagSession {
+  let options: ReaderSessionOptions
+  /// What there was before, for when the session is over.
+  var background: Poller.Background
+  /// The tags that the daemon was told of, and that nobody has taken away, by the numbers of their stays.
+  var reported: [UInt64: SessionTag] = [:]
+  /// The tag that a command was sent to as it is. It may be in the middle of something that only its client understands: until it is
+  /// away no other tag is looked for, which would take it out of that.
+  var engaged: UInt64?
+  /// Whether the selected card has to be told its application before it gets a command as it is.
+  var applicationIsDue = false
+  /// Whether the selected tag may not hear the next command: it has refused the last one.
+  var isOutOfStep = false
+
+  /// The application that the card of a stay is to have selected.
+  func application(of number: UInt64) -> [UInt8]? {
+    guard let index = reported[number]?.initialApplication, options.applicationIdentifiers.indices.contains(index)
+    else { return nil }
+    return options.applicationIdentifiers[index]
+  }
+
+  /// SELECT by name (ISO/IEC 7816-4, 11.2.2).
+  static func select(_ application: [UInt8]) -> [UInt8] {
+    [0x00, 0xA4, 0x04, 0x00, UInt8(truncatingIfNeeded: application.count)] + application + [0x00]
+  }
+}
+
+extension TagActivation {
+  /// Whether the tag speaks ISO/IEC 14443-4.
+  var isISODEP: Bool { type == .type4A || type == .type4B }
+
+  /// Whether the card's answer to select is what its standard demands, so that the chip speaks its protocol with it.
+  var isProper: Bool {
+    guard case .typeA(let tag) = self, tag.type == .type4A else { return true }
+    return tag.hasValidATS && !tag.ats.isEmpty
+  }
+
+  /// What the daemon is told of the tag.
+  func sessionTag(_ number: UInt64, application: Int?) -> SessionTag {
+    var tag = SessionTag(placement: Placement(number, self), initialApplication: application)
+    switch self {
+    case .typeA(let activation):
+      tag.atqa = activation.atqa
+      tag.sak = activation.sak
+      tag.historicalBytes = activation.historicalBytes
+    case .typeB(let activation):
+      tag.applicationData = activation.applicationData
+      tag.protocolInfo = activation.protocolInfo
+    case .felica(let activation):
+      tag.idm = activation.idm
+      tag.pmm = activation.pmm
+      tag.systemCode = activation.systemCode.map { $0.reduce(0) { $0 << 8 | UInt16($1) } }
+    case .jewel(let activation): tag.atqa = activation.atqa
+    }
+    return tag
+  }
+}
+
+extension TypeAActivation {
+  /// What follows the interface bytes of the answer to select (ISO/IEC 14443-4, 5.2): T0 says which of TA, TB and TC there are.
+  var historicalBytes: [UInt8] {
+    guard hasValidATS, ats.count >= 2 else { return [] }
+    return Array(ats.dropFirst(2 + (ats[1] & 0x70).nonzeroBitCount))
+  }
+}
+
+extension Placement {
+  init(_ number: UInt64, _ tag: TagActivation) {
+    self.init(number: number, technology: tag.type.description, uid: tag.identifier)
+  }
+}

@@ -1,0 +1,73 @@
+import Bus
+import ScanGate
+
+/// A screen saver, or locker, by the name that it owns on the session bus.
+///
+/// All have the same interface, which is called as the name is: `GetActive() → b` and the signal `ActiveChanged(b)`. Others own
+/// one of the names as well, to let programs inhibit the saver, and do not know whether it is active.
+public enum ScreenSaver: String, Sendable, Hashable, CaseIterable {
+  /// GNOME Shell.
+  case gnome = "org.gnome.ScreenSaver"
+  /// kscreenlocker, light-locker and others.
+  case freedesktop = "org.freedesktop.ScreenSaver"
+  /// xfce4-screensaver.
+  case xfce = "org.xfce.ScreenSaver"
+  /// mate-screensaver.
+  case mate = "org.mate.ScreenSaver"
+  /// cinnamon-screensaver.
+  case cinnamon = "org.cinnamon.ScreenSaver"
+}
+
+/// A peer on the session bus that is asked for a condition, and tells when it changes.
+public enum DesktopPeer: Sendable, Hashable {
+  /// Whether it is active.
+  case screenSaver(ScreenSaver)
+  /// Mutter: whether the displays are off.
+  case displayPower
+  /// gnome-settings-daemon: whether every radio is off.
+  case airplaneMode
+
+  /// All there are.
+  public static let all = ScreenSaver.allCases.map(DesktopPeer.screenSaver) + [.displayPower, .airplaneMode]
+
+  /// What to ask, and how to read what is said.
+  var question: PeerQuestion {
+    switch self {
+    case .screenSaver(let saver):
+      PeerQuestion(
+        name: saver.rawValue, paths: Self.paths(of: saver), interface: saver.rawValue, member: "GetActive",
+        arguments: [], rule: MatchRule(sender: saver.rawValue, interface: saver.rawValue, member: "ActiveChanged"),
+        changed: { .fact(Self.boolean($0.arguments.first)) }, answered: { Self.boolean($0.first) })
+    case .displayPower:
+      .property(
+        "PowerSaveMode", of: "org.gnome.Mutter.DisplayConfig", at: "/org/gnome/Mutter/DisplayConfig",
+        meaning: Self.powerSaveMode)
+    case .airplaneMode:
+      .property(
+        "AirplaneMode", of: "org.gnome.SettingsDaemon.Rfkill", at: "/org/gnome/SettingsDaemon/Rfkill",
+        meaning: Self.boolean)
+    }
+  }
+
+  /// Where the object is: below the name as the rule is, or where KDE and older savers have it.
+  private static func paths(of saver: ScreenSaver) -> [ObjectPath] {
+    switch saver {
+    case .gnome: ["/org/gnome/ScreenSaver"]
+    case .freedesktop: ["/org/freedesktop/ScreenSaver", "/ScreenSaver"]
+    case .xfce: ["/org/xfce/ScreenSaver", "/"]
+    case .mate: ["/org/mate/ScreenSaver", "/"]
+    case .cinnamon: ["/org/cinnamon/ScreenSaver", "/"]
+    }
+  }
+
+  private static func boolean(_ value: Value?) -> Fact { Fact(value?.asBool) }
+
+  /// 0 is on; 1 to 3 are standby, suspend and off, which are all dark; -1 is unknown (org.gnome.Mutter.DisplayConfig.xml).
+  private static func powerSaveMode(_ value: Value?) -> Fact {
+    switch value?.asInt32 {
+    case 0: .no
+    case 1, 2, 3: .yes
+    default: .unknown
+    }
+  }
+}

@@ -1,0 +1,83 @@
+public import Bus
+import EventLoop
+
+/// Holds logind's delay lock as `SleepDelay` decides.
+public actor SleepInhibitor {
+  /// The loop of the connection.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  private let loop: EventLoop
+  private let connection: Connection
+  private let report: @Sendable (String) -> Void
+  private var delay = SleepDelay()
+  /// Closed when it is let go, and with it the lock.
+  private var lock: FileDescriptor?
+  private var timer: LoopTimer?
+  private var isStopped = false
+  /// Why logind gave no lock, as it was reported last.
+  private var lastRefusal: String?
+
+  /// - Parameters:
+  ///   - connection: to the system bus.
+  ///   - report: called on the loop with what a person should know.
+  public init(_ connection: Connection, report: @escaping @Sendable (String) -> Void) {
+    self.connection = connection
+    self.report = report
+    loop = connection.loop
+  }
+
+  /// Takes in what logind says.
+  public func follow(_ login: LoginState) {
+    handle(
+      .logind(isAvailable: login.isAvailable, departures: login.departures, isSleeping: login.isSleeping))
+  }
+
+  /// Takes in whether every field is off.
+  public func setFields(areOff: Bool) { handle(.fields(areOff: areOff)) }
+
+  /// Lets the machine sleep when it likes.
+  public func stop() {
+    isStopped = true
+    timer?.cancel()
+    lock = nil
+  }
+
+  private func handle(_ event: SleepDelay.Event) {
+    guard !isStopped else { return }
+    for action in delay.handle(event) {
+      switch action {
+      case .ask: Task { await ask() }
+      case .release: lock = nil
+      case .giveUp:
+        lock = nil
+        report("a field is on though the machine goes to sleep: it is not waited for any longer")
+      case .wait(let duration):
+        timer?.cancel()
+        timer = loop.schedule(after: duration) { [weak self] in self?.assumeIsolated { $0.handle(.tick) } }
+      }
+    }
+  }
+
+  private func ask() async {
+    do throws(BusError) {
+      let reply = try await connection.call(
+        "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "Inhibit",
+        [.string("sleep"), .string("Tagroute"), .string("Switching the field of NFC readers off"), .string("delay")],
+        timeout: .seconds(5), autoStart: false)
+      guard let descriptor = reply.first?.asUnixFD else { throw .failed("logind gave no descriptor") }
+      guard !isStopped else { return }
+      lock = descriptor
+      lastRefusal = nil
+      handle(.granted)
+    } catch {
+      // Once each: one that never gives any would fill the log.
+      if !isStopped, lastRefusal != error.message {
+        report(
+          "logind gives no delay lock, so a field may be on for a moment in sleep: \(error.message). Where polkit says no, allow"
+            + " org.freedesktop.login1.inhibit-delay-sleep to the user that tagrouted runs as")
+      }
+      lastRefusal = error.message
+      handle(.refused)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Bus
+import NDEF
+import Names
+
+/// `org.tagroute.Handler1` and `org.freedesktop.Application`, as an app exports them.
+enum HandlerInterface {
+  /// As long as a link of a tag may be.
+  private static let maximumURI = 8192
+  /// More files and links are not opened at once.
+  private static let maximumURIs = 64
+
+  static func exported(by requests: OpeningRequests) -> [ExportedInterface] {
+    let platformData = Argument("platform_data", "a{sv}")
+    let handleTag = ExportedMethod(
+      Names.Handler.handleTag, in: [Argument("uri", "s"), Argument("message", "ay"), platformData]
+    ) { call in
+      try await requests.take(try tagged(call.arguments))
+      return []
+    }
+    let activate = ExportedMethod("Activate", in: [platformData]) { call in
+      try await requests.take(TagOpening(activationToken: token(call.arguments.first)))
+      return []
+    }
+    let open = ExportedMethod(Names.Handler.open, in: [Argument("uris", "as"), platformData]) { call in
+      let uris = try uris(call.arguments)
+      for uri in uris {
+        try await requests.take(TagOpening(uri: uri, activationToken: token(call.arguments.last)))
+      }
+      return []
+    }
+    let activateAction = ExportedMethod(
+      "ActivateAction", in: [Argument("action_name", "s"), Argument("parameter", "av"), platformData]
+    ) { _ in throw BusError.invalidArguments("the app has no actions") }
+    return [
+      ExportedInterface(Names.Handler.interface, methods: [handleTag], limits: .tagMessage),
+      ExportedInterface(
+        Names.Handler.applicationInterface, methods: [activate, open, activateAction], limits: .tagMessage),
+    ]
+  }
+
+  private static func tagged(_ arguments: [Value]) throws(BusError) -> TagOpening {
+    guard arguments.count == 3, let uri = arguments[0].asString, let bytes = arguments[1].asBytes else {
+      throw .invalidArguments("HandleTag takes a link, a message and a dictionary")
+    }
+    guard uri.utf8.count <= maximumURI else { throw .invalidArguments("the link is longer than 8 KiB") }
+    do throws(NDEFError) {
+      return TagOpening(
+        uri: uri, message: try NDEFMessage(decoding: bytes), activationToken: token(arguments[2]),
+        tapID: arguments[2].asDictionary?[Names.Handler.tapIDKey]?.asString)
+    } catch {
+      throw .invalidArguments("the message is not NDEF: \(error)")
+    }
+  }
+
+  private static func uris(_ arguments: [Value]) throws(BusError) -> [String] {
+    let uris = arguments.first?.asStrings ?? []
+    guard uris.count <= maximumURIs, uris.allSatisfy({ $0.utf8.count <= maximumURI }) else {
+      throw .invalidArguments("there are more than \(maximumURIs) links, or one is longer than 8 KiB")
+    }
+    return uris
+  }
+
+  private static func token(_ platformData: Value?) -> String? {
+    let data = platformData?.asDictionary
+    return (data?[Names.Handler.activationTokenKey] ?? data?[Names.Handler.startupIDKey])?.asString
+  }
+}

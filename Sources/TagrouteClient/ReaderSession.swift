@@ -1,0 +1,227 @@
+public import Bus
+public import EventLoop
+import Names
+
+/// A manual reader session (`org.tagroute.Tagroute1.ReaderSession`): the reader is this program's for at most a minute.
+///
+/// While others have the reader the session waits, first in, first out. Letting go of it, its events included, ends it; so
+/// does the end of the bus connection that it was started on.
+///
+///     let session = try await ReaderSession.start(ReaderSessionOptions(message: "Hold your card near the reader"))
+///     for await event in session.events {
+///       guard case .tagDetected(let tag) = event else { continue }
+///       print(try await tag.readNDEF())
+///       try await session.invalidate()
+///     }
+public final class ReaderSession: Sendable {
+  /// How a session is.
+  public enum State: String, Sendable, Hashable {
+    /// Others have the reader, or it is not ready.
+    case waiting
+    /// Tags are looked for.
+    case active
+    /// It is over. States that this version does not know count as this.
+    case ended
+  }
+
+  /// The object path.
+  public let path: ObjectPath
+  private let connection: Connection
+  /// The daemon's unique name: another daemon's session at the same path is not this one.
+  private let daemon: String
+  private let stream: AsyncStream<ReaderSessionEvent>
+  private let feed: Task<Void, Never>
+
+  /// Starts a session on a connection of its own.
+  ///
+  /// - Parameters:
+  ///   - options: what is wanted.
+  ///   - address: the bus, by default the system's own.
+  ///   - loop: what the connection lives on.
+  /// - Returns: the session, which may have to wait.
+  /// - Throws: `BusError`, as the other `start`.
+  public static func start(
+    _ options: ReaderSessionOptions = ReaderSessionOptions(), to address: BusAddress = .system,
+    loop: EventLoop = EventLoop(label: "reader-session")
+  ) async throws(BusError) -> ReaderSession {
+    try await start(options, on: try await Connection.open(address, on: loop))
+  }
+
+  /// Starts a session.
+  ///
+  /// - Parameters:
+  ///   - options: what is wanted.
+  ///   - connection: a connection to the system bus. It may have several sessions.
+  /// - Returns: the session, which may have to wait.
+  /// - Throws: `BusError`: `nameHasNoOwner` where the daemon does not run; `org.tagroute.Error.NotAuthorized`,
+  ///   `InvalidArgument`, `NotPossible` (no such reader, or none is ready) and `TooMany`. Where the task is cancelled, a
+  ///   session that comes about all the same is ended.
+  public static func start(
+    _ options: ReaderSessionOptions = ReaderSessionOptions(), on connection: Connection
+  ) async throws(BusError) -> ReaderSession {
+    let owners = try await connection.owners(of: Names.Daemon.busName)
+    var owner: String?
+    for await name in owners {
+      owner = name
+      break
+    }
+    guard let owner else {
+      throw BusError(name: BusError.Name.nameHasNoOwner, message: "nobody owns \(Names.Daemon.busName)")
+    }
+    // A signal may come before the reply.
+    let signals = try await connection.signals(
+      MatchRule(
+        sender: owner, pathNamespace: try ObjectPath(Names.Daemon.readerSessionsPath),
+        interface: Names.Daemon.readerSessionInterface))
+    let path = try await startWithoutLeak(options, connection, owner)
+    return ReaderSession(path, connection, owner, signals, owners)
+  }
+
+  /// Calls `StartReaderSession`, and ends what it has made where nobody waits for it any more.
+  private static func startWithoutLeak(
+    _ options: ReaderSessionOptions, _ connection: Connection, _ daemon: String
+  ) async throws(BusError) -> ObjectPath {
+    let (replies, continuation) = AsyncStream.makeStream(of: Result<[Value], BusError>.self)
+    Task {
+      let reply: Result<[Value], BusError>
+      do throws(BusError) {
+        reply = .success(
+          try await connection.call(
+            daemon, try ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "StartReaderSession",
+            [options.value], timeout: .seconds(60), autoStart: false))
+      } catch {
+        reply = .failure(error)
+      }
+      if case .terminated = continuation.yield(reply), case .success(let values) = reply,
+        let path = values.first?.asObjectPath
+      {
+        try? await invalidate(path, connection, daemon, "")
+      }
+      continuation.finish()
+    }
+    for await reply in replies {
+      guard let path = try reply.get().first?.asObjectPath else {
+        throw BusError(name: BusError.Name.inconsistentMessage, message: "StartReaderSession has answered no session")
+      }
+      return path
+    }
+    throw .cancelled()
+  }
+
+  private init(
+    _ path: ObjectPath, _ connection: Connection, _ daemon: String, _ signals: SignalStream,
+    _ owners: AsyncStream<String?>
+  ) {
+    self.path = path
+    self.connection = connection
+    self.daemon = daemon
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: ReaderSessionEvent.self, bufferingPolicy: .bufferingNewest(ReaderSession.eventLimit))
+    self.stream = stream
+    let feed = ReaderSessionFeed(path: path, connection: connection, daemon: daemon, events: continuation)
+    self.feed = Task {
+      await feed.run(signals, owners)
+      // Cancelled, where the session is let go of: what is called for that must not be.
+      guard Task.isCancelled else { return }
+      Task { try? await ReaderSession.invalidate(path, connection, daemon, "") }
+    }
+  }
+
+  /// How many events wait for a slow reader; where more come, the oldest are dropped.
+  public static let eventLimit = 256
+
+  deinit { feed.cancel() }
+
+  /// What happens, for one reader: `ended` is the last, and always comes. They keep the session.
+  public var events: Events { Events(session: self) }
+
+  /// The session's events.
+  public struct Events: AsyncSequence, Sendable {
+    /// An event.
+    public typealias Element = ReaderSessionEvent
+    let session: ReaderSession
+
+    /// Reads on where the last reader stopped.
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(session: session, base: session.stream.makeAsyncIterator())
+    }
+
+    /// Reads the events one by one.
+    public struct Iterator: AsyncIteratorProtocol {
+      let session: ReaderSession
+      var base: AsyncStream<ReaderSessionEvent>.Iterator
+
+      /// The next event; nil behind `ended`, or where the task is cancelled.
+      public mutating func next() async -> ReaderSessionEvent? { await next(isolation: nil) }
+
+      /// The next event; nil behind `ended`, or where the task is cancelled.
+      ///
+      /// - Parameter actor: the caller's.
+      /// - Returns: an event.
+      public mutating func next(isolation actor: isolated (any Actor)?) async -> ReaderSessionEvent? {
+        let event = await base.next(isolation: actor)
+        withExtendedLifetime(session) {}
+        return event
+      }
+    }
+  }
+
+  // MARK: What a client does
+
+  /// Changes what the person at the machine is told to do.
+  ///
+  /// - Parameter message: plain text without control characters, at most 256 bytes.
+  /// - Throws: `BusError`; `org.tagroute.Error.NotPossible` where the session is over.
+  public func setMessage(_ message: String) async throws(BusError) {
+    _ = try await connection.call(
+      daemon, path, ReaderSession.properties, "Set",
+      [.string(Names.Daemon.readerSessionInterface), .string("Message"), .variant(.string(message))])
+  }
+
+  /// Ends the session. The person at the machine is shown a check mark, or what went wrong.
+  ///
+  /// - Parameter errorMessage: what went wrong, as for `setMessage`; nil where all went well.
+  /// - Throws: `BusError`. Where the session is over already, nothing happens.
+  public func invalidate(errorMessage: String? = nil) async throws(BusError) {
+    do throws(BusError) {
+      try await ReaderSession.invalidate(path, connection, daemon, errorMessage ?? "")
+    } catch {
+      guard error.name != BusError.Name.unknownObject else { return }
+      throw error
+    }
+  }
+
+  /// Forgets the tags that were found, and looks anew: one that is still there is found again. What is asked for more than five times a
+  /// second is done a moment later, once.
+  ///
+  /// - Throws: `BusError`; `org.tagroute.Error.NotPossible` where the session is not active.
+  public func restartPolling() async throws(BusError) {
+    _ = try await connection.call(daemon, path, Names.Daemon.readerSessionInterface, "RestartPolling")
+  }
+
+  /// Asks how the session is.
+  ///
+  /// - Returns: the state, and when the session ends by itself, in microseconds of CLOCK_MONOTONIC; 0 while it waits.
+  /// - Throws: `BusError`.
+  public func state() async throws(BusError) -> (state: State, deadline: UInt64) {
+    let values = try await ReaderSession.properties(of: path, connection, daemon)
+    return (values["State"]?.asString.flatMap(State.init) ?? .ended, values["Deadline"]?.asUInt64 ?? 0)
+  }
+
+  static func properties(of path: ObjectPath, _ connection: Connection, _ daemon: String) async throws(BusError)
+    -> [String: Value]
+  {
+    let reply = try await connection.call(
+      daemon, path, properties, "GetAll", [.string(Names.Daemon.readerSessionInterface)])
+    return reply.first?.asDictionary ?? [:]
+  }
+
+  private static func invalidate(
+    _ path: ObjectPath, _ connection: Connection, _ daemon: String, _ errorMessage: String
+  ) async throws(BusError) {
+    _ = try await connection.call(
+      daemon, path, Names.Daemon.readerSessionInterface, "Invalidate", [.string(errorMessage)])
+  }
+
+  private static let properties = "org.freedesktop.DBus.Properties"
+}

@@ -1,0 +1,100 @@
+import Bus
+import Names
+
+/// Makes a session's events of the daemon's signals, until the session is over.
+struct ReaderSessionFeed: Sendable {
+  let path: ObjectPath
+  let connection: Connection
+  /// The daemon's unique name.
+  let daemon: String
+  let events: AsyncStream<ReaderSessionEvent>.Continuation
+  /// What the wait for the daemon's last words is measured by.
+  var clock: any Clock<Duration> = ContinuousClock()
+
+  private enum Input: Sendable {
+    case signal(ReceivedSignal)
+    case daemonGone
+  }
+
+  /// - Parameters:
+  ///   - signals: those of all sessions of this connection, from before this one was started.
+  ///   - owners: those of the daemon's name.
+  func run(_ signals: SignalStream, _ owners: AsyncStream<String?>) async {
+    let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+    let tasks = [
+      Task {
+        for await signal in signals where isOurs(signal) { continuation.yield(.signal(signal)) }
+        continuation.yield(.daemonGone)
+      },
+      Task {
+        for await owner in owners where owner != daemon { break }
+        // What the daemon said last is in the other stream, and its reader may be a step behind.
+        try? await clock.sleep(for: ReaderSessionFeed.grace)
+        continuation.yield(.daemonGone)
+      },
+    ]
+    events.yield(.ended(await end(of: inputs)))
+    events.finish()
+    for task in tasks { task.cancel() }
+  }
+
+  /// How long after the daemon's end its last words are waited for.
+  static let grace = Duration.milliseconds(200)
+
+  private func isOurs(_ signal: ReceivedSignal) -> Bool {
+    signal.path == path && signal.sender == daemon
+  }
+
+  /// Hands on what happens before the end.
+  private func end(of inputs: AsyncStream<Input>) async -> ReaderSessionEnd {
+    var tags: [ObjectPath: ReaderTag] = [:]
+    for await input in inputs {
+      guard case .signal(let signal) = input else { break }
+      if signal.missed > 0, let end = await endThatWasMissed() { return end }
+      if let event = await event(signal, &tags) {
+        if case .ended(let end) = event { return end }
+        events.yield(event)
+      }
+    }
+    return ReaderSessionEnd(.daemonGone, message: "the daemon has gone")
+  }
+
+  /// What a signal says; nil where it says nothing that this version knows. `tags` are those that are there.
+  private func event(_ signal: ReceivedSignal, _ tags: inout [ObjectPath: ReaderTag]) async -> ReaderSessionEvent? {
+    let second = signal.arguments.dropFirst().first
+    switch (signal.member, signal.arguments.first, second) {
+    case ("Activated", _, _): return .activated
+    case ("Ended", .string(let reason), .string(let message)):
+      return .ended(ReaderSessionEnd(name: reason, message: message))
+    case ("TagDetected", .objectPath(let path), _):
+      guard tags.count < ReaderSessionFeed.tagLimit else { return nil }
+      let tag = await describe(path)
+      tags[path] = tag
+      return .tagDetected(tag)
+    case ("TagRemoved", .objectPath(let path), _): return tags.removeValue(forKey: path).map { .tagRemoved($0) }
+    case ("MessageRead", .objectPath(let path), .bytes(let message)):
+      return .messageRead(message, from: tags[path] ?? ReaderTag(path, [:], connection, daemon))
+    case ("Progress", .objectPath(let path), .uint64(let bytes)):
+      return tags[path].map { .progress(bytes: bytes, of: $0) }
+    default: return nil
+    }
+  }
+
+  /// More are never on a reader at a time.
+  private static let tagLimit = 64
+
+  /// A tag with what it says of itself; with nothing where it is away again.
+  private func describe(_ path: ObjectPath) async -> ReaderTag {
+    let reply = try? await connection.call(
+      daemon, path, "org.freedesktop.DBus.Properties", "GetAll", [.string(Names.Daemon.tagInterface)],
+      timeout: .seconds(5), autoStart: false)
+    return ReaderTag(path, reply?.first?.asDictionary ?? [:], connection, daemon)
+  }
+
+  /// How the session has ended where the signal that said so is lost; nil where it has not.
+  private func endThatWasMissed() async -> ReaderSessionEnd? {
+    guard let values = try? await ReaderSession.properties(of: path, connection, daemon) else { return nil }
+    guard let reason = values["EndReason"]?.asString, !reason.isEmpty else { return nil }
+    return ReaderSessionEnd(name: reason, message: "")
+  }
+}

@@ -1,0 +1,66 @@
+import Bus
+import CShims
+import EventLoop
+import Glibc
+
+/// Locks: taken by `Inhibit`, let go when the caller's end of a pipe is closed.
+extension LogindStandIn {
+  /// A lock that is held.
+  public struct Lock: Sendable, Hashable {
+    /// `sleep`, or several words with colons between.
+    public let what: String
+    /// Who holds it.
+    public let who: String
+    /// `delay` or `block`.
+    public let mode: String
+  }
+
+  /// The locks that are held now, whether or not this has been told of what was let go since.
+  public var locks: [Lock] {
+    heldLocks.values.filter { held in
+      var end = pollfd(fd: held.end.rawValue, events: 0, revents: 0)
+      return poll(&end, 1, 0) == 0
+    }.map(\.lock)
+  }
+
+  /// Waits until so many locks are held, or none.
+  ///
+  /// - Parameter count: how many.
+  public func untilHeld(_ count: Int) async {
+    while heldLocks.count != count { await withCheckedContinuation { lockWaiters.append($0) } }
+  }
+
+  /// Waits until so many locks have been given in all, over every restart.
+  ///
+  /// - Parameter count: how many.
+  public func untilGiven(_ count: Int) async {
+    while lastLock < count { await withCheckedContinuation { lockWaiters.append($0) } }
+  }
+
+  func inhibit(_ call: IncomingCall) throws -> FileDescriptor {
+    guard !refusesLocks else { throw BusError(name: BusError.Name.accessDenied, message: "not now") }
+    let words = call.arguments.map { $0.asString ?? "" }
+    guard !(isSleeping && words[0] == "sleep") else {
+      throw BusError(
+        name: "org.freedesktop.login1.OperationInProgress",
+        message: "The operation inhibition has been requested for is already running")
+    }
+    var ends: [Int32] = [-1, -1]
+    guard tagroute_pipe(&ends) == 0 else { throw SystemError("make a pipe") }
+    let ours = FileDescriptor(owning: ends[0])
+    let theirs = FileDescriptor(owning: ends[1])
+    lastLock += 1
+    let number = lastLock
+    let watch = try DescriptorWatch(ours, on: loop) { [weak self] in
+      self?.assumeIsolated { $0.changeLocks { $0[number] = nil } }
+    }
+    changeLocks { $0[number] = (Lock(what: words[0], who: words[1], mode: words[3]), ours, watch) }
+    return theirs
+  }
+
+  private func changeLocks(_ change: (inout [Int: (lock: Lock, end: FileDescriptor, watch: DescriptorWatch)]) -> Void) {
+    change(&heldLocks)
+    for waiter in lockWaiters { waiter.resume() }
+    lockWaiters = []
+  }
+}

@@ -1,0 +1,91 @@
+public import Bus
+import EventLoop
+
+/// polkit as far as we ask it, on a bus of a test's own: it allows what it is told to, to whoever asks through somebody
+/// else, and says no to everything else.
+public actor PolkitStandIn {
+  /// What it was asked, in order.
+  public struct Question: Sendable, Hashable {
+    /// The bus name that somebody wants to know about.
+    public let subject: String
+    /// The action's id.
+    public let action: String
+  }
+
+  private let loop = EventLoop(label: "polkit")
+  private var connection: Connection?
+  private var allowed: Set<String>
+  private var isSilent = false
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  /// What it was asked, in order.
+  public private(set) var questions: [Question] = []
+  /// The same, as it comes; for one consumer.
+  public nonisolated let asked: AsyncStream<Question>
+  private let continuation: AsyncStream<Question>.Continuation
+
+  /// The loop of the stand-in's own connection.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  private init(_ allowed: Set<String>) {
+    self.allowed = allowed
+    (asked, continuation) = AsyncStream.makeStream()
+  }
+
+  /// Starts a polkit on a bus.
+  ///
+  /// - Parameters:
+  ///   - address: the bus.
+  ///   - actions: what everybody may do.
+  /// - Returns: the stand-in, which owns the name.
+  /// - Throws: `BusError` where the bus cannot be reached.
+  public static func start(on address: BusAddress, allowing actions: Set<String>) async throws -> PolkitStandIn {
+    let polkit = PolkitStandIn(actions)
+    try await polkit.begin(address)
+    return polkit
+  }
+
+  private func begin(_ address: BusAddress) async throws {
+    let connection = try await Connection.open(address, on: loop)
+    self.connection = connection
+    let input = ["(sa{sv})", "s", "a{ss}", "u", "s"].enumerated().map { Argument("a\($0.offset)", $0.element) }
+    let check = ExportedMethod("CheckAuthorization", in: input, out: [Argument("result", "(bba{ss})")]) {
+      [weak self] call in
+      [await self?.answer(call) ?? .boolean(false)]
+    }
+    try await connection.export(
+      [ExportedInterface("org.freedesktop.PolicyKit1.Authority", methods: [check])],
+      at: "/org/freedesktop/PolicyKit1/Authority")
+    _ = try await connection.requestName("org.freedesktop.PolicyKit1")
+  }
+
+  private func answer(_ call: IncomingCall) async -> Value {
+    let subject = call.arguments[0].asStructure
+    let name = subject?.last?.asDictionary?["name"]?.asString ?? ""
+    let action = call.arguments[1].asString ?? ""
+    questions.append(Question(subject: name, action: action))
+    continuation.yield(Question(subject: name, action: action))
+    if isSilent { await withCheckedContinuation { waiting.append($0) } }
+    let isAllowed = allowed.contains(action) && subject?.first?.asString == "system-bus-name" && name.hasPrefix(":")
+    return .structure([.boolean(isAllowed), .boolean(false), .dictionary(key: "s", value: "s", [])])
+  }
+
+  /// Allows these actions from here on, and no others.
+  public func allow(_ actions: Set<String>) { allowed = actions }
+
+  /// Answers nothing more until it is told to; or answers everything again.
+  ///
+  /// - Parameter isSilent: whether it says nothing.
+  public func fallSilent(_ isSilent: Bool = true) {
+    self.isSilent = isSilent
+    guard !isSilent else { return }
+    for continuation in waiting { continuation.resume() }
+    waiting = []
+  }
+
+  /// Leaves the bus.
+  public func stop() async {
+    fallSilent(false)
+    await connection?.close()
+    connection = nil
+  }
+}

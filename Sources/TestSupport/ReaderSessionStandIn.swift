@@ -1,0 +1,315 @@
+public import Bus
+import CShims
+import EventLoop
+import Names
+
+/// Answers as `tagrouted` does where a client wants a reader session or a reader, as a test has it.
+///
+/// One session at a time has the reader; a session is over only when the test or its client says so.
+public actor ReaderSessionStandIn {
+  /// What a client has asked for.
+  public enum Request: Sendable, Hashable {
+    case start([String: Value])
+    case setMessage(String)
+    case invalidate(String)
+    case restartPolling
+    case operation(String, [Value])
+    case inhibit(who: String, why: String, [String: Value])
+    /// The inhibitor is gone.
+    case released
+  }
+
+  private nonisolated let loop: EventLoop
+  /// The stand-in's own loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private let connection: Connection
+  /// What clients have asked for, in order.
+  public nonisolated let requests: AsyncStream<Request>
+  private let continuation: AsyncStream<Request>.Continuation
+
+  private var refusal: BusError?
+  private var isActivating = true
+  private var card: SessionCard?
+  private var number = 0
+  private var tagNumber = 0
+  private var session: (path: ObjectPath, client: String, options: [String: Value])?
+  private var tag: ObjectPath?
+  private var message = ""
+  private var endReason = ""
+  private var watch: DescriptorWatch?
+
+  /// - Parameter address: the bus.
+  /// - Throws: `BusError` where there is no bus.
+  public init(on address: String) async throws {
+    loop = EventLoop(label: "reader-session-stand-in")
+    connection = try await Connection.open(BusAddress(address), on: loop)
+    (requests, continuation) = AsyncStream.makeStream()
+  }
+
+  /// Takes the daemon's name, with one reader.
+  ///
+  /// - Throws: `BusError`.
+  public func start() async throws {
+    let manager = ExportedInterface(
+      Names.Daemon.managerInterface,
+      methods: [
+        ExportedMethod(
+          "StartReaderSession", in: [Argument("options", "a{sv}")], out: [Argument("session", "o")]
+        ) { call in [.objectPath(try await self.startSession(call))] },
+        ExportedMethod(
+          "InhibitWithOptions", in: [Argument("who", "s"), Argument("why", "s"), Argument("options", "a{sv}")],
+          out: [Argument("inhibitor", "h"), Argument("results", "a{sv}")]
+        ) { call in try await self.inhibit(call) },
+        ExportedMethod(
+          "Inhibit", in: [Argument("who", "s"), Argument("why", "s")], out: [Argument("inhibitor", "h")]
+        ) { call in Array(try await self.inhibit(call).prefix(1)) },
+      ],
+      properties: [
+        ExportedProperty("Version", "s", emits: .const) { .string("1.2.3") },
+        ExportedProperty("Readers", "ao", emits: .changed) { .objectPaths([ReaderSessionStandIn.reader]) },
+      ])
+    let reader = ExportedInterface(
+      Names.Daemon.readerInterface,
+      properties: [
+        ExportedProperty("Name", "s", emits: .changed) { .string("a reader") },
+        ExportedProperty("Device", "s", emits: .const) { .string(ReaderSessionStandIn.device) },
+        ExportedProperty("Seat", "s", emits: .const) { .string("seat0") },
+        ExportedProperty("State", "s", emits: .changed) { .string("scanning") },
+        ExportedProperty("StateReason", "s", emits: .changed) { .string("") },
+      ])
+    try await connection.export([manager], at: ObjectPath(Names.Daemon.path), objectManager: true)
+    try await connection.export([reader], at: ReaderSessionStandIn.reader)
+    _ = try await connection.requestName(Names.Daemon.busName)
+  }
+
+  /// The only reader.
+  public static let reader: ObjectPath = "/org/tagroute/Tagroute1/readers/1"
+  /// Its libnfc connection string.
+  public static let device = "pn532_uart:/dev/stand-in"
+
+  /// Leaves the bus, as a daemon does that is killed.
+  public func leave() async { await connection.close() }
+
+  // MARK: What a test does
+
+  /// What the next session or inhibitor is refused with; nil refuses none.
+  public func refuse(_ error: BusError?) { refusal = error }
+
+  /// Lets sessions wait for their turn instead of being active at once, and whoever wants the reader for its answer.
+  public func letThemWait() { isActivating = false }
+
+  /// Gives the session that waits the reader.
+  ///
+  /// - Throws: `BusError`.
+  public func activate() async throws {
+    isActivating = true
+    try await emit("Activated")
+    if card != nil { try await detect() }
+  }
+
+  /// Puts a card on the reader, for the session that is active and those to come.
+  ///
+  /// - Throws: `BusError`.
+  public func place(_ card: SessionCard) async throws {
+    self.card = card
+    if session != nil, isActivating { try await detect() }
+  }
+
+  /// The card as it is now.
+  public var placed: SessionCard? { card }
+
+  /// Takes it away.
+  ///
+  /// - Throws: `BusError`.
+  public func remove() async throws {
+    card = nil
+    guard let tag else { return }
+    try await emit("TagRemoved", [.objectPath(tag)])
+    await connection.unexport(tag)
+    self.tag = nil
+  }
+
+  /// Ends the session.
+  ///
+  /// - Throws: `BusError`.
+  public func end(_ reason: String, _ message: String = "") async throws {
+    guard session != nil, endReason.isEmpty else { return }
+    endReason = reason
+    if let tag { await connection.unexport(tag) }
+    tag = nil
+    try await emit("Ended", [.string(reason), .string(message)])
+  }
+
+  // MARK: What clients do
+
+  private func startSession(_ call: IncomingCall) async throws -> ObjectPath {
+    let options = call.arguments.first?.asDictionary ?? [:]
+    if let refusal {
+      note(.start(options))
+      throw refusal
+    }
+    if let session { await connection.unexport(session.path) }
+    number += 1
+    endReason = ""
+    message = options["message"]?.asString ?? ""
+    let path = try ObjectPath("\(Names.Daemon.readerSessionsPath)/\(number)")
+    session = (path, call.sender, options)
+    try await connection.export([interface], at: path, for: call.sender)
+    note(.start(options))
+    // As in the daemon, what happens at once may be told before the reply.
+    if isActivating { try await activate() }
+    return path
+  }
+
+  private var interface: ExportedInterface {
+    ExportedInterface(
+      Names.Daemon.readerSessionInterface,
+      methods: [
+        ExportedMethod("Invalidate", in: [Argument("error_message", "s")]) { call in
+          let text = call.arguments.first?.asString ?? ""
+          await self.note(.invalidate(text))
+          try await self.end(Names.SessionEnd.invalidated, text)
+          return []
+        },
+        ExportedMethod("RestartPolling") { _ in
+          await self.note(.restartPolling)
+          try await self.restartPolling()
+          return []
+        },
+      ],
+      properties: [
+        ExportedProperty("State", "s", emits: .changed) { .string(await self.state) },
+        ExportedProperty("Deadline", "t", emits: .changed) { .uint64(await self.isActivating ? 60_000_000 : 0) },
+        ExportedProperty("EndReason", "s", emits: .changed) { .string(await self.endReason) },
+        ExportedProperty("Message", "s", emits: .changed) {
+          .string(await self.message)
+        } set: { value, _ in
+          await self.set(message: value.asString ?? "")
+        },
+      ],
+      signals: [
+        ExportedSignal("Activated"), ExportedSignal("TagDetected", [Argument("tag", "o")]),
+        ExportedSignal("TagRemoved", [Argument("tag", "o")]),
+        ExportedSignal("MessageRead", [Argument("tag", "o"), Argument("message", "ay")]),
+        ExportedSignal("Progress", [Argument("tag", "o"), Argument("bytes", "t")]),
+        ExportedSignal("Ended", [Argument("reason", "s"), Argument("message", "s")]),
+      ])
+  }
+
+  private var state: String { endReason.isEmpty ? (isActivating ? "active" : "waiting") : "ended" }
+
+  private func note(_ request: Request) { continuation.yield(request) }
+
+  private func set(message: String) {
+    self.message = message
+    note(.setMessage(message))
+  }
+
+  private func restartPolling() async throws {
+    if let tag {
+      try await emit("TagRemoved", [.objectPath(tag)])
+      await connection.unexport(tag)
+      self.tag = nil
+    }
+    if card != nil { try await detect() }
+  }
+
+  private func emit(_ member: String, _ arguments: [Value] = []) async throws {
+    guard let session else { return }
+    try await connection.emit(
+      path: session.path, interface: Names.Daemon.readerSessionInterface, member: member, arguments)
+  }
+
+  // MARK: Tags
+
+  private func detect() async throws {
+    guard let session, let card else { return }
+    tagNumber += 1
+    let path = try ObjectPath("\(session.path)/tags/\(tagNumber)")
+    try await connection.export([tagInterface(card)], at: path, for: session.client)
+    tag = path
+    try await emit("TagDetected", [.objectPath(path)])
+    guard session.options["first-read"]?.asBool == true, let message = card.message else { return }
+    try await emit("MessageRead", [.objectPath(path), .bytes(message)])
+    try await end(Names.SessionEnd.firstRead)
+  }
+
+  private func tagInterface(_ card: SessionCard) -> ExportedInterface {
+    let given = card.properties.merging(["Technology": .string(card.technology), "UID": .bytes(card.uid)]) { $1 }
+    let none: [(String, Signature, Value)] = [
+      ("Technology", "s", .string("")), ("UID", "ay", .bytes([])), ("ATQA", "ay", .bytes([])), ("SAK", "y", .byte(0)),
+      ("HistoricalBytes", "ay", .bytes([])), ("ApplicationData", "ay", .bytes([])),
+      ("ProtocolInfo", "ay", .bytes([])), ("IDm", "ay", .bytes([])),
+      ("PMm", "ay", .bytes([])), ("SystemCode", "q", .uint16(0)), ("SelectedApplication", "ay", .bytes([])),
+    ]
+    func method(_ name: String, in input: [Argument] = [], out output: [Argument] = []) -> ExportedMethod {
+      ExportedMethod(name, in: input, out: output) { call in try await self.perform(call) }
+    }
+    return ExportedInterface(
+      Names.Daemon.tagInterface,
+      methods: [
+        method("QueryNDEF", out: [Argument("status", "s"), Argument("capacity", "u")]),
+        method("ReadNDEF", out: [Argument("message", "ay")]), method("WriteNDEF", in: [Argument("message", "ay")]),
+        method("Lock"),
+        method(
+          "Transceive", in: [Argument("command", "ay"), Argument("timeout_ms", "u")], out: [Argument("answer", "ay")]),
+      ],
+      properties: none.map { name, type, value in
+        ExportedProperty(name, type, emits: .const) { given[name] ?? value }
+      })
+  }
+
+  private func perform(_ call: IncomingCall) async throws -> [Value] {
+    note(.operation(call.member, call.arguments))
+    guard var card, let tag else { throw BusError(name: Names.Errors.tagLost, message: "the tag is away") }
+    if let failure = card.failure { throw failure }
+    for bytes in card.progress { try await emit("Progress", [.objectPath(tag), .uint64(bytes)]) }
+    let changes = call.member == "WriteNDEF" || call.member == "Lock"
+    guard !changes || session?.options["access"]?.asString == "write" else {
+      throw BusError(name: Names.Errors.notAuthorized, message: "the session is for reading")
+    }
+    guard !changes || card.status != "read-only" else {
+      throw BusError(name: Names.Errors.readOnly, message: "the tag is read-only")
+    }
+    defer { self.card = card }
+    switch call.member {
+    case "QueryNDEF": return [.string(card.status), .uint32(card.capacity)]
+    case "ReadNDEF":
+      guard let message = card.message else { throw BusError(name: Names.Errors.empty, message: "the tag is empty") }
+      return [.bytes(message)]
+    case "WriteNDEF":
+      card.message = call.arguments.first?.asBytes
+      return []
+    case "Lock":
+      card.status = "read-only"
+      return []
+    default: return [.bytes(try card.answer(call.arguments.first?.asBytes ?? []))]
+    }
+  }
+
+  // MARK: Inhibitors
+
+  private func inhibit(_ call: IncomingCall) async throws -> [Value] {
+    let options = call.arguments.dropFirst(2).first?.asDictionary ?? [:]
+    note(
+      .inhibit(
+        who: call.arguments.first?.asString ?? "", why: call.arguments.dropFirst().first?.asString ?? "", options))
+    if let refusal { throw refusal }
+    // Longer than anybody waits.
+    if !isActivating { try await Task.sleep(for: .seconds(120)) }
+    var ends: [Int32] = [-1, -1]
+    guard tagroute_pipe(&ends) == 0 else { throw SystemError("make a pipe") }
+    watch = try DescriptorWatch(FileDescriptor(owning: ends[0]), on: loop) { @Sendable [weak self] in
+      self?.assumeIsolated { $0.inhibitorIsGone() }
+    }
+    var results: [String: Value] = [:]
+    if options["release-reader"]?.asBool == true { results["device"] = .string(ReaderSessionStandIn.device) }
+    return [.unixFD(FileDescriptor(owning: ends[1])), .dictionary(results)]
+  }
+
+  private func inhibitorIsGone() {
+    watch?.cancel()
+    watch = nil
+    note(.released)
+  }
+}

@@ -1,0 +1,146 @@
+public import Bus
+import EventLoop
+
+/// A screen saver on a bus of a test's own.
+public actor ScreenSaverStandIn {
+  private nonisolated let loop = EventLoop(label: "saver")
+  /// The stand-in's own loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private let name: String
+  private let connection: Connection
+  private var isActive: Bool?
+  private var questions = 0
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  private init(_ name: String, on address: BusAddress, isActive: Bool?) async throws {
+    self.name = name
+    self.isActive = isActive
+    connection = try await Connection.open(address, on: loop)
+  }
+
+  /// Starts a saver, which owns its name when this returns.
+  ///
+  /// - Parameters:
+  ///   - name: its bus name, which is its interface too.
+  ///   - address: the bus.
+  ///   - isActive: whether it is active from the beginning; nil for one that is only there to be inhibited, and cannot tell.
+  ///   - path: its object; by default as its name is.
+  /// - Returns: the stand-in.
+  /// - Throws: `BusError` where the bus cannot be reached.
+  public static func start(
+    _ name: String = "org.gnome.ScreenSaver", on address: BusAddress, isActive: Bool? = false,
+    at path: ObjectPath? = nil
+  ) async throws -> ScreenSaverStandIn {
+    let saver = try await ScreenSaverStandIn(name, on: address, isActive: isActive)
+    try await saver.begin(at: path)
+    return saver
+  }
+
+  private var path: ObjectPath {
+    get throws { try ObjectPath("/" + name.split(separator: ".").joined(separator: "/")) }
+  }
+
+  private func begin(at path: ObjectPath?) async throws {
+    let getActive = ExportedMethod("GetActive", out: [Argument("active", "b")]) { [weak self] _ in
+      [.boolean(try await self?.answer() ?? false)]
+    }
+    let interface = ExportedInterface(
+      name, methods: [getActive], signals: [ExportedSignal("ActiveChanged", [Argument("active", "b")])])
+    try await connection.export([interface], at: try path ?? self.path)
+    _ = try await connection.requestName(name)
+  }
+
+  private func answer() throws -> Bool {
+    questions += 1
+    for waiter in waiting { waiter.resume() }
+    waiting = []
+    guard let isActive else { throw BusError(name: BusError.Name.notSupported, message: "not implemented") }
+    return isActive
+  }
+
+  /// Waits until it has been asked whether it is active.
+  public func asked() async {
+    guard questions == 0 else { return }
+    await withCheckedContinuation { waiting.append($0) }
+  }
+
+  /// Becomes active or inactive, and tells of it.
+  ///
+  /// - Parameter active: which of them.
+  /// - Throws: `BusError` where the bus cannot be reached.
+  public func setActive(_ active: Bool) async throws {
+    isActive = active
+    try await connection.emit(path: try path, interface: name, member: "ActiveChanged", [.boolean(active)])
+  }
+
+  /// Tells of being active without having the name, as somebody would who wants to mislead.
+  ///
+  /// - Parameters:
+  ///   - active: what it claims.
+  ///   - other: the name whose signal it emits.
+  /// - Throws: `BusError` where the bus cannot be reached.
+  public func pretend(_ active: Bool, of other: String) async throws {
+    let path = try ObjectPath("/" + other.split(separator: ".").joined(separator: "/"))
+    try await connection.emit(path: path, interface: other, member: "ActiveChanged", [.boolean(active)])
+  }
+
+  /// Leaves the bus, as a crash would.
+  public func stop() async { await connection.close() }
+}
+
+/// A service on a bus of a test's own with one property that matters.
+public actor PropertyStandIn {
+  private nonisolated let loop = EventLoop(label: "property")
+  /// The stand-in's own loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private let name: String
+  private let path: ObjectPath
+  private let property: String
+  private let connection: Connection
+  private var value: Value
+
+  private init(_ name: String, _ property: String, _ value: Value, on address: BusAddress) async throws {
+    self.name = name
+    self.property = property
+    self.value = value
+    path = try ObjectPath("/" + name.split(separator: ".").joined(separator: "/"))
+    connection = try await Connection.open(address, on: loop)
+  }
+
+  /// Starts a service, which owns its name when this returns.
+  ///
+  /// - Parameters:
+  ///   - name: its bus name, which is its interface and its path too.
+  ///   - property: the property.
+  ///   - value: its value.
+  ///   - address: the bus.
+  /// - Returns: the stand-in.
+  /// - Throws: `BusError` where the bus cannot be reached.
+  public static func start(
+    _ name: String, _ property: String, _ value: Value, on address: BusAddress
+  ) async throws -> PropertyStandIn {
+    let service = try await PropertyStandIn(name, property, value, on: address)
+    try await service.begin(value)
+    return service
+  }
+
+  private func begin(_ value: Value) async throws {
+    let signature = value.asBool == nil ? "i" : "b"
+    let exported = ExportedProperty(property, try Signature(signature), emits: .changed) { [weak self] in
+      await self?.value ?? value
+    }
+    try await connection.export([ExportedInterface(name, properties: [exported])], at: path)
+    _ = try await connection.requestName(name)
+  }
+
+  /// Changes the property, and tells of it.
+  ///
+  /// - Parameter value: of the same type.
+  public func set(_ value: Value) async {
+    self.value = value
+    await connection.propertiesChanged([property], of: name, at: path)
+  }
+
+  /// Leaves the bus, as a crash would.
+  public func stop() async { await connection.close() }
+}

@@ -1,0 +1,67 @@
+public import Bus
+import Names
+
+/// A card that `ReaderSessionStandIn` finds: what it says of itself, what it holds, and what it answers.
+public struct SessionCard: Sendable {
+  /// As the daemon names it.
+  public var technology = "type-2"
+  /// UID, PUPI or IDm.
+  public var uid: [UInt8] = [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0xF6]
+  /// The properties besides those two.
+  public var properties: [String: Value] = [:]
+  /// `not-supported`, `read-write` or `read-only`.
+  public var status = "read-write"
+  /// Bytes of the longest message.
+  public var capacity: UInt32 = 137
+  /// What it holds; nil is nothing.
+  public var message: [UInt8]?
+  /// What every operation fails with; nil does not.
+  public var failure: BusError?
+  /// What it answers to a command.
+  public var answer: @Sendable ([UInt8]) throws -> [UInt8] = { _ in
+    throw BusError(name: Names.Errors.notSupported, message: "this tag takes no commands")
+  }
+  /// What an operation says of its progress, in bytes, before it is done.
+  public var progress: [UInt64] = []
+
+  /// An NTAG213.
+  ///
+  /// - Parameter message: what it holds; nil is nothing.
+  public init(message: [UInt8]? = nil) {
+    self.message = message
+    properties = ["ATQA": .bytes([0x00, 0x44]), "SAK": .byte(0)]
+  }
+
+  /// A transit card: 20 blocks of history in service 090F of system 0003, of which it gives 12 at a time at most.
+  ///
+  /// - Parameters:
+  ///   - idm: eight bytes.
+  ///   - blocks: 16 bytes each.
+  /// - Returns: the card.
+  public static func transit(idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8], blocks: [[UInt8]]) -> SessionCard {
+    var card = SessionCard()
+    card.technology = "type-3"
+    card.uid = idm
+    card.status = "not-supported"
+    card.capacity = 0
+    card.properties = ["IDm": .bytes(idm), "PMm": .bytes(Array(repeating: 0xFF, count: 8)), "SystemCode": .uint16(3)]
+    card.answer = { command in
+      guard command.count >= 9, Array(command[1..<9]) == idm else {
+        throw BusError(name: Names.Errors.timedOut, message: "the tag does not answer")
+      }
+      switch (command[0], Array(command[9...])) {
+      case (0x02, [0x01, 0x0F, 0x09]): return [0x03] + idm + [0x01, 0x00, 0x00]
+      case (0x02, _): return [0x03] + idm + [0x01, 0xFF, 0xFF]
+      case (0x06, let body) where body.prefix(3) == [0x01, 0x0F, 0x09] && body.count > 3:
+        let elements = Array(body[4...])
+        let numbers = stride(from: 1, to: elements.count, by: 2).map { Int(elements[$0]) }
+        guard (1...12).contains(numbers.count), numbers.count == Int(body[3]), elements.count == 2 * numbers.count,
+          numbers.allSatisfy(blocks.indices.contains)
+        else { return [0x07] + idm + [0xFF, 0xA2] }
+        return [0x07] + idm + [0, 0, body[3]] + numbers.flatMap { blocks[$0] }
+      default: return [0x07] + idm + [0xFF, 0xA6]
+      }
+    }
+    return card
+  }
+}

@@ -1,0 +1,90 @@
+public import Bus
+import EventLoop
+
+/// The user's systemd on a bus of a test's own, as far as it starts transient units.
+public actor SystemdStandIn {
+  /// One call of `StartTransientUnit`.
+  public struct Unit: Sendable, Hashable {
+    /// The unit's name.
+    public let name: String
+    /// What is done about jobs that are in the way.
+    public let mode: String
+    /// Its properties.
+    public let properties: [String: Value]
+  }
+
+  /// What it does with the calls.
+  public enum Mood: Sendable {
+    /// Answers with a job.
+    case takes
+    /// Answers with an error.
+    case refuses
+    /// Does not answer before it is told to.
+    case hangs
+  }
+
+  private let connection: Connection
+  private let mood: Mood
+  private let (answers, answering) = AsyncStream.makeStream(of: Void.self)
+  private nonisolated let (units, started) = AsyncStream.makeStream(of: Unit.self)
+
+  /// The connection's loop.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
+
+  /// Starts it; it owns its name when this returns.
+  ///
+  /// - Parameters:
+  ///   - address: the session bus.
+  ///   - mood: what it does with the calls.
+  /// - Returns: the stand-in.
+  /// - Throws: `BusError` where the bus cannot be reached.
+  public static func start(on address: String, _ mood: Mood = .takes) async throws -> SystemdStandIn {
+    let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "systemd"))
+    let systemd = SystemdStandIn(connection, mood)
+    let method = ExportedMethod(
+      "StartTransientUnit",
+      in: [
+        Argument("name", "s"), Argument("mode", "s"), Argument("properties", "a(sv)"), Argument("aux", "a(sa(sv))"),
+      ],
+      out: [Argument("job", "o")]
+    ) { call in
+      try await systemd.take(call)
+      return [.objectPath("/org/freedesktop/systemd1/job/1")]
+    }
+    try await connection.export(
+      [ExportedInterface("org.freedesktop.systemd1.Manager", methods: [method])], at: "/org/freedesktop/systemd1")
+    _ = try await connection.requestName("org.freedesktop.systemd1")
+    return systemd
+  }
+
+  private init(_ connection: Connection, _ mood: Mood) {
+    self.connection = connection
+    self.mood = mood
+  }
+
+  /// The next unit that it was asked for.
+  public nonisolated func next() async -> Unit? {
+    for await unit in units { return unit }
+    return nil
+  }
+
+  /// Answers whatever it has not answered.
+  public func answer() { answering.finish() }
+
+  private func take(_ call: IncomingCall) async throws {
+    var properties: [String: Value] = [:]
+    for property in call.arguments[2].asArray ?? [] {
+      guard case .structure(let members) = property, members.count == 2, let name = members[0].asString,
+        case .variant(let value) = members[1]
+      else { throw BusError.invalidArguments("a property is no (sv)") }
+      properties[name] = value
+    }
+    started.yield(
+      Unit(name: call.arguments[0].asString ?? "", mode: call.arguments[1].asString ?? "", properties: properties))
+    switch mood {
+    case .takes: return
+    case .refuses: throw BusError(name: "org.freedesktop.systemd1.UnitExists", message: "it is there")
+    case .hangs: for await _ in answers {}
+    }
+  }
+}

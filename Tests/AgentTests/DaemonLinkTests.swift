@@ -1,0 +1,227 @@
+import Bus
+import EventLoop
+import Journal
+import Names
+import TestSupport
+import Testing
+
+@testable import Agent
+
+/// What the daemon is told of the session, and when.
+@Suite(.timeLimit(.minutes(5))) struct DaemonLinkTests {
+  /// A link that has registered, or is kept waiting for the daemon's answer.
+  private struct Rig {
+    let bus: PrivateBus
+    let daemon: FakeDaemon
+    let link: DaemonLink
+    /// Whether the display is to be looked at, at each change.
+    let display: AsyncStream<Bool>
+
+    init(
+      _ conditions: [String: Bool], clock: any Clock<Duration> = ContinuousClock(), isKeptWaiting: Bool = false,
+      failing errors: [BusError] = [], suspended: [String] = []
+    ) async throws {
+      bus = try await PrivateBus.start(type: "system")
+      daemon = try await FakeDaemon.start(on: bus.address)
+      if isKeptWaiting { await daemon.hold() }
+      await daemon.fail(registrations: errors)
+      try await daemon.suspend(suspended)
+      let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "link"))
+      let (registered, registering) = AsyncStream.makeStream(of: Bool.self)
+      let (display, displaying) = AsyncStream.makeStream(of: Bool.self)
+      self.display = display
+      let link = DaemonLink(
+        connection: connection, conditions: conditions, clock: clock, log: Log(threshold: .error, prefixed: false),
+        pause: .milliseconds(1)
+      ) {
+        registering.yield($0)
+      } displayIsWanted: {
+        displaying.yield($0)
+      } receive: { _ in
+      }
+      self.link = link
+      Task { try await link.run() }
+      guard !isKeptWaiting && errors.isEmpty else { return }
+      for await isRegistered in registered where isRegistered { break }
+    }
+
+    func report(_ conditions: [String: Bool]) async { await link.report(conditions) }
+  }
+
+  @Test func theRegistrationTellsAndEachChangeDoes() async throws {
+    let rig = try await Rig(["locked": true])
+    await rig.report(["locked": true])
+    await rig.report(["locked": false, "camera": true])
+    await rig.report([:])
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == ["locked": true])
+    // What the daemon knows is not said again.
+    #expect(await reports.next() == ["locked": false, "camera": true])
+    #expect(await reports.next() == [:])
+  }
+
+  @Test func theUsersOwnWordIsToldEachTime() async throws {
+    let rig = try await Rig(["locked": false])
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == ["locked": false])
+    for _ in 0..<2 {
+      try await rig.link.declare(locked: false, ["locked": false])
+      #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
+    }
+    // Nobody says again what was said once.
+    await rig.report(["locked": false, "camera": true])
+    #expect(await reports.next() == ["locked": false, "camera": true])
+    try await rig.link.declare(locked: true, ["locked": true])
+    #expect(await reports.next() == ["locked": true])
+  }
+
+  @Test(arguments: [true, false]) func aWordThatTheDaemonWasNotToldIsAnErrorAndIsToldAgain(locked: Bool) async throws {
+    let rig = try await Rig([:])
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == [:])
+    await rig.daemon.refuse(reports: 1)
+    let error = await #expect(throws: BusError.self) {
+      try await rig.link.declare(locked: locked, ["locked": locked])
+    }
+    #expect(error?.name == Names.Errors.notPossible)
+    let word = locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]
+    for _ in 0..<2 { #expect(await reports.next() == word) }
+  }
+
+  @Test(arguments: [true, false]) func aDaemonThatDoesNotAnswerIsWaitedForFiveSecondsAndToldWhenItDoes(
+    locked: Bool
+  ) async throws {
+    let clock = ManualClock()
+    let rig = try await Rig([:], clock: clock, isKeptWaiting: true)
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    // The registration, which says what was known before.
+    #expect(await reports.next() == [:])
+    let declared = Task { try await rig.link.declare(locked: locked, ["locked": locked]) }
+    var pauses = clock.pauses.makeAsyncIterator()
+    #expect(await pauses.next() == .seconds(5))
+    clock.advance(by: .seconds(5))
+    let error = await #expect(throws: BusError.self) { try await declared.value }
+    #expect(error?.name == Names.Errors.notPossible)
+    #expect(error?.message.contains("as soon as it does") == true)
+    await rig.daemon.release()
+    #expect(await reports.next() == (locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]))
+  }
+
+  @Test(arguments: [true, false]) func aRegistrationThatWasNotAnsweredMayBeTakenYet(locked: Bool) async throws {
+    let clock = ManualClock()
+    let rig = try await Rig([:], clock: clock, failing: [.timedOut()])
+    var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
+    #expect(await reports.next() == [:])
+    #expect(await pauses.next() == .milliseconds(500))
+    await rig.daemon.hold()
+    let declared = Task { try await rig.link.declare(locked: locked, ["locked": locked]) }
+    // The clock stands still: the pause has ended for the word.
+    #expect(await reports.next() == (locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]))
+    #expect(await pauses.next() == .seconds(5))
+    clock.advance(by: .seconds(5))
+    let error = await #expect(throws: BusError.self) { try await declared.value }
+    #expect(error?.name == Names.Errors.notPossible)
+    await rig.daemon.release()
+    // The word that it was registered with at last is not owed any more.
+    try await rig.link.declare(locked: true, ["locked": true])
+    await rig.report(["locked": true, "camera": true])
+    if !locked { #expect(await reports.next() == ["locked": true]) }
+    #expect(await reports.next() == ["locked": true, "camera": true])
+  }
+
+  /// What it was sent before may be taken all the same, unless the daemon has said no to the agent.
+  @Test func onlyARefusalSaysThatItWasNotTaken() async throws {
+    let clock = ManualClock()
+    let errors = [Names.Errors.tooMany, Names.Errors.notASession].map { BusError(name: $0, message: $0) }
+    let rig = try await Rig([:], clock: clock, failing: [.timedOut()] + errors)
+    var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
+    #expect(await reports.next() == [:])
+    #expect(await pauses.next() == .milliseconds(500))
+    clock.advance(by: .milliseconds(500))
+    #expect(await reports.next() == [:])
+    #expect(await pauses.next() == .seconds(1))
+    await rig.daemon.hold()
+    let declared = Task { try await rig.link.declare(locked: true, ["locked": true]) }
+    #expect(await reports.next() == ["locked": true])
+    #expect(await pauses.next() == .seconds(5))
+    clock.advance(by: .seconds(5))
+    await #expect(throws: BusError.self) { try await declared.value }
+    await rig.daemon.release()
+    #expect(await pauses.next() == .seconds(2))
+    // Nothing is scanned for one that is refused: nobody waits, and the pause is as long as it is.
+    try await rig.link.declare(locked: false, ["locked": false])
+    clock.advance(by: .seconds(2))
+    #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
+  }
+
+  @Test func whatChangesIsToldAtOnceWhereARegistrationWasNotAnswered() async throws {
+    // Nobody moves the clock: no pause ends by itself.
+    let clock = ManualClock()
+    let rig = try await Rig([:], clock: clock, isKeptWaiting: true, failing: [.timedOut(), .timedOut()])
+    var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
+    #expect(await reports.next() == [:])
+    // While it is under way, and in the pause after it.
+    await rig.report(["locked": true])
+    await rig.daemon.release()
+    #expect(await reports.next() == ["locked": true])
+    #expect(await pauses.next() == .seconds(1))
+    await rig.report(["locked": true])
+    await rig.report(["locked": false])
+    #expect(await reports.next() == ["locked": false])
+    await rig.report(["camera": true])
+    #expect(await reports.next() == ["camera": true])
+  }
+
+  @Test func theDisplayIsWantedWhereNothingElseKeepsTheReaderOff() async throws {
+    let rig = try await Rig([:])
+    var wanted = rig.display.makeAsyncIterator()
+    #expect(await wanted.next() == true)
+    for reasons in [["session-locked"], ["sleeping"], ["disabled"], ["no-reader"], ["inhibited", "display-off"]] {
+      try await rig.daemon.suspend(reasons)
+      #expect(await wanted.next() == false, "\(reasons)")
+      try await rig.daemon.suspend(["display-off"])
+      #expect(await wanted.next() == true, "\(reasons)")
+    }
+    await rig.daemon.stop()
+    #expect(await wanted.next() == false)
+  }
+
+  @Test func whatKeptTheReaderOffBeforeTheRegistrationIsKnown() async throws {
+    let rig = try await Rig([:], suspended: ["disabled"])
+    while await !rig.link.question.isRegistered { await Task.yield() }
+    #expect(await !rig.link.isDisplayWanted)
+    var wanted = rig.display.makeAsyncIterator()
+    try await rig.daemon.suspend([])
+    #expect(await wanted.next() == true)
+  }
+
+  @Test func aReportThatFailsIsMadeAgainAsItIsThen() async throws {
+    let rig = try await Rig([:])
+    await rig.daemon.refuse(reports: 2)
+    await rig.report(["locked": true])
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == [:])
+    for _ in 0..<3 { #expect(await reports.next() == ["locked": true]) }
+    await rig.report(["locked": false])
+    #expect(await reports.next() == ["locked": false])
+  }
+
+  @Test func whileOneIsUnderWayOnlyTheNewestWaits() async throws {
+    let rig = try await Rig([:])
+    await rig.daemon.hold()
+    var reports = rig.daemon.reports.makeAsyncIterator()
+    #expect(await reports.next() == [:])
+    let first = Task { await rig.report(["locked": true]) }
+    #expect(await reports.next() == ["locked": true])
+    // Both are taken in by the link before the daemon answers: they are on the way to its loop in this order.
+    let second = Task { await rig.report(["locked": false]) }
+    while await rig.link.conditions != ["locked": false] { await Task.yield() }
+    let third = Task { await rig.report(["camera": true]) }
+    while await rig.link.conditions != ["camera": true] { await Task.yield() }
+    await rig.daemon.release()
+    for task in [first, second, third] { await task.value }
+    await rig.report(["camera": false])
+    #expect(await reports.next() == ["camera": true])
+    #expect(await reports.next() == ["camera": false])
+  }
+}

@@ -1,0 +1,65 @@
+import Bus
+import Glibc
+import Names
+import TestSupport
+import Testing
+
+/// A desktop entry that changes while there is a tap for it: an update, a removal.
+@Suite(.timeLimit(.minutes(5)))
+struct EntryChangeTests {
+  private let entry = "share/applications/\(HandlerStandIn.desktopID)"
+
+  /// Replaces the entry's text, or takes the entry away, and has it read.
+  private func change(_ rig: AgentRig, to text: String?) async throws {
+    if let text {
+      try rig.installation.directory.write(text, to: entry)
+    } else {
+      unlink(rig.installation.directory.file(entry))
+    }
+    _ = try await rig.call("Reload")
+  }
+
+  @Test func `a tap on the screen outlives an update of its app, and the app's removal, and its return`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    for number in 1...2 {
+      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+    }
+    let (first, second) = (await server.next(), await server.next())
+    #expect([first, second].map(\.summary) == ["Open in Menu", "Open in Menu"])
+    try await change(rig, to: HandlerStandIn.desktopEntry.replacing("Icon=menu", with: "Icon=newer"))
+    try await server.click(first)
+    #expect(await rig.handler.next().uri == "https://menu.example.com/1")
+
+    try await change(rig, to: nil)
+    try await server.click(second)
+    #expect(await server.next().summary == "No app opens this link")
+    #expect(try await rig.state(2) == "shown")
+    try await change(rig, to: HandlerStandIn.desktopEntry)
+    _ = try await rig.call("Open", [.string(tapID(2)), .dictionary([:])])
+    #expect(await rig.handler.next().uri == "https://menu.example.com/2")
+    #expect(try await rig.state(2) == "delivered")
+    await rig.installation.stop()
+  }
+
+  @Test func `a tap that is being opened ends as it would have, whatever becomes of the entry`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    let signals = try await rig.signals()
+    await rig.handler.set(.hangs)
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
+    try await server.click(await server.next())
+    _ = await rig.handler.next()
+    for text in [HandlerStandIn.desktopEntry.replacing("/bin/true", with: "/bin/false"), nil] {
+      try await change(rig, to: text)
+      #expect(try await rig.state(1) == "opening")
+    }
+    await rig.handler.answer()
+    #expect(await signals.closed(1) == "delivered")
+    #expect(await rig.handler.count == 1)
+    #expect(await server.all.count == 1)
+    await rig.installation.stop()
+  }
+}

@@ -1,0 +1,136 @@
+import Bus
+import NDEF
+import Names
+import TestSupport
+import Testing
+
+/// The real agent in the user's language.
+@Suite(.timeLimit(.minutes(5)))
+struct LanguageTests {
+  private struct Words: Sendable, CustomTestStringConvertible {
+    let language: String
+    let title: String
+    let open: String
+    let couldNot: String
+    let retry: String
+    let dismiss: String
+    let why: String
+    let sheet: String
+    let cancel: String
+
+    var testDescription: String { language }
+  }
+
+  private static let words = [
+    Words(
+      language: "en", title: "Open in Menu", open: "Open", couldNot: "Could not open in Menu", retry: "Try again",
+      dismiss: "Dismiss", why: "The app did not take it: “the kitchen is closed”",
+      sheet: "Hold a tag near the reader", cancel: "Cancel"),
+    Words(
+      language: "de", title: "Mit Menu öffnen", open: "Öffnen", couldNot: "Öffnen mit Menu fehlgeschlagen",
+      retry: "Erneut versuchen", dismiss: "Verwerfen",
+      why: "Die Anwendung hat es nicht angenommen: „the kitchen is closed“", sheet: "NFC-Tag an das Lesegerät halten",
+      cancel: "Abbrechen"),
+    Words(
+      language: "ja", title: "Menu で開く", open: "開く", couldNot: "Menu で開けませんでした", retry: "再試行",
+      dismiss: "閉じる", why: "アプリが受け取りませんでした:「the kitchen is closed」",
+      sheet: "NFC タグをリーダーにかざしてください", cancel: "キャンセル"),
+    Words(
+      language: "ko", title: "Menu에서 열기", open: "열기", couldNot: "Menu에서 열 수 없습니다", retry: "다시 시도",
+      dismiss: "무시", why: "앱이 받지 않았습니다: “the kitchen is closed”",
+      sheet: "NFC 태그를 리더에 가까이 대십시오", cancel: "취소"),
+  ]
+
+  /// An agent in that language, whether or not the machine has a locale of it.
+  private func rig(_ language: String, starter: String = #function) async throws -> AgentRig {
+    try await AgentRig(environment: ["LC_ALL": "C.UTF-8", "LANGUAGE": language], starter: starter)
+  }
+
+  @Test(arguments: words) private func `a tap is offered in the user's language, and its buttons act`(words: Words)
+    async throws
+  {
+    let rig = try await rig(words.language)
+    try await Catalogues.build(in: rig.catalogues)
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    await rig.handler.set(.refuses)
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
+    let shown = await server.next()
+    #expect(shown.summary == words.title)
+    #expect(shown.actions == ["default", words.open, "open", words.open, "dismiss", words.dismiss])
+    try await server.click(shown, action: "open")
+    let failed = await server.next()
+    #expect(failed.summary == words.couldNot)
+    #expect(failed.actions == ["default", words.retry, "retry", words.retry, "dismiss", words.dismiss])
+    #expect(failed.body == "menu.example.com/a · \(words.why)")
+    await rig.handler.set(.takes)
+    let signals = try await rig.signals()
+    try await server.click(failed, action: "retry")
+    #expect(await signals.closed(1) == "delivered")
+    try await rig.daemon.showSession(["app": .string("transit")])
+    let sheet = await server.next()
+    #expect(sheet.summary == words.sheet)
+    #expect(sheet.actions.suffix(2) == ["cancel", words.cancel])
+    // The log and what goes over D-Bus are for whoever helps.
+    let agent = try #require(await rig.installation.agent)
+    let log = await agent.log()
+    #expect(log.allSatisfy { line in line.unicodeScalars.allSatisfy(\.isASCII) }, "\(log)")
+    await rig.installation.stop()
+  }
+
+  @Test(arguments: ["ja", "ko:ja", "de_AT:ko", "fr"])
+  func `of a tag that speaks several languages the user's is shown, and the last button takes it away`(
+    languages: String
+  ) async throws {
+    let rig = try await rig(languages)
+    try await Catalogues.build(in: rig.catalogues)
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    let titles = ["en", "de", "ja", "ko"].map { TextRecord("Table in \($0)", language: $0) }
+    let poster = try SmartPosterRecord(uri: "https://menu.example.com/a", titles: titles).record()
+    try await rig.daemon.give(tapValues(1, message: try NDEFMessage(records: [poster]).encoded()))
+    let shown = await server.next()
+    let first = languages == "fr" ? "en" : String(languages.prefix(2))
+    #expect(shown.body == "Table in \(first) · menu.example.com/a")
+    let signals = try await rig.signals()
+    try await server.click(shown, action: shown.actions[shown.actions.count - 2])
+    #expect(await signals.closed(1) == "dismissed")
+    #expect(await rig.handler.count == 0)
+    await rig.installation.stop()
+  }
+
+  @Test(arguments: [0, 4, 100, 1000]) func `a catalogue that ends early leaves English`(length: Int) async throws {
+    let rig = try await rig("ja")
+    try await Catalogues.build(in: rig.catalogues)
+    let whole = try readFile("\(rig.catalogues)/ja/LC_MESSAGES/tagroute.mo")
+    try rig.installation.directory.write(Array(whole.prefix(length)), to: "locale/ja/LC_MESSAGES/tagroute.mo")
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
+    #expect(await server.next().summary == "Open in Menu")
+    await rig.installation.stop()
+  }
+
+  @Test func `a catalogue that lacks a place, or holds what acts, does no harm`() async throws {
+    let rig = try await rig("xx")
+    try await Catalogues.build(
+      [("Open in {app}", "Click %s %n {1}"), ("Open", "\u{202E}<b>O</b>\\n\u{1B}[31mk")], language: "xx",
+      in: rig.installation.directory)
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
+    let shown = await server.next()
+    #expect(shown.summary == "Open in Menu")
+    #expect(shown.actions == ["default", "<b>O</b> [31mk", "open", "<b>O</b> [31mk", "dismiss", "Dismiss"])
+    await rig.installation.stop()
+  }
+
+  @Test func `without a catalogue it is English`() async throws {
+    let rig = try await rig("ja")
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
+    #expect(await server.next().summary == "Open in Menu")
+    await rig.installation.stop()
+  }
+}

@@ -1,0 +1,81 @@
+import Handlers
+import Inbox
+import Notifications
+import Routing
+import Testing
+
+@testable import Agent
+
+/// An answer that comes when nobody waits for it any longer.
+struct LateAnswerPolicyTests {
+  private static let unanswered = HandOverOutcome.unknown(HandOverDoubt(.unanswered, "25"))
+  private let offer: TapOffer
+  private var policy = TapPolicy()
+
+  init() throws {
+    offer = try sampleOffer(1)
+    _ = policy.handle(.stored(offer))
+    _ = policy.handle(.open(offer, token: nil))
+    _ = policy.handle(.handedOver(offer, Self.unanswered, mayBeAnswered: true))
+  }
+
+  @Test mutating func `it delivers the tap, and takes the notification away`() throws {
+    #expect(
+      policy.handle(.answered(offer, .delivered)) == [
+        .move(offer.id, to: .delivered, reason: .none), .closeNotification(offer.id),
+        .announceClosed(offer.id, .delivered),
+      ])
+    #expect(policy.count == 0)
+    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
+  }
+
+  @Test mutating func `where nothing is on the screen any more, nothing is taken away`() throws {
+    _ = policy.handle(.closed(offer.id, .expired))
+    #expect(
+      policy.handle(.answered(offer, .delivered)) == [
+        .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered),
+      ])
+  }
+
+  @Test mutating func `a refusal takes the place of the doubt`() throws {
+    let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
+    #expect(
+      policy.handle(.answered(offer, .failed(HandOverFailure(.handlerFailed, "the kitchen is closed")))) == [
+        .move(offer.id, to: .failed, reason: reason), .showFailure(offer, reason: reason),
+      ])
+    #expect(policy.handle(.open(offer, token: nil)).last == .handOver(offer, token: nil))
+  }
+
+  @Test mutating func `an app that leaves without one leaves the doubt, and gets the tap again`() throws {
+    #expect(policy.handle(.answered(offer, .unknown(HandOverDoubt(.leftWithoutAnswer)))).isEmpty)
+    #expect(policy.hasFailed(offer.id))
+    #expect(policy.handle(.open(offer, token: nil)).last == .handOver(offer, token: nil))
+  }
+
+  @Test mutating func `to try again is to wait again, and who waits has the answer`() throws {
+    #expect(policy.handle(.open(offer, token: "t")).last == .awaitAnswer(offer))
+    #expect(policy.isAwaited(offer.id))
+    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
+    #expect(
+      policy.handle(.handedOver(offer, .delivered)) == [
+        .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered),
+      ])
+    #expect(!policy.isAwaited(offer.id))
+  }
+
+  @Test mutating func `who has waited again in vain is told of the answer all the same`() throws {
+    _ = policy.handle(.open(offer, token: nil))
+    _ = policy.handle(.handedOver(offer, Self.unanswered, mayBeAnswered: true))
+    #expect(policy.handle(.answered(offer, .delivered)).first == .move(offer.id, to: .delivered, reason: .none))
+  }
+
+  @Test mutating func `another app that gets the tap makes the answer of the first one meaningless`() throws {
+    let browser = Application(desktopID: "browser.desktop", name: "Browser", file: "/b.desktop", origin: .system)
+    let other = offer.handed(to: browser, whole: false)
+    #expect(policy.handle(.open(other, token: nil)).last == .handOver(other, token: nil))
+    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
+    _ = policy.handle(.handedOver(other, Self.unanswered, mayBeAnswered: true))
+    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
+    #expect(policy.handle(.answered(other, .delivered)).count == 3)
+  }
+}

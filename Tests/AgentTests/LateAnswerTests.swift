@@ -1,0 +1,69 @@
+import Bus
+import Names
+import TestSupport
+import Testing
+
+/// An app that does not answer in time, with the real agent.
+@Suite(.timeLimit(.minutes(5)))
+struct LateAnswerTests {
+  private let rig: AgentRig
+  private let server: NotificationServerStandIn
+
+  init() async throws {
+    rig = try await AgentRig()
+    server = try await rig.startServer()
+    try await rig.startAgent()
+    await rig.handler.set(.hangs)
+    try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
+    try await server.click(await server.next())
+    _ = await rig.handler.next()
+  }
+
+  @Test func `an answer that comes late makes the tap delivered, and nobody is asked to try again`() async throws {
+    let signals = try await rig.signals()
+    let failed = await server.next()
+    #expect(failed.summary == "May have been opened in Menu")
+    #expect(failed.body == "menu.example.com/a · The app did not answer in time")
+    #expect(try await rig.state(1) == "failed")
+    #expect(try await rig.tap(1)["state-reason-code"] == .string("unanswered"))
+    await rig.handler.answer()
+    #expect(await signals.closed(1) == "failed")
+    #expect(await signals.closed(1) == "delivered")
+    while await server.nextClosed() != failed.id {}
+    #expect(try await rig.state(1) == "delivered")
+    #expect(try await rig.tap(1)["state-reason-code"] == .string(""))
+    #expect(await rig.handler.count == 1)
+    await rig.installation.stop()
+  }
+
+  @Test func `to try again while the app still thinks is to wait for it again, not to hand it over twice`() async throws
+  {
+    let signals = try await rig.signals()
+    let failed = await server.next()
+    #expect(await signals.closed(1) == "failed")
+    let agent = try #require(await rig.installation.agent)
+    let lines = await agent.log().count
+    try await server.emit("ActionInvoked", [.uint32(failed.id), .string("retry")], to: failed.sender)
+    while await server.nextClosed() != failed.id {}
+    try await agent.line(containing: "is opening", after: lines)
+    await rig.handler.answer()
+    #expect(await signals.closed(1) == "delivered")
+    #expect(await rig.handler.count == 1)
+    #expect(await server.all.count == 2)
+    await rig.installation.stop()
+  }
+
+  @Test func `an app that dies over a tap is known at once, and gets it again when it is tried again`() async throws {
+    let signals = try await rig.signals()
+    await rig.handler.leave()
+    let failed = await server.next()
+    #expect(failed.summary == "May have been opened in Menu")
+    #expect(failed.body == "menu.example.com/a · The app ended without an answer")
+    let another = try await HandlerStandIn.start(on: try #require(rig.installation.sessionBus).address)
+    try await server.click(failed, action: "retry")
+    #expect(await another.next().uri == "https://menu.example.com/a")
+    #expect(await signals.closed(1) == "failed")
+    #expect(await signals.closed(1) == "delivered")
+    await rig.installation.stop()
+  }
+}

@@ -1,0 +1,148 @@
+import Bus
+import EventLoop
+import Glibc
+import Inbox
+import Journal
+import Configuration
+import Handlers
+import TestSupport
+import Testing
+
+@testable import Agent
+
+/// What an agent that was killed leaves on the screen, and what the next makes of it.
+@Suite(.timeLimit(.minutes(5)))
+struct LeftOnScreenTests {
+  private func give(_ numbers: ClosedRange<Int>, _ rig: AgentRig) async throws {
+    for number in numbers {
+      try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+    }
+  }
+
+  private func shown(_ number: Int, by rig: AgentRig, after index: Int = 0) async throws {
+    let agent = try #require(await rig.installation.agent)
+    try await agent.line(containing: "tap \(tapID(number)) is shown", after: index)
+  }
+
+  @Test func `each tap is on the screen once, in the place that it had`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer(firstID: 40)
+    try await rig.startAgent()
+    try await give(1...3, rig)
+    for number in 1...3 { try await shown(number, by: rig) }
+    let before = await server.onScreen.mapValues(\.body)
+    try await rig.killAgent()
+    try await rig.startAgent()
+    for number in 1...3 { try await shown(number, by: rig) }
+    #expect(await server.onScreen.mapValues(\.body) == before)
+    #expect(before.count == 3)
+    // The buttons are the new agent's.
+    let second = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/2" })
+    try await server.click(second)
+    #expect(await rig.handler.next().uri == "https://menu.example.com/2")
+    await rig.installation.stop()
+  }
+
+  @Test func `another server shows it anew, under a number of its own`() async throws {
+    let rig = try await AgentRig()
+    let first = try await rig.startServer(firstID: 40)
+    try await rig.startAgent()
+    try await give(1...1, rig)
+    try await shown(1, by: rig)
+    try await rig.killAgent()
+    await first.stop()
+    let second = try await rig.startServer(firstID: 1)
+    try await rig.startAgent()
+    try await shown(1, by: rig)
+    #expect(await second.all.map(\.replaces) == [0])
+    await rig.installation.stop()
+  }
+
+  @Test(arguments: [TapState.dismissed, .expired]) func `what is decided and still up is taken away`(
+    state: TapState
+  ) async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer(firstID: 40)
+    try await rig.startAgent()
+    try await give(1...2, rig)
+    for number in 1...2 { try await shown(number, by: rig) }
+    let left = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/1" })
+    try await rig.killAgent()
+    // As if it had been killed between the decision and the closing.
+    let inbox = Inbox(
+      .file(directory: rig.installation.directory.file("state/tagroute"), name: "inbox.sqlite"),
+      now: { sampleTime }, report: { Issue.record("\($0)") })
+    try await inbox.move(tapID(1), to: state)
+    await inbox.close()
+    try await rig.startAgent()
+    #expect(await server.nextClosed() == left.id)
+    try await shown(2, by: rig)
+    #expect(await server.onScreen.values.map(\.body) == ["menu.example.com/2"])
+    #expect(try await rig.state(1) == state.rawValue)
+    await rig.installation.stop()
+  }
+
+  @Test func `an agent that ends in order leaves nothing to take over`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer(firstID: 40)
+    let agent = try await rig.startAgent()
+    try await give(1...1, rig)
+    try await shown(1, by: rig)
+    agent.signal(SIGTERM)
+    try await agent.exit()
+    #expect(await server.onScreen.isEmpty)
+    try await rig.startAgent()
+    try await shown(1, by: rig)
+    #expect(await server.all.map(\.replaces) == [0, 0])
+    await rig.installation.stop()
+  }
+
+  @Test func `a server that answers late has shown it, and it is not shown again`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    await server.hold()
+    try await give(1...1, rig)
+    _ = await server.next()
+    // A call that is begun now is given up after the agent would have given up its own.
+    let never = try await Connection.open(
+      BusAddress(try #require(rig.installation.sessionBus).address), on: EventLoop(label: "never"))
+    let method = ExportedMethod("Never") { _ in
+      while true { try await Task.sleep(for: .seconds(3600)) }
+    }
+    try await never.export([ExportedInterface("org.example.Never", methods: [method])], at: "/never")
+    _ = try await never.requestName("org.example.Never")
+    let error = await #expect(throws: BusError.self) {
+      try await rig.client.call("org.example.Never", "/never", "org.example.Never", "Never")
+    }
+    #expect(error?.name == BusError.Name.timeout)
+    await server.answer()
+    try await shown(1, by: rig)
+    #expect(await server.all.count == 1)
+    await rig.installation.stop()
+  }
+
+  @Test func `what is asked of taps before they are known is answered when they are`() async throws {
+    let bus = try await PrivateBus.start()
+    let session = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "agent"))
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    let reading = try TagReading(tapValues(1, message: try uriMessage("https://menu.example.com/1")), now: sampleTime)
+    _ = try await inbox.receive(
+      Tap(
+        id: reading.id, time: reading.time, message: reading.message, technology: reading.technology,
+        uri: "https://menu.example.com/1", title: "", handler: "x.desktop"))
+    try await inbox.move(tapID(1), to: .opening)
+    let handlers = HandlerRegistry(
+      directories: DataDirectories(user: nil, system: []), defaultApplication: { _ in nil }, on: session.loop)
+    let service = AgentService(
+      session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime },
+      clock: ContinuousClock(), handlers: handlers, log: Log(threshold: .error, prefixed: false),
+      declareLocked: { _ in })
+    let asked = Task { try await service.listInbox([:]).compactMap { $0["state"]?.asString } }
+    // One hop later than the question; where that is answered at once, it says that the tap is being opened.
+    _ = await service.listHandlers()
+    await service.start()
+    #expect(try await asked.value == ["failed"])
+    try await bus.stop()
+  }
+}

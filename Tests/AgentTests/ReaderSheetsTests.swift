@@ -1,0 +1,80 @@
+import Bus
+import Notifications
+import Testing
+
+@testable import Agent
+
+@Suite struct ReaderSheetsTests {
+  private static let session = "/org/tagroute/Tagroute1/sessions/1" as ObjectPath
+
+  /// The notification that is shown, and its key.
+  private func shown(_ actions: [ReaderSheets.Action]) throws -> (Notification, NotificationKey) {
+    guard case .show(let notification, let key)? = actions.first, actions.count == 1 else {
+      throw Unexpected(actions: "\(actions)")
+    }
+    return (notification, key)
+  }
+
+  private struct Unexpected: Error {
+    let actions: String
+  }
+
+  @Test func aSheetIsShownChangedAndEndsWithACheckMark() throws {
+    var sheets = ReaderSheets()
+    let (first, key) = try shown(
+      sheets.handle(.show(Self.session, message: "Hold your card", application: "transit")))
+    #expect(first.summary.string == "Hold a tag near the reader")
+    #expect(first.body.string == "“transit”: Hold your card")
+    #expect(first.buttons.map(\.label) == ["Cancel"])
+    #expect(first.timeout == .never)
+    #expect(ReaderSheets.isSheet(key))
+    #expect(sheets.handle(.update(Self.session, message: "Hold your card")) == [])
+    #expect(try shown(sheets.handle(.update(Self.session, message: "Longer"))).0.body.string == "“transit”: Longer")
+    let (last, lastKey) = try shown(sheets.handle(.close(Self.session, outcome: "done", message: "")))
+    #expect(last.summary.string == "✓ Done")
+    #expect(lastKey == key)
+    #expect(last.timeout == .after(ReaderSheets.farewell) && last.isTransient && !first.isTransient)
+    #expect(sheets.handle(.close(Self.session, outcome: "done", message: "")) == [])
+  }
+
+  @Test func anErrorIsShownAndAnEndThatNobodyAskedForIsNot() throws {
+    var sheets = ReaderSheets()
+    _ = sheets.handle(.show(Self.session, message: "", application: ""))
+    let (last, key) = try shown(sheets.handle(.close(Self.session, outcome: "error", message: "wrong card")))
+    #expect(last.body.string == "wrong card")
+    for outcome in ["cancelled", "closed", "something new"] {
+      _ = sheets.handle(.show(Self.session, message: "", application: ""))
+      #expect(sheets.handle(.close(Self.session, outcome: outcome, message: "x")) == [.remove(key)])
+    }
+  }
+
+  @Test func onlyTheButtonCancels() throws {
+    var sheets = ReaderSheets()
+    let (_, key) = try shown(sheets.handle(.show(Self.session, message: "", application: "")))
+    _ = try shown(sheets.handle(.activated(key, action: "default")))
+    #expect(sheets.handle(.dismissed(key)) == [])
+    #expect(sheets.handle(.activated(key, action: "cancel")) == [.remove(key), .cancel(Self.session)])
+    #expect(sheets.handle(.daemonGone) == [.remove(key)])
+    #expect(sheets.handle(.activated(key, action: "cancel")) == [])
+  }
+
+  @Test func aStrangersWordsAreBoundedAndPlain() throws {
+    var sheets = ReaderSheets()
+    let long = String(repeating: "a", count: 10_000)
+    let hostile = "\u{202E}<b>x</b>\u{1B}[31m\nhttps://evil.example/ \(long)"
+    let (sheet, _) = try shown(sheets.handle(.show(Self.session, message: hostile, application: hostile)))
+    #expect(sheet.body.string.count <= 320)
+    #expect(!sheet.body.string.unicodeScalars.contains { ["\u{202E}", "\u{1B}", "\n"].contains($0) })
+    #expect(!sheet.body.string.contains("https://"))
+    #expect(sheet.summary.string == "Hold a tag near the reader")
+  }
+
+  @Test func sheetsAreBounded() {
+    var sheets = ReaderSheets()
+    for number in 0..<ReaderSheets.most {
+      #expect(
+        sheets.handle(.show(ObjectPath(stringLiteral: "/s\(number)"), message: "", application: "")).count == 1)
+    }
+    #expect(sheets.handle(.show("/another", message: "", application: "")) == [])
+  }
+}

@@ -1,0 +1,57 @@
+import Bus
+import Foundation
+import TestSupport
+import Testing
+
+/// A bus where a stand-in for the daemon has a reader, and the real `tagroute` beside it.
+struct Place {
+  let bus: PrivateBus
+  let daemon: ReaderSessionStandIn
+  let starter: String
+
+  init(starter: String = #function) async throws {
+    self.starter = starter
+    bus = try await PrivateBus.start(starter: starter)
+    daemon = try await ReaderSessionStandIn(on: bus.address)
+    try await daemon.start()
+  }
+
+  func start(_ arguments: [String], program: String? = nil, input: Bool = false) throws -> ChildProcess {
+    try ChildProcess(
+      program ?? BuiltProducts.program("tagroute"), arguments,
+      environment: [
+        "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb",
+      ],
+      input: input, starter: starter)
+  }
+
+  func run(_ arguments: [String]) async throws -> (code: ChildProcess.ExitStatus, output: String, errors: [String]) {
+    let process = try start(arguments)
+    let status = try await process.exit()
+    let output = await process.standardOutput()
+    let lines = Set(output.split(separator: "\n").map(String.init))
+    return (status, output, await process.log().filter { !lines.contains($0) })
+  }
+
+  func object(_ arguments: [String]) async throws -> [String: Any] {
+    let result = try await run(arguments + ["--json"])
+    #expect(result.code == .exited(0), "\(result.errors)")
+    return try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+  }
+
+  /// The options of the next session.
+  func nextStart() async throws -> [String: Value] {
+    for await request in daemon.requests { if case .start(let options) = request { return options } }
+    throw RigError("no session was asked for")
+  }
+
+  /// What clients ask for next.
+  func next(_ count: Int) async -> [ReaderSessionStandIn.Request] {
+    var result: [ReaderSessionStandIn.Request] = []
+    for await request in daemon.requests {
+      result.append(request)
+      if result.count == count { break }
+    }
+    return result
+  }
+}

@@ -1,0 +1,35 @@
+import Bus
+import Glibc
+import ReaderLink
+import TestSupport
+import Testing
+
+/// The real `tagrouted`: what is known of the machine changes again and again while its reader is busy.
+@Suite(.timeLimit(.minutes(5))) struct BusyReaderTests {
+  enum End: CaseIterable { case answer, death }
+
+  @Test(arguments: End.allCases) func scanningGoesOnOnceTheReaderHasAnsweredOrIsGone(end: End) async throws {
+    let rig = try await DaemonRig(starter: "scanningGoesOn_\(end)")
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    try await rig.holdReader()
+    try await agent.report(["display-off": true])
+    try await rig.scanning(false)
+    // Its field is off, and what it has read is still to come.
+    await rig.reader.say(.scanning(false))
+    // More than there is room for in the stream of what a reader tells the daemon.
+    try await agent.report((0..<300).map { ["display-off": !$0.isMultiple(of: 2)] } + [[:]])
+    switch end {
+    case .answer: await rig.reader.catchesUp()
+    case .death:
+      await rig.reader.answersOrders(true)
+      for child in try rig.daemon.children() { child.signal(SIGKILL) }
+      try await rig.daemon.line(containing: "ended: killed by signal 9")
+      await rig.reader.becomeReady()
+    }
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Samples.message))
+    var taps = agent.taps.makeAsyncIterator()
+    #expect(await taps.next()?["message"]?.asBytes == Samples.message)
+  }
+}

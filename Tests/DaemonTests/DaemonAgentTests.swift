@@ -1,0 +1,109 @@
+import Bus
+import Journal
+import ReaderLink
+import ScanGate
+import Session
+import Testing
+
+@testable import Daemon
+
+/// Which session an agent serves, and what its word counts.
+@Suite struct DaemonAgentTests: DaemonStateSuite {
+  var state = DaemonState(policy: .init(), isEnabled: true)
+  var clock = ManualClock()
+  var stopsAtOnce = true
+
+  @Test mutating func theUsersOwnWordIsPassedOnEachTime() {
+    begin()
+    #expect(report(["locked": false]) == [.reportLock(session: "2", .no)])
+    let word = ["locked": false, "unlocked-by-user": true]
+    for _ in 0..<2 {
+      #expect(report(word) == [.reportLock(session: "2", .no), .userUnlocked(session: "2")])
+    }
+    #expect(report(["locked": false, "unlocked-by-user": false]) == [.reportLock(session: "2", .no)])
+    _ = tell(.agentGone(sender: ":1.7"))
+    #expect(register(Samples.alice, ":1.8", reporting: word).contains(.userUnlocked(session: "2")))
+  }
+
+  @Test mutating func anAgentOfASessionThatClosesMovesOnToTheUsersNextOne() {
+    begin()
+    var closing = Self.properties(active: false)
+    closing["State"] = .string("closing")
+    // As long as there is no other, it stays.
+    _ = tell(.login(Self.login(.read(Self.session, closing))))
+    #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
+    let next = SessionKey(id: "5", uid: Samples.alice.uid)
+    let both = Self.login(.read(Self.session, closing), .read("/next", Self.properties(next)))
+    #expect(tell(.login(both)) == [.scan(0, true)])
+    #expect(state.registry.agent(named: ":1.7")?.session == next)
+    #expect(state.suspendReasons == [])
+  }
+
+  @Test mutating func anAgentAtATextConsoleMovesToTheDesktopThatBegins() {
+    begin()
+    var console = Self.properties(active: false)
+    console["Type"] = .string("tty")
+    _ = tell(.login(Self.login(.read(Self.session, console))))
+    #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
+    let desktop = SessionKey(id: "5", uid: Samples.alice.uid)
+    let both = Self.login(.read(Self.session, console), .read("/next", Self.properties(desktop)))
+    #expect(tell(.login(both)) == [.scan(0, true)])
+    #expect(state.registry.agent(named: ":1.7")?.session == desktop)
+  }
+
+  @Test mutating func anAgentThatRegistersFromALockedSessionIsNeverScannedFor() {
+    begin()
+    #expect(tell(.agentGone(sender: ":1.7")) == [.scan(0, false)])
+    #expect(register(Samples.alice, reporting: ["locked": true]) == [.reportLock(session: "2", .yes)])
+    #expect(state.suspendReasons == ["session-locked"])
+    #expect(Self.delivered(tap("a")) == [])
+    // It registers again, without a word: what it said counts.
+    #expect(register(Samples.alice) == [.reportLock(session: "2", .yes)])
+    #expect(state.suspendReasons == ["session-locked"])
+    let actions = register(Samples.alice, reporting: ["locked": false])
+    #expect(actions == [.reportLock(session: "2", .no), .scan(0, true)])
+  }
+
+  @Test mutating func anAgentThatOutlivesItsSessionServesTheNextOne() {
+    begin()
+    #expect(tell(.login(Self.login())) == [.scan(0, false)])
+    let next = SessionKey(id: "9", uid: 1000)
+    #expect(tell(.login(Self.login(.read("/next", Self.properties(next))))) == [.scan(0, true)])
+    #expect(state.registry.agent(named: ":1.7")?.session == next)
+  }
+
+  @Test mutating func anAgentThatMovesLeavesTheTapsOfItsOldSession() {
+    begin()
+    let second = SessionKey(id: "3", uid: 1000)
+    #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+    _ = tell(.delivery(id: "a", sender: ":1.7", .failed(reason: "NoReply")))
+    #expect(report(["locked": false]) == [.reportLock(session: "2", .no)])
+    let moved = register(second)
+    #expect(moved.contains(.reporterGone(session: "2")))
+    #expect(moved.contains(.reportLock(session: "3", .no)))
+    clock.advance(.seconds(30))
+    #expect(Self.delivered(state.handle(.tick, at: clock.now)) == [])
+    #expect(Self.delivered(register(Samples.alice, ":1.8")) == ["a to :1.8"])
+  }
+
+  @Test mutating func anAgentThatOutlivesItsSessionDoesNotMoveToATextConsoleBesideADesktop() {
+    begin()
+    let desktop = SessionKey(id: "9", uid: 1000)
+    var console = Self.properties(SessionKey(id: "4", uid: 1000), active: false)
+    console["Type"] = .string("tty")
+    let login = Self.login(.read("/desktop", Self.properties(desktop)), .read("/console", console))
+    _ = state.register(":1.8", at: "/agent", for: [desktop], at: clock.now)
+    _ = tell(.login(login))
+    #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
+    #expect(state.sessions(of: 1000, login) == [desktop])
+  }
+
+  @Test func untilLogindWasAskedNobodyHasASession() {
+    let state = DaemonState(policy: .init(), isEnabled: true)
+    #expect(state.sessions(of: 1000, nil) == [])
+    let login = Self.login(.read(Self.session, Self.properties()))
+    #expect(state.sessions(of: 1000, login) == [Samples.alice])
+    let open = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
+    #expect(open.sessions(of: 1000, nil) == [SessionKey(id: nil, uid: 1000)])
+  }
+}

@@ -1,0 +1,81 @@
+import Bus
+import Journal
+import ReaderLink
+import ScanGate
+import Session
+import Testing
+
+@testable import Daemon
+
+/// A state without a clock, a bus or a reader, and what is told to it and asked of it.
+protocol DaemonStateSuite {
+  var state: DaemonState { get set }
+  var clock: ManualClock { get set }
+  /// Whether a reader that is told to stop has done so at once.
+  var stopsAtOnce: Bool { get set }
+}
+
+extension DaemonStateSuite {
+  static var session: ObjectPath { "/org/freedesktop/login1/session/_32" }
+
+  static func properties(
+    _ key: SessionKey = Samples.alice, active: Bool = true, locked: Bool = false
+  ) -> [String: Value] {
+    [
+      "Id": .string(key.id ?? ""), "User": .structure([.uint32(key.uid), .objectPath("/u")]),
+      "Seat": .structure([.string("seat0"), .objectPath("/s")]), "Type": .string("wayland"), "Class": .string("user"),
+      "Remote": .boolean(false), "Active": .boolean(active), "State": .string("active"),
+      "LockedHint": .boolean(locked),
+    ]
+  }
+
+  static func login(_ events: LoginState.Event...) -> LoginState {
+    var login = LoginState()
+    for event in events + [.synchronized] { login.handle(event) }
+    return login
+  }
+
+  static func isAct(_ action: DaemonState.Action) -> Bool {
+    if case .log = action { false } else { true }
+  }
+
+  /// What is to be done, the log put aside. A reader that is told to stop has done so before anything else happens, unless the test
+  /// lets it do that later.
+  mutating func acts(_ actions: [DaemonState.Action]) -> [DaemonState.Action] {
+    let isToStop = stopsAtOnce && actions.contains(.scan(0, false))
+    let answer = isToStop ? state.handle(.reader(0, .stopped), at: clock.now) : []
+    return (actions + answer).filter(Self.isAct)
+  }
+
+  mutating func tell(_ event: DaemonState.Event) -> [DaemonState.Action] {
+    acts(state.handle(event, at: clock.now))
+  }
+
+  mutating func register(
+    _ session: SessionKey, _ sender: String = ":1.7", reporting conditions: [String: Bool]? = nil
+  ) -> [DaemonState.Action] {
+    acts(state.register(sender, at: "/agent", for: [session], reporting: conditions, at: clock.now).actions)
+  }
+
+  mutating func report(_ conditions: [String: Bool], _ sender: String = ":1.7") -> [DaemonState.Action]? {
+    state.report(sender, conditions, at: clock.now).map { acts($0) }
+  }
+
+  mutating func tap(_ id: String, _ bytes: [UInt8] = Samples.message) -> [DaemonState.Action] {
+    state.handle(.tag(0, Samples.report(.message(bytes)), id: id, time: 7), at: clock.now)
+  }
+
+  static func delivered(_ actions: [DaemonState.Action]) -> [String] {
+    actions.compactMap { if case .deliver(let tap, let agent) = $0 { "\(tap.id) to \(agent.sender)" } else { nil } }
+  }
+
+  /// A ready reader, alice's session and her agent: it scans.
+  mutating func begin(policy: DaemonState.Policy = .init()) {
+    state = DaemonState(policy: policy, isEnabled: true)
+    #expect(tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0")) == [])
+    #expect(tell(.reader(0, .state(.ready(name: "PN532", device: "pn532_uart:/dev/x")))) == [])
+    #expect(tell(.login(Self.login(.read(Self.session, Self.properties())))) == [])
+    #expect(register(Samples.alice) == [.scan(0, true)])
+    #expect(tell(.reader(0, .scanning(true))) == [])
+  }
+}

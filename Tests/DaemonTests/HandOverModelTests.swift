@@ -1,0 +1,159 @@
+import Bus
+import ReaderLink
+import Session
+import Testing
+
+@testable import Daemon
+
+/// Every short sequence of switches between two users, of "off" and "on", and of what a reader does that hears of it late: a tag is
+/// given to the one for whom it was laid down, or to nobody.
+@Suite struct HandOverModelTests {
+  private enum Step: CaseIterable {
+    case alice, bob, nobody, off, on
+    /// The reader begins to read a tag.
+    case begin
+    /// It has read it.
+    case arrive
+    /// It reads its orders, and does what they say.
+    case obey
+  }
+
+  /// What is so, and the reader's process.
+  private struct World {
+    var state = DaemonState(policy: .init(), isEnabled: true)
+    var front: SessionKey?
+    var isOn = true
+    /// How often somebody else has come, or something has said no.
+    var epoch = 0
+    var orders: [Bool] = []
+    var isScanning = false
+    /// In which epoch the tag was laid down that is being read.
+    var reading: Int?
+
+    var owner: SessionKey? { isOn ? front : nil }
+  }
+
+  private let logins: [SessionKey?: LoginState] = Dictionary(
+    uniqueKeysWithValues: [Samples.alice, Samples.bob, nil].map { ($0, Self.login(inFront: $0)) })
+
+  private static func login(inFront front: SessionKey?) -> LoginState {
+    var login = LoginState()
+    for key in [Samples.alice, Samples.bob] {
+      login.handle(
+        .read(
+          key == Samples.alice ? "/alice" : "/bob",
+          [
+            "Id": .string(key.id ?? ""), "User": .structure([.uint32(key.uid), .objectPath("/u")]),
+            "Seat": .structure([.string("seat0"), .objectPath("/s")]), "Type": .string("wayland"),
+            "Class": .string("user"), "Remote": .boolean(false), "Active": .boolean(key == front),
+            "State": .string("active"), "LockedHint": .boolean(false),
+          ]))
+    }
+    login.handle(.synchronized)
+    return login
+  }
+
+  private func begin() -> World {
+    var world = World()
+    let now = ManualClock().now
+    _ = world.state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
+    _ = world.state.handle(.reader(0, .state(.ready(name: "x", device: "a:0"))), at: now)
+    _ = world.state.handle(.login(Self.login(inFront: nil)), at: now)
+    _ = world.state.register(":1.7", at: "/agent", for: [Samples.alice], at: now)
+    _ = world.state.register(":1.8", at: "/agent", for: [Samples.bob], at: now)
+    return world
+  }
+
+  /// - Returns: to whom a tag was given; nil where none was.
+  private func take(_ event: DaemonState.Event, _ world: inout World) -> String? {
+    var receiver: String?
+    for action in world.state.handle(event, at: ManualClock().now) {
+      switch action {
+      case .scan(_, let isOn): world.orders.append(isOn)
+      case .deliver(_, let agent):
+        receiver = agent.sender
+        // It is stored at once, and the next one may come.
+        _ = world.state.handle(.delivery(id: "a", sender: agent.sender, .stored), at: ManualClock().now)
+      default: break
+      }
+    }
+    return receiver
+  }
+
+  private func arrive(_ world: inout World) -> String? {
+    take(.tag(0, Samples.report(.message(Samples.message)), id: "a", time: 7), &world)
+  }
+
+  private func obey(_ world: inout World) {
+    // What follows of its answer is an order, too.
+    while !world.orders.isEmpty {
+      let isOn = world.orders.removeFirst()
+      world.isScanning = isOn
+      _ = take(.reader(0, .scanning(isOn)), &world)
+      guard !isOn else { continue }
+      world.reading = nil
+      _ = take(.reader(0, .stopped), &world)
+    }
+  }
+
+  private func move(_ front: SessionKey?, _ world: inout World) {
+    if front != world.front { world.epoch += 1 }
+    world.front = front
+    if let login = logins[front] { _ = take(.login(login), &world) }
+  }
+
+  /// - Returns: whether all was right.
+  private func take(_ step: Step, _ world: inout World) -> Bool {
+    switch step {
+    case .alice: move(Samples.alice, &world)
+    case .bob: move(Samples.bob, &world)
+    case .nobody: move(nil, &world)
+    case .off:
+      if world.isOn { world.epoch += 1 }
+      world.isOn = false
+      _ = take(.enabled(false), &world)
+    case .on:
+      world.isOn = true
+      _ = take(.enabled(true), &world)
+    case .begin: if world.isScanning, world.reading == nil { world.reading = world.epoch }
+    case .arrive:
+      guard let reading = world.reading else { break }
+      world.reading = nil
+      let receiver = arrive(&world)
+      let isOwners = reading == world.epoch && world.orders.isEmpty
+      return isOwners ? receiver == name(world.owner) : receiver == nil
+    case .obey: obey(&world)
+    }
+    // It is told to look again once it has answered.
+    if let stop = world.orders.firstIndex(of: false) { return stop == world.orders.count - 1 }
+    return (world.orders.last ?? world.isScanning) == (world.owner != nil)
+  }
+
+  private func name(_ owner: SessionKey?) -> String? {
+    owner.map { $0 == Samples.alice ? ":1.7" : ":1.8" }
+  }
+
+  @Test func aTagIsTheOnesForWhomItWasLaidDownOrNobodys() {
+    var wrong: [[Step]] = []
+    var count = 0
+    func walk(_ path: [Step], _ world: World) {
+      count += 1
+      // Once the reader has obeyed nothing is stuck: the next tag is read for whoever is there.
+      var end = world
+      obey(&end)
+      if arrive(&end) != name(end.owner) { wrong.append(path + [.obey, .begin, .arrive]) }
+      guard path.count < 5 else { return }
+      for step in Step.allCases {
+        var next = world
+        if take(step, &next) { walk(path + [step], next) } else { wrong.append(path + [step]) }
+      }
+    }
+    var start = begin()
+    _ = take(.alice, &start)
+    obey(&start)
+    walk([], start)
+    let number = wrong.count
+    #expect(number == 0, "the shortest is \(wrong.min { $0.count < $1.count } ?? [])")
+    #expect(count > 30_000)
+  }
+}

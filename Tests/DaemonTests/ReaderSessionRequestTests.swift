@@ -1,0 +1,28 @@
+import Bus
+import Testing
+
+@testable import Daemon
+
+/// What a client may ask of a reader session.
+@Suite struct ReaderSessionRequestTests {
+  @Test(arguments: [
+    ["message": Value.uint32(1)], ["message": .string("a\u{202E}b")],
+    ["message": .string(String(repeating: "a", count: 257))], ["access": .string("own")],
+    ["technologies": .strings(["paper"])], ["reader": .string("/")], ["first-read": .string("yes")],
+    ["application-identifiers": .array(element: "ay", [.bytes([0xA0, 0, 0, 0, 3])])],
+    ["application-identifiers": .array(element: "ay", [.bytes([1, 2, 3, 4])])],
+    ["system-codes": .array(element: "q", [.uint16(0xFFFF)])],
+  ])
+  func whatIsWrongIsRefused(_ options: [String: Value]) throws {
+    #expect(throws: ReaderSessionRequest.Refusal.self) { try ReaderSessionRequest(options) }
+  }
+
+  @Test func nobodyReadsISO15693() {
+    #expect {
+      try ReaderSessionRequest(["technologies": .strings(["iso-15693"])])
+    } throws: { error in
+      guard case .notPossible(let reason)? = error as? ReaderSessionRequest.Refusal else { return false }
+      return reason.contains("ISO/IEC 15693")
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import Bus
+import ReaderLink
+import Testing
+
+@testable import Daemon
+
+/// All sessions together, without a bus: limits, and what becomes of a client's when it leaves.
+@Suite struct ReaderSessionsTests {
+  private static let now = SuspendingClock.now
+  private static let reader = "/org/tagroute/Tagroute1/readers/0" as ObjectPath
+
+  private func add(
+    _ sessions: inout ReaderSessions, client: String = ":1.1", uid: UInt32 = 1000
+  ) throws(ReaderSessions.TooMany) -> (ReaderSession, [ReaderSessions.Action]) {
+    try sessions.add(
+      ReaderSessionRequest(), client: client, uid: uid, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now)
+  }
+
+  @Test func aUserMayHave32WaitAndAllTogether128() throws {
+    var sessions = ReaderSessions()
+    // Nothing has the reader: it is not ready.
+    for _ in 0..<ReaderSessions.limitOfUser { _ = try add(&sessions) }
+    #expect(throws: ReaderSessions.TooMany.self) { try add(&sessions) }
+    for user in 1..<UInt32(4) {
+      for _ in 0..<ReaderSessions.limitOfUser { _ = try add(&sessions, client: ":1.\(user)", uid: 1000 + user) }
+    }
+    #expect(throws: ReaderSessions.TooMany.self) { try add(&sessions, uid: 2000) }
+    // One that ends makes room.
+    _ = sessions.end(1, .cancelled, at: Self.now)
+    _ = try add(&sessions)
+  }
+
+  @Test func aClientThatLeavesLeavesNothing() throws {
+    var sessions = ReaderSessions()
+    _ = sessions.handle(.ready(true), at: 0, Self.now)
+    let (first, begin) = try add(&sessions)
+    #expect(begin == [.begin(0, first.options)])
+    _ = sessions.handle(.began(1), at: 0, Self.now)
+    let tag = SessionTag(placement: Placement(number: 7, technology: "type-2", uid: [1, 2, 3, 4]))
+    #expect(sessions.found(tag, by: 1) == [.found(1, tag: 1)])
+    _ = try add(&sessions)
+    let (other, _) = try add(&sessions, client: ":1.2")
+    let actions = sessions.leave(":1.1", at: Self.now)
+    let ended = actions.compactMap { action -> ReaderSession? in
+      if case .ended(let session) = action { session } else { nil }
+    }
+    #expect(ended.map(\.id) == [1, 2])
+    #expect(ended.allSatisfy { $0.end == .clientGone })
+    #expect(actions.contains(.gone(1, tag: try ObjectPath("\(first.path)/tags/1"))))
+    #expect(actions.contains(.forgotten(1, first.path)))
+    #expect(sessions.sessions.keys.sorted() == [3])
+    #expect(sessions.handle(.ended(1), at: 0, Self.now) == [.begin(0, other.options)])
+  }
+
+  @Test func ofThoseThatAreOverOneStaysForEachClient() throws {
+    var sessions = ReaderSessions()
+    for _ in 0..<3 { _ = try add(&sessions) }
+    for id in 1...3 as ClosedRange<UInt64> { _ = sessions.end(id, .invalidated, at: Self.now) }
+    #expect(sessions.sessions.keys.sorted() == [3])
+    #expect(sessions.session(at: "/org/tagroute/Tagroute1/sessions/3")?.end == .invalidated)
+    #expect(sessions.open.isEmpty)
+    #expect(!sessions.isOccupied(0))
+  }
+
+  @Test func aReaderThatGoesEndsAllOfItsSessions() throws {
+    var sessions = ReaderSessions()
+    _ = sessions.handle(.ready(true), at: 0, Self.now)
+    _ = try add(&sessions)
+    _ = try add(&sessions, client: ":1.2")
+    _ = sessions.handle(.began(1), at: 0, Self.now)
+    let actions = sessions.removeReader(0, at: Self.now)
+    #expect(actions.count { if case .ended = $0 { true } else { false } } == 2)
+    #expect(sessions.open.isEmpty)
+    #expect(sessions.deadline == nil)
+  }
+
+  @Test func tagsThatComeLateAreNobodys() throws {
+    var sessions = ReaderSessions()
+    _ = sessions.handle(.ready(true), at: 0, Self.now)
+    _ = try add(&sessions)
+    let tag = SessionTag(placement: Placement(number: 7, technology: "type-2", uid: [1, 2, 3, 4]))
+    #expect(sessions.found(tag, by: 1) == [])
+    _ = sessions.handle(.began(1), at: 0, Self.now)
+    _ = sessions.end(1, .invalidated, at: Self.now)
+    #expect(sessions.found(tag, by: 1) == [])
+    #expect(sessions.found(tag, by: 99) == [])
+    #expect(sessions.removed(7, from: 1) == [])
+    #expect(throws: TransceivePolicy.Refusal.self) { try sessions.check([0x30, 0], 1, tag: 1) }
+  }
+
+  @Test func anActiveSessionAloneIsLookedForAnewAndNotAllTheTime() throws {
+    var sessions = ReaderSessions()
+    _ = sessions.handle(.ready(true), at: 0, Self.now)
+    _ = try add(&sessions)
+    #expect(sessions.restart(1, at: Self.now) == nil)
+    #expect(sessions.restart(99, at: Self.now) == nil)
+    _ = sessions.handle(.began(1), at: 0, Self.now)
+    #expect(sessions.restart(1, at: Self.now) == .now)
+    #expect(sessions.restartIsDue(1, at: Self.now) == 0)
+    #expect(sessions.restart(1, at: Self.now) == .later(RestartPacing.interval))
+    #expect(sessions.restart(1, at: Self.now) == .together)
+    _ = sessions.end(1, .invalidated, at: Self.now)
+    #expect(sessions.restartIsDue(1, at: Self.now + RestartPacing.interval) == nil)
+  }
+
+  // MARK: What is selected on a card
+
+  private static let application: [UInt8] = [0xA0, 0, 0, 3, 0x96]
+  private static let select: [UInt8] = [0x00, 0xA4, 0x04, 0x00, 0x05] + application
+  /// A file, or an application, below what is selected.
+  private static let file: [UInt8] = [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]
+
+  /// A session with two cards, on the first of which its application is selected.
+  private func cards() throws -> ReaderSessions {
+    var sessions = ReaderSessions()
+    _ = sessions.handle(.ready(true), at: 0, Self.now)
+    let request = try ReaderSessionRequest([
+      "application-identifiers": .array(element: "ay", [.bytes(Self.application)])
+    ])
+    _ = try sessions.add(
+      request, client: ":1.1", uid: 1000, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now)
+    _ = sessions.handle(.began(1), at: 0, Self.now)
+    for number in [7, 8] as [UInt64] {
+      let placement = Placement(number: number, technology: "type-4a", uid: [1, 2, 3, UInt8(number)])
+      _ = sessions.found(SessionTag(placement: placement), by: 1)
+    }
+    try send(Self.select, answer: [0x90, 0x00], &sessions)
+    try sessions.check(Self.file, 1, tag: 1)
+    return sessions
+  }
+
+  private func send(_ command: [UInt8], answer: [UInt8]?, tag: UInt64 = 1, _ sessions: inout ReaderSessions) throws {
+    try sessions.check(command, 1, tag: tag)
+    let turn = sessions.call(1, tag: tag)
+    sessions.learn(answer, to: command, 1, tag: tag, turn: turn)
+  }
+
+  @Test func aCardOfWhichAnotherTookTheReaderHasNothingSelected() throws {
+    var sessions = try cards()
+    _ = sessions.call(1, tag: 2)
+    #expect(throws: TransceivePolicy.Refusal.self) { try sessions.check(Self.file, 1, tag: 1) }
+    // Nor does an answer tell otherwise that was on its way: it is selected anew behind that.
+    sessions = try cards()
+    try sessions.check(Self.select, 1, tag: 1)
+    let turn = sessions.call(1, tag: 1)
+    _ = sessions.call(1, tag: 2)
+    sessions.learn([0x90, 0x00], to: Self.select, 1, tag: 1, turn: turn)
+    #expect(throws: TransceivePolicy.Refusal.self) { try sessions.check(Self.file, 1, tag: 1) }
+    try send(Self.select, answer: [0x90, 0x00], &sessions)
+    try sessions.check(Self.file, 1, tag: 1)
+  }
+
+  @Test(arguments: ReaderOperationFailure.allCases)
+  func afterWhatACardHasNotDoneItHasNothingSelected(failure: ReaderOperationFailure) throws {
+    var sessions = try cards()
+    sessions.failed(failure, 1, tag: 1)
+    // Where it was not asked for anything, or is away, nothing has changed.
+    let isAsBefore = [.busy, .tagLost, .deviceLost, .sessionEnded].contains(failure)
+    #expect(((try? sessions.check(Self.file, 1, tag: 1)) != nil) == isAsBefore)
+  }
+
+  @Test(arguments: ReaderOperationFailure.allCases)
+  func whatACardHasSaidOfAnotherApplicationCountsUntilItHasLostItsPower(failure: ReaderOperationFailure) throws {
+    var sessions = try cards()
+    // The answer to the selection of a file names an application of a bank.
+    try send(
+      [0x00, 0xA4, 0x00, 0x00, 0x02, 0x50, 0x15],
+      answer: [0x6F, 0x0B, 0x84, 0x07, 0xA0, 0, 0, 0, 3, 0x10, 0x10, 0xA5, 0, 0x90, 0], &sessions)
+    let read: [UInt8] = [0x00, 0xB2, 0x01, 0x0C, 0x00]
+    #expect(throws: TransceivePolicy.Refusal.self) { try sessions.check(read, 1, tag: 1) }
+    sessions.failed(failure, 1, tag: 1)
+    _ = sessions.call(1, tag: 2)
+    #expect(((try? sessions.check(read, 1, tag: 1)) != nil) == (failure == .timeout))
+  }
+}

@@ -1,0 +1,133 @@
+import Bus
+import EventLoop
+import Names
+import ReaderLink
+import TestSupport
+import Testing
+
+/// A client of reader sessions on a connection of its own.
+struct SessionClient {
+  let connection: Connection
+  private let events: Events
+
+  /// What it was told on its sessions, in order.
+  private actor Events {
+    private var iterator: AsyncStream<ReceivedSignal>.Iterator
+
+    init(_ signals: SignalStream) {
+      let (stream, continuation) = AsyncStream.makeStream(of: ReceivedSignal.self)
+      Task {
+        for await signal in signals { continuation.yield(signal) }
+        continuation.finish()
+      }
+      iterator = stream.makeAsyncIterator()
+    }
+
+    func next() async -> ReceivedSignal? {
+      var iterator = iterator
+      defer { self.iterator = iterator }
+      return await iterator.next(isolation: self)
+    }
+  }
+
+  init(on address: BusAddress) async throws {
+    connection = try await Connection.open(address, on: EventLoop(label: "client"))
+    events = Events(
+      try await connection.signals(
+        MatchRule(sender: Names.Daemon.busName, interface: Names.Daemon.readerSessionInterface)))
+  }
+
+  func start(_ options: [String: Value] = [:]) async throws -> ObjectPath {
+    let reply = try await connection.call(
+      Names.Daemon.busName, ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "StartReaderSession",
+      [.dictionary(options)])
+    return try #require(reply.first?.asObjectPath)
+  }
+
+  /// The next signal, which has to be that one.
+  @discardableResult
+  func expect(
+    _ member: String, of session: ObjectPath? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> [Value] {
+    let signal = try #require(await events.next(), sourceLocation: sourceLocation)
+    #expect(signal.member == member, "\(signal.arguments)", sourceLocation: sourceLocation)
+    if let session { #expect(signal.path == session, sourceLocation: sourceLocation) }
+    return signal.arguments
+  }
+
+  @discardableResult
+  func call(_ path: ObjectPath, _ member: String, _ arguments: [Value] = []) async throws -> [Value] {
+    try await connection.call(
+      Names.Daemon.busName, path, Names.Daemon.readerSessionInterface, member, arguments)
+  }
+
+  @discardableResult
+  func callTag(_ path: ObjectPath, _ member: String, _ arguments: [Value] = []) async throws -> [Value] {
+    try await connection.call(Names.Daemon.busName, path, Names.Daemon.tagInterface, member, arguments)
+  }
+
+  func property(
+    _ path: ObjectPath, _ name: String, interface: String = Names.Daemon.readerSessionInterface
+  ) async throws -> Value? {
+    let reply = try await connection.call(
+      Names.Daemon.busName, path, "org.freedesktop.DBus.Properties", "Get", [.string(interface), .string(name)])
+    return reply.first?.unwrapped
+  }
+}
+
+extension DaemonRig {
+  /// A polkit that allows sessions and inhibitors.
+  func sessionPolkit(_ actions: Set<String>? = nil) async throws -> PolkitStandIn {
+    try await PolkitStandIn.start(
+      on: BusAddress(bus.address),
+      allowing: actions ?? [Names.PolkitAction.readTags, Names.PolkitAction.writeTags, Names.PolkitAction.inhibit])
+  }
+
+  /// A daemon with such a polkit and an agent, scanning.
+  static func withPolkit(
+    _ sessions: [LogindStandIn.Session]? = [session], starter: String = #function
+  ) async throws -> (DaemonRig, AgentDouble, PolkitStandIn) {
+    let rig = try await DaemonRig(sessions: sessions, starter: starter)
+    let polkit = try await rig.sessionPolkit()
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    return (rig, agent, polkit)
+  }
+
+  func client() async throws -> SessionClient { try await SessionClient(on: BusAddress(bus.address)) }
+
+  /// Waits for the reader to be told something.
+  func command<T>(_ read: (ReaderCommand) -> T?) async throws -> T {
+    for await command in reader.commands {
+      if let found = read(command) { return found }
+    }
+    throw RigError("the reader was not told")
+  }
+
+  /// Waits for a session to begin, and begins it.
+  func begin() async throws -> ReaderSessionOptions {
+    let options = try await command { command -> ReaderSessionOptions? in
+      if case .beginSession(let options) = command { options } else { nil }
+    }
+    await reader.say(.sessionBegan(options.number), .heartbeat(within: 0))
+    return options
+  }
+
+  /// Waits for a session to be ended, and confirms that.
+  func end() async throws -> UInt64 {
+    let number = try await command { command -> UInt64? in
+      if case .endSession(let number) = command { number } else { nil }
+    }
+    await reader.say(.sessionEnded(number), .heartbeat(within: 0))
+    return number
+  }
+
+  /// Waits for an operation, and answers it.
+  func perform(_ result: ReaderOperationResult) async throws -> ReaderOperation {
+    let (request, operation) = try await command { command -> (UInt64, ReaderOperation)? in
+      if case .perform(_, let request, _, let operation) = command { (request, operation) } else { nil }
+    }
+    await reader.say(.performed(request: request, result), .heartbeat(within: 0))
+    return operation
+  }
+}

@@ -1,0 +1,126 @@
+import Bus
+import Names
+import ReaderLink
+import TestSupport
+import Testing
+
+/// The real `tagrouted`: what is read while a condition's "no" is on its way to the reader is nobody's.
+@Suite(.timeLimit(.minutes(5))) struct WindowTests {
+  private enum Change: CaseIterable {
+    case lock, anotherSession, sleep, inhibitor, masterSwitch, displayOff, airplaneMode
+  }
+
+  /// "http://www.example.net" as a URI record.
+  private static let laterMessage: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x01] + Array("example.net".utf8)
+
+  /// A daemon that scanned and has told the reader to stop, which has done nothing of that yet.
+  private struct Window {
+    let rig: DaemonRig
+    let agent: AgentDouble
+    let polkit: PolkitStandIn
+    /// What has to be kept for as long as the change lasts.
+    var held: [Value]
+  }
+
+  private func open(_ change: Change) async throws -> Window {
+    let rig = try await DaemonRig()
+    let polkit = try await rig.sessionPolkit([Names.PolkitAction.configure, Names.PolkitAction.inhibit])
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    try await rig.holdReader()
+    let held = try await make(change, rig, agent)
+    try await rig.scanning(false)
+    return Window(rig: rig, agent: agent, polkit: polkit, held: held)
+  }
+
+  @Test(arguments: Change.allCases)
+  private func whatIsReadBetweenAChangeAndTheFieldsGoingOffIsNotDelivered(change: Change) async throws {
+    var window = try await open(change)
+    let (rig, agent) = (window.rig, window.agent)
+    await rig.reader.tap(.message(Samples.message), number: 1)
+    await rig.reader.say(.scanning(false), .stopped, .heartbeat(within: 0))
+    try await rig.daemon.line(containing: "was read too late")
+
+    await rig.reader.answersOrders(true)
+    window.held.removeAll()
+    try await undo(change, rig, agent)
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.laterMessage), number: 2)
+    var taps = agent.taps.makeAsyncIterator()
+    #expect(await taps.next()?["message"]?.asBytes == Self.laterMessage)
+    await window.polkit.stop()
+  }
+
+  @Test(arguments: Change.allCases)
+  private func whatIsReadMeanwhileIsNotDeliveredWhereTheChangeIsUndoneFirst(change: Change) async throws {
+    var window = try await open(change)
+    let (rig, agent) = (window.rig, window.agent)
+    // Its field is off, and what it has read is still to come.
+    await rig.reader.say(.scanning(false))
+    let seen = await rig.daemon.log().count
+    window.held.removeAll()
+    try await undo(change, rig, agent)
+    try await rig.daemon.line(containing: "): scanning", after: seen)
+    await rig.reader.tap(.message(Samples.message), number: 1)
+    try await rig.daemon.line(containing: "was read too late: the reader has not stopped yet")
+    await rig.reader.answersOrders(true)
+    await rig.reader.say(.stopped, .heartbeat(within: 0))
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.laterMessage), number: 2)
+    var taps = agent.taps.makeAsyncIterator()
+    #expect(await taps.next()?["message"]?.asBytes == Self.laterMessage)
+    await window.polkit.stop()
+  }
+
+  @Test func aTagOfTheOneBeforeIsNotGivenToTheNextOne() async throws {
+    var other = LogindStandIn.Session(id: "5", uid: DaemonRig.session.uid)
+    other.isActive = false
+    let rig = try await DaemonRig(sessions: [DaemonRig.session, other])
+    let logind = try #require(rig.logind)
+    let first = try await rig.agent()
+    let second = try await rig.agent()
+    try await rig.scanning(true)
+    try await rig.holdReader()
+    try await logind.update("2") { $0.isActive = false }
+    try await logind.update("5") { $0.isActive = true }
+    // The reader is told, whether or not there was a moment in which nobody was in front.
+    try await rig.scanning(false)
+    await rig.reader.tap(.message(Samples.message), number: 1)
+    await rig.reader.say(.scanning(false))
+    try await rig.daemon.line(containing: "was read too late")
+    await rig.reader.answersOrders(true)
+    await rig.reader.say(.stopped, .heartbeat(within: 0))
+    try await rig.scanning(true)
+    await rig.reader.tap(.message(Self.laterMessage), number: 2)
+    var taps = second.taps.makeAsyncIterator()
+    #expect(await taps.next()?["message"]?.asBytes == Self.laterMessage)
+    await first.connection.close()
+  }
+
+  /// - Returns: what has to be kept for as long as it lasts.
+  private func make(_ change: Change, _ rig: DaemonRig, _ agent: AgentDouble) async throws -> [Value] {
+    let logind = try #require(rig.logind)
+    switch change {
+    case .lock: try await logind.update("2") { $0.isLocked = true }
+    case .anotherSession: try await logind.update("2") { $0.isActive = false }
+    case .sleep: try await logind.prepareForSleep(true)
+    case .inhibitor: return try await agent.call("Inhibit", [.string("a"), .string("b")])
+    case .masterSwitch: try await agent.setEnabled(false)
+    case .displayOff: try await agent.report(["display-off": true])
+    case .airplaneMode: try await agent.report(["airplane-mode": true])
+    }
+    return []
+  }
+
+  private func undo(_ change: Change, _ rig: DaemonRig, _ agent: AgentDouble) async throws {
+    let logind = try #require(rig.logind)
+    switch change {
+    case .lock: try await logind.update("2") { $0.isLocked = false }
+    case .anotherSession: try await logind.update("2") { $0.isActive = true }
+    case .sleep: try await logind.prepareForSleep(false)
+    case .inhibitor: break
+    case .masterSwitch: try await agent.setEnabled(true)
+    case .displayOff, .airplaneMode: try await agent.report([:])
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import EventLoop
+import Testing
+
+struct BaseDirectoriesTests {
+  @Test func `what the environment names counts where it is absolute`() {
+    let given = BaseDirectories(environment: [
+      "HOME": "/home/me", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s",
+      "XDG_CONFIG_DIRS": "/e:relative::/f", "XDG_DATA_DIRS": "relative:/g",
+    ])
+    #expect((given.configuration, given.data, given.state) == ("/c", "/d", "/s"))
+    #expect(given.systemConfiguration == ["/e", "/f"])
+    #expect(given.systemData == ["/g"])
+  }
+
+  @Test(arguments: ["", "relative"])
+  func `otherwise it is where the specification has it`(value: String) {
+    var environment = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"].reduce(into: ["HOME": "/home/me"]) {
+      $0[$1] = value
+    }
+    let standard = BaseDirectories(environment: environment)
+    #expect(standard.configuration == "/home/me/.config")
+    #expect((standard.data, standard.state) == ("/home/me/.local/share", "/home/me/.local/state"))
+    #expect(standard.systemConfiguration == ["/etc/xdg"])
+    #expect(standard.systemData == nil)
+    environment["HOME"] = value
+    let nowhere = BaseDirectories(environment: environment)
+    #expect(nowhere.configuration == nil && nowhere.data == nil && nowhere.state == nil)
+  }
+
+  @Test func `devices are where the kernel has them, or where the environment says so absolutely`() {
+    let standard = SystemDirectories(environment: ["TAGROUTE_DEV": "dev", "TAGROUTE_SYS": ""])
+    #expect((standard.devices, standard.kernel, standard.processes) == ("/dev", "/sys", "/proc"))
+    let given = SystemDirectories(environment: ["TAGROUTE_DEV": "/d", "TAGROUTE_SYS": "/s", "TAGROUTE_PROC": "/p"])
+    #expect((given.devices, given.kernel, given.processes) == ("/d", "/s", "/p"))
+  }
+}

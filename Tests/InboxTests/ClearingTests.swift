@@ -1,0 +1,100 @@
+import Glibc
+import Synchronization
+import Testing
+import TestSupport
+
+@testable import Inbox
+
+struct ClearingTests {
+  private func filled(_ inbox: Inbox) async throws {
+    let ways: [(String, [TapState])] = [
+      ("received", []), ("shown", [.shown]), ("opening", [.opening]), ("delivered", [.opening, .delivered]),
+      ("dismissed", [.dismissed]), ("failed", [.opening, .failed]), ("expired", [.expired]),
+    ]
+    for (number, (id, way)) in ways.enumerated() {
+      _ = try await inbox.receive(sampleTap(id, time: Timestamp(microseconds: Int64(number))))
+      for state in way { try await inbox.move(id, to: state) }
+    }
+  }
+
+  static let cases: [(InboxClearing, Set<String>)] = [
+    (InboxClearing(), ["delivered", "dismissed", "failed", "expired"]),
+    (InboxClearing(onScreen: ["shown", "failed"]), ["delivered", "dismissed", "expired"]),
+    (
+      InboxClearing(onScreen: ["shown", "failed", "opening"], includesOnScreen: true),
+      ["shown", "delivered", "dismissed", "failed", "expired"]
+    ),
+    (InboxClearing(before: Timestamp(microseconds: 5)), ["delivered", "dismissed"]),
+    (InboxClearing(ids: ["failed", "opening", "shown", "nobody"], onScreen: ["shown"]), ["failed"]),
+    (InboxClearing(ids: ["shown", "received"], onScreen: ["shown"], includesOnScreen: true), ["shown"]),
+    (InboxClearing(ids: []), []),
+  ]
+
+  @Test(arguments: cases)
+  func `what is over goes, what is on the screen where that is said, and what is being opened never`(
+    clearing: InboxClearing, expected: Set<String>
+  ) async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    try await filled(inbox)
+    let before = Set(try await inbox.list().map(\.id))
+    #expect(Set(try await inbox.clear(clearing)) == expected)
+    #expect(Set(try await inbox.list().map(\.id)) == before.subtracting(expected))
+    // What was removed does not come back where the daemon gives it once more.
+    for id in expected { #expect(try await !inbox.receive(sampleTap(id)).isNew) }
+  }
+
+  @Test func `a lot goes portion by portion`() async throws {
+    let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3000), now: { sampleTime }, report: { _ in })
+    for number in 0..<2500 { _ = try await inbox.refuse(sampleTap("\(number)"), detail: "") }
+    var portions: [Int] = []
+    repeat {
+      portions.append(try await inbox.clear(InboxClearing()).count)
+    } while portions.last == InboxClearing.portion
+    #expect(portions == [1000, 1000, 500])
+  }
+
+  @Test func `what was removed is no longer in the file, and the file is short again`() async throws {
+    let temporary = try TemporaryDirectory()
+    let inbox = Inbox(
+      .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
+    let secret = Array("the-secret-of-the-tag".utf8)
+    for number in 0..<300 {
+      _ = try await inbox.refuse(
+        sampleTap("\(number)", message: secret + [UInt8](repeating: 7, count: 2000)), detail: "")
+    }
+    func content() throws -> [UInt8] {
+      try ["", "-wal"].flatMap { try readFile(temporary.path + "/inbox.sqlite" + $0) }
+    }
+    #expect(try content().firstRange(of: secret) != nil)
+    #expect(try await inbox.clear(InboxClearing()).count == 300)
+    await inbox.compact()
+    let left = try content()
+    #expect(left.firstRange(of: secret) == nil)
+    #expect(left.count < 100_000)
+  }
+
+  @Test func `one of many is overwritten where it stood`() async throws {
+    let temporary = try TemporaryDirectory()
+    let inbox = Inbox(
+      .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
+    for number in 0..<50 {
+      let text = Array("secret-\(number)-".utf8)
+      _ = try await inbox.refuse(sampleTap("\(number)", message: text + [UInt8](repeating: 7, count: 500)), detail: "")
+    }
+    #expect(try await inbox.clear(InboxClearing(ids: ["20"])) == ["20"])
+    await inbox.compact()
+    let left = try ["", "-wal"].flatMap { try readFile(temporary.path + "/inbox.sqlite" + $0) }
+    #expect(left.firstRange(of: Array("secret-20-".utf8)) == nil)
+    #expect(left.firstRange(of: Array("secret-21-".utf8)) != nil)
+  }
+
+  @Test func `where the file cannot be written nothing is said to be removed`() async throws {
+    let temporary = try TemporaryDirectory()
+    let inbox = Inbox(
+      .file(directory: try temporary.write("", to: "file") + "/below", name: "inbox.sqlite"), now: { sampleTime },
+      report: { _ in })
+    _ = try await inbox.refuse(sampleTap("a"), detail: "")
+    let error = await #expect(throws: InboxError.self) { try await inbox.clear(InboxClearing()) }
+    #expect(error?.code == .storage)
+  }
+}

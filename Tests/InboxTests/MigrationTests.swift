@@ -1,0 +1,97 @@
+import Testing
+import TestSupport
+
+@testable import Inbox
+
+/// Files of earlier versions, made by the statements of those versions.
+struct MigrationTests {
+  /// The first released shape, to the letter.
+  private static let version1 = [
+    """
+    CREATE TABLE taps (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL UNIQUE,
+      time INTEGER NOT NULL,
+      message BLOB NOT NULL,
+      technology TEXT NOT NULL,
+      uid BLOB NOT NULL,
+      reader TEXT NOT NULL,
+      uri TEXT,
+      title TEXT NOT NULL,
+      handler TEXT,
+      state TEXT NOT NULL,
+      changed INTEGER NOT NULL,
+      reason TEXT NOT NULL DEFAULT ''
+    ) STRICT
+    """,
+    "CREATE INDEX taps_by_time ON taps (time)",
+    "CREATE INDEX taps_by_state ON taps (state, sequence)",
+    "PRAGMA user_version = 1",
+  ]
+
+  private static let insertion = """
+    INSERT INTO taps (id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """
+
+  @Test(
+    arguments: [
+      ("received", "", TapReason.none),
+      ("dismissed", "the same tag was read again", TapReason(.tappedAgain)),
+      ("expired", "newer taps took its place on the screen", TapReason(.madeRoom)),
+      (
+        "failed", "the agent ended while it was being opened; it may have been opened",
+        TapReason(.endedWhileOpening)
+      ),
+      (
+        "failed", "x.desktop did not answer within 25 s; it may have been opened",
+        TapReason(.noAnswer, detail: "x.desktop did not answer within 25 s")
+      ),
+      ("failed", "x.desktop did not take it: no", TapReason(.none, detail: "x.desktop did not take it: no")),
+      (
+        "failed", "the scheme javascript is never opened",
+        TapReason(.refused, detail: "the scheme javascript is never opened")
+      ),
+      (
+        "failed", "did not take it: it may have been opened.",
+        TapReason(.none, detail: "did not take it: it may have been opened.")
+      ),
+    ])
+  func `a file of version 1 is brought up with everything in it`(
+    state: String, sentence: String, reason: TapReason
+  ) async throws {
+    let temporary = try TemporaryDirectory()
+    let tap = sampleTap("a", uri: reason.code == .refused ? nil : "https://menu.example.com/table/4")
+    do {
+      let database = try Database(path: temporary.path + "/inbox.sqlite")
+      for statement in Self.version1 { try database.run(statement) }
+      try database.run(
+        Self.insertion,
+        [
+          .text(tap.id), .integer(tap.time.microseconds), .blob(tap.message), .text(tap.technology), .blob(tap.uid),
+          .text(tap.reader), SQLiteValue(tap.uri), .text(tap.title), SQLiteValue(tap.handler), .text(state),
+          .integer(sampleTime.microseconds), .text(sentence),
+        ])
+    }
+    let reports = Reports()
+    let inbox = Inbox(
+      .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: reports.report)
+    let stored = StoredTap(
+      tap: tap, state: try #require(TapState(rawValue: state)), changed: sampleTime, reason: reason)
+    #expect(try await inbox.tap("a") == stored)
+    #expect(try await inbox.list().map(\.reason) == [reason])
+    #expect(try await inbox.receive(sampleTap("b")).isNew)
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func `a reason is one bounded line, and a code of a newer program is kept as it is`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    _ = try await inbox.receive(sampleTap("a"))
+    let words = "no\n\u{1B}[2J" + String(repeating: "x", count: 10_000)
+    try await inbox.move("a", to: .failed, reason: TapReason(.init(rawValue: "later"), detail: words))
+    let reason = try await inbox.tap("a").reason
+    #expect(reason.code.rawValue == "later")
+    #expect(reason.detail.hasPrefix("no  [2Jxxx"))
+    #expect(reason.detail.unicodeScalars.count == TapReason.maximumDetail)
+  }
+}

@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Inbox
+
+/// How SQLite goes about each statement: by an index to what is asked for, and without sorting, however many taps there are.
+struct QueryPlanTests {
+  /// Every statement that the store runs for these operations.
+  private func statements(_ body: (TapStore) throws -> Void) throws -> [String] {
+    let store = try TapStore(path: ":memory:")
+    for (number, state) in TapState.allCases.enumerated() {
+      _ = try store.insert(StoredTap(tap: sampleTap("\(number)"), state: state, changed: sampleTime))
+    }
+    var seen: [String] = []
+    store.database.observer = { seen.append($0) }
+    try body(store)
+    store.database.observer = nil
+    return seen.filter { statement in ["SELECT", "UPDATE", "DELETE"].contains { statement.hasPrefix($0) } }
+  }
+
+  /// The last column of each row: https://www.sqlite.org/eqp.html
+  private func plan(_ statement: String) throws -> [String] {
+    let database = try Database(path: ":memory:")
+    try Schema.migrate(database)
+    return try database.run("EXPLAIN QUERY PLAN " + statement).compactMap { $0.last?.asText }
+  }
+
+  private func expectQuick(_ statements: [String], _ comment: Comment) throws {
+    #expect(!statements.isEmpty, comment)
+    for statement in statements {
+      for step in try plan(statement) {
+        // Counting reads an index from end to end, which is a thousandth of a second for 100,000 taps.
+        if statement.hasPrefix("SELECT count(*)") && step.contains("COVERING INDEX") { continue }
+        #expect(!step.hasPrefix("SCAN taps"), "\(comment): \(statement)")
+        #expect(!step.contains("TEMP B-TREE"), "\(comment): \(statement)")
+      }
+    }
+  }
+
+  static let queries: [InboxQuery] = [
+    InboxQuery(), InboxQuery(before: "3"), InboxQuery(states: [.failed]), InboxQuery(states: [.failed], before: "3"),
+    InboxQuery(states: [.received, .shown, .opening, .failed]), InboxQuery(newestFirst: false),
+    InboxQuery(states: [.failed, .shown], newestFirst: false, before: "3"),
+  ]
+
+  @Test(arguments: queries) func `a list`(query: InboxQuery) throws {
+    try expectQuick(try statements { _ = try $0.list(query) }, "\(query)")
+  }
+
+  @Test func `a look-up, also by the beginning of an id, and a change of state`() throws {
+    let statements = try statements { store in
+      _ = try store.list(idPrefix: "1", limit: 2)
+      _ = try store.tap("1")
+      _ = try store.state(of: "1")
+      _ = try store.update("0", from: .received, to: .shown, reason: .none, at: sampleTime)
+      try store.updateAll(from: .opening, to: .failed, reason: .none, at: sampleTime)
+      try store.remove("1")
+    }
+    #expect(statements.count == 6)
+    try expectQuick(statements, "one")
+  }
+
+  @Test func `what a start and each tap look at`() throws {
+    let statements = try statements { store in
+      _ = try store.waiting(newest: 20)
+      _ = try store.waiting()
+      _ = try store.count()
+      try store.remove(before: sampleTime, keeping: 1)
+      _ = try store.overdue(before: sampleTime, excess: 1)
+    }
+    #expect(statements.count == 10)
+    try expectQuick(statements, "retention")
+  }
+
+  @Test func `what is removed`() throws {
+    for clearing in [
+      InboxClearing(), InboxClearing(before: sampleTime, onScreen: ["1", "2"]),
+      InboxClearing(onScreen: ["1", "2"], includesOnScreen: true), InboxClearing(ids: ["1", "4"], onScreen: ["1"]),
+    ] {
+      try expectQuick(try statements { _ = try $0.remove(clearing, limit: 10) }, "\(clearing)")
+    }
+  }
+}

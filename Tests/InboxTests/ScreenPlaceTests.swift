@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Inbox
+
+/// Which notification shows a tap.
+struct ScreenPlaceTests {
+  private func place(_ id: UInt32) -> ScreenPlace { ScreenPlace(bus: "bus", owner: ":1.7", id: id) }
+
+  @Test func `a tap that a notification shows is shown, and what was there before is there no longer`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    for id in ["a", "b"] { _ = try await inbox.receive(sampleTap(id)) }
+    try await inbox.show("a", at: place(5))
+    #expect(try await inbox.tap("a").state == .shown)
+    #expect(try await inbox.tap("a").place == place(5))
+    try await inbox.move("a", to: .dismissed, reason: TapReason(.tappedAgain))
+    try await inbox.show("b", at: place(5))
+    #expect(try await inbox.tap("a").place == nil)
+    #expect(try await inbox.tap("b").place == place(5))
+    try await inbox.leave([place(4), ScreenPlace(bus: "bus", owner: ":1.8", id: 5)])
+    #expect(try await inbox.tap("b").place == place(5))
+    try await inbox.leave([place(5)])
+    #expect(try await inbox.tap("b").place == nil)
+    #expect(try await inbox.tap("b").state == .shown)
+    await #expect(throws: InboxError.self) { try await inbox.show("nobody", at: place(6)) }
+  }
+
+  @Test func `the next run hears of all that may be up, whatever became of the taps`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    let ways: [(String, [TapState])] = [
+      ("waits", []), ("opened", [.opening]), ("over", [.opening, .delivered]), ("dismissed", [.dismissed]),
+    ]
+    for (number, (id, way)) in ways.enumerated() {
+      _ = try await inbox.receive(sampleTap(id))
+      try await inbox.show(id, at: place(UInt32(number)))
+      for state in way { try await inbox.move(id, to: state) }
+    }
+    _ = try await inbox.receive(sampleTap("nowhere"))
+    let left = try await inbox.resume(maximum: 10)
+    #expect(left.waiting.map(\.id) == ["waits", "opened", "nowhere"])
+    #expect(left.places == ["waits": place(0), "opened": place(1), "over": place(2), "dismissed": place(3)])
+  }
+}

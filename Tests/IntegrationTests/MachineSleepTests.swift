@@ -1,0 +1,52 @@
+import Glibc
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// A machine that goes to sleep, with the real programs: no field is on when it does.
+@Suite(.timeLimit(.minutes(5))) struct MachineSleepTests {
+  @Test func noFieldIsOnWhenTheMachineIsLetGo() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind"])
+    let logind = try await LogindStandIn.start(
+      on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    await logind.untilHeld(1)
+    for number in 1...3 {
+      try await desktop.place(try Tag(number))
+      #expect(try await desktop.notification(on: server).body == Tag.text(number))
+      // While a tag rests the field is on.
+      try await logind.prepareForSleep(true)
+      await logind.untilHeld(0)
+      #expect(try await desktop.installation.simulate("counters").contains("field=off"))
+      try await desktop.status { !$0.scanning && $0.suspendReasons == ["sleeping"] }
+      try await logind.prepareForSleep(false)
+      await logind.untilHeld(1)
+      try await desktop.status(\.scanning)
+      try await desktop.installation.simulate("remove")
+    }
+    let log = try await desktop.daemon.notable()
+    #expect(!log.contains { $0.contains("not waited for") })
+    await desktop.stop()
+    await logind.stop()
+  }
+
+  @Test func aReaderThatHangsDoesNotKeepTheMachineAwake() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind"])
+    let logind = try await LogindStandIn.start(
+      on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
+    try await desktop.start()
+    await logind.untilHeld(1)
+    try await desktop.status(\.scanning)
+    let reader = try await desktop.reader
+    reader.signal(SIGSTOP)
+    try await logind.prepareForSleep(true)
+    // It was killed, or is not waited for any longer: either way the machine goes to sleep.
+    await logind.untilHeld(0)
+    try await logind.prepareForSleep(false)
+    await logind.untilHeld(1)
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+    await logind.stop()
+  }
+}

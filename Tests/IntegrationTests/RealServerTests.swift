@@ -1,0 +1,93 @@
+import Bus
+import EventLoop
+import Glibc
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// Notification servers as Debian has them, on screens that only programs see: a real tap, and a real click by a mouse.
+///
+/// `Packaging/try-notification-server` tries those that bring a desktop along, and makes the pictures for the documentation.
+@Suite(.timeLimit(.minutes(5))) struct RealServerTests {
+  @Test(arguments: RealServer.tested)
+  func aTapIsOpenedAnotherTakenAwayAndAThirdOutlivesTheServer(server: RealServer) async throws {
+    let desktop = try await Desktop(environment: RealServerScreen.language)
+    let screen = try await RealServerScreen(server, on: desktop)
+    try desktop.installation.directory.write("[Notifications]\nTimeout=never\n", to: "agent.conf")
+    try await screen.start()
+    try await desktop.start()
+    let agent = try await desktop.agent
+    let taps = try await Taps(on: desktop.sessionBus)
+    if !server.isActivated { try await agent.line(containing: "notifications go to \(server.ownName)") }
+    try await screen.remember()
+
+    try await desktop.place(try Tag(1))
+    let opened = try await taps.received()
+    let first = try await screen.shown()
+    try await screen.click(server.opening, in: first)
+    let handed = try await desktop.handed()
+    #expect(handed.message == (try Tag(1).message))
+    #expect((handed.platformData["activation-token"] != nil) == server.givesToken)
+    #expect(await taps.end(of: opened) == "delivered")
+    try await screen.empty()
+
+    try await desktop.place(try Tag(2))
+    let dismissed = try await taps.received()
+    try await screen.click(server.closing, in: try await screen.shown())
+    #expect(await taps.end(of: dismissed) == server.closedState)
+    try await screen.empty()
+
+    try await desktop.place(try Tag(3))
+    let kept = try await taps.received()
+    _ = try await screen.shown()
+    let seen = await agent.log().count
+    try await screen.kill()
+    try await screen.start()
+    // Its name and what it can do are asked for again, until it says.
+    try await agent.line(containing: "notifications go to \(server.ownName)", after: seen)
+    if server.showsAgain {
+      let again = try await screen.shown()
+      // One, and not two.
+      #expect((again.width, again.height) == (first.width, first.height))
+      try await screen.click(server.opening, in: again)
+      #expect(try await desktop.handed().message == (try Tag(3).message))
+      #expect(await taps.end(of: kept) == "delivered")
+    }
+    #expect(await desktop.app.count == (server.showsAgain ? 2 : 1))
+    await screen.stop()
+    await desktop.stop()
+  }
+}
+
+/// What the agent says of its taps, one after the other.
+private actor Taps {
+  private let agent: AgentClient
+  private var events: AsyncStream<AgentClient.Event>.Iterator
+
+  init(on bus: BusAddress) async throws {
+    agent = try await AgentClient.connect(to: bus, on: EventLoop(label: "taps"))
+    events = try await agent.events().makeAsyncIterator()
+  }
+
+  /// The next tap's id.
+  func received() async throws -> String {
+    while let event = await next() {
+      if case .received(let id) = event { return id }
+    }
+    throw RigError("the agent's signals have an end")
+  }
+
+  /// The state in which this tap came to an end.
+  func end(of id: String) async -> String? {
+    while let event = await next() {
+      if case .closed(id, let state) = event { return state }
+    }
+    return nil
+  }
+
+  private func next() async -> AgentClient.Event? {
+    var events = events
+    defer { self.events = events }
+    return await events.next(isolation: self)
+  }
+}

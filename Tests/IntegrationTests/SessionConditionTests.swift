@@ -1,0 +1,217 @@
+import Bus
+import EventLoop
+import Glibc
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// What only the user's session knows switches the field off, and on again: screen savers, displays, cameras, radios, and the
+/// user's own word.
+@Suite(.timeLimit(.minutes(5))) struct SessionConditionTests {
+  private func field(_ desktop: Desktop, isOn: Bool) async throws -> Bool {
+    try await desktop.installation.simulate("counters").contains(isOn ? "field=on" : "field=off")
+  }
+
+  /// Waits until nothing is scanned for one reason alone, and looks at the field.
+  private func closed(_ desktop: Desktop, by reason: String, sourceLocation: SourceLocation = #_sourceLocation)
+    async throws
+  {
+    try await desktop.status { !$0.scanning && $0.suspendReasons == [reason] }
+    #expect(try await field(desktop, isOn: false), sourceLocation: sourceLocation)
+  }
+
+  private func run(_ desktop: Desktop, _ words: String...) async throws -> ChildProcess.ExitStatus {
+    let process = try await desktop.installation.start("tagroute", words)
+    return try await process.exit()
+  }
+
+  @Test func aScreenSaver() async throws {
+    let desktop = try await Desktop()
+    let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    try await saver.setActive(true)
+    try await closed(desktop, by: "session-locked")
+    // What lies there is read after the unlocking, and no sooner.
+    let server = try await desktop.startServer()
+    try await desktop.place(try Tag(1))
+    try await saver.setActive(false)
+    #expect(try await desktop.notification(on: server).body == Tag.text(1))
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+    await saver.stop()
+  }
+
+  @Test func theDisplayAsMutterTells() async throws {
+    let desktop = try await Desktop()
+    let mutter = try await PropertyStandIn.start(
+      "org.gnome.Mutter.DisplayConfig", "PowerSaveMode", .int32(0), on: desktop.sessionBus)
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    await mutter.set(.int32(3))
+    try await closed(desktop, by: "display-off")
+    // A compositor that is gone says nothing: that goes on.
+    await mutter.stop()
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+  }
+
+  @Test func theDisplayAsItsConnectorsTell() async throws {
+    let desktop = try await Desktop()
+    let directory = desktop.installation.directory
+    func power(_ word: String) throws { try directory.write("\(word)\n", to: "sys/class/drm/card1-DP-2/dpms") }
+    try directory.write("connected\n", to: "sys/class/drm/card1-DP-2/status")
+    try power("On")
+    try await desktop.start()
+    // Its first look is one that finds it on.
+    try await desktop.agent.line(containing: "display-off=no")
+    try await desktop.status(\.scanning)
+    try power("Off")
+    try await closed(desktop, by: "display-off")
+    try power("On")
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+  }
+
+  @Test func theRadiosAsGNOMETells() async throws {
+    let desktop = try await Desktop()
+    let radios = try await PropertyStandIn.start(
+      "org.gnome.SettingsDaemon.Rfkill", "AirplaneMode", .boolean(false), on: desktop.sessionBus)
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    await radios.set(.boolean(true))
+    try await closed(desktop, by: "airplane-mode")
+    await radios.set(.boolean(false))
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+    await radios.stop()
+  }
+
+  @Test(arguments: [true, false]) func aCamera(_ isAsked: Bool) async throws {
+    let desktop = try await Desktop(agentScan: isAsked ? ["SuspendForCamera=yes"] : [])
+    let node = try desktop.installation.directory.write("", to: "dev/video0")
+    let early = open(node, O_RDONLY | O_CLOEXEC)
+    try await desktop.start()
+    if isAsked {
+      try await closed(desktop, by: "camera")
+    }
+    close(early)
+    try await desktop.status(\.scanning)
+    let camera = open(node, O_RDONLY | O_CLOEXEC)
+    if isAsked {
+      try await closed(desktop, by: "camera")
+    } else {
+      #expect(try await !desktop.agent.log().contains { $0.contains("camera") })
+    }
+    close(camera)
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+  }
+
+  @Test func theUsersOwnWord() async throws {
+    let desktop = try await Desktop()
+    #expect(try await run(desktop, "session", "lock") == .exited(69))
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    #expect(try await run(desktop, "session", "lock") == .exited(0))
+    // The daemon knows when the command has ended.
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "test-client"))
+    #expect(try await client.status().suspendReasons == ["session-locked"])
+    try await closed(desktop, by: "session-locked")
+    #expect(try await run(desktop, "session", "lock") == .exited(0))
+    // A saver that comes and goes does not unlock it.
+    let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus, isActive: true)
+    try await desktop.agent.line(containing: "org.gnome.ScreenSaver is active")
+    #expect(try await run(desktop, "session", "unlock") == .exited(0))
+    #expect(try await client.status().suspendReasons == ["session-locked"])
+    try await saver.setActive(false)
+    try await desktop.status(\.scanning)
+    #expect(try await run(desktop, "session", "wait") == .exited(64))
+    await desktop.stop()
+    await saver.stop()
+  }
+
+  @Test func aSaverThatDiesWhileActiveKeepsItLocked() async throws {
+    let desktop = try await Desktop()
+    let first = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desktop.sessionBus)
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    try await first.setActive(true)
+    try await closed(desktop, by: "session-locked")
+    await first.stop()
+    try await desktop.agent.line(containing: "org.mate.ScreenSaver ended while it was active")
+    let second = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desktop.sessionBus)
+    await second.asked()
+    // The agent has heard that answer when it has answered something that came behind it.
+    try await second.setActive(false)
+    #expect(try await run(desktop, "session", "lock") == .exited(0))
+    try await closed(desktop, by: "session-locked")
+    #expect(try await desktop.agent.log().last { $0.contains("the session:") }?.contains("ended while") == true)
+    #expect(try await run(desktop, "session", "unlock") == .exited(0))
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+    await second.stop()
+  }
+
+  @Test func anAgentThatStartsInALockedSessionIsNeverScannedFor() async throws {
+    let desktop = try await Desktop()
+    let saver = try await ScreenSaverStandIn.start("org.xfce.ScreenSaver", on: desktop.sessionBus, isActive: true)
+    try await desktop.installation.startSimulator()
+    try await desktop.installation.startDaemon()
+    try await desktop.daemon.line(containing: Desktop.readerReady)
+    try await desktop.installation.simulate("counters reset")
+    try await desktop.installation.startAgent()
+    try await desktop.agent.line(containing: Desktop.registered)
+    try await closed(desktop, by: "session-locked")
+    let counters = try await desktop.installation.simulate("counters")
+    #expect(try await !desktop.daemon.log().contains { $0.contains(": scanning") })
+    // A last command of the reader's opening may have come after the reset; the field was never on.
+    #expect(counters.contains(" exchanges=0 activation-frames=0 "))
+    #expect(counters.hasSuffix("field=off field-on-ms=0"))
+    try await saver.setActive(false)
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+    await saver.stop()
+  }
+
+  @Test func aDaemonThatRestartsIsToldAgain() async throws {
+    let desktop = try await Desktop()
+    let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
+    try await desktop.start()
+    try await desktop.status(\.scanning)
+    try await saver.setActive(true)
+    try await closed(desktop, by: "session-locked")
+    let daemon = try await desktop.daemon
+    daemon.signal(SIGTERM)
+    try await daemon.exit()
+    try await desktop.installation.startDaemon()
+    try await desktop.daemon.line(containing: Desktop.readerReady)
+    try await closed(desktop, by: "session-locked")
+    #expect(try await !desktop.daemon.log().contains { $0.contains(": scanning") })
+    try await saver.setActive(false)
+    try await desktop.status(\.scanning)
+    await desktop.stop()
+    await saver.stop()
+  }
+
+  @Test func strictDetectionScansOnceSomebodySaysThatItIsUnlocked() async throws {
+    let desktop = try await Desktop(scan: ["Sessions=logind", "LockDetection=strict"])
+    let logind = try await LogindStandIn.start(
+      on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
+    try await desktop.start()
+    try await closed(desktop, by: "lock-unknown")
+    #expect(try await run(desktop, "session", "unlock") == .exited(0))
+    try await desktop.status(\.scanning)
+    #expect(try await run(desktop, "session", "lock") == .exited(0))
+    try await closed(desktop, by: "session-locked")
+    #expect(try await run(desktop, "session", "unlock") == .exited(0))
+    try await desktop.status(\.scanning)
+    // With the agent goes what it said.
+    let agent = try await desktop.agent
+    agent.signal(SIGKILL)
+    try await agent.exit()
+    try await desktop.status { $0.suspendReasons.contains("lock-unknown") }
+    await desktop.stop()
+    await logind.stop()
+  }
+}

@@ -1,0 +1,23 @@
+import TestSupport
+import Testing
+
+/// The examples, with the real daemon and a simulated transit card, which gives at most 12 blocks at once.
+@Suite(.timeLimit(.minutes(5))) struct TransitCardTests {
+  @Test(arguments: ["swift", "python"]) func theHistoryOfACardIsPrinted(language: String) async throws {
+    let (desktop, polkit) = try await Desktop.scanning(starter: "theHistoryOfACardIsPrinted_\(language)")
+    defer { withExtendedLifetime(polkit) {} }
+    try await desktop.installation.simulate("tap --type transit")
+    let script = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Examples/suica.py"
+    let process =
+      language == "swift"
+      ? try await desktop.installation.start("suica")
+      : try await desktop.installation.start("/usr/bin/python3", [script])
+    let status = try await process.exit()
+    let log = await process.log()
+    #expect(status == .exited(0), "\(log)")
+    #expect(log.count == 20)
+    #expect(log.first == "2024-11-28  E30F → E310  ¥1000")
+    #expect(log.last == "2024-11-09  E322 → E323  ¥4990")
+    await desktop.stop()
+  }
+}

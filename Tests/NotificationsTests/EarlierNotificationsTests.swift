@@ -1,0 +1,81 @@
+import Testing
+
+@testable import Notifications
+
+/// What an earlier run of the program has left on the screen.
+struct EarlierNotificationsTests {
+  private let a = NotificationKey("a")
+  private let b = NotificationKey("b")
+
+  /// A board that has taken over `a`, as number 5 of `:1.7`, and then met a server.
+  private func board(_ server: NotificationServer = .sample(), closing: Bool = false)
+    -> (NotificationBoard, [NotificationBoard.Action])
+  {
+    var board = NotificationBoard()
+    _ = board.handle(.left([a: .sample(id: 5)]))
+    if closing { #expect(board.handle(.close(a)).isEmpty) }
+    _ = board.handle(.ownerChanged(server.owner))
+    let met = board.handle(.described(server))
+    return (board, met)
+  }
+
+  @Test func `it is taken over where its server still has it, once`() {
+    var (board, met) = board()
+    #expect(met == [.report(.serverChanged(.sample()))])
+    let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
+    #expect(shown.calls.map(\.replaces) == [5])
+    #expect(board.answer(shown, id: 5).reports == [.shown(a, at: .sample(id: 5))])
+    _ = board.handle(.ownerChanged(":1.8"))
+    #expect(board.handle(.described(.sample(":1.8"))).calls.map(\.replaces) == [0])
+  }
+
+  @Test(arguments: [
+    NotificationServer.sample(":1.8"),
+    NotificationServer(bus: "other", owner: ":1.7", capabilities: ["actions"]),
+    NotificationServer(bus: "", owner: ":1.7", capabilities: ["actions"]),
+  ])
+  func `another server, or one on another bus, shows it anew`(server: NotificationServer) {
+    var (board, met) = board(server)
+    #expect(met.contains(.forget(.sample(id: 5))))
+    #expect(board.handle(.show(a, sampleNotification(), replacing: nil)).calls.map(\.replaces) == [0])
+    #expect(board.handle(.close(a)).isEmpty)
+  }
+
+  @Test func `what is decided is closed, as soon as the server is known`() {
+    #expect(board(closing: true).1.contains(.closeNotification(.sample(id: 5))))
+    #expect(
+      !board(.sample(":1.8"), closing: true).1.contains { if case .closeNotification = $0 { true } else { false } })
+    var (known, _) = board()
+    #expect(known.handle(.close(a)) == [.closeNotification(.sample(id: 5))])
+    #expect(known.handle(.close(a)).isEmpty)
+  }
+
+  @Test func `a newer tap of the same tag takes over what the older had on the screen`() {
+    var board = NotificationBoard()
+    _ = board.handle(.left([a: .sample(id: 5)]))
+    _ = board.handle(.show(a, sampleNotification(), replacing: nil))
+    _ = board.handle(.show(b, sampleNotification("Again"), replacing: a))
+    _ = board.handle(.ownerChanged(":1.7"))
+    let calls = board.handle(.described(.sample())).calls
+    #expect(calls.map(\.replaces) == [5] && calls.map(\.summary) == ["Again"])
+  }
+
+  @Test func `a click on what an earlier run has shown is no answer to what takes its place`() {
+    var (board, _) = board()
+    let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
+    _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
+    #expect(board.answer(shown, id: 5).timers.isEmpty)
+  }
+
+  @Test func `where a server has something against it the old one is closed before it is shown anew`() {
+    var (board, _) = board()
+    let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
+    guard case .notify(let slot, let call, _, _)? = shown.first else {
+      Issue.record("not shown")
+      return
+    }
+    let again = board.handle(.refused(slot: slot, call: call, reason: "ExcessNotificationGeneration"))
+    #expect(again.first == .closeNotification(.sample(id: 5)))
+    #expect(again.calls.map(\.replaces) == [0])
+  }
+}

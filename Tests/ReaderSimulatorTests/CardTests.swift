@@ -1,0 +1,74 @@
+import Testing
+
+@testable import ReaderSimulator
+
+/// Cards that are not for NDEF.
+@Suite struct CardTests {
+  static let idm: [UInt8] = [0x01, 0x2E, 3, 4, 5, 6, 7, 8]
+
+  /// A transit card that a poll for its system has found.
+  func transit() throws -> ChipDriver {
+    let driver = ChipDriver()
+    _ = driver.answer(oneRequest)
+    _ = driver.place(try .transitCard(idm: Self.idm))
+    let found = driver.answer([0x4A, 0x01, 0x01, 0x00, 0x00, 0x03, 0x01, 0x00])
+    #expect(found?.suffix(2) == [0x00, 0x03])
+    return driver
+  }
+
+  /// - Returns: what follows the identifier in the answer.
+  func command(_ driver: ChipDriver, _ code: UInt8, _ parameters: [UInt8], idm: [UInt8] = idm) -> [UInt8]? {
+    let packet = [code] + idm + parameters
+    let answer = driver.answer([0x40, 0x01, UInt8(packet.count + 1)] + packet)
+    guard let answer, answer.first == 0, answer.count >= 11 else { return nil }
+    #expect(answer[2] == code + 1)
+    return Array(answer.dropFirst(11))
+  }
+
+  @Test func aTransitCardGivesTwelveBlocksOfItsHistoryAtOnce() throws {
+    let card = try transit()
+    func read(_ blocks: Range<UInt8>) -> [UInt8]? {
+      command(card, 0x06, [1, 0x0F, 0x09, UInt8(blocks.count)] + blocks.flatMap { [0x80, $0] })
+    }
+    let history = SimulatedTag.transitHistory()
+    #expect(history.count == 20)
+    #expect(read(0..<12) == [0, 0, 12] + history[..<12].flatMap { $0 })
+    #expect(read(12..<20) == [0, 0, 8] + history[12...].flatMap { $0 })
+    #expect(read(0..<13) == [0xFF, 0xA2])
+    #expect(read(19..<21) == [0x02, 0xA8])
+    // What needs a key, or is not there.
+    #expect(command(card, 0x06, [1, 0x0B, 0x00, 1, 0x80, 0]) == [0x01, 0xA6])
+    #expect(command(card, 0x08, [1, 0x0F, 0x09, 1, 0x80, 0] + [UInt8](repeating: 0, count: 16)) == [0x01, 0xA6])
+  }
+
+  @Test func aTransitCardSaysWhatItHas() throws {
+    let card = try transit()
+    #expect(command(card, 0x02, [2, 0x0F, 0x09, 0x0B, 0x00]) == [2, 0, 0, 0xFF, 0xFF])
+    #expect(command(card, 0x02, [2, 0x0F, 0x09]) == nil)
+    #expect(command(card, 0x02, [0]) == nil)
+    #expect(command(card, 0x04, []) == [0x00])
+    #expect(command(card, 0x0C, []) == [2, 0x00, 0x03, 0xFE, 0x00])
+    #expect(command(card, 0x02, [1, 0x0F, 0x09], idm: [0x11] + Self.idm.dropFirst()) == [1, 0xFF, 0xFF])
+  }
+
+  @Test func aHistoryHasBlocksOfSixteenBytes() {
+    #expect(throws: SimulatorError.self) { try SimulatedTag.transitCard(history: [[1, 2]]) }
+  }
+
+  @Test func anApplicationIsSelectedByItsName() {
+    var card = SelectableApplication(name: SelectableApplication.usualName)
+    let name = card.name
+    #expect(card.respond(to: [0x00, 0xCA, 0x01, 0x01, 0x00]) == [0x69, 0x85])
+    #expect(card.respond(to: [0x00, 0xA4, 0x04, 0x00, 0x05, 0xA0, 0, 0, 0, 3, 0x00]) == [0x6A, 0x82])
+    let select: [UInt8] = [0x00, 0xA4, 0x04, 0x00, 0x09] + name + [0x00]
+    #expect(card.respond(to: select) == [0x90, 0x00])
+    #expect(card.respond(to: [0x00, 0xCA, 0x01, 0x01, 0x00]) == name + [0x90, 0x00])
+    #expect(card.respond(to: [0x00, 0xCA, 0x00, 0x01, 0x00]) == [0x6A, 0x88])
+    #expect(card.respond(to: [0x80, 0x10, 0, 0, 0x02, 1, 2, 0x00]) == [1, 2, 0x90, 0x00])
+    let long = (0..<1000).map { UInt8($0 & 0xFF) }
+    #expect(card.respond(to: [0x80, 0x10, 0, 0, 0x00, 0x03, 0xE8] + long + [0x00, 0x00]) == long + [0x90, 0x00])
+    #expect(card.respond(to: [0x80, 0x10, 0, 0, 0x00, 0x03, 0xE8] + long + [0x00, 0x10]) == [0x67, 0x00])
+    card.deselect()
+    #expect(card.respond(to: [0x80, 0x10, 0, 0, 0x02, 1, 2, 0x00]) == [0x69, 0x85])
+  }
+}

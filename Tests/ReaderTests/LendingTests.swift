@@ -1,0 +1,139 @@
+import EventLoop
+import Glibc
+import ReaderSimulator
+import Rig
+import Testing
+
+@testable import Reader
+@testable import ReaderLink
+
+/// A device that another program has for a while.
+@Suite(.timeLimit(.minutes(5))) struct LendingTests {
+  enum Occupation: CaseIterable { case asleep, scanning, reading, inSession }
+
+  @Test(arguments: Occupation.allCases) func theDeviceIsClosedAndOpenedAgain(_ occupation: Occupation) async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    let bytes = try uri("https://example.com/" + String(repeating: "x", count: 400))
+    let child = try #require(await rig.process.processID)
+    switch occupation {
+    case .asleep: break
+    case .scanning:
+      await rig.process.setScanning(true)
+      try await rig.expect(.scanning(true))
+    case .reading:
+      await rig.simulator.place(try .type2(.ntag215, message: bytes))
+      let before = await rig.simulator.counters.commands
+      await rig.process.setScanning(true)
+      // A look, and the first exchanges of reading.
+      await rig.simulator.wait { $0.counters.commands >= before + 4 }
+    case .inSession:
+      await rig.simulator.place(try .type2(.ntag215, message: bytes))
+      try await rig.begin(ReaderSessionOptions(number: 1))
+      let tag = try await rig.sessionTag()
+      await rig.ask(.read, tag)
+    }
+    await rig.process.lend(true)
+    if occupation == .inSession { try await rig.expect(.sessionEnded(1)) }
+    try await rig.expect(.lent(true))
+    #expect(await !rig.simulator.isFieldOn)
+    try await rig.isAsleep()
+    #expect(try descriptors(of: child).allSatisfy { !$0.hasPrefix("/dev/pts/") })
+    // What is plugged in or wanted meanwhile changes nothing.
+    await rig.process.lookForDevice()
+    await rig.process.setScanning(true)
+    try await rig.isAsleep()
+    let commands = await rig.simulator.counters.commands
+    let isOpened = try await opens(await rig.simulator.connectionString)
+    #expect(isOpened)
+    #expect(await rig.simulator.counters.commands > commands)
+    await rig.process.lend(false)
+    try await rig.expect(.lent(false))
+    try await rig.isReady()
+    try await rig.expect(.scanning(true))
+    #expect(await rig.process.processID == child)
+    await rig.stop()
+  }
+
+  @Test(arguments: [false, true]) func whatLiesThereAfterwardsIsAnnouncedOnceItWasAway(isRandom: Bool) async throws {
+    let rig = try await ReaderRig.scanning()
+    await rig.process.lend(true)
+    try await rig.expect(.lent(true))
+    let bytes = try uri("https://example.com/1")
+    let ids = [
+      await rig.simulator.place(
+        try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes)),
+      await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/3"))),
+    ]
+    await rig.process.lend(false)
+    try await rig.expect(.scanning(true))
+    try await rig.commands(80)
+    for id in ids { await rig.simulator.remove(id) }
+    try await rig.commands(40)
+    #expect(!rig.seen.contains { if case .tag = $0 { true } else { false } })
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
+    #expect(try await rig.message().message == uri("https://example.com/2"))
+    await rig.stop()
+  }
+
+  @Test func whatWasAnnouncedBeforeIsStillThereAfterwards() async throws {
+    let rig = try await ReaderRig.scanning()
+    let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
+    let placement = try await rig.message().placement
+    await rig.process.lend(true)
+    try await rig.expect(.lent(true))
+    await rig.process.lend(false)
+    try await rig.expect(.scanning(true))
+    try await rig.commands(40)
+    await rig.simulator.remove(id)
+    #expect(try await rig.removal() == placement.number)
+    await rig.stop()
+  }
+
+  @Test func aReaderThatIsNotThereIsLentAsWell() async throws {
+    let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
+    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    await rig.process.lend(true)
+    try await rig.expect(.lent(true))
+    try await rig.simulator.plug()
+    await rig.process.lookForDevice()
+    try await rig.isAsleep()
+    #expect(await rig.simulator.counters.commands == 0)
+    await rig.process.lend(false)
+    try await rig.isReady()
+    await rig.stop()
+  }
+
+  /// What the process has open.
+  private func descriptors(of process: Int32) throws -> [String] {
+    let folder = "/proc/\(process)/fd"
+    guard let directory = opendir(folder) else { throw RigError("no \(folder)") }
+    defer { closedir(directory) }
+    var targets: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      var buffer = [CChar](repeating: 0, count: 512)
+      let count = readlink("\(folder)/\(name)", &buffer, buffer.count)
+      if count > 0 { targets.append(String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)) }
+    }
+    return targets
+  }
+
+  /// Whether another user of libnfc can open the device, and have it do something.
+  private func opens(_ connectionString: String) async throws -> Bool {
+    try await withCheckedThrowingContinuation { continuation in
+      do throws(SystemError) {
+        try DedicatedThread.start {
+          continuation.resume(
+            with: Result {
+              let device = try Device.open(connectionString, NFCContext.shared.pointer)
+              _ = try device.select(.typeA)
+              return true
+            })
+        }
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+}

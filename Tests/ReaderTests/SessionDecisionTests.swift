@@ -1,0 +1,204 @@
+import ReaderLink
+import Tags
+import Testing
+
+@testable import Reader
+
+/// What is decided in a session, without a chip.
+@Suite struct SessionDecisionTests {
+  /// A channel that answers as it is told.
+  struct Script: TagChannel {
+    var answers: [Result<[UInt8], TagChannelError>]
+    var commands: [[UInt8]] = []
+
+    mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+      commands.append(command)
+      guard !answers.isEmpty else { throw TagChannelError(.noAnswer, "the script is over") }
+      return try answers.removeFirst().get()
+    }
+
+    mutating func reselect() throws(TagChannelError) {}
+  }
+
+  /// A Type 2 tag that knows READ alone.
+  struct Memory: TagChannel {
+    let bytes: [UInt8]
+
+    mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
+      guard command.count == 2, command[0] == 0x30 else { throw TagChannelError(.noAnswer, "refused") }
+      return (0..<16).map { bytes[(Int(command[1]) * 4 + $0) % bytes.count] }
+    }
+
+    mutating func reselect() throws(TagChannelError) {}
+  }
+
+  let ultralight = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
+
+  // MARK: Operations
+
+  @Test func aTagThatIsReadOnlyIsNotWritten() throws {
+    // A capability container that forbids writing, and an empty message.
+    let memory: [UInt8] =
+      [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0, 0xE1, 0x10, 0x06, 0x0F, 0x03, 0x00, 0xFE]
+      + [UInt8](repeating: 0, count: 61)
+    var channel = Memory(bytes: memory)
+    let result = try ReaderOperation.write([0xD0, 0, 0], verify: false).perform(on: ultralight, over: &channel)
+    #expect(result == .failed(.readOnly, reason: "the tag is read-only"))
+  }
+
+  @Test func anExchangeThatFailsIsNoResult() {
+    var channel = Script(answers: [.failure(TagChannelError(.transmission, "x"))])
+    #expect(throws: TagChannelError(.transmission, "x")) {
+      _ = try ReaderOperation.write([0xD0, 0, 0], verify: false).perform(on: ultralight, over: &channel)
+    }
+  }
+
+  @Test func whatIsNotEvenTried() {
+    let classic = TagActivation.typeA(TypeAActivation(atqa: [0, 4], sak: 8, uid: [1, 2, 3, 4]))
+    let card = TagActivation.typeA(TypeAActivation(atqa: [3, 4], sak: 0x20, uid: [4, 1, 2, 3, 4, 5, 6], ats: [1]))
+    let broken = TagActivation.typeA(
+      TypeAActivation(atqa: [3, 4], sak: 0x20, uid: [4, 1, 2, 3, 4, 5, 6], ats: [9, 1]))
+    func failure(_ operation: ReaderOperation, _ tag: TagActivation) -> ReaderOperationFailure? {
+      if case .failed(let failure, _)? = operation.refusal(for: tag) { failure } else { nil }
+    }
+    #expect(failure(.transceive([0x30, 0], timeout: 1), classic) == .notSupported)
+    #expect(failure(.read, classic) == nil)
+    #expect(failure(.transceive([UInt8](repeating: 0, count: 251), timeout: 1), ultralight) == .tooLong)
+    #expect(failure(.transceive([UInt8](repeating: 0, count: 251), timeout: 1), card) == nil)
+    #expect(failure(.query, broken) == .refused)
+  }
+
+  @Test func progressCountsWhatTheMemoryGivesOrGets() throws {
+    var now = SuspendingClock.now
+    var told: [UInt32] = []
+    let answers = [[UInt8]](repeating: [UInt8](repeating: 0, count: 16), count: 4).map {
+      Result<_, TagChannelError>.success($0)
+    }
+    var channel = ProgressChannel(
+      Script(answers: answers), .type2, counts: .reading, now: { now }, tell: { told.append($0) })
+    for command: [UInt8] in [[0x30, 0], [0x60], [0x30, 4], [0x30, 8]] {
+      now += .milliseconds(130)
+      _ = try channel.exchange(command)
+    }
+    #expect(told == [16, 48])
+    var writing = ProgressChannel(
+      Script(answers: [.success([0x0A]), .success([])]), .type2, counts: .writing, now: { now },
+      tell: { told.append($0) })
+    now += .seconds(1)
+    _ = try writing.exchange([0xA2, 4, 1, 2, 3, 4])
+    now += .seconds(1)
+    _ = try writing.exchange([0x30, 4])
+    #expect(told.suffix(2) == [4, 4])
+  }
+
+  @Test(arguments: [
+    (Duration.milliseconds(1), UInt8(0x05)), (.milliseconds(51), 0x0A), (.milliseconds(52), 0x0B),
+    (.milliseconds(1638), 0x0F), (.seconds(3), 0x10), (.seconds(5), 0x10),
+  ]) func theChipWaitsAsLongAsATagMayTake(time: Duration, code: UInt8) {
+    #expect(AnswerTimeout.code(atLeast: time) == code)
+  }
+
+  @Test(
+    arguments: [
+      ([], []), ([1], []), ([2, 0x75], []), ([6, 0x75, 0x77, 0x81, 0x02, 0x80], [0x80]), ([4, 0x05, 1, 2], [1, 2]),
+      ([3, 0x75, 0x77], []), ([9, 0x75, 0x77], []),
+    ] as [([UInt8], [UInt8])]) func historicalBytesFollowTheInterfaceBytes(ats: [UInt8], historical: [UInt8])
+  {
+    #expect(TypeAActivation(atqa: [], sak: 0x20, uid: [], ats: ats).historicalBytes == historical)
+  }
+
+  // MARK: What the daemon wants
+
+  @Test func ordersOfASessionThatIsOverAreNobodys() {
+    var orders = SessionOrders()
+    #expect(!orders.areThere)
+    orders.take(.perform(session: 1, request: 1, placement: 1, .read))
+    #expect(orders.requests.isEmpty)
+    orders.take(.beginSession(ReaderSessionOptions(number: 1)))
+    orders.take(.perform(session: 1, request: 1, placement: 1, .read))
+    orders.take(.perform(session: 1, request: 2, placement: 1, .query))
+    orders.take(.restartPolling(2))
+    let first = orders.takeRequest()
+    #expect(first?.number == 1)
+    #expect(!orders.isToRestart)
+    orders.take(.restartPolling(1))
+    orders.take(.endSession(1))
+    #expect(orders.requests.isEmpty && !orders.isToRestart && orders.session == nil)
+    // Each end is answered once, also of what was none.
+    orders.take(.endSession(7))
+    let endings = orders.takeEndings()
+    #expect(endings == [1, 7])
+    #expect(orders.endings.isEmpty)
+    #expect(!orders.areThere)
+    orders.take(.lend(true))
+    orders.take(.lend(false))
+    #expect(!orders.wantsLoan && orders.isLoanUnanswered)
+  }
+
+  // MARK: After a session
+
+  func typeA(_ uid: [UInt8]) -> TagActivation {
+    .typeA(TypeAActivation(atqa: [3, 4], sak: 0x20, uid: uid, ats: [1]))
+  }
+
+  @Test func whatASessionHasLeftIsNotAnnouncedUntilItWasAway() {
+    var tracker = PlacementTracker([.typeA])
+    let tag = typeA([4, 1, 2, 3, 4, 5, 6])
+    #expect(tracker.leaveAlone(tag, knownAs: tag.identifier) == [])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [.forgotten(uid: tag.identifier)])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
+  }
+
+  /// It was announced, it has another identifier by now, and the daemon knows it by that of the session.
+  @Test func whatHasRestedBeforeTheSessionEndsItsStay() {
+    var tracker = PlacementTracker([.typeA])
+    let (before, during, after) = (typeA([8, 1, 1, 1]), typeA([8, 2, 2, 2]), typeA([8, 3, 3, 3]))
+    #expect(tracker.looked(for: .typeA, found: [before]) == [.arrived(1, before)])
+    tracker.examined(1, before, .message([0xD0, 0, 0]))
+    #expect(tracker.leaveAlone(during, knownAs: during.identifier) == [.left(1)])
+    #expect(tracker.looked(for: .typeA, found: [after]) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [.forgotten(uid: during.identifier)])
+  }
+
+  @Test func theFirstLooksAfterAnotherProgramAnnounceNothing() {
+    var tracker = PlacementTracker([.typeA, .typeB])
+    let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
+    tracker.quieten()
+    #expect(tracker.isQuiet(.typeA))
+    #expect(tracker.looked(for: .typeA, found: [first]) == [])
+    #expect(tracker.looked(for: .typeA, found: [first]) == [])
+    #expect(!tracker.isQuiet(.typeA) && tracker.isQuiet(.typeB))
+    #expect(tracker.looked(for: .typeA, found: [first, second]) == [.arrived(1, second)])
+  }
+
+  /// One look may miss a tag, as ever.
+  @Test func whatTheFirstLookMissesIsNotAnnouncedUntilItWasAway() {
+    var tracker = PlacementTracker([.typeA])
+    let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
+    tracker.quieten()
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeA, found: [first]) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeA, found: []) == [])
+    #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(1, first)])
+    // Of two as well.
+    tracker.quieten()
+    #expect(tracker.looked(for: .typeA, found: [first]) == [])
+    #expect(tracker.looked(for: .typeA, found: [first, second]) == [])
+  }
+
+  /// Whoever rests and may have become another is the same then, whatever it holds.
+  @Test func aRandomIdentifierIsNotComparedInAQuietLook() {
+    var tracker = PlacementTracker([.typeA])
+    let (before, after) = (typeA([8, 1, 1, 1]), typeA([8, 2, 2, 2]))
+    _ = tracker.looked(for: .typeA, found: [before])
+    tracker.examined(1, before, .message([0xD0, 0, 0]))
+    tracker.quieten()
+    #expect(tracker.looked(for: .typeA, found: [after]) == [])
+    _ = tracker.looked(for: .typeA, found: [])
+    #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])
+  }
+}

@@ -1,0 +1,91 @@
+import ReaderLink
+import ReaderSimulator
+import Tags
+import Testing
+
+@testable import Reader
+
+/// A tag that has come and was not announced: it is new when it is found again, unless the daemon has wanted no tags meanwhile. Whoever is
+/// at the machine then may be somebody else.
+@Suite(.timeLimit(.minutes(5))) struct UnannouncedTagTests {
+  /// Why it was not announced.
+  enum Reason: CaseIterable { case stopped, deviceFailed, stoppedComparing, deviceFailedComparing }
+
+  private static func card(_ uid: [UInt8]) -> TagActivation {
+    .typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [3, 0x10, 0x80]))
+  }
+
+  /// - Returns: a tracker that has found a tag, which was not announced; and how it will be found again.
+  private static func leave(_ reason: Reason) -> (tracker: PlacementTracker, tag: TagActivation) {
+    var tracker = PlacementTracker([.typeA, .typeB])
+    let first = card([8, 1, 1, 1])
+    #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(1, first)])
+    let second = card([8, 2, 2, 2])
+    switch reason {
+    case .stopped: tracker.unread(1)
+    case .deviceFailed: #expect(tracker.interrupted(1) == false)
+    case .stoppedComparing, .deviceFailedComparing:
+      tracker.examined(1, first, .message([0xD0, 0, 0]))
+      #expect(tracker.looked(for: .typeA, found: [second]) == [.uncertain(2, resting: 1, second)])
+      if reason == .stoppedComparing {
+        tracker.unread(second)
+      } else {
+        #expect(tracker.interrupted(2, with: 1, second) == false)
+      }
+      return (tracker, second)
+    }
+    return (tracker, first)
+  }
+
+  @Test(arguments: Reason.allCases) func itIsNewWhenItIsFoundAgain(reason: Reason) {
+    var (tracker, tag) = Self.leave(reason)
+    let outcomes = tracker.looked(for: .typeA, found: [tag])
+    #expect(outcomes.map(\.isToBeRead) == [true])
+  }
+
+  @Test(arguments: Reason.allCases) func itIsNobodysOnceNoTagsWereWanted(reason: Reason) {
+    var (tracker, tag) = Self.leave(reason)
+    // A look for something else says nothing of it.
+    _ = tracker.looked(for: .typeB, found: [])
+    _ = tracker.looked(for: .typeB, found: [])
+    tracker.stop()
+    tracker.stop()
+    for _ in 1...5 { #expect(tracker.looked(for: .typeA, found: [tag]) == []) }
+    for _ in 1...PlacementTracker.missesUntilAway { _ = tracker.looked(for: .typeA, found: []) }
+    let outcomes = tracker.looked(for: .typeA, found: [tag])
+    #expect(outcomes.map(\.isToBeRead) == [true])
+  }
+
+  /// Nor one that has come and gone.
+  @Test(arguments: Reason.allCases) func whatIsAwayCostsTheNextOneNothing(reason: Reason) {
+    var (tracker, tag) = Self.leave(reason)
+    for _ in 1...PlacementTracker.missesUntilAway { _ = tracker.looked(for: .typeA, found: []) }
+    tracker.stop()
+    #expect(!tracker.isQuiet(.typeA))
+    let outcomes = tracker.looked(for: .typeA, found: [tag])
+    #expect(outcomes.map(\.isToBeRead) == [true])
+  }
+
+  /// With the tag on the reader before it looks, the second command is the look, and reading begins with the third.
+  @Test func theReaderFailsWhileItIsReadAndSomebodyElseComesBeforeItWorksAgain() async throws {
+    let rig = try await ReaderRig()
+    try await rig.isReady()
+    try await rig.isAsleep()
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/before")))
+    await rig.simulator.add(.silence(from: 3))
+    await rig.process.setScanning(true)
+    try await rig.next("a reader that has failed") { if case .state(.failed) = $0 { true } else { nil } }
+    await rig.process.setScanning(false)
+    try await rig.expect(.stopped)
+    await rig.simulator.clearFaults()
+    await rig.process.setScanning(true)
+    try await rig.expect(.scanning(true))
+    try await rig.commands(20)
+    await rig.simulator.removeAll()
+    try await rig.commands(20)
+    let after = try uri("https://example.com/after")
+    await rig.simulator.place(try .type2(.ntag213, message: after))
+    #expect(try await rig.message().message == after)
+    await rig.stop()
+  }
+}

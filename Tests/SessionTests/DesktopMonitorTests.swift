@@ -1,0 +1,196 @@
+import Bus
+import EventLoop
+import Glibc
+import Rig
+import ScanGate
+import Session
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct DesktopMonitorTests {
+  /// A bus, and a monitor on it.
+  private struct Desk {
+    let bus: PrivateBus
+    let directory: TemporaryDirectory
+    let monitor: DesktopMonitor
+    private let changes: AsyncStream<DesktopState>
+    var address: BusAddress { BusAddress(bus.address) }
+
+    init(followsCameras: Bool = false, timeout: Duration = .seconds(5)) async throws {
+      bus = try await PrivateBus.start()
+      directory = try TemporaryDirectory()
+      var options = DesktopMonitor.Options(
+        directories: SystemDirectories(environment: [
+          "TAGROUTE_DEV": directory.file("dev"), "TAGROUTE_SYS": directory.file("sys"),
+        ]))
+      options.connectorInterval = .milliseconds(20)
+      options.followsCameras = followsCameras
+      options.timeout = timeout
+      let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "monitor"))
+      monitor = DesktopMonitor(connection, options: options)
+      changes = monitor.states
+    }
+
+    func start() async throws {
+      try await monitor.start()
+      await monitor.settle(within: .seconds(30))
+    }
+
+    /// Waits for a state that is as the test expects it.
+    func until(_ isExpected: (DesktopState) -> Bool) async throws {
+      if isExpected(await monitor.state) { return }
+      for await state in changes where isExpected(state) { return }
+      throw RigError("the stream of states ended")
+    }
+  }
+
+  @Test(arguments: ScreenSaver.allCases) func itFollowsEverySaver(_ kind: ScreenSaver) async throws {
+    let desk = try await Desk()
+    try await desk.start()
+    #expect(await desk.monitor.state.locked == .unknown)
+    let saver = try await ScreenSaverStandIn.start(kind.rawValue, on: desk.address)
+    try await desk.until { $0.locked == .no }
+    try await saver.setActive(true)
+    try await desk.until { $0.locked == .yes }
+    try await saver.setActive(false)
+    try await desk.until { $0.locked == .no }
+    await saver.stop()
+    try await desk.until { $0.locked == .unknown }
+  }
+
+  @Test(arguments: [("org.freedesktop.ScreenSaver", "/ScreenSaver"), ("org.mate.ScreenSaver", "/")])
+  func itFindsSaversWhereOthersHaveTheirObject(_ name: String, _ path: String) async throws {
+    let desk = try await Desk()
+    let saver = try await ScreenSaverStandIn.start(
+      name, on: desk.address, isActive: true, at: try ObjectPath(path))
+    try await desk.start()
+    #expect(await desk.monitor.state.locked == .yes)
+    await saver.stop()
+  }
+
+  @Test func aSaverThatEndsWhileActiveKeepsTheSessionLocked() async throws {
+    let desk = try await Desk()
+    let first = try await ScreenSaverStandIn.start(on: desk.address, isActive: true)
+    try await desk.start()
+    #expect(await desk.monitor.state.locked == .yes)
+    await first.stop()
+    try await desk.until { $0.lockReasons.first?.contains("ended while") == true }
+    let second = try await ScreenSaverStandIn.start(on: desk.address)
+    await second.asked()
+    // Its answer is on its way; what it says then is behind that.
+    try await second.setActive(true)
+    try await desk.until { $0.lockReasons == ["org.gnome.ScreenSaver is active"] }
+    try await second.setActive(false)
+    try await desk.until { $0.locked == .no }
+    await second.stop()
+  }
+
+  @Test func aSaverThatIsThereToBeInhibitedSaysNothingAndHoldsNobodyUp() async throws {
+    let desk = try await Desk()
+    let saver = try await ScreenSaverStandIn.start("org.freedesktop.ScreenSaver", on: desk.address, isActive: nil)
+    try await desk.start()
+    #expect(await desk.monitor.state.locked == .unknown)
+    try await saver.setActive(true)
+    try await desk.until { $0.locked == .yes }
+    await saver.stop()
+  }
+
+  @Test func aSaverThatAnswersNothingHoldsNobodyUpForLong() async throws {
+    let desk = try await Desk(timeout: .milliseconds(100))
+    let connection = try await Connection.open(desk.address, on: EventLoop(label: "mute"))
+    let mute = ExportedMethod("GetActive", out: [Argument("active", "b")]) { _ in
+      try await Task.sleep(for: .seconds(600))
+      return [.boolean(false)]
+    }
+    try await connection.export(
+      [ExportedInterface("org.xfce.ScreenSaver", methods: [mute])], at: "/org/xfce/ScreenSaver")
+    _ = try await connection.requestName("org.xfce.ScreenSaver")
+    try await desk.start()
+    #expect(await desk.monitor.state.locked == .unknown)
+    await connection.close()
+  }
+
+  @Test func nobodyButTheOwnerOfTheNameIsHeard() async throws {
+    let desk = try await Desk()
+    let saver = try await ScreenSaverStandIn.start(on: desk.address)
+    let other = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desk.address)
+    try await desk.start()
+    try await other.pretend(true, of: "org.gnome.ScreenSaver")
+    try await other.setActive(true)
+    try await desk.until { $0.locked == .yes }
+    #expect(await desk.monitor.state.lockReasons == ["org.mate.ScreenSaver is active"])
+    await saver.stop()
+    await other.stop()
+  }
+
+  @Test func itFollowsMutterAndTheRadios() async throws {
+    let desk = try await Desk()
+    let mutter = try await PropertyStandIn.start(
+      "org.gnome.Mutter.DisplayConfig", "PowerSaveMode", .int32(3), on: desk.address)
+    let radios = try await PropertyStandIn.start(
+      "org.gnome.SettingsDaemon.Rfkill", "AirplaneMode", .boolean(false), on: desk.address)
+    try await desk.start()
+    #expect(await desk.monitor.state.displayOff == .yes)
+    #expect(await desk.monitor.state.airplaneMode == .no)
+    await mutter.set(.int32(0))
+    try await desk.until { $0.displayOff == .no }
+    await mutter.set(.int32(-1))
+    try await desk.until { $0.displayOff == .unknown }
+    await mutter.set(.int32(1))
+    try await desk.until { $0.displayOff == .yes }
+    await mutter.stop()
+    try await desk.until { $0.displayOff == .unknown }
+    await radios.set(.boolean(true))
+    try await desk.until { $0.airplaneMode == .yes }
+    await radios.stop()
+    try await desk.until { $0.airplaneMode == .unknown }
+  }
+
+  @Test func itLooksAtTheConnectorsAsLongAsThatMatters() async throws {
+    let desk = try await Desk()
+    func power(_ word: String) throws { try desk.directory.write("\(word)\n", to: "sys/class/drm/card0-eDP-1/dpms") }
+    try desk.directory.write("connected\n", to: "sys/class/drm/card0-eDP-1/status")
+    try power("On")
+    try await desk.start()
+    #expect(await desk.monitor.state.displayOff == .unknown)
+    await desk.monitor.setWanted(true)
+    try await desk.until { $0.displayOff == .no }
+    try power("Off")
+    try await desk.until { $0.displayOff == .yes }
+    // Behind a lock it matters where tags are held.
+    await desk.monitor.declare(locked: true)
+    try power("On")
+    try await desk.until { $0.displayOff == .no }
+    await desk.monitor.declare(locked: false)
+    try power("Off")
+    try await desk.until { $0.displayOff == .yes }
+    // What was seen is not true for ever, and what happens while nobody wants to know is seen at once when somebody does.
+    await desk.monitor.setWanted(false)
+    try await desk.until { $0.displayOff == .unknown }
+    await desk.monitor.setWanted(true)
+    try await desk.until { $0.displayOff == .yes }
+    await desk.monitor.setWanted(false)
+    try power("On")
+    await desk.monitor.setWanted(true)
+    try await desk.until { $0.displayOff == .no }
+  }
+
+  @Test func itFollowsCamerasThatComeAndGo() async throws {
+    let desk = try await Desk(followsCameras: true)
+    try desk.directory.write("", to: "dev/null0")
+    try await desk.start()
+    try await desk.monitor.startCameras()
+    try await desk.until { $0.camera == .no }
+    let path = try desk.directory.write("", to: "dev/video3")
+    let camera = open(path, O_RDONLY | O_CLOEXEC)
+    try await desk.until { $0.camera == .yes }
+    close(camera)
+    try await desk.until { $0.camera == .no }
+    unlink(path)
+    // Whoever comes under the same name is watched anew.
+    let next = open(try desk.directory.write("", to: "dev/video3"), O_RDONLY | O_CLOEXEC)
+    try await desk.until { $0.camera == .yes }
+    close(next)
+    try await desk.until { $0.camera == .no }
+  }
+}

@@ -1,0 +1,178 @@
+import ScanGate
+import Testing
+
+@testable import Session
+
+@Suite struct DesktopStateTests {
+  private static let gnome = DesktopPeer.screenSaver(.gnome)
+  private static let kde = DesktopPeer.screenSaver(.freedesktop)
+
+  private static func state(_ events: [DesktopState.Event]) -> DesktopState {
+    events.reduce(into: DesktopState()) { $0.handle($1) }
+  }
+
+  @Test func aSaverSaysWhetherTheSessionIsLocked() {
+    var state = DesktopState()
+    #expect(state.locked == .unknown)
+    state.handle(.owner(Self.gnome, ":1.1"))
+    #expect(state.locked == .unknown)
+    state.handle(.said(Self.gnome, .no, by: ":1.1"))
+    #expect(state.locked == .no)
+    state.handle(.said(Self.gnome, .yes, by: ":1.1"))
+    #expect(state.locked == .yes)
+    #expect(state.lockReasons == ["org.gnome.ScreenSaver is active"])
+    state.handle(.said(Self.gnome, .no, by: ":1.1"))
+    #expect(state.locked == .no)
+    state.handle(.owner(Self.gnome, nil))
+    #expect(state.locked == .unknown)
+  }
+
+  @Test(arguments: [nil, ":1.2"]) func aSaverThatEndsWhileItIsActiveHasNotBeenUnlocked(_ next: String?) {
+    var state = Self.state([.owner(Self.gnome, ":1.1"), .said(Self.gnome, .yes, by: ":1.1"), .owner(Self.gnome, next)])
+    #expect(state.locked == .yes)
+    state.handle(.owner(Self.gnome, ":1.2"))
+    state.handle(.said(Self.gnome, .no, by: ":1.2"))
+    #expect(state.locked == .yes)
+    // It is locked and unlocked once.
+    state.handle(.said(Self.gnome, .yes, by: ":1.2"))
+    state.handle(.said(Self.gnome, .no, by: ":1.2"))
+    #expect(state.locked == .no)
+  }
+
+  @Test func unlockEndsWhatWasKeptOfASaverAndNothingElse() {
+    var state = Self.state([.owner(Self.gnome, ":1.1"), .said(Self.gnome, .yes, by: ":1.1")])
+    state.handle(.declared(locked: false))
+    #expect(state.locked == .yes)
+    state.handle(.owner(Self.gnome, nil))
+    #expect(state.locked == .yes)
+    #expect(state.lockReasons.first?.contains("tagroute session unlock") == true)
+    state.handle(.declared(locked: false))
+    #expect(state.locked == .no)
+  }
+
+  @Test func aSaverThatCannotTellIsUnknown() {
+    var state = Self.state([.owner(Self.kde, ":1.1"), .said(Self.kde, .unknown, by: ":1.1")])
+    #expect(state.locked == .unknown)
+    // One that stops answering while it is active has not been unlocked either.
+    state.handle(.said(Self.kde, .yes, by: ":1.1"))
+    state.handle(.said(Self.kde, .unknown, by: ":1.1"))
+    #expect(state.locked == .yes)
+  }
+
+  @Test func theCompositorCountsBeforeTheConnectors() {
+    var state = Self.state([.connectors(.no), .connectors(.yes)])
+    #expect(state.displayOff == .yes)
+    #expect(state.needsConnectors)
+    state.handle(.owner(.displayPower, ":1.1"))
+    state.handle(.said(.displayPower, .no, by: ":1.1"))
+    #expect(state.displayOff == .no)
+    #expect(!state.needsConnectors)
+    state.handle(.said(.displayPower, .unknown, by: ":1.1"))
+    #expect(state.displayOff == .yes)
+    state.handle(.said(.displayPower, .yes, by: ":1.1"))
+    state.handle(.said(.displayPower, .no, by: ":1.9"))
+    #expect(state.displayOff == .yes)
+    state.handle(.owner(.displayPower, nil))
+    #expect(state.displayOff == .yes)
+    // Behind a lock tags may be held.
+    state.handle(.declared(locked: true))
+    #expect(state.needsConnectors)
+  }
+
+  @Test func connectorsThatHaveNeverBeenOnSayNothingWithOff() {
+    #expect(Self.state([.connectors(.yes)]).displayOff == .unknown)
+    #expect(Self.state([.connectors(.no), .connectors(.unknown), .connectors(.yes)]).displayOff == .yes)
+  }
+
+  // MARK: All sequences
+
+  /// Two processes that own a saver's name one after the other, another saver, and the user.
+  private static let events: [DesktopState.Event] = [
+    .owner(gnome, nil), .owner(gnome, "a"), .owner(gnome, "b"),
+    .said(gnome, .yes, by: "a"), .said(gnome, .no, by: "a"), .said(gnome, .unknown, by: "a"),
+    .said(gnome, .yes, by: "b"), .said(gnome, .no, by: "b"),
+    .owner(kde, "c"), .owner(kde, nil), .said(kde, .yes, by: "c"), .said(kde, .no, by: "c"),
+    .declared(locked: true), .declared(locked: false),
+  ]
+
+  /// What the rules say, read backwards from the end: an account of its own, slow and plain.
+  private static func expected(_ history: ArraySlice<DesktopState.Event>) -> Fact {
+    var hasDenial = false
+    if case .declared(let locked)? = history.last(where: { if case .declared = $0 { true } else { false } }) {
+      if locked { return .yes }
+      hasDenial = true
+    }
+    for peer in [gnome, kde] {
+      switch word(of: peer, history) {
+      case .yes: return .yes
+      case .no: hasDenial = true
+      case .unknown: break
+      }
+    }
+    return hasDenial ? .no : .unknown
+  }
+
+  private static func word(of peer: DesktopPeer, _ history: ArraySlice<DesktopState.Event>) -> Fact {
+    // Every "active" counts until it is taken back: by the same process, without another in between, or by the user once that
+    // process has left.
+    var owner: String?
+    var present = Fact.unknown
+    var left = false
+    for event in history {
+      switch event {
+      case .owner(peer, let new) where new != owner:
+        left = left || present == .yes
+        (owner, present) = (new, .unknown)
+      case .said(peer, let fact, let sender) where sender == owner:
+        switch (fact, present) {
+        case (.no, .yes): (present, left) = (.no, false)
+        case (.unknown, .yes): break
+        default: present = fact
+        }
+      case .said(peer, .yes, _): left = true
+      case .declared(false): left = false
+      default: break
+      }
+    }
+    return left ? .yes : present
+  }
+
+  @Test func allSequencesUpToFiveEvents() {
+    var count = 0
+    var violations: [[DesktopState.Event]] = []
+    func walk(_ state: DesktopState, _ history: [DesktopState.Event]) {
+      count += 1
+      if state.locked != Self.expected(history[...]) || state.lockReasons.isEmpty == (state.locked == .yes) {
+        violations.append(history)
+      }
+      guard history.count < 5, violations.count < 5 else { return }
+      for event in Self.events {
+        var next = state
+        next.handle(event)
+        walk(next, history + [event])
+      }
+    }
+    walk(DesktopState(), [])
+    #expect(violations.isEmpty)
+    #expect(count == (0...5).reduce(0) { sum, length in sum + (0..<length).reduce(1) { product, _ in product * 14 } })
+  }
+
+  /// What must hold whatever the rules: nobody's leaving unlocks, and nobody but a saver or the user does.
+  @Test func nothingButAWordUnlocks() {
+    func walk(_ state: DesktopState, _ depth: Int) {
+      guard depth > 0 else { return }
+      for event in Self.events {
+        var next = state
+        next.handle(event)
+        if state.locked == .yes && next.locked != .yes {
+          switch event {
+          case .said(_, .no, _), .declared(locked: false): break
+          default: Issue.record("\(event) unlocked \(state)")
+          }
+        }
+        walk(next, depth - 1)
+      }
+    }
+    walk(DesktopState(), 5)
+  }
+}

@@ -1,0 +1,81 @@
+import Rig
+import ScanGate
+import Testing
+
+@testable import Session
+
+@Suite struct DisplayConnectorTests {
+  @Test(arguments: [
+    ([], Fact.unknown),
+    (["disconnected Off"], .unknown),
+    (["connected On"], .no),
+    (["connected Off"], .yes),
+    (["connected Standby", "connected Suspend", "disconnected On"], .yes),
+    (["connected Off", "connected On"], .no),
+    (["connected Off", "connected 3"], .no),
+    (["unknown Off"], .unknown),
+  ])
+  func theyAreOffWhereAllThatAreConnectedAre(_ words: [String], _ expected: Fact) {
+    let connectors = words.map { text in
+      let parts = text.split(separator: " ").map(String.init)
+      return DisplayConnector(status: parts[0], power: parts[1])
+    }
+    #expect(DisplayConnector.areOff(connectors) == expected)
+  }
+
+  @Test func theyAreLookedAtAsLongAsThatIsNeeded() async throws {
+    let directory = try TemporaryDirectory()
+    try directory.write("connected\n", to: "drm/card0-DP-1/status")
+    try directory.write("On\n", to: "drm/card0-DP-1/dpms")
+    let (facts, telling) = AsyncStream.makeStream(of: Fact.self)
+    var told = facts.makeAsyncIterator()
+    let watch = ConnectorWatch(folder: directory.file("drm"), interval: .milliseconds(5)) { telling.yield($0) }
+    #expect(await watch.pause == nil)
+    await watch.setNeeded(true)
+    #expect(await told.next() == .no)
+    #expect(await watch.pause == .milliseconds(5))
+    try directory.write("Off\n", to: "drm/card0-DP-1/dpms")
+    #expect(await told.next() == .yes)
+    await watch.setNeeded(false)
+    #expect(await told.next() == .unknown)
+    #expect(await watch.pause == nil)
+    await watch.setNeeded(true)
+    #expect(await told.next() == .yes)
+  }
+
+  @Test func aDriverThatComesLaterIsFound() async throws {
+    let directory = try TemporaryDirectory()
+    let (facts, telling) = AsyncStream.makeStream(of: Fact.self)
+    let watch = ConnectorWatch(
+      folder: directory.file("drm"), interval: .seconds(3600), longInterval: .milliseconds(5)
+    ) { telling.yield($0) }
+    await watch.setNeeded(true)
+    #expect(await watch.pause == .milliseconds(5))
+    try directory.write("connected\n", to: "drm/card0-DP-1/status")
+    try directory.write("On\n", to: "drm/card0-DP-1/dpms")
+    var told = facts.makeAsyncIterator()
+    #expect(await told.next() == .no)
+    while await watch.pause != .seconds(3600) { await Task.yield() }
+  }
+
+  @Test func theyAreReadFromWhereTheKernelShowsThem() throws {
+    let directory = try TemporaryDirectory()
+    #expect(DisplayConnector.present(in: directory.file("drm")) == [])
+    // The card itself, a render node, a connector without its power, one of which all is there, and an endless one.
+    try directory.write("connected\n", to: "drm/card0/status")
+    try directory.write("On\n", to: "drm/card0/dpms")
+    try directory.write("", to: "drm/renderD128/dev")
+    try directory.write("connected\n", to: "drm/card0-DP-1/status")
+    try directory.write("connected\n", to: "drm/card0-eDP-1/status")
+    try directory.write("Off\n", to: "drm/card0-eDP-1/dpms")
+    try directory.write("disconnected\n", to: "drm/card0-HDMI-A-1/status")
+    try directory.write(String(repeating: "x", count: 100_000), to: "drm/card0-HDMI-A-1/dpms")
+    let found = Set(DisplayConnector.present(in: directory.file("drm")))
+    let endless = String(repeating: "x", count: 32)
+    #expect(
+      found == [
+        DisplayConnector(status: "connected", power: "Off"),
+        DisplayConnector(status: "disconnected", power: endless),
+      ])
+  }
+}

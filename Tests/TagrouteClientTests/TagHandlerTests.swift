@@ -1,0 +1,196 @@
+import Bus
+import EventLoop
+import NDEF
+import Names
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// An app that serves by the library, called as the agent and the desktop call it.
+@Suite(.timeLimit(.minutes(5))) struct TagHandlerTests {
+  private static let id = "org.example.My-Menu"
+  private static let path: ObjectPath = "/org/example/My_Menu"
+  private static let link = "https://menu.example.com/7"
+
+  private let bus: PrivateBus
+  private let client: Connection
+
+  init() async throws {
+    bus = try await PrivateBus.start()
+    client = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "test-client"))
+  }
+
+  /// Serves, and returns when the app has its name.
+  private func serve(
+    _ open: @escaping @Sendable (TagOpening) async throws -> Void
+  ) async throws -> Task<Void, any Error> {
+    let owners = try await client.owners(of: Self.id)
+    let serving = Task { [bus] in try await TagHandler.serve(Self.id, on: BusAddress(bus.address), open) }
+    for await case .some in owners { break }
+    return serving
+  }
+
+  private func handleTag(
+    _ uri: String = TagHandlerTests.link, _ message: [UInt8], _ data: [String: Value] = [:]
+  ) async throws(BusError) {
+    _ = try await client.call(
+      Self.id, Self.path, Names.Handler.interface, Names.Handler.handleTag,
+      [.string(uri), .bytes(message), .dictionary(data)], timeout: .seconds(180))
+  }
+
+  private func application(_ member: String, _ arguments: [Value]) async throws(BusError) {
+    _ = try await client.call(Self.id, Self.path, Names.Handler.applicationInterface, member, arguments)
+  }
+
+  @Test func `a tag opens the app with its message, and the reply is what the app has taken`() async throws {
+    let (openings, opened) = AsyncStream.makeStream(of: TagOpening.self)
+    let (taken, take) = AsyncStream.makeStream(of: Void.self)
+    let (events, event) = AsyncStream.makeStream(of: String.self)
+    let serving = try await serve { opening in
+      opened.yield(opening)
+      for await _ in taken {}
+      event.yield("taken")
+    }
+    let message = NDEFMessage(
+      records: NDEFMessage.uri(Self.link).records + [.wellKnown("T", payload: [2, 0x65, 0x6E])])
+    let data: [String: Value] = [
+      "activation-token": .string("t"), "desktop-startup-id": .string("t"), "tap-id": .string("id"), "later": .byte(1),
+    ]
+    let call = Task {
+      try await handleTag(Self.link, try message.encoded(), data)
+      event.yield("answered")
+    }
+    #expect(
+      await openings.first { _ in true }
+        == TagOpening(uri: Self.link, message: message, activationToken: "t", tapID: "id"))
+    take.finish()
+    try await call.value
+    event.finish()
+    #expect(await events.reduce(into: []) { $0.append($1) } == ["taken", "answered"])
+    serving.cancel()
+    await #expect(throws: CancellationError.self) { try await serving.value }
+  }
+
+  @Test func `without a tag the message is one empty record`() async throws {
+    let (openings, opened) = AsyncStream.makeStream(of: TagOpening.self)
+    let serving = try await serve { opened.yield($0) }
+    let data = Value.dictionary(["desktop-startup-id": .string("t")])
+    try await application("Activate", [data])
+    try await application("Open", [.strings(["https://a.example/", "https://b.example/"]), data])
+    opened.finish()
+    #expect(
+      await openings.reduce(into: []) { $0.append($1) } == [
+        TagOpening(activationToken: "t"), TagOpening(uri: "https://a.example/", activationToken: "t"),
+        TagOpening(uri: "https://b.example/", activationToken: "t"),
+      ])
+    #expect(TagOpening().message == .empty)
+    serving.cancel()
+  }
+
+  private struct Closed: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  @Test func `what the app throws is the answer, in its own words, bounded`() async throws {
+    let serving = try await serve { opening in
+      if opening.uri == "bus:" { throw BusError(name: "org.example.Error.Closed", message: "closed") }
+      throw Closed(
+        description: opening.uri == "long:" ? String(repeating: "x\0", count: 9999) : "the kitchen is closed")
+    }
+    let message = try NDEFMessage.empty.encoded()
+    for (uri, name, words) in [
+      (Self.link, Names.Errors.failed, "the kitchen is closed"), ("bus:", "org.example.Error.Closed", "closed"),
+      ("long:", Names.Errors.failed, String(repeating: "x", count: 250)),
+    ] {
+      let error = await #expect(throws: BusError.self) { try await handleTag(uri, message) }
+      #expect(error == BusError(name: name, message: words))
+    }
+    serving.cancel()
+  }
+
+  @Test func `a hostile caller is refused, and the app hears nothing of it`() async throws {
+    let serving = try await serve { Issue.record("opened with \($0)") }
+    let record: [UInt8] = [0xC5, 0, 0, 0x10, 0, 0]
+    for (uri, message, name) in [
+      (Self.link, [], BusError.Name.invalidArguments), (Self.link, [0xFF], BusError.Name.invalidArguments),
+      (String(repeating: "a", count: 8193), [0xD0, 0, 0], BusError.Name.invalidArguments),
+      (Self.link, record + [UInt8](repeating: 0, count: 1 << 20), BusError.Name.invalidArguments),
+      (Self.link, [UInt8](repeating: 0, count: 2 << 20), BusError.Name.limitsExceeded),
+    ] {
+      let error = await #expect(throws: BusError.self) { try await handleTag(uri, message) }
+      #expect(error?.name == name, "\(message.prefix(8)): \(String(describing: error))")
+    }
+    let many = Value.strings(Array(repeating: "https://a.example/", count: 65))
+    await #expect(throws: BusError.self) { try await application("Open", [many, .dictionary([:])]) }
+    await #expect(throws: BusError.self) {
+      try await application("ActivateAction", [.string("quit"), .array(element: "v", []), .dictionary([:])])
+    }
+    serving.cancel()
+  }
+
+  @Test func `no more than sixteen wait`() async throws {
+    let (taken, take) = AsyncStream.makeStream(of: Void.self)
+    let serving = try await serve { _ in for await _ in taken {} }
+    let message = try NDEFMessage.empty.encoded()
+    let names = await withTaskGroup { group in
+      for _ in 0..<17 {
+        group.addTask {
+          do throws(BusError) {
+            try await handleTag(Self.link, message)
+            return ""
+          } catch { return error.name }
+        }
+      }
+      var names: [String] = []
+      for await name in group {
+        names.append(name)
+        take.finish()
+      }
+      return names
+    }
+    #expect(names.filter { $0 == BusError.Name.limitsExceeded }.count == 1)
+    #expect(names.filter(\.isEmpty).count == 16)
+    serving.cancel()
+  }
+
+  @Test func `a second one is told that the app runs, and one whose bus goes ends`() async throws {
+    let serving = try await serve { _ in }
+    let second = await #expect(throws: BusError.self) {
+      try await TagHandler.serve(Self.id, on: BusAddress(bus.address)) { _ in }
+    }
+    #expect(second?.name == "org.freedesktop.DBus.Error.NameExists")
+    try await bus.stop()
+    let end = await #expect(throws: BusError.self) { try await serving.value }
+    #expect(end?.isDisconnected == true)
+  }
+
+  @Test func `what an app has taken is answered though it ends then`() async throws {
+    let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    let serving = try await serve { _ in end.finish() }
+    let ending = Task {
+      for await _ in ends {}
+      serving.cancel()
+    }
+    try await handleTag(Self.link, try NDEFMessage.empty.encoded())
+    await ending.value
+    await #expect(throws: CancellationError.self) { try await serving.value }
+  }
+
+  /// The example reads its standard input by the library.
+  @Test(
+    arguments: [
+      ([0xD1, 1, 3, 0x55, 4, 0x61, 0x62], ["link: https://menu.example.com/7", "record 1: 1 U: .ab"]),
+      ([], ["link: https://menu.example.com/7", "record 1: 0 : "]),
+      ([0xD1, 1, 3, 0x55], nil),
+      ([0xC5, 0, 0, 0x10, 0, 0] + [UInt8](repeating: 0, count: 1 << 20), nil),
+    ] as [([UInt8], [String]?)])
+  func `the message of a program that is started is its standard input`(input: [UInt8], lines: [String]?) async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write(input, to: "message")
+    let (status, printed, _) = try await ChildProcess.run(
+      "/bin/sh",
+      ["-c", "\"$0\" \"$1\" < \"$2\" 2> /dev/null", try BuiltProducts.program("tag-handler"), Self.link, file])
+    #expect((status == .exited(0)) == (lines != nil))
+    if let lines { #expect(printed.split(separator: "\n").map(String.init) == lines) }
+  }
+}
