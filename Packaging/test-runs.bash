@@ -25,15 +25,30 @@ run_tests() {
   timeout --verbose 20m swift test --skip-build "${options[@]}" "$@" 2>&1 | tee --append "$logs/result" || status=$?
 }
 
+# The names of the tests that failed, and of those that had not ended when the run did.
+failed_tests() {
+  sed -nE 's/^.*✘ Test "?([A-Za-z0-9_]+).*$/\1/p' "$logs/result" | sort -u
+}
+unfinished_tests() {
+  comm -23 \
+    <(sed -nE 's/^.*◇ Test "?([A-Za-z0-9_]+)\(.* started\.$/\1/p' "$logs/result" | sort -u) \
+    <(sed -nE 's/^.*[✔✘➜] Test "?([A-Za-z0-9_]+)\(.* (passed|failed|skipped).*$/\1/p' "$logs/result" | sort -u)
+}
+
+# What failed is said last: a log reader that shows the end of a long output shows it.
 finish_tests() {
   if [ "$status" != 0 ]; then
-    grep -oE '✘ Test "?[A-Za-z0-9_]+' "$logs/result" | sed -E 's/.* "?//' | sort -u | while read -r name; do
+    { failed_tests; unfinished_tests; } | sort -u | while read -r name; do
       for log in "$logs/$name".*.log; do
         [ -s "$log" ] || continue
         echo "--- $(basename "$log")"
-        tail -n 100 "$log"
+        tail -n 40 "$log"
       done
     done
+    echo "=== failed"
+    grep -E '✘ (Test|Suite) |error:|timeout: sending|Fatal error|WARNING: ThreadSanitizer|SUMMARY: ' "$logs/result" | tail -n 60
+    unfinished_tests | head -n 40 | sed 's/^/had not ended: /'
+    echo "exit status $status"
   fi
   exit "$status"
 }
