@@ -42,11 +42,11 @@ finish_tests() {
       for log in "$logs/$name".*.log; do
         [ -s "$log" ] || continue
         echo "--- $(basename "$log")"
-        tail -n 40 "$log"
+        tail -n 40 "$log" | cut -c 1-400
       done
     done
     echo "=== failed"
-    grep -E '✘ (Test|Suite) |error:|timeout: sending|Fatal error|WARNING: ThreadSanitizer|SUMMARY: ' "$logs/result" | tail -n 60
+    grep -E '✘ (Test|Suite) |error:|timeout: sending|Fatal error|WARNING: ThreadSanitizer|SUMMARY: ' "$logs/result" | tail -n 60 | cut -c 1-400
     unfinished_tests | head -n 40 | sed 's/^/had not ended: /'
     echo "exit status $status"
   fi

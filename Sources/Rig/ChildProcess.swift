@@ -15,6 +15,10 @@ public final class ChildProcess: Sendable {
     case signalled(Int32)
   }
 
+  /// How long something may take before it counts as something that never comes. It measures nothing: a busy machine with a
+  /// sanitizer needs half a minute for what takes a second elsewhere.
+  public static let patience = Duration.seconds(120)
+
   /// The process id.
   public let identifier: Int32
   /// The program's name, for messages.
@@ -59,7 +63,7 @@ public final class ChildProcess: Sendable {
   ///   - text: what the line must contain.
   ///   - index: how many lines of the log to pass over.
   /// - Returns: the line.
-  /// - Throws: `RigError` with the log where the process ends, or half a minute passes, without it.
+  /// - Throws: `RigError` with the log where the process ends, or ``patience`` passes, without it.
   @discardableResult
   public func line(containing text: String, after index: Int = 0) async throws -> String {
     try await output.line(after: index) { $0.contains(text) }
@@ -71,7 +75,7 @@ public final class ChildProcess: Sendable {
   ///   - index: how many lines of the log to pass over.
   ///   - matches: whether a line is the one.
   /// - Returns: the line.
-  /// - Throws: `RigError` with the log where the process ends, or half a minute passes, without it.
+  /// - Throws: `RigError` with the log where the process ends, or ``patience`` passes, without it.
   public func line(after index: Int = 0, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String
   {
     try await output.line(after: index, matching: matches)
@@ -79,11 +83,11 @@ public final class ChildProcess: Sendable {
 
   /// Waits for the end.
   ///
-  /// - Parameter limit: how long it may take, by default half a minute.
+  /// - Parameter limit: how long it may take, by default ``patience``.
   /// - Returns: how it ended.
   /// - Throws: `RigError` with the log where it still runs then.
   @discardableResult
-  public func exit(within limit: Duration = .seconds(30)) async throws -> ExitStatus {
+  public func exit(within limit: Duration = patience) async throws -> ExitStatus {
     try await output.exit(within: limit)
   }
 

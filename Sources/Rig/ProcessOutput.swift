@@ -98,13 +98,23 @@ actor ProcessOutput {
 
   private func received(_ bytes: ArraySlice<UInt8>, isOutput: Bool) {
     if let logFile { bytes.withUnsafeBytes { _ = write(logFile.rawValue, $0.baseAddress, $0.count) } }
-    partial[isOutput, default: []] += bytes
-    var buffer = partial[isOutput, default: []][...]
-    while let newline = buffer.firstIndex(of: UInt8(ascii: "\n")) {
-      append(Line(text: String(decoding: buffer[..<newline], as: UTF8.self), isOutput: isOutput))
-      buffer = buffer[(newline + 1)...]
+    // Only what is new is looked through: a line may be megabytes long, and comes in pieces.
+    var rest = bytes
+    while let length = ProcessOutput.lengthOfLine(rest) {
+      partial[isOutput, default: []] += rest.prefix(length)
+      append(Line(text: String(decoding: partial[isOutput, default: []], as: UTF8.self), isOutput: isOutput))
+      partial[isOutput] = []
+      rest = rest.dropFirst(length + 1)
     }
-    partial[isOutput] = Array(buffer)
+    partial[isOutput, default: []] += rest
+  }
+
+  /// - Returns: how many bytes stand before the first newline; nil where there is none.
+  private static func lengthOfLine(_ bytes: ArraySlice<UInt8>) -> Int? {
+    bytes.withUnsafeBytes { buffer in
+      guard let start = buffer.baseAddress, let newline = memchr(start, 0x0A, buffer.count) else { return nil }
+      return UnsafeRawPointer(newline) - start
+    }
   }
 
   private func append(_ line: Line) {
@@ -155,7 +165,11 @@ actor ProcessOutput {
   }
 
   private func failure(_ what: String) -> RigError {
-    RigError("\(name)[\(identifier)] \(what); its log:\n" + lines.suffix(200).map { "  \($0.text)\n" }.joined())
+    let log = lines.suffix(100).map { line in
+      let start = line.text.prefix(400)
+      return "  \(start)\(start.endIndex == line.text.endIndex ? "" : "…")\n"
+    }
+    return RigError("\(name)[\(identifier)] \(what); its log:\n" + log.joined())
   }
 
   func line(after index: Int, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String {
@@ -165,7 +179,7 @@ actor ProcessOutput {
     nextID += 1
     return try await withCheckedThrowingContinuation { continuation in
       waiters.append(Waiter(id: id, index: index, matches: matches, continuation: continuation))
-      loop.schedule(after: .seconds(30)) { self.assumeIsolated { $0.expire(line: id) } }
+      loop.schedule(after: ChildProcess.patience) { self.assumeIsolated { $0.expire(line: id) } }
     }
   }
 
@@ -182,7 +196,8 @@ actor ProcessOutput {
 
   private func expire(line id: Int) {
     guard let index = waiters.firstIndex(where: { $0.id == id }) else { return }
-    waiters.remove(at: index).continuation.resume(throwing: failure("did not say within 30 s what was waited for"))
+    waiters.remove(at: index).continuation.resume(
+      throwing: failure("did not say within \(ChildProcess.patience) what was waited for"))
   }
 
   private func expire(exit id: Int, after limit: Duration) {

@@ -125,7 +125,7 @@ struct Desktop {
       do { continuation.yield(try await wait()) } catch { continuation.finish(throwing: error) }
     }
     let limit = Task {
-      try await Task.sleep(for: .seconds(30))
+      try await Task.sleep(for: ChildProcess.patience)
       continuation.finish()
     }
     defer {
