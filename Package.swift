@@ -120,8 +120,9 @@ let package = Package(
     module(
       "CommandLineTool",
       [
-        "AssociationFetch", "Associations", "Bus", "CShims", "EventLoop", "Handlers", "NDEF", "Names", "Rig",
-        "TagrouteClient",
+        "AssociationFetch", "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "KeyFile",
+        "NDEF",
+        "Names", "Rig", "TagrouteClient",
       ]),
     module(
       "Daemon",

@@ -16,7 +16,8 @@ struct Command {
   let run: @Sendable (Arguments, Console) async throws(Failure) -> Int32
 
   static let all: [Command] = [
-    .status, .monitor, .on, .off, .session, .read, .write, .info, .lock, .transceive, .run, .resolve, .handlers,
+    .status, .doctor, .monitor, .on, .off, .session, .read, .write, .info, .lock, .transceive, .run, .resolve,
+    .handlers,
     .inbox, .demo,
   ]
 

@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import Names
 
@@ -8,7 +9,7 @@ struct RuntimeFiles: Sendable {
   private let folder: String
 
   init(folder: String? = nil) {
-    self.folder = folder ?? getenv("TAGROUTE_RUN").map { String(cString: $0) } ?? Names.Files.runtimeDirectory
+    self.folder = folder ?? Names.Files.runtimeDirectory(ProcessEnvironment.current)
   }
 
   /// systemd-udevd listens at its control socket as long as it runs.

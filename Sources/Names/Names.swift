@@ -161,7 +161,12 @@ public enum Names {
     /// Drop-in directories, in the order of their precedence, the last one wins.
     public static let daemonDropIns = ["/usr/lib/tagroute.conf.d", "/run/tagroute.conf.d", "/etc/tagroute.conf.d"]
     /// Where services of the machine show that they run.
-    public static let runtimeDirectory = "/run"
+    ///
+    /// - Parameter environment: `TAGROUTE_RUN` names another place, for tests.
+    /// - Returns: a directory.
+    public static func runtimeDirectory(_ environment: [String: String]) -> String {
+      environment["TAGROUTE_RUN"] ?? "/run"
+    }
     /// What the daemon keeps over a restart.
     public static let daemonState = "/var/lib/tagroute"
     /// Where programs live that no person starts.

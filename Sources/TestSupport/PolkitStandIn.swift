@@ -52,10 +52,24 @@ public actor PolkitStandIn {
       [weak self] call in
       [await self?.answer(call) ?? .boolean(false)]
     }
+    let enumerate = ExportedMethod(
+      "EnumerateActions", in: [Argument("locale", "s")], out: [Argument("actions", "a(ssssssuuua{ss})")]
+    ) { [weak self] _ in [await self?.actions() ?? .strings([])] }
     try await connection.export(
-      [ExportedInterface("org.freedesktop.PolicyKit1.Authority", methods: [check])],
+      [ExportedInterface("org.freedesktop.PolicyKit1.Authority", methods: [check, enumerate])],
       at: "/org/freedesktop/PolicyKit1/Authority")
     _ = try await connection.requestName("org.freedesktop.PolicyKit1")
+  }
+
+  /// What it allows is also all that it knows.
+  private func actions() -> Value {
+    .array(
+      element: "(ssssssuuua{ss})",
+      allowed.sorted().map { action in
+        .structure(
+          [.string(action)] + [Value](repeating: .string(""), count: 5) + [Value](repeating: .uint32(0), count: 3)
+            + [.dictionary(key: "s", value: "s", [])])
+      })
   }
 
   private func answer(_ call: IncomingCall) async -> Value {

@@ -30,7 +30,7 @@ import Testing
 
   @Test(arguments: [
     "status", "monitor", "read", "write", "info", "lock", "transceive", "run", "resolve", "handlers",
-    "inbox", "demo",
+    "inbox", "demo", "doctor",
   ])
   func everyCommandExplainsItself(_ command: String) async throws {
     let result = try await run([command, "--help"])
