@@ -211,9 +211,10 @@ struct TapPolicy {
       return [.move(offer.id, to: .delivered, reason: .none)] + closing + [.announceClosed(offer.id, .delivered)]
     case .failed:
       let reason = outcome.failure ?? .none
-      let showing: [Action] =
-        onScreen[offer.id].map { [.showFailure($0.offer, reason: reason)] } ?? []
-      return [.move(offer.id, to: .failed, reason: reason)] + showing
+      // What has left the screen is not put there again; the list says why.
+      guard let shown = onScreen[offer.id] else { return [.move(offer.id, to: .expired, reason: reason)] }
+      onScreen[offer.id]?.failure = reason
+      return [.move(offer.id, to: .failed, reason: reason), .showFailure(shown.offer, reason: reason)]
     case .unknown: return []
     }
   }

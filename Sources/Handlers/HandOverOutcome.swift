@@ -16,7 +16,7 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
   /// What happened. The raw values are kept in files, and are never given another meaning.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     /// The link leads nowhere; the detail is the route's reason.
-    case nowhere = "refused"
+    case nowhere
     /// The application's desktop entry is gone; the detail is its path.
     case entryMissing = "entry-missing"
     /// Its desktop entry starts something else than when it was offered; the detail is the file and the line.

@@ -248,6 +248,8 @@ public actor Inbox {
       }
     }
     for id in expired { finished.insert(id) }
+    // Where another process has the file, they are its to remove.
+    if !isDegraded { file?.removeAside(before: limit) }
     return expired
   }
 

@@ -42,7 +42,8 @@ extension Inbox {
     return try attempt { store throws(SQLiteError) in try store.list(idPrefix: prefix, limit: limit) }
   }
 
-  /// Removes taps for good, about ``InboxClearing/portion`` of them at most.
+  /// Removes taps for good, about ``InboxClearing/portion`` of them at most; where not only some ids are asked for, also the files of
+  /// earlier inboxes that were put aside.
   ///
   /// - Parameter clearing: which.
   /// - Returns: their ids; as long as it is a whole portion or more, there may be others.
@@ -58,6 +59,7 @@ extension Inbox {
     // The disk may have been full just now.
     guard !isDegraded else { throw .notWritable }
     for id in removed.suffix(64) { finished.insert(id) }
+    if clearing.ids == nil { file?.removeAside(before: clearing.before ?? Timestamp(microseconds: .max)) }
     return removed
   }
 

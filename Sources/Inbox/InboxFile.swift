@@ -51,7 +51,7 @@ struct InboxFile {
 
   /// Renames the database and what SQLite keeps beside it.
   func moveAside(because error: SQLiteError, at time: Timestamp, report: (String) -> Void) throws(SQLiteError) {
-    let kind = error.isDamage ? "damaged" : "unusable"
+    let kind = InboxFile.kindsAside[error.isDamage ? 0 : 1]
     let aside = "\(path).\(kind)-\(time.microseconds)"
     guard rename(path, aside) == 0 else {
       throw SQLiteError(
@@ -59,6 +59,40 @@ struct InboxFile {
     }
     for suffix in ["-wal", "-shm"] { rename(path + suffix, aside + suffix) }
     report("the inbox \(path) is \(kind) (\(error.message)); it is kept as \(aside), and a new one is begun")
+  }
+
+  /// Removes files that ``moveAside(because:at:report:)`` has renamed: what was on tags is in them, too.
+  ///
+  /// - Parameter time: only those that were moved aside before.
+  func removeAside(before time: Timestamp) {
+    guard let stream = opendir(directory) else { return }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      withUnsafeBytes(of: &entry.pointee.d_name) {
+        names.append(String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self))
+      }
+    }
+    for aside in names {
+      guard let moved = InboxFile.kindsAside.lazy.compactMap({ self.time(in: aside, of: $0) }).first, moved < time
+      else {
+        continue
+      }
+      unlinkat(dirfd(stream), aside, 0)
+    }
+  }
+
+  private static let kindsAside = ["damaged", "unusable"]
+
+  /// - Returns: when a file was moved aside; nil where it was not.
+  private func time(in aside: String, of kind: String) -> Timestamp? {
+    let prefix = "\(name).\(kind)-"
+    guard aside.hasPrefix(prefix) else { return nil }
+    let (digits, rest) = (
+      aside.dropFirst(prefix.count).prefix { $0.isNumber }, aside.dropFirst(prefix.count).drop { $0.isNumber }
+    )
+    guard ["", "-wal", "-shm"].contains(rest) else { return nil }
+    return Int64(digits).map(Timestamp.init(microseconds:))
   }
 
   private func makeDirectory() throws(SQLiteError) {

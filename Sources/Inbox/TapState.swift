@@ -7,7 +7,9 @@
 ///    │          │         └─────→ failed ─→ opening ("Try again"), delivered or failed (a late answer)
 ///    └──────────┴─→ opening, dismissed, failed, expired
 /// failed ─→ dismissed, expired
-/// dismissed, expired ─→ opening, expired ─→ dismissed (from the list, later)
+/// dismissed, expired ─→ opening (from the list, later)
+/// dismissed, expired ─→ delivered, expired ─→ expired (a late answer)
+/// expired ─→ dismissed (from the list, later)
 /// ```
 ///
 /// The raw value is what the database and the bus interface hold.
@@ -36,8 +38,8 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
     case .shown: [.opening, .dismissed, .failed, .expired]
     case .opening: [.delivered, .failed]
     case .failed: [.opening, .dismissed, .expired, .delivered, .failed]
-    case .dismissed: [.opening]
-    case .expired: [.opening, .dismissed]
+    case .dismissed: [.opening, .delivered]
+    case .expired: [.opening, .dismissed, .delivered, .expired]
     case .delivered: []
     }
   }

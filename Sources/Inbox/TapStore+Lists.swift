@@ -59,19 +59,22 @@ extension TapStore {
     var removed: [String] = []
     if clearing.includesOnScreen {
       let asked = clearing.ids.map { clearing.onScreen.intersection($0) } ?? clearing.onScreen
-      removed += try remove(asked, of: TapState.allCases.filter { $0 != .opening }, before: end)
+      removed += try remove(asked, where: "state <> '\(TapState.opening.rawValue)'", before: end)
     }
-    let finished = TapState.allCases.filter { !$0.isOpen }
     if let ids = clearing.ids {
-      return try removed + remove(Set(ids).subtracting(clearing.onScreen), of: finished, before: end)
+      let finished = TapStore.finishedStates.map { "state = '\($0.rawValue)' AND \(TapStore.isFinished($0))" }
+      return try removed
+        + remove(Set(ids).subtracting(clearing.onScreen), where: finished.joined(separator: " OR "), before: end)
     }
     let kept = clearing.onScreen.map(SQLiteValue.text)
     let parameters = kept.map { _ in "?" }.joined(separator: ", ")
-    for state in finished where removed.count < limit {
+    for state in TapStore.finishedStates where removed.count < limit {
       let rows = try database.run(
         """
-        DELETE FROM taps WHERE sequence IN
-        (SELECT sequence FROM taps WHERE state = ? AND time < ? AND id NOT IN (\(parameters)) LIMIT ?) RETURNING id
+        DELETE FROM taps WHERE sequence IN (
+          SELECT sequence FROM taps
+          WHERE state = ? AND \(TapStore.isFinished(state)) AND time < ? AND id NOT IN (\(parameters)) LIMIT ?)
+        RETURNING id
         """, [.text(state.rawValue), end] + kept + [.integer(Int64(limit - removed.count))])
       removed += rows.compactMap { $0.first?.asText }
     }
@@ -79,13 +82,12 @@ extension TapStore {
   }
 
   private func remove(
-    _ ids: Set<String>, of states: [TapState], before end: SQLiteValue
+    _ ids: Set<String>, where condition: String, before end: SQLiteValue
   ) throws(SQLiteError) -> [String] {
-    let names = states.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     var removed: [String] = []
     for id in ids {
       let rows = try database.run(
-        "DELETE FROM taps WHERE id = ? AND state IN (\(names)) AND time < ? RETURNING id", [.text(id), end])
+        "DELETE FROM taps WHERE id = ? AND (\(condition)) AND time < ? RETURNING id", [.text(id), end])
       removed += rows.compactMap { $0.first?.asText }
     }
     return removed

@@ -123,8 +123,8 @@ final class TapStore {
   }
 
   /// Those with which nothing happens any more.
-  private static let finishedStates: [TapState] = [.delivered, .dismissed, .expired, .failed]
-  private static func isFinished(_ state: TapState) -> String {
+  static let finishedStates: [TapState] = [.delivered, .dismissed, .expired, .failed]
+  static func isFinished(_ state: TapState) -> String {
     state == .failed ? "reason_code = '\(TapReason.Code.refused.rawValue)'" : "true"
   }
 

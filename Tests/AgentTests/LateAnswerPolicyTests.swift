@@ -37,6 +37,21 @@ struct LateAnswerPolicyTests {
       ])
   }
 
+  @Test mutating func `a refusal of what has left the screen is said in the list`() throws {
+    _ = policy.handle(.closed(offer.id, .expired))
+    let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
+    #expect(
+      policy.handle(.answered(offer, .failed(HandOverFailure(.handlerFailed, "the kitchen is closed")))) == [
+        .move(offer.id, to: .expired, reason: reason)
+      ])
+  }
+
+  @Test mutating func `a refusal is what is kept when its notification ends`() throws {
+    let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
+    _ = policy.handle(.answered(offer, .failed(HandOverFailure(.handlerFailed, "the kitchen is closed"))))
+    #expect(policy.handle(.closed(offer.id, .expired)).first == .move(offer.id, to: .expired, reason: reason))
+  }
+
   @Test mutating func `a refusal takes the place of the doubt`() throws {
     let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
     #expect(

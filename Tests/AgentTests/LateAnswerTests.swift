@@ -36,6 +36,19 @@ struct LateAnswerTests {
     await rig.installation.stop()
   }
 
+  @Test(arguments: [UInt32(1), 2])
+  func `an answer that comes after the notification has gone is taken in all the same`(reason: UInt32) async throws {
+    let signals = try await rig.signals()
+    let failed = await server.next()
+    #expect(await signals.closed(1) == "failed")
+    try await server.close(failed, reason: reason)
+    #expect(await signals.closed(1) == (reason == 1 ? "expired" : "dismissed"))
+    await rig.handler.answer()
+    #expect(await signals.closed(1) == "delivered")
+    #expect(try await rig.state(1) == "delivered")
+    await rig.installation.stop()
+  }
+
   @Test func `to try again while the app still thinks is to wait for it again, not to hand it over twice`() async throws
   {
     let signals = try await rig.signals()

@@ -15,17 +15,20 @@ struct ClearingTests {
       _ = try await inbox.receive(sampleTap(id, time: Timestamp(microseconds: Int64(number))))
       for state in way { try await inbox.move(id, to: state) }
     }
+    _ = try await inbox.refuse(sampleTap("refused", time: Timestamp(microseconds: 7)), detail: "")
   }
 
   static let cases: [(InboxClearing, Set<String>)] = [
-    (InboxClearing(), ["delivered", "dismissed", "failed", "expired"]),
-    (InboxClearing(onScreen: ["shown", "failed"]), ["delivered", "dismissed", "expired"]),
+    (InboxClearing(), ["delivered", "dismissed", "expired", "refused"]),
+    (InboxClearing(onScreen: ["shown", "failed"]), ["delivered", "dismissed", "expired", "refused"]),
     (
       InboxClearing(onScreen: ["shown", "failed", "opening"], includesOnScreen: true),
-      ["shown", "delivered", "dismissed", "failed", "expired"]
+      ["shown", "delivered", "dismissed", "failed", "expired", "refused"]
     ),
     (InboxClearing(before: Timestamp(microseconds: 5)), ["delivered", "dismissed"]),
-    (InboxClearing(ids: ["failed", "opening", "shown", "nobody"], onScreen: ["shown"]), ["failed"]),
+    // A failed one that has no notification is just about to get one.
+    (InboxClearing(ids: ["failed", "opening", "shown", "nobody"], onScreen: ["shown"]), []),
+    (InboxClearing(ids: ["failed", "refused", "expired"]), ["refused", "expired"]),
     (InboxClearing(ids: ["shown", "received"], onScreen: ["shown"], includesOnScreen: true), ["shown"]),
     (InboxClearing(ids: []), []),
   ]
@@ -86,6 +89,35 @@ struct ClearingTests {
     let left = try ["", "-wal"].flatMap { try readFile(temporary.path + "/inbox.sqlite" + $0) }
     #expect(left.firstRange(of: Array("secret-20-".utf8)) == nil)
     #expect(left.firstRange(of: Array("secret-21-".utf8)) != nil)
+  }
+
+  @Test(arguments: [(true, false), (false, true)])
+  func `what was put aside goes with all, and stays where only some ids are meant`(
+    isAll: Bool, isLeft: Bool
+  ) async throws {
+    let temporary = try TemporaryDirectory()
+    let aside = try temporary.write("what was on tags", to: "inbox.sqlite.damaged-7")
+    let log = try temporary.write("what was on tags", to: "inbox.sqlite.damaged-7-wal")
+    let other = try temporary.write("not of this inbox", to: "inbox.sqlite.damaged-mine")
+    let inbox = Inbox(.file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
+    _ = try await inbox.refuse(sampleTap("a"), detail: "")
+    #expect(try await inbox.clear(InboxClearing(ids: isAll ? nil : ["a"])) == ["a"])
+    #expect((access(aside, F_OK) == 0) == isLeft)
+    #expect((access(log, F_OK) == 0) == isLeft)
+    #expect(access(other, F_OK) == 0)
+  }
+
+  @Test func `what was put aside goes by the retention, too`() async throws {
+    let temporary = try TemporaryDirectory()
+    let limit = sampleTime.before(days: 30).microseconds
+    let old = try temporary.write("", to: "inbox.sqlite.unusable-\(limit - 1)")
+    let young = try temporary.write("", to: "inbox.sqlite.unusable-\(limit)")
+    let inbox = Inbox(
+      .file(directory: temporary.path, name: "inbox.sqlite"), retention: Retention(days: 30), now: { sampleTime },
+      report: { _ in })
+    _ = try await inbox.prune()
+    #expect(access(old, F_OK) != 0)
+    #expect(access(young, F_OK) == 0)
   }
 
   @Test func `where the file cannot be written nothing is said to be removed`() async throws {

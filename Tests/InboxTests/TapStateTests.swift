@@ -9,9 +9,9 @@ struct TapStateTests {
     .shown: [.opening, .dismissed, .failed, .expired],
     .opening: [.delivered, .failed],
     .delivered: [],
-    .dismissed: [.opening],
+    .dismissed: [.opening, .delivered],
     .failed: [.opening, .dismissed, .expired, .delivered, .failed],
-    .expired: [.opening, .dismissed],
+    .expired: [.opening, .dismissed, .delivered, .expired],
   ]
 
   /// The shortest way from a fresh tap to each state.

@@ -62,7 +62,7 @@ struct InboxClear: Equatable {
       for id in ids { if let tap = try await inbox.whole(id) { kept.append(tap) } }
       return kept
     }
-    for state in ["opening", "received", "shown"] {
+    for state in ["opening", "received", "shown", "failed"] {
       try await inbox.pages(state: state) { page in kept += page.filter { limit == nil || $0.time < (limit ?? 0) } }
     }
     return kept
