@@ -20,7 +20,7 @@ struct AgentFiles: Sendable, Hashable {
 
   /// Where taps are kept.
   func inbox(_ configuration: AgentConfiguration) -> Inbox.Location {
-    guard configuration.inbox else { return .memoryWhileOpen }
+    guard configuration.inbox else { return .memoryWhileOpen(directory: state, name: Names.Files.inboxDatabase) }
     guard let state else { return .memory }
     return .file(directory: state, name: Names.Files.inboxDatabase)
   }

@@ -75,7 +75,9 @@ actor AgentRun {
       log(.warning, "neither XDG_STATE_HOME nor HOME says where to keep taps: they are kept in memory")
     }
     let retention = Retention(days: configuration.retentionDays, maximumTaps: configuration.maximumTaps)
-    return Inbox(location, retention: retention, now: Timestamp.now) { [log] in log(.error, $0) }
+    return Inbox(
+      location, retention: retention, now: Timestamp.now, notice: { [log] in log(.notice, $0) },
+      report: { [log] in log(.error, $0) })
   }
 
   /// Another agent has the name: says who.

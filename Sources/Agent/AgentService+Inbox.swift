@@ -37,6 +37,7 @@ extension AgentService {
   func clear(_ options: [String: Value]) async throws(BusError) -> UInt32 {
     let request = try ClearRequest(options)
     await resumed()
+    await returnToFile()
     var count = 0
     let refusal: InboxError?
     do throws(InboxError) {

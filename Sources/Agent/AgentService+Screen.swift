@@ -8,7 +8,7 @@ extension AgentService {
   func resume() async {
     defer { resumption.end() }
     do {
-      try await show(try await inbox.resume(maximum: TapPolicy.maximumOnScreen))
+      await show(try await inbox.resume(maximum: TapPolicy.maximumOnScreen))
     } catch { log(.error, "what an earlier run left open cannot be shown: \(error)") }
   }
 
@@ -16,20 +16,43 @@ extension AgentService {
   func takeFile() async {
     do {
       guard let left = try await inbox.takeFile(maximum: TapPolicy.maximumOnScreen) else { return }
-      try await show(left)
+      await show(left)
     } catch { log(.error, "what another agent left open cannot be shown: \(error)") }
   }
 
-  private func show(_ left: Resumption) async throws(InboxError) {
-    await notifications.takeOver(
-      Dictionary(uniqueKeysWithValues: left.places.map { (NotificationKey($0), NotificationPlace($1)) }))
+  /// Has the inbox go back to its file, where a full disk, say, had made that impossible, and shows what an earlier run has left in it.
+  func returnToFile() async {
+    if let left = await inbox.returnToFile(maximum: TapPolicy.maximumOnScreen) { await show(left) }
+  }
+
+  func show(_ left: Resumption) async {
+    // What shows no tap is nobody's any more, and has no name.
+    let others = left.otherPlaces.map {
+      (NotificationKey("left \($0.bus) \($0.owner) \($0.id)"), NotificationPlace($0))
+    }
+    let taps = left.places.map { (NotificationKey($0), NotificationPlace($1)) }
+    await notifications.takeOver(Dictionary(taps + others) { first, _ in first })
+    for (key, _) in others { await notifications.close(key) }
     let waiting = Set(left.waiting.map(\.id))
     for id in left.places.keys where !waiting.contains(id) { await notifications.close(NotificationKey(id)) }
     if !left.waiting.isEmpty { log(.notice, "showing \(left.waiting.count) taps of an earlier run again") }
     for id in left.expired { await perform(policy.handle(.expired(id))) }
-    for summary in left.waiting {
-      let stored = try await inbox.tap(summary.id)
-      await perform(policy.handle(.resumed(await offer(stored), stored.state, reason: stored.reason)))
+    for summary in left.waiting { await showLeft(summary.id) }
+  }
+
+  /// Of one that cannot be shown nothing is to stay on the screen, and the others are shown all the same.
+  private func showLeft(_ id: String) async {
+    do throws(InboxError) {
+      let stored = try await inbox.tap(id)
+      let offer = await offer(stored)
+      if [.received, .shown, .failed].contains(stored.state) {
+        await perform(policy.handle(.resumed(offer, stored.state, reason: stored.reason)))
+      } else {
+        await notifications.close(NotificationKey(id))
+      }
+    } catch {
+      log(.warning, "tap \(id) of an earlier run cannot be shown: \(error)")
+      await notifications.close(NotificationKey(id))
     }
   }
 
@@ -40,13 +63,22 @@ extension AgentService {
     } catch { log(.debug, "\(error)") }
   }
 
+  /// Takes in where something is that is no tap: the next run has to know what to take away.
+  func putOtherOnScreen(at place: NotificationPlace) async {
+    do throws(InboxError) { try await inbox.showOther(at: ScreenPlace(place)) } catch { log(.warning, "\(error)") }
+  }
+
   /// - Parameter places: where nothing is any more.
   func leave(_ places: [NotificationPlace]) async {
     do throws(InboxError) { try await inbox.leave(places.map(ScreenPlace.init)) } catch { log(.warning, "\(error)") }
   }
 
-  /// Takes the notifications away, whose buttons nobody would answer; the next run shows them again.
-  func end() async { await leave(notifications.closeAll()) }
+  /// Takes the notifications away, whose buttons nobody would answer; the next run shows them again, and is not to show what only
+  /// memory knows to be over.
+  func end() async {
+    await leave(notifications.closeAll())
+    _ = await inbox.returnToFile(maximum: TapPolicy.maximumOnScreen)
+  }
 }
 
 extension NotificationPlace {

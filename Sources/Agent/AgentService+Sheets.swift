@@ -1,3 +1,4 @@
+import Journal
 import Notifications
 
 /// The sheets of reader sessions.
@@ -23,7 +24,12 @@ extension AgentService {
   /// - Returns: whether it was one.
   func handleSheet(_ event: NotificationEvent) async -> Bool {
     switch event {
-    case .shown(let key, at: _), .refused(let key, reason: _): return ReaderSheets.isSheet(key)
+    case .shown(let key, let place):
+      guard ReaderSheets.isSheet(key) else { return false }
+      await putOtherOnScreen(at: place)
+      log(.debug, "the sheet of a reader session is shown")
+      return true
+    case .refused(let key, reason: _): return ReaderSheets.isSheet(key)
     case .closed(let key, _):
       guard ReaderSheets.isSheet(key) else { return false }
       await handle(.dismissed(key))

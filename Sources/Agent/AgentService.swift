@@ -142,8 +142,11 @@ actor AgentService {
     } catch { log(.warning, "tap \(id) is not decided again: \(error)") }
   }
 
-  /// Applies the retention.
+  /// Applies the retention, and tries the inbox's file again where it could not be used.
   func prune() async {
+    await returnToFile()
+    // Another agent may have it only now.
+    Task { await takeFile() }
     do {
       for id in try await inbox.prune() { await perform(policy.handle(.expired(id))) }
     } catch { log(.warning, "\(error)") }
@@ -265,11 +268,15 @@ actor AgentService {
 
   /// Carries out actions in order.
   ///
-  /// - Returns: for each tap whose change of state the inbox refused, why; what followed for that tap was not done.
+  /// - Returns: for each tap whose change of state the inbox refused, why; what followed for that tap was not done, except that a
+  ///   notification goes whose tap is in another state already, or gone.
   @discardableResult
   func perform(_ actions: [TapPolicy.Action]) async -> [String: InboxError] {
     var refused: [String: InboxError] = [:]
-    for action in actions where refused[action.id] == nil {
+    for action in actions {
+      if let refusal = refused[action.id] {
+        guard case .closeNotification = action, refusal.code != .storage else { continue }
+      }
       switch action {
       case .move(let id, let state, let reason): refused[id] = await move(id, to: state, reason: reason)
       case .begin(let offer):

@@ -84,6 +84,8 @@ struct TapPolicy {
   /// What was handed over and was not answered in time, by tap, for as long as the answer may come and has a meaning.
   private var unanswered: [String: Unanswered] = [:]
   private var lastNumber = 0
+  /// Those of an earlier run are older than all of this one, whenever they are found.
+  private var lastEarlierNumber = Int.min
 
   /// How many taps have a notification, or wait for one.
   var count: Int { onScreen.count }
@@ -163,9 +165,10 @@ struct TapPolicy {
         state == .failed ? (TapState.expired, reason) : (.failed, TapReason(.refused, detail: offer.reason))
       return [.move(offer.id, to: end, reason: reason), .closeNotification(offer.id), .announceClosed(offer.id, end)]
     }
-    return put(offer, state, failure: state == .failed ? reason : nil) + [
-      state == .failed ? .showFailure(offer, reason: reason) : .show(offer, replacing: nil)
-    ]
+    let leaving = put(offer, state, failure: state == .failed ? reason : nil, isEarlier: true)
+    // Newer ones may have the screen already.
+    guard onScreen[offer.id] != nil else { return leaving }
+    return leaving + [state == .failed ? .showFailure(offer, reason: reason) : .show(offer, replacing: nil)]
   }
 
   /// Of a tap that has left the screen meanwhile, it is as if it had not been clicked, and its state stays what it is.
@@ -231,11 +234,15 @@ struct TapPolicy {
   }
 
   /// Gives a tap its place on the screen, and the oldest no longer has one where there are too many.
-  private mutating func put(_ offer: TapOffer, _ state: TapState, failure: TapReason? = nil) -> [Action] {
-    lastNumber += 1
-    onScreen[offer.id] = OnScreen(offer: offer, state: state, failure: failure, number: lastNumber)
-    // A newer tap of the same tag is the one that the next replaces, not an older one that failed meanwhile.
-    if state != .failed || tapOfTag[offer.tag] == nil { tapOfTag[offer.tag] = offer.id }
+  private mutating func put(
+    _ offer: TapOffer, _ state: TapState, failure: TapReason? = nil, isEarlier: Bool = false
+  ) -> [Action] {
+    if isEarlier { lastEarlierNumber += 1 } else { lastNumber += 1 }
+    let number = isEarlier ? lastEarlierNumber : lastNumber
+    onScreen[offer.id] = OnScreen(offer: offer, state: state, failure: failure, number: number)
+    // A newer tap of the same tag is the one that the next replaces, not an older one that failed or was found meanwhile.
+    let present = tapOfTag[offer.tag].flatMap { onScreen[$0]?.number }
+    if present.map({ state != .failed && $0 < number }) ?? true { tapOfTag[offer.tag] = offer.id }
     guard onScreen.count > TapPolicy.maximumOnScreen,
       let oldest = onScreen.values.min(by: { $0.number < $1.number }), remove(oldest.offer.id) != nil
     else { return [] }

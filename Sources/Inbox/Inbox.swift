@@ -7,7 +7,7 @@ import EventLoop
 /// its effect. SQLite blocks: the actor runs on a loop of its own, never on the one that owns the buses.
 ///
 /// A disk that is full or a file that is damaged costs the history, not the next tap: the inbox says so, carries the open taps
-/// over where they can still be read, and goes on, in a fresh file or in memory. ``prune()`` tries the file again.
+/// over where they can still be read, and goes on, in a fresh file or in memory, until ``returnToFile(maximum:)``.
 ///
 /// One process writes a file: whoever comes second keeps its taps in memory until the file is free (``takeFile(maximum:)``).
 ///
@@ -19,24 +19,40 @@ public actor Inbox {
     case file(directory: String, name: String)
     /// Nowhere: gone with the process.
     case memory
-    /// Nowhere, and a tap only for as long as it may still be opened from the screen.
-    case memoryWhileOpen
+    /// Nowhere, and a tap only for as long as it may still be opened from the screen. A file of a time when taps were kept is removed;
+    /// in its directory stands nothing but where notifications are (``ScreenFile``). Without a directory, not even that.
+    case memoryWhileOpen(directory: String? = nil, name: String = "")
   }
 
   private let loop: EventLoop
   let file: InboxFile?
-  private let keepsFinished: Bool
-  private let retention: Retention
-  private let now: @Sendable () -> Timestamp
-  private let report: @Sendable (String) -> Void
-  private let maximumPages: Int
-  private(set) var store: TapStore?
+  /// Where taps were kept before they were not to be kept any more.
+  let former: InboxFile?
+  let keepsFinished: Bool
+  let retention: Retention
+  let now: @Sendable () -> Timestamp
+  let notice: @Sendable (String) -> Void
+  let report: @Sendable (String) -> Void
+  let maximumPages: Int
+  var store: TapStore?
   /// Whether `store` is in memory though there is a file to go back to.
-  private(set) var isDegraded = false
+  var isDegraded = false
   /// Whether that is because another process has the file.
-  private var isTaken = false
+  var isTaken = false
+  /// Whether that process's end is waited for.
+  var isWaiting = false
+  /// Whether the file may hold what an earlier run has left, and nobody has heard of it yet.
+  var owesResumption = false
+  /// Whether something was removed that can still be read in the file.
+  private var owesCompaction = false
   /// Held while the file is open.
-  private var lock: InboxLock?
+  var lock: InboxLock?
+  /// Whether ``former`` is known to be gone.
+  var isFormerGone = false
+  /// Whether it was said that it cannot be removed.
+  var hasReportedFormer = false
+  /// What ``ScreenFile`` holds.
+  var writtenPlaces: Set<ScreenPlace> = []
   /// What is over, and may no longer be in the store.
   var finished = RecentIdentifiers(limit: 64)
 
@@ -49,27 +65,32 @@ public actor Inbox {
   ///   - location: where the taps are kept.
   ///   - retention: how long and how many.
   ///   - now: the time of day.
-  ///   - report: is given a line for the log when history was lost or is no longer kept. It holds no tag contents.
+  ///   - notice: is given a line for the log when history was removed because it is not to be kept.
+  ///   - report: is given a line for the log when history was lost or is no longer kept. Neither line holds tag contents.
   public init(
     _ location: Location, retention: Retention = Retention(), now: @escaping @Sendable () -> Timestamp,
-    report: @escaping @Sendable (String) -> Void
+    notice: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void
   ) {
-    self.init(location, retention: retention, maximumPages: 0, now: now, report: report)
+    self.init(location, retention: retention, maximumPages: 0, now: now, notice: notice, report: report)
   }
 
   init(
     _ location: Location, retention: Retention, maximumPages: Int, now: @escaping @Sendable () -> Timestamp,
-    report: @escaping @Sendable (String) -> Void
+    notice: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void
   ) {
     loop = EventLoop(label: "inbox")
     switch location {
-    case .file(let directory, let name): file = InboxFile(directory: directory, name: name)
-    case .memory, .memoryWhileOpen: file = nil
+    case .file(let directory, let name):
+      (file, former, keepsFinished) = (InboxFile(directory: directory, name: name), nil, true)
+    case .memory: (file, former, keepsFinished) = (nil, nil, true)
+    case .memoryWhileOpen(let directory, let name):
+      (file, keepsFinished) = (nil, false)
+      former = directory.map { InboxFile(directory: $0, name: name) }
     }
-    keepsFinished = location != .memoryWhileOpen
     self.retention = retention
     self.maximumPages = maximumPages
     self.now = now
+    self.notice = notice
     self.report = report
   }
 
@@ -140,7 +161,20 @@ public actor Inbox {
     guard isKnown else { throw .unknownTap(id) }
   }
 
-  /// Takes in that notifications are gone, whichever taps they have shown.
+  /// Takes in that a notification is up that shows no tap. No more than 256 are remembered.
+  ///
+  /// - Parameter place: the notification.
+  /// - Throws: ``InboxError/Code/storage``.
+  public func showOther(at place: ScreenPlace) throws(InboxError) {
+    try attempt { store throws(SQLiteError) in
+      try store.transaction { () throws(SQLiteError) in
+        try store.leave(place)
+        try store.putOther(at: place)
+      }
+    }
+  }
+
+  /// Takes in that notifications are gone, whatever they have shown.
   ///
   /// - Throws: ``InboxError/Code/storage``.
   public func leave(_ places: [ScreenPlace]) throws(InboxError) {
@@ -171,17 +205,6 @@ public actor Inbox {
     return list
   }
 
-  /// Looks for damage in the whole file, on a thread of its own: a large one takes a second, and no tap waits for it.
-  ///
-  /// Damage that a tap meets before is found by that; this finds it where nothing has been looked at for long.
-  public func check() async {
-    guard let file, (try? attempt({ _ in })) != nil, !isDegraded, let checked = store else { return }
-    guard let damage = (try? await DedicatedThread.run { file.damage() }) ?? nil else { return }
-    // Meanwhile another may have taken its place.
-    guard store === checked else { return }
-    _ = try? replace(after: damage)
-  }
-
   /// What a start of the agent finds unfinished.
   ///
   /// Taps that were being opened become ``TapState/failed``: the handler may or may not have got them. Of all that wait, or
@@ -192,65 +215,56 @@ public actor Inbox {
   /// - Throws: ``InboxError/Code/storage``.
   public func resume(maximum: Int) throws(InboxError) -> Resumption {
     let time = now()
-    let resumption = try attempt { store throws(SQLiteError) in try resume(store, maximum: maximum, at: time) }
+    let resumption = try attempt { store throws(SQLiteError) in
+      try store.transaction { () throws(SQLiteError) in try resume(store, maximum: maximum, at: time) }
+    }
     for id in resumption.expired { finished.insert(id) }
     return resumption
   }
 
-  private func resume(_ store: TapStore, maximum: Int, at time: Timestamp) throws(SQLiteError) -> Resumption {
-    try store.transaction { () throws(SQLiteError) in
-      try store.updateAll(from: .opening, to: .failed, reason: TapReason(.endedWhileOpening), at: time)
-      let places = try store.places()
-      let waiting = try store.waiting(newest: max(maximum, 1))
-      let shown = Set(waiting.map(\.id))
-      let expired = try store.waiting().filter { !shown.contains($0) }
-      for id in expired { try end(id, because: .madeRoom, in: store, at: time) }
-      return Resumption(waiting: waiting, expired: expired, places: places)
-    }
+  func resume(_ store: TapStore, maximum: Int, at time: Timestamp) throws(SQLiteError) -> Resumption {
+    try store.updateAll(from: .opening, to: .failed, reason: TapReason(.endedWhileOpening), at: time)
+    // What has waited for too long is not shown once more before it ends.
+    let overdue = try retain(in: store, at: time)
+    let waiting = try store.waiting(newest: max(maximum, 1))
+    let shown = Set(waiting.map(\.id))
+    let older = try store.waiting().filter { !shown.contains($0) }
+    for id in older { try end(id, because: .madeRoom, in: store, at: time) }
+    return Resumption(
+      waiting: waiting, expired: overdue + older, places: try store.places(), otherPlaces: try store.otherPlaces())
   }
 
-  /// Takes the file as soon as the process that has it lets go, where that is why the taps are in memory, and puts them into it.
-  ///
-  /// - Parameter maximum: how many are to be shown at most of what that process has left.
-  /// - Returns: what that has left, as ``resume(maximum:)`` has it; nil where there was nothing to wait for, or the file cannot be used.
-  /// - Throws: ``InboxError/Code/storage``.
-  public func takeFile(maximum: Int) async throws(InboxError) -> Resumption? {
-    try attempt { (_: TapStore) throws(SQLiteError) in }
-    guard let file, isTaken, let lock = await InboxLock.wait(file.lockPath), isTaken else { return nil }
-    self.lock = lock
-    isTaken = false
-    let time = now()
-    return returnToFile { store throws(SQLiteError) in try resume(store, maximum: maximum, at: time) }
-  }
-
-  /// Lets go of the file; the next call opens it again.
-  public func close() {
-    store = nil
-    lock = nil
-    (isDegraded, isTaken) = (false, false)
-  }
-
-  /// Applies the retention, and goes back to the file where a full disk had made that impossible.
+  /// Applies the retention.
   ///
   /// - Returns: the ids of taps that were waiting and are now ``TapState/expired``.
   /// - Throws: ``InboxError/Code/storage``.
   public func prune() throws(InboxError) -> [String] {
-    returnToFile()
+    removeFormer()
     let time = now()
-    let limit = time.before(days: retention.days)
-    let maximum = retention.maximumTaps
     let expired = try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in
-        try store.remove(before: limit, keeping: maximum)
-        let expired = try store.overdue(before: limit, excess: try store.count() - maximum)
-        for id in expired { try end(id, because: .overdue, in: store, at: time) }
-        return expired
-      }
+      try store.transaction { () throws(SQLiteError) in try retain(in: store, at: time) }
     }
     for id in expired { finished.insert(id) }
     // Where another process has the file, they are its to remove.
-    if !isDegraded { file?.removeAside(before: limit) }
+    if !isDegraded { file?.removeAside(before: time.before(days: retention.days)) }
+    if owesCompaction { compact() }
     return expired
+  }
+
+  /// Overwrites what was removed in the file, and makes that shorter where it is mostly empty. Where the disk is too full for that,
+  /// it is done by what comes next.
+  public func compact() {
+    guard let store else { return }
+    owesCompaction = (try? store.compact()) == nil
+  }
+
+  private func retain(in store: TapStore, at time: Timestamp) throws(SQLiteError) -> [String] {
+    let limit = time.before(days: retention.days)
+    let maximum = retention.maximumTaps
+    if try store.remove(before: limit, keeping: maximum) > 0 { owesCompaction = true }
+    let overdue = try store.overdue(before: limit, excess: try store.count() - maximum)
+    for id in overdue { try end(id, because: .overdue, in: store, at: time) }
+    return overdue
   }
 
   private func record(_ tap: Tap, as state: TapState, reason: TapReason) throws(InboxError) -> Reception {
@@ -266,11 +280,12 @@ public actor Inbox {
       try store.transaction { () throws(SQLiteError) -> Reception in
         guard try store.insert(stored) else { return .known }
         guard try store.count() > maximum else { return .stored }
-        try store.remove(before: limit, keeping: maximum)
+        _ = try store.remove(before: limit, keeping: maximum)
         // Only taps that wait are left: a tag that comes as ever new ones must not fill the disk.
         let excess = try store.count() - maximum
         let expired = try store.waiting().filter { $0 != tap.id }.prefix(max(excess, 0))
         for id in expired { try store.remove(id) }
+        owesCompaction = true
         return Reception(isNew: true, expired: Array(expired))
       }
     }
@@ -280,115 +295,12 @@ public actor Inbox {
   }
 
   /// Ends the time of a tap that waits. Why one has failed is worth more than what has ended its time.
-  private func end(
+  func end(
     _ id: String, because code: TapReason.Code, in store: TapStore, at time: Timestamp
   ) throws(SQLiteError) {
     guard keepsFinished else { return try store.remove(id) }
     guard let stored = try store.tap(id) else { return }
     let reason = stored.state == .failed ? stored.reason : TapReason(code)
     _ = try store.update(id, from: stored.state, to: .expired, reason: reason, at: time)
-  }
-
-  /// Runs `body` on the store; after a failure once more, on whatever takes the store's place.
-  func attempt<Result>(_ body: (TapStore) throws(SQLiteError) -> Result) throws(InboxError) -> Result {
-    do {
-      do {
-        return try body(try present())
-      } catch {
-        return try body(try replace(after: error))
-      }
-    } catch {
-      throw InboxError(code: .storage, message: "the inbox cannot be used: \(error.message)")
-    }
-  }
-
-  private func present() throws(SQLiteError) -> TapStore {
-    if let store { return store }
-    let opened: TapStore
-    if let file, takeLock(of: file) {
-      opened = try file.open(at: now(), maximumPages: maximumPages, report: report)
-    } else {
-      opened = try TapStore(path: ":memory:")
-    }
-    store = opened
-    return opened
-  }
-
-  /// - Returns: whether the file may be opened. Where there can be no lock it is, and says itself what is wrong.
-  private func takeLock(of file: InboxFile) -> Bool {
-    guard lock == nil else { return true }
-    file.prepareDirectory()
-    switch InboxLock.ask(file.lockPath) {
-    case .held(let lock): self.lock = lock
-    case .impossible: break
-    case .taken:
-      (isDegraded, isTaken) = (true, true)
-      report(
-        "the inbox \(file.path) is in use by another process of this user, as an agent of another session bus: taps are kept in memory "
-          + "until it is free")
-      return false
-    }
-    return true
-  }
-
-  /// A fresh file after damage, else memory, with the open taps that the old store still gives.
-  private func replace(after error: SQLiteError) throws(SQLiteError) -> TapStore {
-    guard let file, !isDegraded else { throw error }
-    let open = store.map(openTaps) ?? []
-    store = nil
-    if error.isDamage {
-      do {
-        try file.moveAside(because: error, at: now(), report: report)
-        let fresh = try file.open(at: now(), maximumPages: maximumPages, report: report)
-        for tap in open { _ = try fresh.insert(tap) }
-        store = fresh
-        return fresh
-      } catch {
-        report("no new inbox could be made at \(file.path): \(error.message)")
-      }
-    }
-    report("the inbox \(file.path) cannot be written (\(error.message)): taps are kept in memory until it can")
-    let memory = try TapStore(path: ":memory:")
-    for tap in open { _ = try memory.insert(tap) }
-    store = memory
-    isDegraded = true
-    return memory
-  }
-
-  /// The newest that are not over, the oldest of them first.
-  private func openTaps(in store: TapStore) -> [StoredTap] {
-    let query = InboxQuery(states: [.received, .shown, .opening, .failed], limit: InboxQuery.maximumLimit)
-    guard let list = try? store.list(query) else { return [] }
-    return list.reversed().compactMap { try? store.tap($0.id) }
-  }
-
-  /// Goes back to the file where a full disk had made that impossible.
-  func returnToFile() {
-    if !isTaken { returnToFile { (_: TapStore) throws(SQLiteError) in } }
-  }
-
-  /// - Parameter prepare: what is done in the file before it takes in what memory has.
-  /// - Returns: what `prepare` does; nil where there is nothing to go back to, or the file cannot be used.
-  @discardableResult
-  private func returnToFile<Result>(_ prepare: (TapStore) throws(SQLiteError) -> Result) -> Result? {
-    guard let file, isDegraded, let memory = store else { return nil }
-    do {
-      let opened = try file.open(at: now(), maximumPages: maximumPages, report: report)
-      let result = try prepare(opened)
-      let everything = try memory.allIdentifiers()
-      try opened.transaction { () throws(SQLiteError) in
-        for id in everything {
-          guard let tap = try memory.tap(id) else { continue }
-          try opened.replace(tap)
-        }
-      }
-      store = opened
-      isDegraded = false
-      report("the inbox \(file.path) can be written again")
-      return result
-    } catch {
-      // Said once already, when it began; the next prune tries again.
-      return nil
-    }
   }
 }

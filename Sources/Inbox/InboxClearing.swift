@@ -49,21 +49,16 @@ extension Inbox {
   /// - Returns: their ids; as long as it is a whole portion or more, there may be others.
   /// - Throws: ``InboxError/Code/storage``, also where the file cannot be written: what is in it would come back.
   public func clear(_ clearing: InboxClearing) throws(InboxError) -> [String] {
-    returnToFile()
-    guard !isDegraded else { throw .notWritable }
-    let removed = try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in
+    let removed = try attempt { store throws(SQLiteError) -> [String]? in
+      // Also where the disk is full just now.
+      guard !isDegraded else { return nil }
+      return try store.transaction { () throws(SQLiteError) in
         try store.remove(clearing, limit: InboxClearing.portion)
       }
     }
-    // The disk may have been full just now.
-    guard !isDegraded else { throw .notWritable }
+    guard let removed else { throw isTaken ? .inUse : .notWritable }
     for id in removed.suffix(64) { finished.insert(id) }
     if clearing.ids == nil { file?.removeAside(before: clearing.before ?? Timestamp(microseconds: .max)) }
     return removed
   }
-
-  /// Overwrites what was removed in the file, and makes that shorter where it is mostly empty. Where the disk is too full for that,
-  /// it is done by what comes next.
-  public func compact() { try? store?.compact() }
 }

@@ -24,6 +24,12 @@ public struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
   static let notWritable = InboxError(
     code: .storage, message: "the inbox's file cannot be written now, and nothing was removed; is the disk full?")
 
+  static let inUse = InboxError(
+    code: .storage,
+    message:
+      "another process of this user has the inbox's file, as an agent of another session bus, and nothing was removed; "
+      + "ask in that session")
+
   static func illegalTransition(_ id: String, from: TapState, to: TapState) -> InboxError {
     InboxError(
       code: .illegalTransition, message: "tap \(id) is \(from.rawValue) and cannot become \(to.rawValue)")

@@ -13,6 +13,9 @@ struct InboxFile {
   /// Held by the process that has the database open.
   var lockPath: String { path + ".lock" }
 
+  /// Where ``ScreenFile`` is.
+  var screenPath: String { path + ".screen" }
+
   /// Makes the directory where it can be made, for what is beside the database.
   func prepareDirectory() { do throws(SQLiteError) { try makeDirectory() } catch {} }
 
@@ -64,8 +67,10 @@ struct InboxFile {
   /// Removes files that ``moveAside(because:at:report:)`` has renamed: what was on tags is in them, too.
   ///
   /// - Parameter time: only those that were moved aside before.
-  func removeAside(before time: Timestamp) {
-    guard let stream = opendir(directory) else { return }
+  /// - Returns: whether there was one.
+  @discardableResult
+  func removeAside(before time: Timestamp) -> Bool {
+    guard let stream = opendir(directory) else { return false }
     defer { closedir(stream) }
     var names: [String] = []
     while let entry = readdir(stream) {
@@ -73,13 +78,31 @@ struct InboxFile {
         names.append(String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self))
       }
     }
+    var hasRemoved = false
     for aside in names {
       guard let moved = InboxFile.kindsAside.lazy.compactMap({ self.time(in: aside, of: $0) }).first, moved < time
       else {
         continue
       }
-      unlinkat(dirfd(stream), aside, 0)
+      if unlinkat(dirfd(stream), aside, 0) == 0 { hasRemoved = true }
     }
+    return hasRemoved
+  }
+
+  /// Removes the database, what SQLite keeps beside it, and what was moved aside.
+  ///
+  /// - Returns: whether there was anything.
+  /// - Throws: where something cannot be removed.
+  func remove() throws(SQLiteError) -> Bool {
+    var hasRemoved = removeAside(before: Timestamp(microseconds: .max))
+    for suffix in ["-wal", "-shm", ""] {
+      if unlink(path + suffix) == 0 {
+        hasRemoved = true
+      } else if errno != ENOENT && errno != ENOTDIR {
+        throw failure("remove \(path + suffix)")
+      }
+    }
+    return hasRemoved
   }
 
   private static let kindsAside = ["damaged", "unusable"]

@@ -17,4 +17,6 @@ public struct Resumption: Sendable, Hashable {
   public let expired: [String]
   /// The notifications that may still be up, by the ids of their taps, whatever state those are in.
   public let places: [String: ScreenPlace]
+  /// Other notifications that may still be up: they show no tap, or one that is no longer in the inbox.
+  public let otherPlaces: [ScreenPlace]
 }

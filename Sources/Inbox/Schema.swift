@@ -48,6 +48,24 @@ enum Schema {
       "CREATE INDEX taps_on_screen ON taps (screen_id) WHERE screen_id IS NOT NULL",
       "CREATE INDEX taps_by_state_and_time ON taps (state, time)",
     ],
+    // What is on the screen and is no tap of the inbox (any more): the next run takes it away.
+    [
+      """
+      CREATE TABLE other_places (
+        number INTEGER PRIMARY KEY, bus TEXT NOT NULL, owner TEXT NOT NULL, id INTEGER NOT NULL, UNIQUE (id, owner, bus)
+      ) STRICT
+      """,
+      """
+      CREATE TRIGGER taps_leave_places AFTER DELETE ON taps WHEN old.screen_id IS NOT NULL BEGIN
+        INSERT OR IGNORE INTO other_places (bus, owner, id) VALUES (old.screen_bus, old.screen_owner, old.screen_id);
+      END
+      """,
+      """
+      CREATE TRIGGER other_places_are_bounded AFTER INSERT ON other_places BEGIN
+        DELETE FROM other_places WHERE number <= new.number - 256;
+      END
+      """,
+    ],
   ]
 
   /// Brings a database to the newest version.

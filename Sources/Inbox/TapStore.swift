@@ -15,11 +15,13 @@ final class TapStore {
     try database.run("PRAGMA synchronous = FULL")
     // What is removed is overwritten: it was on a tag, and is nobody's business any more.
     try database.run("PRAGMA secure_delete = ON")
+    // Nor is it written to a temporary file.
+    try database.run("PRAGMA temp_store = MEMORY")
     try Schema.migrate(database)
     if maximumPages > 0 { try database.run("PRAGMA max_page_count = \(maximumPages)") }
   }
 
-  /// Adds a tap in its state; returns false, and changes nothing, where the id is known.
+  /// Adds a tap in its state; returns false, and changes nothing, where the id is known. Its place is nobody else's any more.
   func insert(_ stored: StoredTap) throws(SQLiteError) -> Bool {
     let tap = stored.tap
     try database.run(
@@ -35,7 +37,9 @@ final class TapStore {
         .text(stored.reason.detail), SQLiteValue(stored.place?.bus), SQLiteValue(stored.place?.owner),
         stored.place.map { .integer(Int64($0.id)) } ?? .null,
       ])
-    return database.changes == 1
+    guard database.changes == 1 else { return false }
+    if let place = stored.place { try removeOther(at: place) }
+    return true
   }
 
   /// Adds a tap, or puts it in the place of the one that has its id.
@@ -116,6 +120,14 @@ final class TapStore {
     return rows.compactMap { $0.first?.asText }
   }
 
+  /// The ids of the taps that are not over, the oldest first.
+  func unfinished() throws(SQLiteError) -> [String] {
+    let rows = try database.run(
+      TapStore.byArrival(
+        "id, sequence", [.opening] + TapStore.waitingStates, where: TapStore.isWaiting, newestFirst: false))
+    return rows.compactMap { $0.first?.asText }
+  }
+
   /// Those that have a notification, or are to have one, so that retention cannot just remove them; a failed one that was refused has none.
   private static let waitingStates: [TapState] = [.received, .shown, .failed]
   private static func isWaiting(_ state: TapState) -> String {
@@ -128,37 +140,6 @@ final class TapStore {
     state == .failed ? "reason_code = '\(TapReason.Code.refused.rawValue)'" : "true"
   }
 
-  // MARK: The screen
-
-  /// Notes where a tap is shown; returns whether there is such a tap.
-  func put(_ id: String, at place: ScreenPlace) throws(SQLiteError) -> Bool {
-    try database.run(
-      "UPDATE taps SET screen_bus = ?, screen_owner = ?, screen_id = ? WHERE id = ?",
-      [.text(place.bus), .text(place.owner), .integer(Int64(place.id)), .text(id)])
-    return database.changes == 1
-  }
-
-  /// Notes that nothing is there any more.
-  func leave(_ place: ScreenPlace) throws(SQLiteError) {
-    try database.run(
-      """
-      UPDATE taps SET screen_bus = NULL, screen_owner = NULL, screen_id = NULL
-      WHERE screen_id = ? AND screen_owner = ? AND screen_bus = ?
-      """, [.integer(Int64(place.id)), .text(place.owner), .text(place.bus)])
-  }
-
-  /// Where each tap is shown that has a place.
-  func places() throws(SQLiteError) -> [String: ScreenPlace] {
-    let rows = try database.run(
-      "SELECT id, screen_bus, screen_owner, screen_id FROM taps WHERE screen_id IS NOT NULL")
-    var places: [String: ScreenPlace] = [:]
-    for row in rows where row.count == 4 {
-      guard let id = row[0].asText, let place = ScreenPlace(row[1], row[2], row[3]) else { continue }
-      places[id] = place
-    }
-    return places
-  }
-
   // MARK: Bounds
 
   /// How many taps there are.
@@ -166,17 +147,20 @@ final class TapStore {
     Int(try database.run("SELECT count(*) FROM taps").first?.first?.asInteger ?? 0)
   }
 
-  /// Removes finished taps older than `time`, then the oldest finished ones beyond `maximum`.
-  func remove(before time: Timestamp, keeping maximum: Int) throws(SQLiteError) {
+  /// Removes finished taps older than `time`, then the oldest finished ones beyond `maximum`; returns how many.
+  func remove(before time: Timestamp, keeping maximum: Int) throws(SQLiteError) -> Int {
+    var removed = 0
     for state in TapStore.finishedStates {
       try database.run(
         "DELETE FROM taps WHERE state = ? AND \(TapStore.isFinished(state)) AND time < ?",
         [.text(state.rawValue), .integer(time.microseconds)])
+      removed += database.changes
     }
     let excess = try count() - maximum
-    guard excess > 0 else { return }
+    guard excess > 0 else { return removed }
     let oldest = TapStore.byArrival("sequence", TapStore.finishedStates, where: TapStore.isFinished, newestFirst: false)
     try database.run("DELETE FROM taps WHERE sequence IN (\(oldest) LIMIT ?)", [.integer(Int64(excess))])
+    return removed + database.changes
   }
 
   /// The open taps that retention ends: those older than `time`, and the oldest of the `excess` ones.
@@ -210,14 +194,5 @@ extension TapSummary {
 extension TapReason {
   fileprivate init(_ code: SQLiteValue, _ detail: SQLiteValue) {
     self.init(Code(rawValue: code.asText ?? ""), detail: detail.asText ?? "")
-  }
-}
-
-extension ScreenPlace {
-  fileprivate init?(_ bus: SQLiteValue, _ owner: SQLiteValue, _ id: SQLiteValue) {
-    guard let bus = bus.asText, let owner = owner.asText, let id = id.asInteger.flatMap({ UInt32(exactly: $0) }) else {
-      return nil
-    }
-    self.init(bus: bus, owner: owner, id: id)
   }
 }

@@ -39,7 +39,12 @@ public actor NotificationServerStandIn {
   private var held: [CheckedContinuation<Void, Never>]?
 
   /// What is up, by id.
-  public private(set) var onScreen: [UInt32: Shown] = [:]
+  public private(set) var onScreen: [UInt32: Shown] = [:] {
+    didSet { if oldValue.count < onScreen.count { mostOnScreen = max(mostOnScreen, onScreen.count) } }
+  }
+  /// The most that were ever up at once.
+  public private(set) var mostOnScreen = 0
+  private var mostAlike: [String: Int] = [:]
   /// Every `Notify` so far.
   public var all: [Shown] { notified.all }
   /// How often the capabilities were asked for.
@@ -123,6 +128,14 @@ public actor NotificationServerStandIn {
     await withCheckedContinuation { closed.take($0) }
   }
 
+  /// The most notifications that were ever up at once whose bodies begin with the same line, up to the first ` · ` in it.
+  public func mostAtOnce(_ line: String) -> Int { mostAlike[line] ?? 0 }
+
+  private static func line(of body: String) -> String {
+    let line = body.prefix { $0 != "\n" }
+    return String(line.firstRange(of: " · ").map { line[..<$0.lowerBound] } ?? line)
+  }
+
   /// The user clicks: the token where there is one, the action, and the close.
   ///
   /// - Parameters:
@@ -202,6 +215,8 @@ public actor NotificationServerStandIn {
       body: arguments[4].asString ?? "", actions: arguments[5].asStrings ?? [],
       hints: arguments[6].asDictionary ?? [:], timeout: arguments[7].asInt32 ?? -1)
     onScreen[shown.id] = shown
+    let line = Self.line(of: shown.body)
+    mostAlike[line] = max(mostAlike[line] ?? 0, onScreen.values.count { Self.line(of: $0.body) == line })
     notified.append(shown)
     if held != nil { await withCheckedContinuation { held?.append($0) } }
     return shown.id

@@ -82,6 +82,38 @@ struct LeftOnScreenTests {
     await rig.installation.stop()
   }
 
+  @Test(arguments: [true, false]) func `what nobody can show again is taken away: a sheet, and a tap that is not kept`(
+    isKept: Bool
+  ) async throws {
+    let rig = try await AgentRig()
+    try rig.installation.directory.write("[Inbox]\nInbox=\(isKept ? "on" : "off")\n", to: "agent.conf")
+    let server = try await rig.startServer(firstID: 40)
+    let agent = try await rig.startAgent()
+    try await rig.daemon.showSession(["message": .string("Hold your card"), "app": .string("transit")])
+    try await agent.line(containing: "the sheet of a reader session is shown")
+    let sheet = await server.next()
+    try await give(1...1, rig)
+    try await shown(1, by: rig)
+    let tap = await server.next()
+    try await rig.killAgent()
+    #expect(await Set(server.onScreen.keys) == [sheet.id, tap.id])
+    try await rig.startAgent()
+    if isKept {
+      #expect(await server.nextClosed() == sheet.id)
+      try await shown(1, by: rig)
+      #expect(await server.onScreen.mapValues(\.body) == [tap.id: tap.body])
+    } else {
+      #expect(await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
+      #expect(await server.onScreen.isEmpty)
+    }
+    // Nor does the run after that hear of it.
+    try await rig.killAgent()
+    try await rig.startAgent()
+    if isKept { try await shown(1, by: rig) }
+    #expect(await server.onScreen.count == (isKept ? 1 : 0))
+    await rig.installation.stop()
+  }
+
   @Test func `an agent that ends in order leaves nothing to take over`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer(firstID: 40)

@@ -207,6 +207,34 @@ struct TapPolicyTests {
       ])
   }
 
+  @Test func `what an earlier run left makes no room for itself, and is not what the next tap of its tag replaces`()
+    throws
+  {
+    var policy = TapPolicy()
+    let newer = try sampleOffer(1, tag: 200)
+    _ = policy.handle(.stored(newer))
+    for number in 2..<TapPolicy.maximumOnScreen { _ = policy.handle(.stored(try sampleOffer(number))) }
+    let (older, oldest) = (try sampleOffer(100, tag: 200), try sampleOffer(101))
+    #expect(policy.handle(.resumed(older, .shown, reason: .none)) == [.show(older, replacing: nil)])
+    #expect(policy.count == TapPolicy.maximumOnScreen)
+    #expect(policy.onScreenInOrder.first == older.id)
+    // The first of an earlier run is older than the second.
+    #expect(
+      policy.handle(.resumed(oldest, .shown, reason: .none)) == [
+        .move(older.id, to: .expired, reason: TapReason(.madeRoom)), .closeNotification(older.id),
+        .announceClosed(older.id, .expired), .show(oldest, replacing: nil),
+      ])
+    _ = policy.handle(.stored(try sampleOffer(102)))
+    #expect(policy.offer(oldest.id) == nil && policy.offer(newer.id) != nil)
+    #expect(
+      policy.handle(.resumed(older, .shown, reason: .none)) == [
+        .move(older.id, to: .expired, reason: TapReason(.madeRoom)), .closeNotification(older.id),
+        .announceClosed(older.id, .expired),
+      ])
+    let next = try sampleOffer(103, tag: 200)
+    #expect(policy.handle(.stored(next)).contains(.show(next, replacing: newer.id)))
+  }
+
   @Test func `what an earlier run left open and nobody opens any more has failed`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1, handler: nil)

@@ -193,7 +193,7 @@ struct InboxFileTests {
     let first = Inbox(location, retention: Retention(maximumTaps: many), now: { sampleTime }, report: { _ in })
     for index in 0..<many { _ = try await first.refuse(sampleTap("\(index)"), detail: "") }
     unlink(directory)
-    _ = try await first.prune()
+    _ = await first.returnToFile(maximum: 10)
     #expect(try await first.tap("\(many - 1)").state == .failed)
     #expect(try await first.tap("0").state == .failed)
   }
@@ -246,7 +246,7 @@ struct InboxFileTests {
     let first = inbox(in: directory, reports: reports)
     _ = try await first.receive(sampleTap("a"))
     unlink(directory)
-    _ = try await first.prune()
+    _ = await first.returnToFile(maximum: 10)
     try await first.move("a", to: .shown)
 
     #expect(reports.all.last?.contains("again") == true)

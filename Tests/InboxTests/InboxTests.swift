@@ -36,7 +36,7 @@ struct InboxTests {
   }
 
   @Test func `where nothing is kept a tap is there while it may be opened`() async throws {
-    let inbox = Inbox(.memoryWhileOpen, now: { sampleTime }, report: { _ in })
+    let inbox = Inbox(.memoryWhileOpen(), now: { sampleTime }, report: { _ in })
     for id in ["a", "b", "c"] { #expect(try await inbox.receive(sampleTap(id)).isNew) }
     #expect(try await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
     try await inbox.move("a", to: .dismissed)
@@ -145,7 +145,7 @@ struct InboxTests {
   {
     let time = Mutex(sampleTime)
     let inbox = Inbox(
-      .memoryWhileOpen, retention: Retention(days: 1), now: { time.withLock(\.self) }, report: { _ in })
+      .memoryWhileOpen(), retention: Retention(days: 1), now: { time.withLock(\.self) }, report: { _ in })
     for id in ["failed", "open"] { _ = try await inbox.receive(sampleTap(id)) }
     for state in [TapState.opening, .failed] { try await inbox.move("failed", to: state) }
     try await inbox.move("failed", to: .expired)
@@ -156,7 +156,7 @@ struct InboxTests {
   }
 
   @Test func `where nothing is kept the last taps that are over are still known`() async throws {
-    let inbox = Inbox(.memoryWhileOpen, now: { sampleTime }, report: { _ in })
+    let inbox = Inbox(.memoryWhileOpen(), now: { sampleTime }, report: { _ in })
     #expect(try await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
     #expect(try await !inbox.refuse(sampleTap("refused"), detail: "no").isNew)
     for index in 0..<64 {

@@ -84,6 +84,42 @@ struct MigrationTests {
     #expect(reports.all.isEmpty)
   }
 
+  /// The second released shape, as its steps made it of the first.
+  private static let version2 = [
+    "ALTER TABLE taps ADD COLUMN reason_code TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE taps ADD COLUMN screen_bus TEXT",
+    "ALTER TABLE taps ADD COLUMN screen_owner TEXT",
+    "ALTER TABLE taps ADD COLUMN screen_id INTEGER",
+    "CREATE INDEX taps_on_screen ON taps (screen_id) WHERE screen_id IS NOT NULL",
+    "CREATE INDEX taps_by_state_and_time ON taps (state, time)",
+    "PRAGMA user_version = 2",
+  ]
+
+  @Test func `a file of version 2 is brought up, and remembers from there on what is up beside its taps`() async throws
+  {
+    let temporary = try TemporaryDirectory()
+    do {
+      let database = try Database(path: temporary.path + "/inbox.sqlite")
+      for statement in Self.version1.dropLast() + Self.version2 { try database.run(statement) }
+      try database.run(
+        """
+        INSERT INTO taps (id, time, message, technology, uid, reader, title, state, changed, screen_bus, screen_owner, screen_id)
+        VALUES ('a', 0, x'', '', x'', '', '', 'dismissed', 0, 'bus', ':1.7', 5)
+        """)
+    }
+    let reports = Reports()
+    let inbox = Inbox(
+      .file(directory: temporary.path, name: "inbox.sqlite"), now: { Timestamp(microseconds: 1) },
+      report: reports.report)
+    let (first, second) = (ScreenPlace(bus: "bus", owner: ":1.7", id: 5), ScreenPlace(bus: "bus", owner: ":1.7", id: 6))
+    let left = try await inbox.resume(maximum: 10)
+    #expect(left.places == ["a": first] && left.otherPlaces.isEmpty)
+    try await inbox.showOther(at: second)
+    #expect(try await inbox.clear(InboxClearing()) == ["a"])
+    #expect(try await inbox.resume(maximum: 10).otherPlaces == [second, first])
+    #expect(reports.all.isEmpty)
+  }
+
   @Test func `a reason is one bounded line, and a code of a newer program is kept as it is`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     _ = try await inbox.receive(sampleTap("a"))

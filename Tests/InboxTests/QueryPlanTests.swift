@@ -64,11 +64,24 @@ struct QueryPlanTests {
       _ = try store.waiting(newest: 20)
       _ = try store.waiting()
       _ = try store.count()
-      try store.remove(before: sampleTime, keeping: 1)
+      _ = try store.remove(before: sampleTime, keeping: 1)
       _ = try store.overdue(before: sampleTime, excess: 1)
     }
     #expect(statements.count == 10)
     try expectQuick(statements, "retention")
+  }
+
+  @Test func `what goes back to the file, and where notifications are`() throws {
+    let place = ScreenPlace(bus: "bus", owner: ":1.7", id: 5)
+    let statements = try statements { store in
+      _ = try store.unfinished()
+      _ = try store.places()
+      try store.leave(place)
+      try store.removeOther(at: place)
+      _ = try store.otherPlaces()
+    }
+    #expect(statements.count == 6)
+    try expectQuick(statements, "places")
   }
 
   @Test func `what is removed`() throws {

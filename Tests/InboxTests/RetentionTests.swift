@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import Inbox
 
@@ -53,6 +54,44 @@ struct RetentionTests {
     #expect(try await inbox.prune() == ["old"])
     #expect(try await inbox.prune() == [])
     await #expect(throws: InboxError.self) { try await inbox.tap("old") }
+  }
+
+  @Test func `one that is too old at a start expires, and is not shown once more`() async throws {
+    let inbox = Inbox(.memory, retention: Retention(days: 1), now: { sampleTime }, report: { _ in })
+    _ = try await inbox.receive(sampleTap("old", time: sampleTime.before(days: 2)))
+    _ = try await inbox.receive(sampleTap("young"))
+    let left = try await inbox.resume(maximum: 10)
+    #expect(left.waiting.map(\.id) == ["young"])
+    #expect(left.expired == ["old"])
+    #expect(try await inbox.tap("old").reason == TapReason(.overdue))
+  }
+
+  @Test func `what it removed is no longer in the file`() async throws {
+    let temporary = try TemporaryDirectory()
+    let time = Mutex(sampleTime)
+    let inbox = Inbox(
+      .file(directory: temporary.path, name: "inbox.sqlite"), now: { time.withLock(\.self) }, report: { _ in })
+    func isThere(_ text: String) throws -> Bool {
+      try ["", "-wal"].contains {
+        try readFile(temporary.path + "/inbox.sqlite" + $0).firstRange(of: Array(text.utf8)) != nil
+      }
+    }
+    for number in 0..<50 {
+      let message = Array("secret-\(number)-".utf8) + [UInt8](repeating: 7, count: 500)
+      _ = try await inbox.refuse(sampleTap("\(number)", message: message), detail: "")
+    }
+    #expect(try isThere("secret-20-"))
+    time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 31 * 86_400_000_000) }
+    let young = sampleTap("young", time: time.withLock(\.self), message: Array("secret-young-".utf8))
+    _ = try await inbox.refuse(young, detail: "")
+    #expect(try await inbox.prune() == [])
+    #expect(try !isThere("secret-20-"))
+    #expect(try isThere("secret-young-"))
+  }
+
+  @Test func `what is removed goes through no temporary file`() throws {
+    // 2 is MEMORY: https://www.sqlite.org/pragma.html#pragma_temp_store
+    #expect(try TapStore(path: ":memory:").database.run("PRAGMA temp_store") == [[.integer(2)]])
   }
 
   @Test func `a day count beyond all time does not trap`() {

@@ -39,4 +39,26 @@ struct ScreenPlaceTests {
     #expect(left.waiting.map(\.id) == ["waits", "opened", "nowhere"])
     #expect(left.places == ["waits": place(0), "opened": place(1), "over": place(2), "dismissed": place(3)])
   }
+
+  @Test func `what shows no tap, or one that was removed, is heard of until it is gone`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    try await inbox.showOther(at: place(1))
+    try await inbox.showOther(at: place(2))
+    _ = try await inbox.refuse(sampleTap("a"), detail: "")
+    try await inbox.show("a", at: place(3))
+    #expect(try await inbox.clear(InboxClearing()) == ["a"])
+    #expect(try await inbox.resume(maximum: 10).otherPlaces == [place(1), place(2), place(3)])
+    try await inbox.leave([place(1), place(3)])
+    #expect(try await inbox.resume(maximum: 10).otherPlaces == [place(2)])
+    // Where a tap is shown from here on is nobody else's.
+    _ = try await inbox.receive(sampleTap("b"))
+    try await inbox.show("b", at: place(2))
+    #expect(try await inbox.resume(maximum: 10).otherPlaces == [])
+  }
+
+  @Test func `no more than 256 are remembered, the newest`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    for number in 0..<300 { try await inbox.showOther(at: place(UInt32(number))) }
+    #expect(try await inbox.resume(maximum: 10).otherPlaces == (44..<300).map { place($0) })
+  }
 }

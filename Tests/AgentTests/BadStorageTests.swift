@@ -1,0 +1,157 @@
+import Bus
+import Glibc
+import TestSupport
+import Testing
+
+/// A place to keep taps that is full, damaged, or somebody else's: history is lost, and said to be, never the next tap.
+@Suite(.timeLimit(.minutes(5)))
+struct BadStorageTests {
+  private func proveThatTapsWork(_ rig: AgentRig, _ server: NotificationServerStandIn, from first: Int = 1) async throws
+  {
+    for number in first...(first + 3) {
+      let link = "https://menu.example.com/\(number)?" + String(repeating: "x", count: 7000)
+      try await rig.daemon.give(tapValues(number, message: try uriMessage(link)))
+      try await server.click(await server.next())
+      #expect(await rig.handler.next().uri == link)
+    }
+  }
+
+  private func give(_ number: Int, to rig: AgentRig) async throws {
+    try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
+  }
+
+  /// Has the agent try the file, as it does each hour.
+  private func lookAgain(_ rig: AgentRig) async throws {
+    _ = try await rig.call("Clear", [.dictionary(["ids": .strings([])])])
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can mount"))
+  func `a disk that is full from some tap on`() async throws {
+    let rig = try await AgentRig()
+    let state = rig.installation.directory.file("state/tagroute")
+    mkdir(state, 0o700)
+    let mounted = try await ChildProcess.run("/bin/mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", state])
+    try #require(mounted.status == .exited(0), "\(mounted.log)")
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    try await give(1, to: rig)
+    let first = await server.next()
+    try await agent.line(containing: "tap \(tapID(1)) is shown")
+    #expect(await !agent.log().contains { $0.contains("kept in memory") })
+    try await proveThatTapsWork(rig, server, from: 10)
+    try await proveThatTapsWork(rig, server, from: 20)
+    let line = try await agent.line(containing: "kept in memory until it can")
+    #expect(line.hasPrefix("<3>") && line.contains(state))
+    // What the file knows to be shown only memory knows to be over.
+    try await server.close(first, reason: 2)
+    try await agent.line(containing: "tap \(tapID(1)) is dismissed")
+
+    let freed = try await ChildProcess.run("/bin/mount", ["-o", "remount,size=16m", state])
+    try #require(freed.status == .exited(0), "\(freed.log)")
+    try await lookAgain(rig)
+    try await agent.line(containing: "can be written again")
+    try await rig.killAgent()
+    try await rig.startAgent()
+    #expect(try await rig.state(1) == "dismissed")
+    for number in Array(10...13) + Array(20...23) { #expect(try await rig.state(number) == "delivered") }
+    #expect(await server.onScreen.isEmpty)
+    await rig.installation.stop()
+    _ = try await ChildProcess.run("/bin/umount", ["-l", state])
+  }
+
+  /// Has the directory of the inbox be none.
+  private func hide(_ rig: AgentRig) throws {
+    let state = rig.installation.directory.file("state/tagroute")
+    try #require(rename(state, state + ".hidden") == 0)
+    try rig.installation.directory.write("", to: "state/tagroute")
+  }
+
+  private func uncover(_ rig: AgentRig) throws {
+    let state = rig.installation.directory.file("state/tagroute")
+    try #require(unlink(state) == 0 && rename(state + ".hidden", state) == 0)
+  }
+
+  @Test func `a file that cannot be opened at a start, until it can: what waits in it is shown then`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    await rig.handler.set(.hangs)
+    for number in 1...2 { try await give(number, to: rig) }
+    let clicked = await server.next()
+    _ = await server.next()
+    for number in 1...2 { try await agent.line(containing: "tap \(tapID(number)) is shown") }
+    try await server.click(clicked)
+    _ = await rig.handler.next()
+    try await rig.killAgent()
+    try hide(rig)
+
+    let second = try await rig.startAgent()
+    try await second.line(containing: "kept in memory until it can")
+    try await give(3, to: rig)
+    #expect(await server.next().body == "menu.example.com/3")
+    #expect(try await rig.state(2) == "")
+    try uncover(rig)
+    try await lookAgain(rig)
+    let again = [await server.next(), await server.next()]
+    #expect(again.map(\.summary) == ["May have been opened in Menu", "Open in Menu"])
+    #expect(again.map(\.body).last == "menu.example.com/2")
+    #expect(await server.onScreen.count == 3)
+    #expect(try await [rig.state(1), rig.state(2)] == ["failed", "shown"])
+    await rig.installation.stop()
+  }
+
+  @Test func `what only memory knows to be over gets into the file at the end of the agent`() async throws {
+    let rig = try await AgentRig()
+    mkdir(rig.installation.directory.file("state/tagroute"), 0o700)
+    try hide(rig)
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    try await proveThatTapsWork(rig, server)
+    try await agent.line(containing: "tap \(tapID(4)) is delivered")
+    try uncover(rig)
+    agent.signal(SIGTERM)
+    try await agent.exit()
+    try await rig.startAgent()
+    for number in 1...4 { #expect(try await rig.state(number) == "delivered") }
+    await rig.installation.stop()
+  }
+
+  @Test func `a file that is damaged`() async throws {
+    let rig = try await AgentRig()
+    mkdir(rig.installation.directory.file("state/tagroute"), 0o700)
+    try rig.installation.directory.write(
+      "not a database " + String(repeating: "x", count: 5000), to: "state/tagroute/inbox.sqlite")
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    try await proveThatTapsWork(rig, server)
+    #expect(try await agent.line(containing: "damaged").contains("a new one is begun"))
+    await rig.installation.stop()
+  }
+
+  @Test func `a file that the agent of another session bus writes, until that is gone`() async throws {
+    let first = try await AgentRig()
+    let second = try await AgentRig(
+      environment: ["XDG_STATE_HOME": first.installation.directory.file("state")])
+    let (server, other) = (try await first.startServer(), try await second.startServer())
+    try await first.startAgent()
+    let agent = try await second.startAgent()
+    try await proveThatTapsWork(second, other)
+    try await agent.line(containing: "in use by another process")
+    try await first.daemon.give(tapValues(50, message: try uriMessage("https://menu.example.com/50")))
+    #expect(await server.next().body == "menu.example.com/50")
+    let one = try #require(await first.installation.agent)
+    try await one.line(containing: "tap \(tapID(50)) is shown")
+
+    try await first.killAgent()
+    try await agent.line(containing: "can be written again")
+    // What the first has left is the second's to show, and all of it is kept.
+    #expect(await other.next().body == "menu.example.com/50")
+    #expect(try await second.state(1) == "delivered")
+    try await second.killAgent()
+    try await second.startAgent()
+    #expect(try await second.state(1) == "delivered")
+    #expect(try await second.state(50) == "shown")
+    await first.installation.stop()
+    await second.installation.stop()
+  }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import Testing
+import TestSupport
+
+@testable import Inbox
+
+/// An inbox that is to keep nothing beyond what is on the screen.
+struct NothingKeptTests {
+  private let temporary: TemporaryDirectory
+  private let notices = Reports()
+  private let reports = Reports()
+
+  init() throws { temporary = try TemporaryDirectory() }
+
+  private func keeping() -> Inbox {
+    Inbox(.file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
+  }
+
+  private func keepingNothing() -> Inbox {
+    Inbox(
+      .memoryWhileOpen(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, notice: notices.report,
+      report: reports.report)
+  }
+
+  private func isThere(_ name: String) -> Bool { access(temporary.path + "/" + name, F_OK) == 0 }
+
+  private func place(_ id: UInt32) -> ScreenPlace { ScreenPlace(bus: "bus", owner: ":1.7", id: id) }
+
+  @Test func `what was kept before is removed, and said to be`() async throws {
+    let before = keeping()
+    _ = try await before.refuse(sampleTap("a"), detail: "")
+    // A process that is killed leaves these.
+    for suffix in ["-wal", "-shm"] { try temporary.write("what was on tags", to: "left" + suffix) }
+    await before.close()
+    for suffix in ["-wal", "-shm"] { rename(temporary.file("left" + suffix), temporary.file("inbox.sqlite" + suffix)) }
+    try temporary.write("what was on tags", to: "inbox.sqlite.damaged-7")
+    let inbox = keepingNothing()
+    #expect(try await inbox.receive(sampleTap("b")).isNew)
+    for suffix in ["", "-wal", "-shm", ".damaged-7"] { #expect(!isThere("inbox.sqlite" + suffix), "\(suffix)") }
+    #expect(notices.all.count == 1 && notices.all.first?.contains("inbox.sqlite was removed") == true)
+    #expect(reports.all.isEmpty)
+    await inbox.close()
+    _ = try await keepingNothing().receive(sampleTap("c"))
+    #expect(notices.all.count == 1)
+  }
+
+  @Test func `what another agent still keeps is left to that, and removed when it is gone`() async throws {
+    let other = keeping()
+    _ = try await other.receive(sampleTap("a"))
+    let inbox = keepingNothing()
+    for _ in 0..<2 { #expect(try await inbox.prune().isEmpty) }
+    #expect(isThere("inbox.sqlite"))
+    #expect(reports.all.count == 1 && reports.all.first?.contains("in use by another process") == true)
+    await other.close()
+    _ = try await inbox.prune()
+    #expect(!isThere("inbox.sqlite"))
+    #expect(notices.all.count == 1)
+  }
+
+  @Test func `the next run hears of what is on the screen, and of nothing else`() async throws {
+    let first = keepingNothing()
+    for (number, id) in ["waits", "opened", "gone"].enumerated() {
+      _ = try await first.receive(sampleTap(id))
+      try await first.show(id, at: place(UInt32(number)))
+    }
+    // Its notification is closed after that.
+    for state in [TapState.opening, .delivered] { try await first.move("opened", to: state) }
+    try await first.leave([place(2)])
+    try await first.showOther(at: place(3))
+    #expect(
+      try String(decoding: readFile(temporary.file("inbox.sqlite.screen")), as: UTF8.self)
+        == "bus :1.7 0\nbus :1.7 1\nbus :1.7 3\n")
+    // As if it had been killed.
+    await first.close()
+
+    let second = keepingNothing()
+    let left = try await second.resume(maximum: 10)
+    #expect(left.waiting.isEmpty && left.places.isEmpty)
+    #expect(Set(left.otherPlaces) == [place(0), place(1), place(3)])
+    try await second.leave(left.otherPlaces)
+    #expect(!isThere("inbox.sqlite.screen"))
+  }
+
+  @Test func `a file of places that holds something else is no harm`() async throws {
+    try temporary.write(
+      "bus :1.7 1\nbus :1.7 -1\n\nbus :1.7\nbus :1.7 1 2\nbus :1.7 99999999999\n\u{0}", to: "inbox.sqlite.screen")
+    #expect(try await keepingNothing().resume(maximum: 10).otherPlaces == [place(1)])
+  }
+}
