@@ -27,31 +27,38 @@ public actor HandlerStandIn {
   }
 
   /// The app's desktop entry, to be put where the agent looks for them.
-  public static let desktopEntry = """
+  public static let desktopEntry = desktopEntry(program: "/bin/true")
+
+  private static func desktopEntry(program: String) -> String {
+    """
     [Desktop Entry]
     Type=Application
     Name=Menu
     Icon=menu
-    Exec=/bin/true
+    Exec=\(program)
     DBusActivatable=true
     Implements=org.tagroute.Handler1;
 
     [org.tagroute.Handler1]
     Domains=menu.example.com;
     """
+  }
   /// The entry's desktop id.
   public static let desktopID = "org.example.Menu.desktop"
 
   /// Installs the app as the system's, so that it is opened without a question: whoever is not root cannot make a file of
   /// root's, and allows it instead.
   ///
-  /// - Parameter installation: where; its agent does not run yet.
+  /// - Parameters:
+  ///   - installation: where; its agent does not run yet.
+  ///   - program: what is started where the app is not on the bus.
   /// - Throws: `RigError` where the files cannot be written.
-  public static func install(in installation: Installation) throws {
-    let file = try installation.directory.write(desktopEntry, to: "share/applications/\(desktopID)")
+  public static func install(in installation: Installation, program: String = "/bin/true") throws {
+    let file = try installation.directory.write(
+      desktopEntry(program: program), to: "share/applications/\(desktopID)")
     guard geteuid() != 0 else { return }
     try installation.directory.write(
-      "[\(desktopID)]\nFile=\(file)\nLaunch=D-Bus, /bin/true\nAllowed=menu.example.com;\n",
+      "[\(desktopID)]\nFile=\(file)\nLaunch=D-Bus, \(program)\nAllowed=menu.example.com;\n",
       to: "config/tagroute/handlers.conf")
   }
 
