@@ -94,7 +94,7 @@ let package = Package(
       "Handlers", ["Bus", "CGIO", "CShims", "EventLoop", "KeyFile", "NDEF", "Names", "Routing", "UniversalLinks"]),
     module("Inbox", ["CSQLite", "EventLoop"]),
     module("KeyFile", ["CGIO"]),
-    module("Notifications", ["Bus", "EventLoop"]),
+    module("Notifications", ["Bus", "EventLoop", "Names"]),
     module("Reader", ["CNFC", "CShims", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "Tags"]),
     module("ReaderLink", ["CShims", "EventLoop", "Journal", "NDEF"]),
     module("ReaderSimulator", ["CShims", "EventLoop", "NDEF"]),

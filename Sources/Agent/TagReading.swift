@@ -26,7 +26,7 @@ struct TagReading: Sendable, Hashable {
   ///   - now: the time of day, for where the daemon gives none that can be.
   /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the key.
   init(_ values: [String: Value], now: Timestamp) throws(BusError) {
-    guard let id = values["id"]?.asString, TagReading.isUUID(id) else { throw .invalidTap("id is no UUID") }
+    guard let id = values["id"]?.asString, Names.Handler.isTapID(id) else { throw .invalidTap("id is no UUID") }
     guard let message = values["message"]?.asBytes, message.count <= TagReading.maximumMessage else {
       throw .invalidTap("message is not at most 1 MiB of bytes")
     }
@@ -52,14 +52,6 @@ struct TagReading: Sendable, Hashable {
     uid = tap.uid
     reader = tap.reader
     time = tap.time
-  }
-
-  /// RFC 9562, section 4.
-  static func isUUID(_ text: String) -> Bool {
-    text.utf8.count == 36
-      && text.utf8.enumerated().allSatisfy { index, byte in
-        [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : Character(Unicode.Scalar(byte)).isHexDigit
-      }
   }
 
   /// What tells one tag from another.

@@ -5,13 +5,36 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
   public let name: String
   /// What happened, to what; for a person.
   public let message: String
+  /// Who says so. The name does not tell: a peer may answer with what the bus has said to it about somebody else.
+  public let speaker: Speaker
+
+  /// Who says that something went wrong.
+  public enum Speaker: Sendable, Hashable {
+    /// This side: no answer has come, or nothing was sent.
+    case thisSide
+    /// The bus, in the place of the peer that was called.
+    case bus
+    /// The peer that was called.
+    case peer
+  }
 
   /// - Parameters:
   ///   - name: the D-Bus error name, for example `org.freedesktop.DBus.Error.Failed`.
   ///   - message: what happened, to what; for a person.
-  public init(name: String, message: String) {
+  ///   - speaker: who says so.
+  public init(name: String, message: String, speaker: Speaker = .thisSide) {
     self.name = name
     self.message = message
+    self.speaker = speaker
+  }
+
+  /// Two are equal that say the same, whoever says it.
+  public static func == (a: BusError, b: BusError) -> Bool { a.name == b.name && a.message == b.message }
+
+  /// Hashes what it says.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(message)
   }
 
   /// The message, then the name in parentheses.
@@ -19,7 +42,10 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// Error names of the D-Bus specification and of its common implementations.
   public enum Name {
-    private static let prefix = "org.freedesktop.DBus.Error."
+    /// What the names of the D-Bus specification begin with.
+    public static let prefix = "org.freedesktop.DBus.Error."
+    /// What sd-bus's names for the system's errors begin with.
+    public static let systemPrefix = "System.Error."
     /// No more specific name fits.
     public static let failed = prefix + "Failed"
     /// There is no memory for this.
@@ -33,7 +59,7 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
     /// This side stopped waiting.
     public static let timeout = prefix + "Timeout"
     /// This side's caller stopped waiting (sd-bus's name for it).
-    public static let cancelled = "System.Error.ECANCELED"
+    public static let cancelled = systemPrefix + "ECANCELED"
     /// The connection to the bus is down.
     public static let disconnected = prefix + "Disconnected"
     /// The bus could not be reached.
@@ -56,6 +82,12 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let unknownProperty = prefix + "UnknownProperty"
     /// The property cannot be set.
     public static let propertyReadOnly = prefix + "PropertyReadOnly"
+    /// The bus could not start the program of the service file.
+    public static let spawnExecFailed = prefix + "Spawn.ExecFailed"
+    /// The bus has no such service to start.
+    public static let spawnServiceNotFound = prefix + "Spawn.ServiceNotFound"
+    /// The service file is wrong.
+    public static let spawnFileInvalid = prefix + "Spawn.FileInvalid"
     /// A message arrived, or was asked for, that is not what both sides agreed on.
     public static let inconsistentMessage = prefix + "InconsistentMessage"
   }

@@ -129,13 +129,16 @@ extension Connection {
   }
 
   private func result(of message: borrowing Message) -> Result<[Value], BusError> {
+    // The bus itself writes the sender.
+    let speaker: BusError.Speaker = message.sender == Bus.name ? .bus : .peer
     do throws(BusError) {
       let values = try message.arguments(.reply)
       guard message.kind == .error else { return .success(values) }
       let name = message.errorName ?? BusError.Name.failed
-      return .failure(BusError(name: name, message: values.first?.asString ?? "the peer gave no reason"))
+      return .failure(
+        BusError(name: name, message: values.first?.asString ?? "the peer gave no reason", speaker: speaker))
     } catch {
-      return .failure(error)
+      return .failure(BusError(name: error.name, message: error.message, speaker: speaker))
     }
   }
 

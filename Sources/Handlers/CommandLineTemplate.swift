@@ -31,6 +31,10 @@ struct CommandLineTemplate: Sendable, Hashable {
     guard codes.count <= 1 else { throw CommandLineError("it has more than one of %u, %U, %f and %F") }
   }
 
+  /// Whether a link has a place in it. GIO gives a program without `%u` and `%U` local files alone, as if there stood `%f`, and starts it
+  /// with nothing where there are none.
+  var takesLink: Bool { arguments.joined().contains { [.code("u"), .code("U")].contains($0) } }
+
   /// The argument vector.
   ///
   /// `%f` and `%F` are local files, which a tag's link never is: they become nothing, as do the deprecated codes.

@@ -91,17 +91,17 @@ public struct DataDirectories: Sendable, Hashable {
 }
 
 extension ProcessEnvironment {
-  /// Finds a program as execvp(3) does.
+  /// Finds a program as execvp(3) does, but for paths that are not absolute: they would lead elsewhere from where a program is started.
   ///
   /// - Parameters:
-  ///   - name: a name, looked for in `PATH`, or a path.
+  ///   - name: a name, looked for in `PATH`, or an absolute path (Desktop Entry Specification 1.5, "The Exec key").
   ///   - environment: where `PATH` is.
   /// - Returns: its path; nil where there is none that may be executed.
   static func program(_ name: String, in environment: [String: String]) -> String? {
     guard !name.isEmpty else { return nil }
-    if name.contains("/") { return isProgram(name) ? name : nil }
+    if name.contains("/") { return name.hasPrefix("/") && isProgram(name) ? name : nil }
     let path = environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
-    return path.split(separator: ":").map { "\($0)/\(name)" }.first(where: isProgram)
+    return path.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }.first(where: isProgram)
   }
 
   private static func isProgram(_ path: String) -> Bool {

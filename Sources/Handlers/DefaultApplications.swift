@@ -27,7 +27,8 @@ public enum DefaultApplications {
       }
       return Application(
         desktopID: id, name: text(g_app_info_get_display_name(information)) ?? id, icon: icon, file: file,
-        isDBusActivatable: g_desktop_app_info_get_boolean(information, "DBusActivatable") != 0,
+        isDBusActivatable: g_desktop_app_info_get_boolean(information, "DBusActivatable") != 0
+          && DesktopEntry.isBusName(id.dropLast(".desktop".count)),
         origin: directories.origin(of: file))
     }
   }

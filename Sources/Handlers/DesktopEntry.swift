@@ -66,7 +66,7 @@ struct DesktopEntry: Sendable, Hashable {
   }
 
   /// Whether `text` can be a well-known bus name (D-Bus Specification, "Bus names").
-  private static func isBusName(_ text: Substring) -> Bool {
+  static func isBusName(_ text: Substring) -> Bool {
     let elements = text.split(separator: ".", omittingEmptySubsequences: false)
     return elements.count >= 2 && text.utf8.count <= 255
       && elements.allSatisfy { element in

@@ -16,12 +16,12 @@ struct ExecHandOver: Sendable {
     Result { () throws(HandOverFailure) -> pid_t in try started(uri, message: message) }
   }
 
-  /// Why it could not be started whatever the link, so that it is not offered; nil where nothing is known to be in the way,
-  /// as with one that is started by its bus name. Blocks on files.
+  /// Why it could not be started with a link alone, whichever, so that it is not offered for that; nil where nothing is known to be in
+  /// the way, as with one that is started by its bus name. Blocks on files.
   func obstacle() -> HandOverFailure? {
     guard !application.isDBusActivatable else { return nil }
     do {
-      _ = try startable()
+      _ = try startable(withMessage: false)
       return nil
     } catch {
       return error
@@ -64,8 +64,10 @@ struct ExecHandOver: Sendable {
     }
   }
 
-  /// What its desktop entry says now, where that can be started.
-  private func startable() throws(HandOverFailure) -> (KeyFile, DesktopEntry, CommandLineTemplate) {
+  /// What its desktop entry says now, where what is to be handed over gets to the program that it starts.
+  private func startable(
+    withMessage: Bool
+  ) throws(HandOverFailure) -> (KeyFile, DesktopEntry, CommandLineTemplate) {
     let file = application.file
     let (keyFile, entry) = try current()
     guard let commandLine = entry.commandLine else {
@@ -74,12 +76,16 @@ struct ExecHandOver: Sendable {
     guard !entry.usesTerminal else {
       throw HandOverFailure(.needsTerminal, file)
     }
+    guard withMessage || commandLine.takesLink else {
+      throw HandOverFailure(
+        .entryUnusable, "\(keyFile.place(of: "Exec")): Exec takes no link: it has neither %u nor %U")
+    }
     return (keyFile, entry, commandLine)
   }
 
   private func started(_ uri: URI, message: [UInt8]?) throws(HandOverFailure) -> pid_t {
     let file = application.file
-    let (keyFile, entry, commandLine) = try startable()
+    let (keyFile, entry, commandLine) = try startable(withMessage: message != nil)
     let arguments = commandLine.filled(
       with: CommandLineTemplate.Fields(
         uri: uri.string, name: entry.application.name, icon: entry.application.icon, file: file))

@@ -25,11 +25,9 @@ public actor Launcher {
     ///   - activationToken: the xdg-activation token, where the desktop gave one.
     ///   - tapID: the tap's id, a UUID.
     public init(activationToken: String? = nil, tapID: String? = nil) {
-      // A token goes into an environment variable of a program that is started: short, and one word. It need not come from the
-      // notification client, which has the same rule: a program on the bus may name one too.
-      self.activationToken = activationToken.flatMap { token in
-        (1...1024).contains(token.utf8.count) && token.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? token : nil
-      }
+      // It goes into an environment variable of a program that is started, and need not come from the notification client: a program
+      // on the bus may name one too.
+      self.activationToken = activationToken.flatMap { Names.Handler.isActivationToken($0) ? $0 : nil }
       self.tapID = tapID
     }
   }
@@ -175,15 +173,23 @@ public actor Launcher {
     }
   }
 
+  /// Whether a variable concerns this process alone: what systemd tells a service of itself (systemd.exec(5), "Environment Variables Set or
+  /// Propagated by the Service Manager"), what the bus tells whom it starts, the click of our own start, and where our tests have us look.
+  /// `JOURNAL_STREAM` is about the standard output that a program shares with us.
+  private static func isOurs(_ name: String) -> Bool {
+    name.hasPrefix("LISTEN_") || name.hasPrefix("DBUS_STARTER_") || ourVariables.contains(name)
+  }
+
+  private static let ourVariables: Set<String> = [
+    "CREDENTIALS_DIRECTORY", "DESKTOP_STARTUP_ID", "FDSTORE", "INVOCATION_ID", "MANAGERPID", "MEMORY_PRESSURE_WATCH",
+    "MEMORY_PRESSURE_WRITE", "NOTIFY_SOCKET", "SYSTEMD_EXEC_PID", "TAGROUTE_DEV", "TAGROUTE_LOCALE", "TAGROUTE_LOG",
+    "TAGROUTE_PROC", "TAGROUTE_RUN", "TAGROUTE_SYS", "WATCHDOG_PID", "WATCHDOG_USEC", "XDG_ACTIVATION_TOKEN",
+  ]
+
   /// Ours, without what concerns this process alone, and with the token where there is one.
   private func childEnvironment(_ click: Click) -> [String: String] {
     var result = environment
-    for name in [
-      "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID", "TAGROUTE_LOG",
-      "XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID",
-    ] {
-      result[name] = nil
-    }
+    for name in result.keys where Self.isOurs(name) { result[name] = nil }
     if let token = click.activationToken {
       result["XDG_ACTIVATION_TOKEN"] = token
       result["DESKTOP_STARTUP_ID"] = token

@@ -1,4 +1,5 @@
 public import Bus
+import Names
 
 /// A client of `org.freedesktop.Notifications`, whatever server that is, and through every change of it.
 ///
@@ -93,17 +94,12 @@ public actor NotificationClient {
         guard let key = detail?.asString else { continue }
         handle(.signal(.action(key), id: id, sender: signal.sender))
       case "ActivationToken":
-        guard let token = detail?.asString, Self.isToken(token) else { continue }
+        // What is no token does not end the wait for one.
+        guard let token = detail?.asString, Names.Handler.isActivationToken(token) else { continue }
         handle(.signal(.token(token), id: id, sender: signal.sender))
       default: continue
       }
     }
-  }
-
-  /// A token goes into an environment variable of a program that is started: short, and one word. Whoever starts the program
-  /// has the same rule; here it is so that what is no token does not end the wait for one.
-  private static func isToken(_ token: String) -> Bool {
-    (1...1024).contains(token.utf8.count) && token.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 
   // MARK: What goes out

@@ -22,10 +22,14 @@ enum HandlerInterface {
       return []
     }
     let open = ExportedMethod(Names.Handler.open, in: [Argument("uris", "as"), platformData]) { call in
+      let token = token(call.arguments.last)
       let uris = try uris(call.arguments)
-      for uri in uris {
-        try await requests.take(TagOpening(uri: uri, activationToken: token(call.arguments.last)))
+      // Nothing to open is to be shown all the same.
+      guard !uris.isEmpty else {
+        try await requests.take(TagOpening(activationToken: token))
+        return []
       }
+      for uri in uris { try await requests.take(TagOpening(uri: uri, activationToken: token)) }
       return []
     }
     let activateAction = ExportedMethod(
@@ -46,7 +50,7 @@ enum HandlerInterface {
     do throws(NDEFError) {
       return TagOpening(
         uri: uri, message: try NDEFMessage(decoding: bytes), activationToken: token(arguments[2]),
-        tapID: arguments[2].asDictionary?[Names.Handler.tapIDKey]?.asString)
+        tapID: text(Names.Handler.tapIDKey, of: arguments[2], where: Names.Handler.isTapID))
     } catch {
       throw .invalidArguments("the message is not NDEF: \(error)")
     }
@@ -60,8 +64,14 @@ enum HandlerInterface {
     return uris
   }
 
+  /// The startup id is the token's older name.
   private static func token(_ platformData: Value?) -> String? {
-    let data = platformData?.asDictionary
-    return (data?[Names.Handler.activationTokenKey] ?? data?[Names.Handler.startupIDKey])?.asString
+    text(Names.Handler.activationTokenKey, of: platformData, where: Names.Handler.isActivationToken)
+      ?? text(Names.Handler.startupIDKey, of: platformData, where: Names.Handler.isActivationToken)
+  }
+
+  /// Any program of the session is a caller: what is not what it should be is as if it were not there.
+  private static func text(_ key: String, of platformData: Value?, where isSound: (String) -> Bool) -> String? {
+    platformData?.asDictionary?[key]?.asString.flatMap { isSound($0) ? $0 : nil }
   }
 }

@@ -22,7 +22,8 @@ public enum TagHandler {
   ///   - address: the bus, by default the session's own.
   ///   - loop: what the connection lives on.
   ///   - open: takes what the app is opened with, one after the other. It returns as soon as the app has it: the user waits. What it
-  ///     throws is shown to the user, in the error's own words; they are cut after 500 Unicode scalars.
+  ///     throws is shown to the user, in the error's own words; they are cut after 500 Unicode scalars. A `BusError` keeps its name,
+  ///     but for the standard ones, which are what others have said to the app.
   /// - Throws: `BusError`: the bus cannot be reached or has gone, `NameExists` where the app runs already, `invalidArguments`
   ///   where the id is no bus name; `CancellationError` where the task is cancelled.
   public static func serve(
@@ -73,8 +74,10 @@ public enum TagHandler {
 
   /// What the agent is told, which shows it.
   private static func answer(to error: any Error) -> BusError {
-    if let error = error as? BusError { return error }
-    let words = String(String.UnicodeScalarView("\(error)".unicodeScalars.prefix(500).filter { $0 != "\0" }))
-    return BusError(name: Names.Errors.failed, message: words)
+    let error = error as? BusError ?? BusError(name: Names.Errors.failed, message: "\(error)")
+    // What somebody else has said to the app is not what the app says: "there is no such service" would be taken for its own absence.
+    let isOthers = [BusError.Name.prefix, BusError.Name.systemPrefix].contains { error.name.hasPrefix($0) }
+    let words = String(String.UnicodeScalarView(error.message.unicodeScalars.prefix(500).filter { $0 != "\0" }))
+    return BusError(name: isOthers ? Names.Errors.failed : error.name, message: words)
   }
 }

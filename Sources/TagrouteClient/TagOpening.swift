@@ -1,6 +1,7 @@
 public import EventLoop
 import Glibc
 public import NDEF
+import Names
 
 /// How an app was opened: by a tag, by a link, or by neither.
 ///
@@ -50,7 +51,7 @@ public struct TagOpening: Sendable, Hashable {
     let bytes = try isatty(STDIN_FILENO) == 1 ? [] : standardInput(atMost: NDEFLimits.default.messageSize + 1)
     return TagOpening(
       uri: uri, message: try bytes.isEmpty ? .empty : NDEFMessage(decoding: bytes),
-      activationToken: environment["XDG_ACTIVATION_TOKEN"])
+      activationToken: environment["XDG_ACTIVATION_TOKEN"].flatMap { Names.Handler.isActivationToken($0) ? $0 : nil })
   }
 
   private static func standardInput(atMost limit: Int) throws(SystemError) -> [UInt8] {

@@ -140,6 +140,23 @@ import UniversalLinks
     await application.close()
   }
 
+  /// What an app is told by others, and passes on: to the agent it must not mean what it means from the bus, or from this side.
+  @Test(
+    "an error that is the application's own is its answer, whatever its name, and nothing is handed over again",
+    arguments: [
+      BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner, BusError.Name.spawnExecFailed,
+      BusError.Name.spawnServiceNotFound, BusError.Name.spawnFileInvalid, BusError.Name.unknownMethod,
+      BusError.Name.unknownInterface, BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected,
+    ])
+  func another(name: String) async throws {
+    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+      throw BusError(name: name, message: "the cellar is closed")
+    }
+    #expect(try await open() == .failed(HandOverFailure(.handlerFailed, "the cellar is closed", error: name)))
+    #expect(await received().count == 3, "called once")
+    await application.close()
+  }
+
   @Test("whether a handler that hangs has it is unknown after the time-out")
   func hanging() async throws {
     let (never, _) = AsyncStream.makeStream(of: Void.self)
@@ -204,8 +221,23 @@ import UniversalLinks
       Issue.record("it was delivered")
       return
     }
-    #expect(failure.code == .handlerFailed, "\(failure)")
+    #expect(failure.code == .notStarted, "\(failure)")
     #expect(try readFile(directory.file("started")).isEmpty)
+  }
+
+  @Test("an application whose D-Bus service file leads nowhere is started from its Exec")
+  func brokenService() async throws {
+    let directory = try TemporaryDirectory()
+    let service = try directory.write(
+      "[D-BUS Service]\nName=org.example.My-Menu\nExec=/nonexistent/menu\n", to: "org.example.My-Menu.service")
+    #expect(symlink(service, "\(bus.servicesDirectory)/org.example.My-Menu.service") == 0)
+    try await bus.restart()
+    let data = try DataDirectory()
+    let file = try data.entry("org.example.My-Menu", ["Exec=true %u", "DBusActivatable=true"])
+    let application = Application(
+      desktopID: "org.example.My-Menu.desktop", name: "Menu", file: file, isDBusActivatable: true, origin: .system)
+    let launcher = Launcher(connection: try await connect(), environment: data.environment, on: loop)
+    #expect(await launcher.open(application, try URI("https://menu.example.com/"), message: []).outcome == .delivered)
   }
 
   @Test("an application that the bus cannot start is started from its Exec")

@@ -20,7 +20,14 @@ import Testing
           id, ["Exec=true %u", "Icon=\(id)", "MimeType=x-scheme-handler/https;"], claims: [], implements: false)
       }
       try data.temporary.write(
-        "[Default Applications]\nx-scheme-handler/https=second.desktop\n", to: "config/mimeapps.list")
+        "[Default Applications]\nx-scheme-handler/https=second.desktop\nx-scheme-handler/tel=third.desktop\n"
+          + "x-scheme-handler/mailto=fourth.desktop\n", to: "config/mimeapps.list")
+      // Its id is no bus name, so nobody can call it.
+      try data.entry(
+        "third", ["Exec=true %u", "DBusActivatable=true", "MimeType=x-scheme-handler/tel;"], claims: [],
+        implements: false)
+      // Takes no link, and so opens none.
+      try data.entry("fourth", ["Exec=true", "MimeType=x-scheme-handler/mailto;"], claims: [], implements: false)
       let handlers = HandlerRegistry(directories: DataDirectories(), on: EventLoop(label: "test"))
       await handlers.reload()
       let route = await handlers.registry.route(for: "https://example.com/")
@@ -29,7 +36,9 @@ import Testing
         desktopID: "second.desktop", name: "second", icon: "second", file: file, origin: .system)
       #expect(route.kind == .default)
       #expect(route.handler == expected)
+      #expect(await handlers.registry.unusableDefaults["tel"]?.contains("must be a D-Bus name") == true)
       #expect(await handlers.registry.defaults["mailto"] == nil)
+      #expect(await handlers.registry.unusableDefaults["mailto"]?.contains("neither %u nor %U") == true)
     }
   }
 }

@@ -16,8 +16,17 @@ import UniversalLinks
     var environment = data.environment
     environment["NOTIFY_SOCKET"] = "/run/ours"
     environment["XDG_ACTIVATION_TOKEN"] = "somebody else's"
+    for name in Self.ours { environment[name] = "ours" }
+    environment["JOURNAL_STREAM"] = "8:1"
     launcher = Launcher(connection: nil, environment: environment, on: EventLoop(label: "test"))
   }
+
+  /// What systemd and the bus tell this process of itself, and where our tests have it look.
+  private static let ours = [
+    "INVOCATION_ID", "SYSTEMD_EXEC_PID", "MANAGERPID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
+    "CREDENTIALS_DIRECTORY", "FDSTORE", "LISTEN_FDS", "LISTEN_PID", "LISTEN_PIDFDID", "DBUS_STARTER_ADDRESS",
+    "DBUS_STARTER_BUS_TYPE", "TAGROUTE_DEV", "TAGROUTE_SYS", "TAGROUTE_PROC", "TAGROUTE_LOG", "WATCHDOG_USEC",
+  ]
 
   /// Installs a program that writes down how it was started, and an entry for it.
   ///
@@ -103,6 +112,34 @@ import UniversalLinks
     #expect(try readFile(data.temporary.file("message")).isEmpty)
   }
 
+  @Test("a program finds nothing in its environment that is about the one that started it")
+  func environment() async throws {
+    try data.temporary.write("#!/bin/sh\nenv > '\(data.temporary.path)/report'\n", to: "bin/environment", mode: 0o755)
+    let file = try data.entry("handler", ["Exec=environment %u"])
+    let application = Application(desktopID: "handler.desktop", name: "Handler", file: file, origin: .system)
+    #expect(await launcher.open(application, try URI("https://example.com/"), message: []).outcome == .delivered)
+    let names = Set(try await report().compactMap { $0.split(separator: "=").first.map(String.init) })
+    #expect(names.isDisjoint(with: Self.ours), "\(names)")
+    #expect(names.isSuperset(of: ["HOME", "JOURNAL_STREAM", "PATH"]))
+  }
+
+  @Test(
+    "a program that takes no link is not started with nothing; with a message it is",
+    arguments: ["handler", "handler %f", "handler %F"])
+  func noLink(exec: String) async throws {
+    let application = try install(exec)
+    let uri = try URI("https://example.com/")
+    guard case .failed(let failure) = await launcher.open(application, uri, message: nil).outcome else {
+      Issue.record("it was delivered")
+      return
+    }
+    #expect(failure.code == .entryUnusable)
+    #expect(failure.description == "\(application.file):5: Exec takes no link: it has neither %u nor %U")
+    #expect(await launcher.open(application, uri, message: [1]).outcome == .delivered)
+    #expect(try await report().first == "argument=")
+    #expect(try readFile(data.temporary.file("message")) == [1])
+  }
+
   @Test("a token that is no word is no token")
   func token() {
     for token in ["", "a b", "a\nb", "a\0b", "é", String(repeating: "a", count: 1025)] {
@@ -116,6 +153,10 @@ import UniversalLinks
     arguments: [
       (
         ["Exec=surely-not-installed %u"], .programMissing,
+        "org.example.Menu.desktop:5: the program of Exec is not installed"
+      ),
+      (
+        ["Exec=Sources/../Packaging/test %u"], .programMissing,
         "org.example.Menu.desktop:5: the program of Exec is not installed"
       ),
       (

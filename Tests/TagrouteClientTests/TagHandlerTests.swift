@@ -10,6 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TagHandlerTests {
   private static let id = "org.example.My-Menu"
   private static let path: ObjectPath = "/org/example/My_Menu"
+  private static let tap = "01234567-89ab-4cde-8f01-000000000001"
   private static let link = "https://menu.example.com/7"
 
   private let bus: PrivateBus
@@ -54,7 +55,8 @@ import Testing
     let message = NDEFMessage(
       records: NDEFMessage.uri(Self.link).records + [.wellKnown("T", payload: [2, 0x65, 0x6E])])
     let data: [String: Value] = [
-      "activation-token": .string("t"), "desktop-startup-id": .string("t"), "tap-id": .string("id"), "later": .byte(1),
+      "activation-token": .string("t"), "desktop-startup-id": .string("t"), "tap-id": .string(Self.tap),
+      "later": .byte(1),
     ]
     let call = Task {
       try await handleTag(Self.link, try message.encoded(), data)
@@ -62,7 +64,7 @@ import Testing
     }
     #expect(
       await openings.first { _ in true }
-        == TagOpening(uri: Self.link, message: message, activationToken: "t", tapID: "id"))
+        == TagOpening(uri: Self.link, message: message, activationToken: "t", tapID: Self.tap))
     take.finish()
     try await call.value
     event.finish()
@@ -87,6 +89,29 @@ import Testing
     serving.cancel()
   }
 
+  @Test func `what is no token and no tap's id is as if it were not there, and nothing to open is an opening`()
+    async throws
+  {
+    let (openings, opened) = AsyncStream.makeStream(of: TagOpening.self)
+    let serving = try await serve { opened.yield($0) }
+    let message = try NDEFMessage.empty.encoded()
+    let hostile: [Value] = [
+      .string(""), .string("two words"), .string("a\u{1B}[2J"), .string(String(repeating: "a", count: 1025)), .byte(1),
+    ]
+    for value in hostile {
+      try await handleTag(Self.link, message, ["activation-token": value, "tap-id": value])
+    }
+    try await handleTag(Self.link, message, ["activation-token": .string("a b"), "desktop-startup-id": .string("ab")])
+    try await application("Open", [.strings([]), .dictionary(["activation-token": .string("t")])])
+    opened.finish()
+    let all = await openings.reduce(into: []) { $0.append($1) }
+    #expect(all.count == hostile.count + 2)
+    #expect(all.prefix(hostile.count).allSatisfy { $0.activationToken == nil && $0.tapID == nil })
+    #expect(all.dropLast().last?.activationToken == "ab")
+    #expect(all.last == TagOpening(activationToken: "t"))
+    serving.cancel()
+  }
+
   private struct Closed: Error, CustomStringConvertible {
     let description: String
   }
@@ -94,12 +119,15 @@ import Testing
   @Test func `what the app throws is the answer, in its own words, bounded`() async throws {
     let serving = try await serve { opening in
       if opening.uri == "bus:" { throw BusError(name: "org.example.Error.Closed", message: "closed") }
+      if opening.uri == "absent:" { throw BusError(name: BusError.Name.serviceUnknown, message: "no cellar") }
+      if opening.uri == "system:" { throw BusError(name: "System.Error.EIO", message: "no disk") }
       throw Closed(
         description: opening.uri == "long:" ? String(repeating: "x\0", count: 9999) : "the kitchen is closed")
     }
     let message = try NDEFMessage.empty.encoded()
     for (uri, name, words) in [
       (Self.link, Names.Errors.failed, "the kitchen is closed"), ("bus:", "org.example.Error.Closed", "closed"),
+      ("absent:", Names.Errors.failed, "no cellar"), ("system:", Names.Errors.failed, "no disk"),
       ("long:", Names.Errors.failed, String(repeating: "x", count: 250)),
     ] {
       let error = await #expect(throws: BusError.self) { try await handleTag(uri, message) }
