@@ -11,8 +11,9 @@ extension AgentService {
   func handOver(_ offer: TapOffer, by body: () async -> HandOver) async -> HandOverOutcome {
     let result = await body()
     tell(result.outcome, of: offer)
-    let isFollowed = answers[offer.id] == result.answer
-    answers[offer.id] = result.answer
+    let key = offer.handOverKey
+    let isFollowed = answers[key] == result.answer
+    answers[key] = result.answer
     await perform(policy.handle(.handedOver(offer, result.outcome, mayBeAnswered: result.answer != nil)))
     handOvers[offer.id] = nil
     if let answer = result.answer, !isFollowed { Task { await follow(answer, to: offer) } }
@@ -30,8 +31,21 @@ extension AgentService {
     } catch { return HandOver(outcome: .failed(HandOverFailure(.messageMissing, error.message))) }
   }
 
+  /// Commits that a tap is being opened, and goes on with what follows from that.
+  ///
+  /// - Returns: why the inbox has refused it; nil where it is being opened.
+  func begin(_ offer: TapOffer, token: String?, choice: HandlerChoices.Change?) async -> InboxError? {
+    let refusal = await move(offer.id, to: .opening, handler: offer.handler?.desktopID)
+    await perform(policy.handle(refusal == nil ? .begun(offer, token: token, choice: choice) : .notBegun(offer)))
+    if !policy.isUnanswered(offer) { answers[offer.handOverKey] = nil }
+    return refusal
+  }
+
+  /// Never hands anything over: the app has it.
   func waitAgain(_ offer: TapOffer) async -> HandOver {
-    guard let answer = answers[offer.id] else { return await deliver(offer, token: nil) }
+    guard let answer = answers[offer.handOverKey] else {
+      return HandOver(outcome: .unknown(HandOverDoubt(.leftWithoutAnswer)))
+    }
     return await launcher.wait(for: answer)
   }
 
@@ -42,7 +56,7 @@ extension AgentService {
     while let handOver = handOvers[offer.id] { _ = await handOver.value }
     let actions = policy.handle(.answered(offer, outcome))
     // Who has begun to wait again finds it there.
-    if answers[offer.id] == answer && !policy.isAwaited(offer.id) { answers[offer.id] = nil }
+    if answers[offer.handOverKey] == answer && !policy.isUnanswered(offer) { answers[offer.handOverKey] = nil }
     guard !actions.isEmpty else { return }
     tell(outcome, of: offer)
     await perform(actions)

@@ -39,8 +39,8 @@ actor AgentService {
   var daemon: DaemonLink?
   /// Hand-overs under way, by tap.
   var handOvers: [String: Task<HandOverOutcome, Never>] = [:]
-  /// What was handed over last and has not been answered yet, by tap.
-  var answers: [String: PendingAnswer] = [:]
+  /// What was handed over and has not been answered yet.
+  var answers: [TapOffer.HandOverKey: PendingAnswer] = [:]
 
   /// Whether the handlers have been read, and what domains have said: without them a tap is decided on what is not the truth.
   private var isReady = false
@@ -279,8 +279,8 @@ actor AgentService {
       }
       switch action {
       case .move(let id, let state, let reason): refused[id] = await move(id, to: state, reason: reason)
-      case .begin(let offer):
-        refused[offer.id] = await move(offer.id, to: .opening, handler: offer.handler?.desktopID)
+      case .begin(let offer, let token, let choice):
+        refused[offer.id] = await begin(offer, token: token, choice: choice)
       case .putOnScreen(let id, let place): await putOnScreen(id, at: place)
       case .show(let offer, let previous):
         await notifications.show(
@@ -315,7 +315,7 @@ actor AgentService {
   }
 
   /// - Returns: why the inbox refused it; nil where it is done.
-  private func move(
+  func move(
     _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
   ) async -> InboxError? {
     do throws(InboxError) {

@@ -1,4 +1,5 @@
 import Routing
+import UniversalLinks
 
 /// By whom a tap is opened: another than the first, the same once more, or the one that was shown where that still holds.
 extension TapOffer {
@@ -51,9 +52,21 @@ extension TapOffer {
 }
 
 extension TapOffer {
-  /// Whether the same app gets the same thing.
-  func isHandedOver(like other: TapOffer) -> Bool {
-    handler == other.handler && uri == other.uri && handsOverMessage == other.handsOverMessage
+  /// Who gets what of a tap: two hand-overs with the same key would be one thing given to one app twice.
+  struct HandOverKey: Sendable, Hashable {
+    /// The tap's id.
+    let tap: String
+    /// The app by what would be started; how it is named and shown in the meantime makes no other of it.
+    fileprivate let application: [String]
+    fileprivate let uri: URI?
+    fileprivate let handsOverMessage: Bool
+  }
+
+  /// Who gets what of this tap.
+  var handOverKey: HandOverKey {
+    HandOverKey(
+      tap: id, application: handler.map { [$0.desktopID, $0.file, $0.launch] } ?? [], uri: uri,
+      handsOverMessage: handsOverMessage)
   }
 }
 

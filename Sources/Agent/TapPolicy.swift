@@ -6,7 +6,8 @@ import Routing
 /// What is done about each tap, from its storing to its end. Pure: the agent carries out what it decides, in order.
 ///
 /// A ``Action/move(_:to:reason:)`` is committed before the action that follows it is begun, and where it is refused (somebody
-/// else was faster) nothing that follows it is done for that tap. So no effect is seen that a restart would not know of.
+/// else was faster) nothing that follows it is done for that tap. So no effect is seen that a restart would not know of. What is opened is
+/// decided in two steps: nothing is forgotten here for an ``Action/begin(_:token:choice:)`` that is refused.
 struct TapPolicy {
   /// Something that happened.
   enum Event {
@@ -18,6 +19,10 @@ struct TapPolicy {
     case shown(String, at: NotificationPlace)
     /// The user wants it opened: a click, which may be a choice, or a call.
     case open(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
+    /// It is committed that it is being opened.
+    case begun(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
+    /// That was refused.
+    case notBegun(TapOffer)
     /// It is shown as it is decided now: a click was no answer to what was asked, or more is known now. With `failure` it has
     /// failed in the app that this offer names, and why.
     case again(TapOffer, failure: TapReason? = nil)
@@ -39,8 +44,8 @@ struct TapPolicy {
   enum Action: Equatable {
     /// Commit the state.
     case move(String, to: TapState, reason: TapReason)
-    /// Commit ``TapState/opening``, and who opens it.
-    case begin(TapOffer)
+    /// Commit ``TapState/opening``, and who opens it; ``Event/begun(_:token:choice:)`` or ``Event/notBegun(_:)`` follows.
+    case begin(TapOffer, token: String?, choice: HandlerChoices.Change?)
     /// Commit that its notification is there, and with the first one ``TapState/shown``.
     case putOnScreen(String, at: NotificationPlace)
     /// Show its notification, in the place of another tap's.
@@ -73,6 +78,10 @@ struct TapPolicy {
     let offer: TapOffer
     /// Whether it is waited for again.
     var isAwaited = false
+    /// Whether another app has been given the tap since.
+    var isOvertaken = false
+    /// What came when it was not known yet whether it is waited for again, or overtaken.
+    var answer: HandOverOutcome?
   }
 
   /// More notifications than this are not on the screen at once, whatever is put on the reader.
@@ -81,8 +90,10 @@ struct TapPolicy {
   /// Taps with a notification, or waiting for one.
   private var onScreen: [String: OnScreen] = [:]
   private var tapOfTag: [TagIdentity: String] = [:]
-  /// What was handed over and was not answered in time, by tap, for as long as the answer may come and has a meaning.
-  private var unanswered: [String: Unanswered] = [:]
+  /// What was handed over and was not answered in time, for as long as the answer may come.
+  private var unanswered: [TapOffer.HandOverKey: Unanswered] = [:]
+  /// How often each tap is to be opened where that is not committed yet.
+  private var beginning: [String: Int] = [:]
   private var lastNumber = 0
   /// Those of an earlier run are older than all of this one, whenever they are found.
   private var lastEarlierNumber = Int.min
@@ -99,8 +110,8 @@ struct TapPolicy {
   /// Whether what is up says that it has failed.
   func hasFailed(_ id: String) -> Bool { onScreen[id]?.state == .failed }
 
-  /// Whether an answer that has not come in time is waited for again.
-  func isAwaited(_ id: String) -> Bool { unanswered[id]?.isAwaited ?? false }
+  /// Whether an answer that has not come in time has still a meaning.
+  func isUnanswered(_ offer: TapOffer) -> Bool { unanswered[offer.handOverKey] != nil }
 
   /// What a click means: only what is up can be answered, and what that was is not known of a tap that has left the screen meanwhile.
   func answer(to action: String, of id: String, canCopy: Bool) -> TapOffer.Answer {
@@ -117,12 +128,20 @@ struct TapPolicy {
       if state == .received { onScreen[id]?.state = .shown }
       return [.putOnScreen(id, at: place)]
     case .open(let offer, let token, let choice):
+      beginning[offer.id, default: 0] += 1
+      return [.begin(offer, token: token, choice: choice)]
+    case .begun(let offer, let token, let choice):
+      countBeginning(of: offer.id)
       let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
       let remembering: [Action] = choice.map { [.remember(offer.id, $0)] } ?? []
-      return [.begin(offer)] + closing + remembering + [handingOver(offer, token)]
+      return closing + remembering + [handingOver(offer, token)]
+    case .notBegun(let offer):
+      countBeginning(of: offer.id)
+      return unanswered.values.filter { $0.offer.id == offer.id && !$0.isAwaited }
+        .flatMap { call in call.answer.map { answered(call.offer, $0) } ?? [] }
     case .again(let offer, let failure): return again(offer, failure)
     case .handedOver(let offer, let outcome, let mayBeAnswered):
-      unanswered[offer.id] = mayBeAnswered ? Unanswered(offer: offer) : nil
+      unanswered[offer.handOverKey] = mayBeAnswered ? Unanswered(offer: offer) : nil
       return handedOver(offer, outcome)
     case .answered(let offer, let outcome): return answered(offer, outcome)
     case .closed(let id, let reason): return closed(id, reason)
@@ -193,21 +212,33 @@ struct TapPolicy {
       + [.showFailure(offer, reason: reason)]
   }
 
-  /// The same app gets the same thing once, however often its user wants it tried again while it thinks.
+  /// The same app gets the same thing once, however often its user wants it tried again while it thinks, and whoever has been tried in between.
   private mutating func handingOver(_ offer: TapOffer, _ token: String?) -> Action {
-    if unanswered[offer.id]?.offer.isHandedOver(like: offer) == true {
-      unanswered[offer.id]?.isAwaited = true
-      return .awaitAnswer(offer)
+    let key = offer.handOverKey
+    for (other, call) in unanswered where other.tap == offer.id && other != key {
+      if call.answer == nil { unanswered[other]?.isOvertaken = true } else { unanswered[other] = nil }
     }
-    unanswered[offer.id] = nil
-    return .handOver(offer, token: token)
+    guard unanswered[key] != nil else { return .handOver(offer, token: token) }
+    unanswered[key] = Unanswered(offer: offer, isAwaited: true)
+    return .awaitAnswer(offer)
+  }
+
+  private mutating func countBeginning(of id: String) {
+    let count = beginning[id, default: 1] - 1
+    beginning[id] = count > 0 ? count : nil
   }
 
   /// Where it is waited for again, whoever waits has the answer too; where another app has been given the tap, or the user has
   /// closed it, it comes too late.
   private mutating func answered(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
-    guard let call = unanswered[offer.id], call.offer.isHandedOver(like: offer), !call.isAwaited else { return [] }
-    unanswered[offer.id] = nil
+    let key = offer.handOverKey
+    guard let call = unanswered[key] else { return [] }
+    guard !call.isAwaited, beginning[offer.id] == nil else {
+      unanswered[key]?.answer = outcome
+      return []
+    }
+    unanswered[key] = nil
+    if call.isOvertaken { return [] }
     switch outcome {
     case .delivered:
       let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
@@ -267,7 +298,7 @@ extension TapPolicy.Action {
     case .move(let id, _, _), .putOnScreen(let id, _), .closeNotification(let id), .announceReceived(let id),
       .announceClosed(let id, _), .remember(let id, _):
       id
-    case .begin(let offer), .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _),
+    case .begin(let offer, _, _), .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _),
       .awaitAnswer(let offer):
       offer.id
     }

@@ -15,7 +15,7 @@ struct LateAnswerPolicyTests {
   init() throws {
     offer = try sampleOffer(1)
     _ = policy.handle(.stored(offer))
-    _ = policy.handle(.open(offer, token: nil))
+    _ = policy.open(offer, token: nil)
     _ = policy.handle(.handedOver(offer, Self.unanswered, mayBeAnswered: true))
   }
 
@@ -58,39 +58,85 @@ struct LateAnswerPolicyTests {
       policy.handle(.answered(offer, .failed(HandOverFailure(.handlerFailed, "the kitchen is closed")))) == [
         .move(offer.id, to: .failed, reason: reason), .showFailure(offer, reason: reason),
       ])
-    #expect(policy.handle(.open(offer, token: nil)).last == .handOver(offer, token: nil))
+    #expect(policy.open(offer, token: nil).last == .handOver(offer, token: nil))
   }
 
   @Test mutating func `an app that leaves without one leaves the doubt, and gets the tap again`() throws {
     #expect(policy.handle(.answered(offer, .unknown(HandOverDoubt(.leftWithoutAnswer)))).isEmpty)
     #expect(policy.hasFailed(offer.id))
-    #expect(policy.handle(.open(offer, token: nil)).last == .handOver(offer, token: nil))
+    #expect(policy.open(offer, token: nil).last == .handOver(offer, token: nil))
   }
 
   @Test mutating func `to try again is to wait again, and who waits has the answer`() throws {
-    #expect(policy.handle(.open(offer, token: "t")).last == .awaitAnswer(offer))
-    #expect(policy.isAwaited(offer.id))
+    #expect(policy.open(offer, token: "t").last == .awaitAnswer(offer))
     #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
     #expect(
       policy.handle(.handedOver(offer, .delivered)) == [
         .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered),
       ])
-    #expect(!policy.isAwaited(offer.id))
+    #expect(!policy.isUnanswered(offer))
   }
 
   @Test mutating func `who has waited again in vain is told of the answer all the same`() throws {
-    _ = policy.handle(.open(offer, token: nil))
+    _ = policy.open(offer, token: nil)
     _ = policy.handle(.handedOver(offer, Self.unanswered, mayBeAnswered: true))
     #expect(policy.handle(.answered(offer, .delivered)).first == .move(offer.id, to: .delivered, reason: .none))
   }
 
   @Test mutating func `another app that gets the tap makes the answer of the first one meaningless`() throws {
-    let browser = Application(desktopID: "browser.desktop", name: "Browser", file: "/b.desktop", origin: .system)
-    let other = offer.handed(to: browser, whole: false)
-    #expect(policy.handle(.open(other, token: nil)).last == .handOver(other, token: nil))
+    let other = offer.handed(to: Self.browser, whole: false)
+    #expect(policy.open(other, token: nil).last == .handOver(other, token: nil))
     #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
     _ = policy.handle(.handedOver(other, Self.unanswered, mayBeAnswered: true))
     #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
     #expect(policy.handle(.answered(other, .delivered)).count == 3)
+  }
+
+  private static let browser = Application(
+    desktopID: "browser.desktop", name: "Browser", file: "/b.desktop", origin: .system)
+
+  @Test mutating func `an app that still thinks is not called twice, whoever was tried in between`() throws {
+    let other = offer.handed(to: Self.browser, whole: false)
+    #expect(policy.open(other, token: nil).last == .handOver(other, token: nil))
+    _ = policy.handle(.handedOver(other, .failed(HandOverFailure(.notStarted, "it is gone"))))
+    #expect(policy.open(offer, token: nil).last == .awaitAnswer(offer))
+    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
+    #expect(policy.handle(.handedOver(offer, .delivered)).first == .move(offer.id, to: .delivered, reason: .none))
+  }
+
+  @Test mutating func `an app that is shown under another name meanwhile is the same app`() throws {
+    let renamed = Application(
+      desktopID: menu.desktopID, name: "Speisekarte", icon: "other", file: menu.file, origin: .store)
+    let other = offer.handed(to: renamed, whole: true)
+    #expect(policy.open(other, token: nil).last == .awaitAnswer(other))
+  }
+
+  @Test mutating func `a click that met nothing changes nothing about the answer`() throws {
+    _ = policy.handle(.open(offer, token: nil))
+    _ = policy.handle(.notBegun(offer))
+    #expect(policy.handle(.answered(offer, .delivered)).first == .move(offer.id, to: .delivered, reason: .none))
+  }
+
+  @Test mutating func `an answer that comes over a click is not lost, whether the click meets something or not`() throws
+  {
+    var refused = policy
+    _ = refused.handle(.open(offer, token: nil))
+    #expect(refused.handle(.answered(offer, .delivered)).isEmpty)
+    #expect(refused.handle(.notBegun(offer)).first == .move(offer.id, to: .delivered, reason: .none))
+
+    _ = policy.handle(.open(offer, token: nil))
+    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
+    #expect(policy.handle(.begun(offer, token: nil)).last == .awaitAnswer(offer))
+  }
+
+  @Test mutating func `an answer that comes over a click on another app is not taken for one that is still to come`()
+    throws
+  {
+    let other = offer.handed(to: Self.browser, whole: false)
+    _ = policy.handle(.open(other, token: nil))
+    #expect(policy.handle(.answered(offer, .failed(HandOverFailure(.handlerFailed, "closed")))).isEmpty)
+    #expect(policy.handle(.begun(other, token: nil)).last == .handOver(other, token: nil))
+    _ = policy.handle(.handedOver(other, .failed(HandOverFailure(.notStarted, "it is gone"))))
+    #expect(policy.open(offer, token: nil).last == .handOver(offer, token: nil))
   }
 }

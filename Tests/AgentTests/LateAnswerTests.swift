@@ -66,6 +66,35 @@ struct LateAnswerTests {
     await rig.installation.stop()
   }
 
+  @Test func `an app that still thinks is not called again after another was tried in vain`() async throws {
+    let signals = try await rig.signals()
+    _ = await server.next()
+    #expect(await signals.closed(1) == "failed")
+    try rig.installation.directory.write(
+      HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=Other")
+        .replacing("Exec=/bin/true", with: "Exec=/nonexistent/other").replacing("DBusActivatable=true\n", with: ""),
+      to: "home/share/applications/org.example.Other.desktop")
+    _ = try await rig.call("Reload")
+    let other = await #expect(throws: BusError.self) { try await open("org.example.Other") }
+    #expect(other?.name == Names.Errors.failed)
+    #expect(await signals.closed(1) == "failed")
+    let agent = try #require(await rig.installation.agent)
+    let lines = await agent.log().count
+    let again = Task { try await open("org.example.Menu") }
+    try await agent.line(containing: "is opening", after: lines)
+    await rig.handler.answer()
+    try await again.value
+    #expect(await signals.closed(1) == "delivered")
+    #expect(await rig.handler.count == 1)
+    await rig.installation.stop()
+  }
+
+  private func open(_ handler: String) async throws {
+    _ = try await rig.client.call(
+      Names.Agent.busName, try ObjectPath(Names.Agent.path), Names.Agent.interface, "Open",
+      [.string(tapID(1)), .dictionary(["handler": .string(handler)])], timeout: .seconds(180))
+  }
+
   @Test func `an app that dies over a tap is known at once, and gets it again when it is tried again`() async throws {
     let signals = try await rig.signals()
     await rig.handler.leave()

@@ -3,6 +3,7 @@ import Inbox
 import NDEF
 import Notifications
 import Routing
+import Testing
 import UniversalLinks
 
 @testable import Agent
@@ -40,4 +41,12 @@ func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, q
     uri: try URI("https://menu.example.com/table/\(number)"), handler: handler,
     candidates: [handler].compactMap(\.self), question: question, handsOverMessage: true, reason: "claims it",
     title: DisplayText(""))
+}
+
+extension TapPolicy {
+  /// A click that is committed.
+  mutating func open(_ offer: TapOffer, token: String?, choice: HandlerChoices.Change? = nil) -> [Action] {
+    #expect(handle(.open(offer, token: token, choice: choice)) == [.begin(offer, token: token, choice: choice)])
+    return handle(.begun(offer, token: token, choice: choice))
+  }
 }

@@ -15,8 +15,8 @@ struct TapPolicyTests {
     #expect(policy.handle(.stored(offer)) == [.announceReceived(offer.id), .show(offer, replacing: nil)])
     #expect(policy.handle(.shown(offer.id, at: place)) == [.putOnScreen(offer.id, at: place)])
     #expect(
-      policy.handle(.open(offer, token: "t")) == [
-        .begin(offer), .closeNotification(offer.id), .handOver(offer, token: "t"),
+      policy.open(offer, token: "t") == [
+        .closeNotification(offer.id), .handOver(offer, token: "t"),
       ])
     #expect(
       policy.handle(.handedOver(offer, .delivered)) == [
@@ -65,6 +65,7 @@ struct TapPolicyTests {
     #expect(policy.count == 0)
     _ = policy.handle(.stored(waiting))
     _ = policy.handle(.open(waiting, token: nil))
+    _ = policy.handle(.notBegun(waiting))
     #expect(policy.handle(.cleared(waiting.id)).first == .closeNotification(waiting.id))
   }
 
@@ -115,15 +116,25 @@ struct TapPolicyTests {
         .showFailure(offer, reason: TapReason(.notStarted, detail: "why"))
       ])
     #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
-    _ = policy.handle(.open(offer, token: nil))
+    _ = policy.open(offer, token: nil)
     #expect(policy.onScreenInOrder.isEmpty)
+  }
+
+  @Test func `a click that met nothing leaves the screen as it is`() throws {
+    var policy = TapPolicy()
+    let offer = try sampleOffer(1)
+    _ = policy.handle(.stored(offer))
+    #expect(policy.handle(.open(offer, token: nil)) == [.begin(offer, token: nil, choice: nil)])
+    #expect(policy.handle(.notBegun(offer)).isEmpty)
+    #expect(policy.offer(offer.id) == offer)
+    #expect(policy.handle(.closed(offer.id, .dismissed)).first == .move(offer.id, to: .dismissed, reason: .none))
   }
 
   @Test func `the same tag after a click is a tap of its own`() throws {
     var policy = TapPolicy()
     let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))
     _ = policy.handle(.stored(first))
-    _ = policy.handle(.open(first, token: nil))
+    _ = policy.open(first, token: nil)
     #expect(policy.handle(.stored(second)) == [.announceReceived(second.id), .show(second, replacing: nil)])
   }
 
@@ -133,8 +144,8 @@ struct TapPolicyTests {
     let choice = HandlerChoices.Change.prefer(menu, claim: "menu.example.com")
     _ = policy.handle(.stored(offer))
     #expect(
-      policy.handle(.open(offer, token: nil, choice: choice)) == [
-        .begin(offer), .closeNotification(offer.id), .remember(offer.id, choice), .handOver(offer, token: nil),
+      policy.open(offer, token: nil, choice: choice) == [
+        .closeNotification(offer.id), .remember(offer.id, choice), .handOver(offer, token: nil),
       ])
   }
 
@@ -142,7 +153,7 @@ struct TapPolicyTests {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     _ = policy.handle(.stored(offer))
-    _ = policy.handle(.open(offer, token: nil))
+    _ = policy.open(offer, token: nil)
     #expect(
       policy.handle(.handedOver(offer, .failed(HandOverFailure(.notStarted, "it hangs")))) == [
         .move(offer.id, to: .failed, reason: TapReason(.notStarted, detail: "it hangs")),
@@ -151,8 +162,8 @@ struct TapPolicyTests {
       ])
     #expect(policy.handle(.shown(offer.id, at: place)) == [.putOnScreen(offer.id, at: place)])
     #expect(
-      policy.handle(.open(offer, token: "t")) == [
-        .begin(offer), .closeNotification(offer.id), .handOver(offer, token: "t"),
+      policy.open(offer, token: "t") == [
+        .closeNotification(offer.id), .handOver(offer, token: "t"),
       ])
   }
 
@@ -172,9 +183,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.closed(offer.id, reason)).isEmpty)
     // It can still be opened from the list.
     #expect(
-      policy.handle(.open(offer, token: nil)) == [
-        .begin(offer), .handOver(offer, token: nil),
-      ])
+      policy.open(offer, token: nil) == [.handOver(offer, token: nil)])
   }
 
   @Test func `a failure whose notification runs out keeps its reason, one that is closed is dismissed`() throws {
@@ -300,7 +309,7 @@ struct TapPolicyTests {
   @Test func `what nobody knows the end of says that it may have been opened`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
-    _ = policy.handle(.open(offer, token: nil))
+    _ = policy.open(offer, token: nil)
     let reason = TapReason(.init(rawValue: "left-without-answer"))
     #expect(
       policy.handle(.handedOver(offer, .unknown(HandOverDoubt(.leftWithoutAnswer)))) == [
@@ -331,7 +340,7 @@ struct TapPolicyTests {
     var policy = TapPolicy()
     let (first, second, third) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7))
     _ = policy.handle(.stored(first))
-    _ = policy.handle(.open(first, token: nil))
+    _ = policy.open(first, token: nil)
     _ = policy.handle(.stored(second))
     _ = policy.handle(.handedOver(first, .failed(HandOverFailure(.notStarted, "late"))))
     #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
