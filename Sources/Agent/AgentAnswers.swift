@@ -80,7 +80,13 @@ enum AgentAnswers {
     [
       "id": .string(tap.id), "time": .uint64(UInt64(clamping: tap.time.microseconds)), "uri": .string(tap.uri ?? ""),
       "title": .string(tap.title), "state": .string(tap.state.rawValue), "handler": .string(tap.handler ?? ""),
+      "sequence": .uint64(UInt64(clamping: tap.sequence)),
     ]
+  }
+
+  /// One of a list with messages.
+  static func tap(_ listed: ListedTap, reason: String?) -> [String: Value] {
+    tap(listed.stored, reason: reason).merging(["sequence": .uint64(UInt64(clamping: listed.sequence))]) { $1 }
   }
 
   /// - Parameters:
@@ -116,10 +122,11 @@ enum AgentAnswers {
     guard let prefix = option.asString, (1...36).contains(prefix.utf8.count),
       prefix.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || Character(Unicode.Scalar($0)).isHexDigit })
     else { throw invalid("id-prefix is not the beginning of an id: hexadecimal digits and -") }
-    guard options["state"] == nil, options["before"] == nil else {
-      throw invalid("id-prefix does not go with state or before")
+    if let other = ["state", "before", "before-sequence", "messages"].first(where: { options[$0] != nil }) {
+      throw invalid("id-prefix does not go with \(other)")
     }
-    return prefix
+    // As the daemon writes them.
+    return prefix.lowercased()
   }
 
   /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the option.
@@ -136,7 +143,18 @@ enum AgentAnswers {
       guard let id = value.asString else { throw invalid("before is no string") }
       return id
     }
-    return InboxQuery(states: states, limit: limit, before: before)
+    let sequence = try options["before-sequence"].map { value throws(BusError) in
+      guard let number = value.asUInt64 else { throw invalid("before-sequence is no number of 64 bits") }
+      return Int64(clamping: number)
+    }
+    return InboxQuery(states: states, limit: limit, before: before, beforeSequence: sequence)
+  }
+
+  /// - Throws: `org.tagroute.Error.InvalidArgument`.
+  static func wantsMessages(_ options: [String: Value]) throws(BusError) -> Bool {
+    guard let option = options["messages"] else { return false }
+    guard let flag = option.asBool else { throw invalid("messages is no boolean") }
+    return flag
   }
 
   /// A desktop id, with or without `.desktop`.
@@ -163,6 +181,13 @@ enum AgentAnswers {
 
   static func invalid(_ message: String) -> BusError {
     BusError(name: Names.Errors.invalidArgument, message: message)
+  }
+
+  /// Who has a tap; nobody where it was put on the clipboard.
+  static func alreadyDelivered(to handler: String?) -> BusError {
+    BusError(
+      name: Names.Errors.alreadyDelivered,
+      message: handler.map { "it was handed to \($0) already" } ?? "it was copied already")
   }
 
   /// What a caller is told where the inbox refuses.

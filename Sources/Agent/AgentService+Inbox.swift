@@ -14,13 +14,22 @@ extension AgentService {
     let limit = try AgentAnswers.limit(options)
     let prefix = try AgentAnswers.idPrefix(options)
     let query = try AgentAnswers.query(options, limit: limit)
+    let wantsMessages = try AgentAnswers.wantsMessages(options)
     do throws(InboxError) {
+      if wantsMessages {
+        return try await inbox.list(query, bytes: Self.pageBytes).map {
+          AgentAnswers.tap($0, reason: policy.offer($0.stored.tap.id)?.reason)
+        }
+      }
       guard let prefix else { return try await inbox.list(query).map { AgentAnswers.tap($0) } }
       return try await inbox.list(idPrefix: prefix, limit: limit).map { AgentAnswers.tap($0) }
     } catch {
       throw AgentAnswers.error(error)
     }
   }
+
+  /// Of messages in one answer: far below what a bus carries, and what a client decodes.
+  private static let pageBytes = 4 << 20
 
   private func listTap(_ id: String) async throws(BusError) -> [[String: Value]] {
     do throws(InboxError) {

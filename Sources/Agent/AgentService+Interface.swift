@@ -24,6 +24,7 @@ extension AgentService {
 
   func open(_ id: String, _ options: [String: Value]) async throws(BusError) {
     await resumed()
+    try await checkOpenable(id)
     let handler = options["handler"].map { (try? AgentAnswers.desktopID($0.asString ?? "")) ?? "" }
     let found: TapOffer?
     do throws(InboxError) { found = try await called(id, in: handler) } catch { throw AgentAnswers.error(error) }
@@ -45,7 +46,19 @@ extension AgentService {
     let refused = await perform(policy.handle(.open(offer, token: options["activation-token"]?.asString)))
     if let error = refused[id] { throw AgentAnswers.error(error) }
     if let reason = await handOvers[id]?.value.failure {
-      throw BusError(name: Names.Errors.failed, message: reason.words)
+      let name = reason.leavesOpen ? Names.Errors.outcomeUnknown : Names.Errors.failed
+      throw BusError(name: name, message: reason.words)
+    }
+  }
+
+  /// What a tap's state alone forbids, before anything is said of its handlers.
+  private func checkOpenable(_ id: String) async throws(BusError) {
+    let stored: StoredTap
+    do throws(InboxError) { stored = try await inbox.tap(id) } catch { throw AgentAnswers.error(error) }
+    switch stored.state {
+    case .delivered: throw AgentAnswers.alreadyDelivered(to: stored.tap.handler)
+    case .opening: throw BusError(name: Names.Errors.notPossible, message: "it is being opened already")
+    case .received, .shown, .failed, .dismissed, .expired: return
     }
   }
 

@@ -6,6 +6,7 @@
 #include <libintl.h>
 #include <locale.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -23,10 +24,24 @@ int tagroute_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 
 int tagroute_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
-int tagroute_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING); }
+/* Since Linux 6.3; earlier headers do not have it. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+int tagroute_memory_file(const char *name) {
+  int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+  return file >= 0 || errno != EINVAL ? file : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
 
 int tagroute_seal_memory_file(int descriptor) {
   return fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+}
+
+int tagroute_rename_to_new(const char *from, const char *to) {
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  return link(from, to) == 0 ? unlink(from) : -1;
 }
 
 int tagroute_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

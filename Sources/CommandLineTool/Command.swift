@@ -45,14 +45,15 @@ struct Command {
       \(lines.joined(separator: "\n"))
 
       Every command takes --json and --help. Exit codes: 0 done, 1 failed, 64 wrong usage, 66 there is no such tap, 69 the
-      daemon or the agent cannot be reached, 73 a file cannot be written, 75 try again later, 77 not allowed, 78 wrong configuration.
+      daemon or the agent cannot be reached, 73 a file cannot be written, 74 the answer cannot be written, 75 try again later, 76 an app
+      did not answer, 77 not allowed, 78 wrong configuration.
       """
   }
 }
 
 extension Console {
   /// Prints text of our own, of several lines.
-  func page(_ text: String) {
-    for part in text.split(separator: "\n", omittingEmptySubsequences: false) { line(String(part)) }
+  func page(_ text: String) throws(Failure) {
+    try lines(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
   }
 }

@@ -25,10 +25,10 @@ public enum CommandLineTool {
     }
     switch name {
     case "--help", "-h", "help":
-      Console(json: false).page(Command.overview)
+      try Console(json: false).page(Command.overview)
       return 0
     case "--version":
-      Console(json: false).line("tagroute \(Names.version)")
+      try Console(json: false).line("tagroute \(Names.version)")
       return 0
     case ForeignCommand.word: try ForeignCommand.become(Array(arguments.dropFirst()))
     default: break
@@ -39,7 +39,7 @@ public enum CommandLineTool {
     let parsed = try Arguments(
       Array(arguments.dropFirst()), flags: command.flags.union(["help", "json"]), valued: command.options)
     if parsed.has("help") {
-      Console(json: false).page(command.help)
+      try Console(json: false).page(command.help)
       return 0
     }
     guard command.words.contains(parsed.words.count) else {

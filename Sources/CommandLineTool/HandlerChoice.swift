@@ -44,7 +44,7 @@ enum HandlerChoice: Equatable {
     } catch {
       throw Failure(error, from: .agent)
     }
-    if console.json { try console.object(HandlerChoiceReport(self)) }
+    try console.answer(HandlerChoiceReport(self))
     return 0
   }
 }
@@ -53,10 +53,10 @@ enum HandlerChoice: Equatable {
 struct HandlerChoiceReport: Encodable {
   /// `prefer`, `block` or `forget`.
   let action: String
-  /// As it was given; absent for all.
-  let handler: String?
-  /// As it was given; absent for all.
-  let domain: String?
+  /// As it was given; null for all.
+  @OrNull var handler: String?
+  /// As it was given; null for all.
+  @OrNull var domain: String?
 
   init(_ choice: HandlerChoice) {
     switch choice {

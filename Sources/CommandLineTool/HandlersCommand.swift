@@ -70,34 +70,29 @@ extension Command {
       throw Failure(error, from: .agent)
     }
     if checks { return try report(handlers.filter { $0.problem != nil }.map(HandlerReport.init), console) }
-    if console.json {
-      try console.object(handlers.map(HandlerReport.init))
-      return 0
-    }
-    if handlers.isEmpty { console.line("no app declares that it takes tags") }
-    for handler in handlers {
-      let claims = (handler.domains + handler.schemes.map { "\($0):" }).joined(separator: " ")
-      let name = handler.name.isEmpty ? handler.id : "\(handler.id) (\(handler.name))"
-      let problem = handler.problem.map { "wrong, \(handler.line.map { "line \($0): " } ?? "")\($0)" }
-      console.line("\(name): \(problem ?? claims)")
-      for (what, claims) in [
-        ("preferred", handler.preferred), ("allowed", handler.allowed), ("blocked", handler.blocked),
-      ] where !claims.isEmpty {
-        console.line("  \(what) for \(claims == ["*"] ? "everything" : claims.joined(separator: " "))")
-      }
-    }
+    let lines = handlers.flatMap(lines)
+    try console.answer(
+      handlers.map(HandlerReport.init), lines.isEmpty ? ["no app declares that it takes tags"] : lines)
     return 0
+  }
+
+  /// What `handlers` says of one to a person.
+  private static func lines(_ handler: HandlerDescription) -> [String] {
+    let claims = (handler.domains + handler.schemes.map { "\($0):" }).joined(separator: " ")
+    let name = handler.name.isEmpty ? handler.id : "\(handler.id) (\(handler.name))"
+    let problem = handler.problem.map { "wrong, \(handler.line.map { "line \($0): " } ?? "")\($0)" }
+    let choices = [("preferred", handler.preferred), ("allowed", handler.allowed), ("blocked", handler.blocked)]
+    return ["\(name): \(problem ?? claims)"]
+      + choices.filter { !$0.1.isEmpty }.map { what, claims in
+        "  \(what) for \(claims == ["*"] ? "everything" : claims.joined(separator: " "))"
+      }
   }
 
   /// Prints what is wrong.
   ///
   /// - Returns: the exit code.
   private static func report(_ problems: [HandlerReport], _ console: Console) throws(Failure) -> Int32 {
-    if console.json {
-      try console.object(problems)
-    } else {
-      for problem in problems { console.line("\(problem.place): \(problem.problem ?? "")") }
-    }
+    try console.answer(problems, problems.map { "\($0.place): \($0.problem ?? "")" })
     return problems.isEmpty ? 0 : 1
   }
 }
@@ -114,9 +109,9 @@ struct HandlerReport: Encodable {
   let preferred: [String]
   let allowed: [String]
   let blocked: [String]
-  let problem: String?
-  let line: UInt32?
-  let column: UInt32?
+  @OrNull var problem: String?
+  @OrNull var line: UInt32?
+  @OrNull var column: UInt32?
 
   /// `file:line:column`, as compilers print it and editors jump to it.
   var place: String { path + [line, column].compactMap { $0.map { ":\($0)" } }.joined() }

@@ -67,11 +67,8 @@ struct HandlerVerification {
     let findings = await refresh.ask(domains)
     try await tellAgent(findings)
     let reports = findings.map { DomainReport($0, of: handler, now: Self.now()) }
-    if console.json {
-      try console.object(VerificationReport(handler: id, kept: !isTrial, domains: reports))
-    } else {
-      for report in reports { report.print(on: console) }
-    }
+    try console.answer(
+      VerificationReport(handler: id, kept: !isTrial, domains: reports), reports.flatMap(\.lines))
     if reports.contains(where: { $0.state == .notNamed }) { return Names.ExitCode.failure }
     return reports.contains { $0.state == .failed } ? Names.ExitCode.tryAgain : 0
   }
@@ -93,11 +90,8 @@ struct HandlerVerification {
     try await tellAgent(findings)
     let asked = findings.joined().count
     let failed = findings.joined().count { $0.record.failure != nil }
-    if console.json {
-      try console.object(["asked": asked, "failed": failed])
-    } else {
-      console.line("asked for \(asked) documents, \(failed) without an answer")
-    }
+    try console.answer(
+      ["asked": asked, "failed": failed], ["asked for \(asked) documents, \(failed) without an answer"])
     return 0
   }
 
@@ -203,23 +197,24 @@ struct DomainReport: Encodable {
       ? .verified : documents.contains { $0.state == .failed } ? .failed : .notNamed
   }
 
-  func print(on console: Console) {
+  /// For a person: what the domain says, and what each of its documents does.
+  var lines: [String] {
     let verdict =
       switch state {
       case .verified: "verified"
       case .notNamed: "not named"
       case .failed: earlierAnswerCounts ? "failed; an earlier answer counts" : "failed"
       }
-    console.line("\(domain): \(verdict)")
-    for document in documents {
-      let finding =
-        switch document.state {
-        case .named: "names it"
-        case .notNamed: "does not name it"
-        case .absent: "there is none"
-        case .failed: document.reason
-        }
-      console.line("  \(document.document): \(finding)")
-    }
+    return ["\(domain): \(verdict)"]
+      + documents.map { document in
+        let finding =
+          switch document.state {
+          case .named: "names it"
+          case .notNamed: "does not name it"
+          case .absent: "there is none"
+          case .failed: document.reason
+          }
+        return "  \(document.document): \(finding)"
+      }
   }
 }

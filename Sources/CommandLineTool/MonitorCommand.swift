@@ -25,14 +25,23 @@ extension Command {
     // Taps are this session's; where there is no session, the daemon's events are worth having all the same.
     let agent = try? await AgentClient.connect(on: loop)
     let taps = try? await agent?.events()
-    await withTaskGroup { group in
+    let failure = await withTaskGroup(of: Failure?.self) { group -> Failure? in
       group.addTask { await follow(daemon, changes, console) }
       if let agent, let taps { group.addTask { await follow(agent, taps, console) } }
+      for await failure in group where failure != nil {
+        group.cancelAll()
+        return failure
+      }
+      return nil
     }
+    if let failure { throw failure }
     return 0
   }
 
-  private static func follow(_ daemon: DaemonClient, _ changes: AsyncStream<Void>, _ console: Console) async {
+  /// - Returns: what keeps a line from being written; nil at the end of the changes.
+  private static func follow(
+    _ daemon: DaemonClient, _ changes: AsyncStream<Void>, _ console: Console
+  ) async -> Failure? {
     var last: MonitorEvent?
     for await _ in changes {
       let event: MonitorEvent
@@ -42,26 +51,33 @@ extension Command {
       } catch {
         event = .daemonGone
       }
-      if event != last { event.print(console) }
+      if event != last, let failure = event.print(console) { return failure }
       last = event
     }
+    return nil
   }
 
-  private static func follow(_ agent: AgentClient, _ events: AsyncStream<AgentClient.Event>, _ console: Console) async {
+  private static func follow(
+    _ agent: AgentClient, _ events: AsyncStream<AgentClient.Event>, _ console: Console
+  ) async -> Failure? {
     for await event in events {
-      switch event {
-      case .received(let id):
-        // A tap may be cleared before it is asked for; then its id is all there is to tell.
-        let tap = try? await agent.taps(id: id).first
-        MonitorEvent.tap(
-          id: id, time: tap?.time ?? 0, uri: tap?.uri ?? "", title: tap?.title ?? "", handler: tap?.handler,
-          reason: tap?.reason, await claimants(of: tap, agent)
-        ).print(console)
-      case .closed(let id, let state):
-        let reason = (try? await agent.taps(id: id).first)?.stateReason ?? ""
-        MonitorEvent.tapClosed(id: id, state: state, reason: reason).print(console)
-      case .cleared(let count): MonitorEvent.inboxCleared(count: count).print(console)
-      }
+      if let failure = await told(event, agent).print(console) { return failure }
+    }
+    return nil
+  }
+
+  private static func told(_ event: AgentClient.Event, _ agent: AgentClient) async -> MonitorEvent {
+    switch event {
+    case .received(let id):
+      // A tap may be cleared before it is asked for; then its id is all there is to tell.
+      let tap = try? await agent.taps(id: id).first
+      return .tap(
+        id: id, time: tap?.time ?? 0, uri: tap?.uri ?? "", title: tap?.title ?? "", handler: tap?.handler,
+        reason: tap?.reason, await claimants(of: tap, agent))
+    case .closed(let id, let state):
+      let reason = (try? await agent.taps(id: id).first)?.stateReason ?? ""
+      return .tapClosed(id: id, state: state, reason: reason)
+    case .cleared(let count): return .inboxCleared(count: count)
     }
   }
 
@@ -82,8 +98,14 @@ enum MonitorEvent: Equatable {
 
   static func == (a: MonitorEvent, b: MonitorEvent) -> Bool { a.text == b.text }
 
-  func print(_ console: Console) {
-    if console.json { try? console.object(self, onOneLine: true) } else { console.line(text) }
+  /// - Returns: why it is not written.
+  func print(_ console: Console) -> Failure? {
+    do throws(Failure) {
+      if console.json { try console.object(self, onOneLine: true) } else { try console.line(text) }
+      return nil
+    } catch {
+      return error
+    }
   }
 
   var text: String {
@@ -137,14 +159,14 @@ extension MonitorEvent: Encodable {
       try container.encode(uri, forKey: .uri)
       try container.encode(title, forKey: .title)
       try container.encode(handler, forKey: .handler)
-      try container.encodeIfPresent(reason, forKey: .reason)
-      try container.encodeIfPresent(resolution?.claimants.map(ClaimantReport.init), forKey: .claimants)
-      try container.encodeIfPresent(resolution?.moreClaimants, forKey: .moreClaimants)
+      try container.encode(reason, forKey: .reason)
+      try container.encode(resolution?.claimants.map(ClaimantReport.init), forKey: .claimants)
+      try container.encode(resolution?.moreClaimants, forKey: .moreClaimants)
     case .tapClosed(let id, let state, let reason):
       try container.encode("tap-closed", forKey: .event)
       try container.encode(id, forKey: .id)
       try container.encode(state, forKey: .state)
-      if !reason.isEmpty { try container.encode(reason, forKey: .reason) }
+      try container.encode(reason.isEmpty ? nil : reason, forKey: .reason)
     case .inboxCleared(let count):
       try container.encode("inbox-cleared", forKey: .event)
       try container.encode(count, forKey: .count)

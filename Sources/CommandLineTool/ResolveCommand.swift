@@ -21,14 +21,10 @@ extension Command {
     } catch {
       throw Failure(error, from: .agent)
     }
-    if console.json {
-      try console.object(ResolutionReport(resolution))
-      return 0
-    }
-    if arguments.has("explain") {
-      for line in explanation(of: resolution) { console.line(line) }
-    }
-    console.line("\(resolution.handler ?? resolution.kind): \(resolution.reason)")
+    let explanation = arguments.has("explain") ? explanation(of: resolution) : []
+    try console.answer(
+      ResolutionReport(resolution),
+      explanation + ["\(resolution.handler ?? resolution.kind): \(resolution.reason)"])
     return 0
   }
 
@@ -48,7 +44,7 @@ struct ClaimantReport: Encodable {
   let claim: String
   let outcome: String
   let trust: String
-  let rule: String?
+  @OrNull var rule: String?
   let reason: String
 
   init(_ claimant: ClaimantDescription) {

@@ -25,7 +25,7 @@ extension Command {
     } catch {
       throw Failure(error, from: .agent)
     }
-    if console.json { try console.object(SessionReport(locked: word == "lock")) }
+    try console.answer(SessionReport(locked: word == "lock"))
     return 0
   }
 }

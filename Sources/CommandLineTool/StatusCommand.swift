@@ -12,11 +12,7 @@ extension Command {
     words: 0...0
   ) { _, console throws(Failure) in
     let report = try await StatusReport.current(on: EventLoop(label: "tagroute"))
-    if console.json {
-      try console.object(report)
-    } else {
-      for line in report.lines { console.line(line) }
-    }
+    try console.answer(report, report.lines)
     return 0
   }
 }
@@ -43,7 +39,7 @@ struct StatusReport: Encodable {
   let suspendReasons: [String]
   let readers: [Reader]
   /// Absent in the text and null in JSON where no agent runs in this session.
-  let agent: Agent?
+  @OrNull private(set) var agent: Agent?
 
   init(_ daemon: DaemonStatus, _ agent: AgentStatus?) {
     version = daemon.version
@@ -54,26 +50,6 @@ struct StatusReport: Encodable {
       Reader(name: $0.name, device: $0.device, seat: $0.seat, state: $0.state, reason: $0.stateReason)
     }
     self.agent = agent.map { Agent(version: $0.version, registered: $0.registered) }
-  }
-
-  enum CodingKeys: CodingKey {
-    case version
-    case enabled
-    case scanning
-    case suspendReasons
-    case readers
-    case agent
-  }
-
-  /// Written out because the synthesized one leaves a nil away, and scripts look for the key.
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(version, forKey: .version)
-    try container.encode(enabled, forKey: .enabled)
-    try container.encode(scanning, forKey: .scanning)
-    try container.encode(suspendReasons, forKey: .suspendReasons)
-    try container.encode(readers, forKey: .readers)
-    try container.encode(agent, forKey: .agent)
   }
 
   static func current(on loop: EventLoop) async throws(Failure) -> StatusReport {

@@ -29,11 +29,7 @@ extension Command {
       }
       let report = SwitchReport(
         enabled: status.enabled, scanning: status.scanning, suspendReasons: status.suspendReasons)
-      if console.json {
-        try console.object(report)
-      } else {
-        console.line(report.text)
-      }
+      try console.answer(report, [report.text])
       return 0
     }
   }

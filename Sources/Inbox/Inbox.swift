@@ -205,6 +205,20 @@ public actor Inbox {
     return list
   }
 
+  /// A list with the messages: the first taps that a query has.
+  ///
+  /// - Parameters:
+  ///   - query: which.
+  ///   - bytes: no more taps than have messages of so many bytes together, and one at least.
+  /// - Returns: the taps; none only where there are no more.
+  /// - Throws: as ``list(_:)``.
+  public func list(_ query: InboxQuery, bytes: Int) throws(InboxError) -> [ListedTap] {
+    guard let list = try attempt({ store throws(SQLiteError) in try store.list(query, bytes: bytes) }) else {
+      throw .unknownTap(query.before ?? "")
+    }
+    return list
+  }
+
   /// What a start of the agent finds unfinished.
   ///
   /// Taps that were being opened become ``TapState/failed``: the handler may or may not have got them. Of all that wait, or

@@ -11,18 +11,23 @@ public struct InboxQuery: Sendable, Hashable {
   public let limit: Int
   /// Only taps that came before the one with this id; nil for all.
   public let before: String?
+  /// Only taps with a lesser ``TapSummary/sequence``; nil for all. Unlike a tap, a number is not removed in between.
+  public let beforeSequence: Int64?
 
   /// - Parameters:
   ///   - states: only taps in one of these states; all of them by default.
   ///   - newestFirst: whether the newest tap comes first.
   ///   - limit: at most this many; brought into the range from 1 to ``maximumLimit``.
   ///   - before: only taps that came before the one with this id.
+  ///   - beforeSequence: only taps with a lesser ``TapSummary/sequence``.
   public init(
-    states: Set<TapState> = Set(TapState.allCases), newestFirst: Bool = true, limit: Int = 100, before: String? = nil
+    states: Set<TapState> = Set(TapState.allCases), newestFirst: Bool = true, limit: Int = 100, before: String? = nil,
+    beforeSequence: Int64? = nil
   ) {
     self.states = states
     self.newestFirst = newestFirst
     self.before = before
+    self.beforeSequence = beforeSequence
     self.limit = min(max(limit, 1), Self.maximumLimit)
   }
 }
@@ -45,6 +50,16 @@ public struct TapSummary: Sendable, Hashable {
   public let changed: Timestamp
   /// Why it is there.
   public let reason: TapReason
+  /// Greater than that of every tap that came before; what a list is read by, page for page.
+  public let sequence: Int64
+}
+
+/// A tap with its message, as a list of such has it.
+public struct ListedTap: Sendable, Hashable {
+  /// The tap.
+  public let stored: StoredTap
+  /// As in ``TapSummary/sequence``.
+  public let sequence: Int64
 }
 
 /// How long and how many taps are kept.

@@ -23,21 +23,47 @@ extension TapStore {
 
   /// Taps without their messages; nil where there is no tap that they are to be older than.
   func list(_ query: InboxQuery) throws(SQLiteError) -> [TapSummary]? {
-    var end = Int64.max
-    if let before = query.before {
-      let rows = try database.run("SELECT sequence FROM taps WHERE id = ?", [.text(before)])
-      guard let sequence = rows.first?.first?.asInteger else { return nil }
-      end = sequence
+    guard let end = try end(of: query) else { return nil }
+    return try rows(TapStore.summary, of: query, before: end, limit: query.limit).compactMap(TapSummary.init)
+  }
+
+  /// The first of these taps with their messages, as many as have so many bytes together, and one at least; nil where there is no tap
+  /// that they are to be older than.
+  func list(_ query: InboxQuery, bytes: Int) throws(SQLiteError) -> [ListedTap]? {
+    guard let end = try end(of: query) else { return nil }
+    // How long a message is stands at the beginning of its row: none is read for this.
+    let sizes = try rows("length(message), sequence", of: query, before: end, limit: query.limit)
+      .compactMap { $0.first?.asInteger }
+    var sum: Int64 = 0
+    let count = sizes.prefix { size in
+      sum = sum.addingReportingOverflow(size).partialValue
+      return sum <= Int64(bytes)
+    }.count
+    guard !sizes.isEmpty else { return [] }
+    return try rows(TapStore.whole + ", sequence", of: query, before: end, limit: max(count, 1)).compactMap { row in
+      guard let stored = StoredTap(row), let sequence = row.last?.asInteger else { return nil }
+      return ListedTap(stored: stored, sequence: sequence)
     }
+  }
+
+  /// The sequence number that all taps of a list are below.
+  private func end(of query: InboxQuery) throws(SQLiteError) -> Int64? {
+    guard let before = query.before else { return query.beforeSequence ?? .max }
+    let rows = try database.run("SELECT sequence FROM taps WHERE id = ?", [.text(before)])
+    return (rows.first?.first?.asInteger).map { min($0, query.beforeSequence ?? .max) }
+  }
+
+  private func rows(
+    _ columns: String, of query: InboxQuery, before end: Int64, limit: Int
+  ) throws(SQLiteError) -> [[SQLiteValue]] {
     guard !query.states.isEmpty else { return [] }
     let statement =
       query.states.count == TapState.allCases.count
-      ? "SELECT \(TapStore.summary) FROM taps WHERE sequence < ?1 ORDER BY sequence \(query.newestFirst ? "DESC" : "ASC")"
+      ? "SELECT \(columns) FROM taps WHERE sequence < ?1 ORDER BY sequence \(query.newestFirst ? "DESC" : "ASC")"
       : TapStore.byArrival(
-        TapStore.summary, TapState.allCases.filter(query.states.contains), where: { _ in "sequence < ?1" },
+        columns, TapState.allCases.filter(query.states.contains), where: { _ in "sequence < ?1" },
         newestFirst: query.newestFirst)
-    let rows = try database.run(statement + " LIMIT ?2", [.integer(end), .integer(Int64(query.limit))])
-    return rows.compactMap(TapSummary.init)
+    return try database.run(statement + " LIMIT ?2", [.integer(end), .integer(Int64(limit))])
   }
 
   /// Taps whose ids begin with `prefix`, in the order of their ids.

@@ -87,23 +87,14 @@ final class TapStore {
 
   /// One tap, whole.
   func tap(_ id: String) throws(SQLiteError) -> StoredTap? {
-    let rows = try database.run(
-      """
-      SELECT id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code, reason,
-        screen_bus, screen_owner, screen_id
-      FROM taps WHERE id = ?
-      """, [.text(id)])
-    guard let row = rows.first, row.count == 16, let id = row[0].asText, let time = row[1].asInteger,
-      let message = row[2].asBlob, let technology = row[3].asText, let uid = row[4].asBlob, let reader = row[5].asText,
-      let title = row[7].asText, let state = row[9].asText.flatMap(TapState.init), let changed = row[10].asInteger
-    else { return nil }
-    let tap = Tap(
-      id: id, time: Timestamp(microseconds: time), message: message, technology: technology, uid: uid, reader: reader,
-      uri: row[6].asText, title: title, handler: row[8].asText)
-    return StoredTap(
-      tap: tap, state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[11], row[12]),
-      place: ScreenPlace(row[13], row[14], row[15]))
+    try database.run("SELECT \(TapStore.whole) FROM taps WHERE id = ?", [.text(id)]).first.flatMap(StoredTap.init)
   }
+
+  /// The columns of a ``StoredTap``.
+  static let whole = """
+    id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code, reason, screen_bus, screen_owner,
+    screen_id
+    """
 
   /// The newest taps that the user has still to decide on, the oldest of them first.
   func waiting(newest limit: Int) throws(SQLiteError) -> [TapSummary] {
@@ -180,14 +171,30 @@ final class TapStore {
   }
 }
 
+extension StoredTap {
+  /// - Parameter row: the columns of ``TapStore/whole``, and perhaps others behind them.
+  init?(_ row: [SQLiteValue]) {
+    guard row.count >= 16, let id = row[0].asText, let time = row[1].asInteger, let message = row[2].asBlob,
+      let technology = row[3].asText, let uid = row[4].asBlob, let reader = row[5].asText, let title = row[7].asText,
+      let state = row[9].asText.flatMap(TapState.init), let changed = row[10].asInteger
+    else { return nil }
+    self.init(
+      tap: Tap(
+        id: id, time: Timestamp(microseconds: time), message: message, technology: technology, uid: uid,
+        reader: reader, uri: row[6].asText, title: title, handler: row[8].asText),
+      state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[11], row[12]),
+      place: ScreenPlace(row[13], row[14], row[15]))
+  }
+}
+
 extension TapSummary {
   init?(_ row: [SQLiteValue]) {
     guard row.count == 10, let id = row[0].asText, let time = row[1].asInteger, let title = row[3].asText,
-      let state = row[5].asText.flatMap(TapState.init), let changed = row[6].asInteger
+      let state = row[5].asText.flatMap(TapState.init), let changed = row[6].asInteger, let sequence = row[9].asInteger
     else { return nil }
     self.init(
       id: id, time: Timestamp(microseconds: time), uri: row[2].asText, title: title, handler: row[4].asText,
-      state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[7], row[8]))
+      state: state, changed: Timestamp(microseconds: changed), reason: TapReason(row[7], row[8]), sequence: sequence)
   }
 }
 

@@ -111,8 +111,12 @@ public enum Names {
     public static let alreadyRegistered = prefix + "AlreadyRegistered"
     /// The tag, the reader or the tap does not allow this.
     public static let notPossible = prefix + "NotPossible"
+    /// An app has this tap already; the message says which.
+    public static let alreadyDelivered = prefix + "AlreadyDelivered"
     /// It was tried and did not work; the message says why.
     public static let failed = prefix + "Failed"
+    /// It was tried, and nobody knows whether it worked; the message says why.
+    public static let outcomeUnknown = prefix + "OutcomeUnknown"
 
     // What keeps an operation on the tag of a reader session from being done.
 
@@ -212,8 +216,12 @@ public enum Names {
     public static let alreadyRunning: Int32 = 73
     /// A file cannot be written (EX_CANTCREAT).
     public static let cannotCreate: Int32 = 73
+    /// What there is to say cannot be written (EX_IOERR).
+    public static let outputFailed: Int32 = 74
     /// It may work later (EX_TEMPFAIL).
     public static let tryAgain: Int32 = 75
+    /// It was handed to an app that did not answer, so it may have been opened (EX_PROTOCOL).
+    public static let outcomeUnknown: Int32 = 76
     /// Permission denied (EX_NOPERM).
     public static let notAllowed: Int32 = 77
     /// A configuration file is wrong (EX_CONFIG).

@@ -150,6 +150,8 @@ public struct TapDescription: Sendable, Hashable {
   public var uid: [UInt8]
   /// The reader's object path at the daemon; empty in a list.
   public var reader: String
+  /// Its place in a list, the greater the newer; nil where it is no list's.
+  public var sequence: UInt64?
 
   init(_ values: [String: Value]) {
     id = values["id"]?.asString ?? ""
@@ -166,5 +168,6 @@ public struct TapDescription: Sendable, Hashable {
     technology = values["technology"]?.asString ?? ""
     uid = values["uid"]?.asBytes ?? []
     reader = values["reader"]?.asString ?? ""
+    sequence = values["sequence"]?.asUInt64
   }
 }

@@ -82,15 +82,20 @@ public struct AgentClient: Sendable {
   ///   - state: only those in this state.
   ///   - limit: at most so many, up to 1000.
   ///   - before: only those that were stored before the tap with this id.
+  ///   - beforeSequence: only those with a lesser `sequence`: what a longer list is read by, page for page.
+  ///   - withMessages: whether they are whole. There may be fewer than `limit` then, and more to come, as long as there are any.
   /// - Returns: the taps.
   /// - Throws: `BusError`.
   public func taps(
-    id: String? = nil, state: String? = nil, limit: UInt32 = 100, before: String? = nil
+    id: String? = nil, state: String? = nil, limit: UInt32 = 100, before: String? = nil,
+    beforeSequence: UInt64? = nil, withMessages: Bool = false
   ) async throws(BusError) -> [TapDescription] {
     var options: [String: Value] = ["limit": .uint32(limit)]
     options["id"] = id.map(Value.string)
     options["state"] = state.map(Value.string)
     options["before"] = before.map(Value.string)
+    options["before-sequence"] = beforeSequence.map(Value.uint64)
+    if withMessages { options["messages"] = .boolean(true) }
     return try await taps(options)
   }
 

@@ -1,4 +1,5 @@
 import Bus
+import NDEF
 import Names
 import TestSupport
 import Testing
@@ -27,6 +28,11 @@ struct InboxInterfaceTests {
     #expect(try await ids(rig, ["limit": .uint32(2), "before": .string(tapID(3))]) == [tapID(2), tapID(1)])
     #expect(try await ids(rig, ["id-prefix": .string(tapID(1))]) == [tapID(1)])
     #expect(try await ids(rig, ["id-prefix": .string("01234567-"), "limit": .uint32(2)]) == [tapID(0), tapID(1)])
+    // Whatever was removed in between.
+    let page = try await rig.call("ListInbox", [.dictionary(["limit": .uint32(2)])]).first?.asArray ?? []
+    let sequence = try #require(page.last?.asDictionary?["sequence"])
+    #expect(try await clear(rig, ["ids": .strings([tapID(3)]), "from-screen": .boolean(true)]) == 1)
+    #expect(try await ids(rig, ["limit": .uint32(2), "before-sequence": sequence]) == [tapID(2), tapID(1)])
     let tap = try await rig.tap(2)
     #expect(tap["technology"] == .string("type-2") && tap["uid"] == .bytes([4, 0, 0, 0, 0, 0, 2]))
     #expect(tap["reader"] == .string("/org/tagroute/Tagroute1/readers/0"))
@@ -34,9 +40,35 @@ struct InboxInterfaceTests {
     await rig.installation.stop()
   }
 
+  @Test func `lists with the messages, as many as one answer carries`() async throws {
+    let rig = try await AgentRig()
+    try await rig.startAgent()
+    let long = NDEFMessage(
+      records: NDEFMessage.uri("https://menu.example.com/").records
+        + [.wellKnown("T", payload: [2, 0x65, 0x6E] + [UInt8](repeating: 0x61, count: 1_000_000))])
+    for number in 0..<6 { try await rig.daemon.give(tapValues(number, message: try long.encoded())) }
+    var taps: [[String: Value]] = []
+    var pages: [Int] = []
+    var options: [String: Value] = ["messages": .boolean(true), "limit": .uint32(1000)]
+    repeat {
+      let page = (try await rig.call("ListInbox", [.dictionary(options)]).first?.asArray ?? []).compactMap(
+        \.asDictionary)
+      taps += page
+      pages.append(page.count)
+      options["before-sequence"] = page.last?["sequence"]
+    } while pages.last != 0
+    #expect(pages == [4, 2, 0])
+    #expect(taps.map { $0["id"]?.asString } == (0..<6).reversed().map(tapID))
+    #expect(taps.allSatisfy { $0["message"]?.asBytes == (try? long.encoded()) && $0["uid"] != nil })
+    await rig.installation.stop()
+  }
+
   static let mistakes: [(String, [String: Value], String)] = [
     ("ListInbox", ["before": .string("nobody")], Names.Errors.noSuchTap),
     ("ListInbox", ["before": .uint32(1)], Names.Errors.invalidArgument),
+    ("ListInbox", ["before-sequence": .string("1")], Names.Errors.invalidArgument),
+    ("ListInbox", ["messages": .string("yes")], Names.Errors.invalidArgument),
+    ("ListInbox", ["id-prefix": .string("01"), "messages": .boolean(true)], Names.Errors.invalidArgument),
     ("ListInbox", ["state": .string("eaten")], Names.Errors.invalidArgument),
     ("ListInbox", ["limit": .uint32(0)], Names.Errors.invalidArgument),
     ("ListInbox", ["id-prefix": .string("")], Names.Errors.invalidArgument),

@@ -200,7 +200,7 @@ struct TapPathTests {
 
     for (member, number, name) in [
       ("Dismiss", 2, Names.Errors.notPossible), ("Dismiss", 3, Names.Errors.noSuchTap),
-      ("Open", 2, Names.Errors.notPossible), ("Open", 3, Names.Errors.noSuchTap),
+      ("Open", 2, Names.Errors.alreadyDelivered), ("Open", 3, Names.Errors.noSuchTap),
     ] {
       let arguments: [Value] = [.string(tapID(number))] + (member == "Open" ? [.dictionary([:])] : [])
       let error = await #expect(throws: BusError.self) { try await rig.call(member, arguments) }

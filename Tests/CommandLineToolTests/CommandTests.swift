@@ -50,6 +50,22 @@ import Testing
     #expect(result.errors.first?.contains("bus") == true)
   }
 
+  @Test(arguments: [
+    ["--help"], ["status", "--help"], ["resolve", "https://example.com"], ["handlers", "--json"], ["monitor"],
+  ])
+  func whatCannotBeWrittenIsAFailure(_ arguments: [String]) async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    try await double.startAgent()
+    defer { withExtendedLifetime(double) {} }
+    let result = try await ChildProcess.run(
+      "/bin/sh", ["-c", "exec \"$0\" \"$@\" > /dev/full", try BuiltProducts.program("tagroute")] + arguments,
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "DBUS_SESSION_BUS_ADDRESS": bus.address])
+    #expect(result.status == .exited(74))
+    #expect(result.log == ["tagroute: cannot write what there is to say: No space left on device"])
+  }
+
   @Test func withoutADaemonItIs69AndSaysHowToStartIt() async throws {
     let result = try await run(["status"], on: try await PrivateBus.start())
     #expect(result.status == .exited(69))
@@ -139,7 +155,7 @@ import Testing
     let text = try await run(["handlers", "--json"], on: bus).output
     let list = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
     #expect(list.map { $0["id"] as? String } == ["org.example.Menu.desktop", "broken.desktop"])
-    #expect(list.last?["problem"] as? String == "no Exec")
+    #expect(list.last?["problem"] as? String == "no Exec" && list.first?["problem"] is NSNull)
   }
 
   @Test func aChoiceIsTheAgentsAndWhatItCannotKeepIsSaid() async throws {
@@ -152,6 +168,7 @@ import Testing
     let json = try #require(JSONSerialization.jsonObject(with: Data(preferred.output.utf8)) as? [String: String])
     #expect(json == ["action": "prefer", "handler": "org.example.Menu", "domain": "a.example"])
     #expect(try await run(["handlers", "block", "org.example.Menu"], on: bus).output == "")
+    #expect(try object(try await run(["handlers", "block", "x", "--json"], on: bus).output)["domain"] is NSNull)
     let forgotten = try await run(["handlers", "forget", "--all"], on: bus)
     #expect(forgotten.status == .exited(1))
     #expect(forgotten.errors == ["tagroute: the agent: intentapps.list:3: is damaged"])

@@ -49,6 +49,7 @@ import Testing
     #expect(json["message"] as? String == "D1010C55046578616D706C652E636F6D")
     let records = try #require(json["records"] as? [[String: Any]])
     #expect(records.map { $0["uri"] as? String } == ["https://example.com"])
+    #expect(records[0]["language"] is NSNull && records[0]["id"] is NSNull)
     #expect(records[0]["type"] as? String == "U" && records[0]["format"] as? String == "well-known")
 
     try await place.daemon.place(SessionCard())

@@ -57,6 +57,30 @@ struct InboxTests {
     #expect(moved?.code == .unknownTap)
   }
 
+  @Test func `a list goes on where it was, whatever was removed meanwhile`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    for id in ["a", "b", "c", "d"] { #expect(try await inbox.refuse(sampleTap(id), detail: "no").isNew) }
+    let page = try await inbox.list(InboxQuery(limit: 2))
+    #expect(page.map(\.id) == ["d", "c"])
+    #expect(try await inbox.clear(InboxClearing(ids: ["c"])) == ["c"])
+    let next = InboxQuery(states: [.failed], limit: 2, beforeSequence: page.last?.sequence)
+    #expect(try await inbox.list(next).map(\.id) == ["b", "a"])
+  }
+
+  @Test func `a list with messages ends where they are too many, and has one at least`() async throws {
+    let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
+    for (id, size) in [("a", 10), ("b", 4), ("c", 3), ("d", 3)] {
+      #expect(try await inbox.receive(sampleTap(id, message: [UInt8](repeating: 1, count: size))).isNew)
+    }
+    let first = try await inbox.list(InboxQuery(), bytes: 7)
+    #expect(first.map(\.stored.tap.id) == ["d", "c"] && first.map(\.stored.tap.message.count) == [3, 3])
+    let second = try await inbox.list(InboxQuery(beforeSequence: first.last?.sequence), bytes: 7)
+    #expect(second.map(\.stored.tap.id) == ["b"])
+    let third = try await inbox.list(InboxQuery(beforeSequence: second.last?.sequence), bytes: 7)
+    #expect(third.map(\.stored) == [try await inbox.tap("a")])
+    #expect(try await inbox.list(InboxQuery(beforeSequence: third.last?.sequence), bytes: 7).isEmpty)
+  }
+
   @Test func `a list is bounded, ordered and filtered`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for index in 0..<5 { _ = try await inbox.receive(sampleTap("\(index)")) }

@@ -39,11 +39,13 @@ struct QueryPlanTests {
   static let queries: [InboxQuery] = [
     InboxQuery(), InboxQuery(before: "3"), InboxQuery(states: [.failed]), InboxQuery(states: [.failed], before: "3"),
     InboxQuery(states: [.received, .shown, .opening, .failed]), InboxQuery(newestFirst: false),
+    InboxQuery(beforeSequence: 3), InboxQuery(states: [.failed], beforeSequence: 3),
     InboxQuery(states: [.failed, .shown], newestFirst: false, before: "3"),
   ]
 
   @Test(arguments: queries) func `a list`(query: InboxQuery) throws {
     try expectQuick(try statements { _ = try $0.list(query) }, "\(query)")
+    try expectQuick(try statements { _ = try $0.list(query, bytes: 10) }, "\(query) with messages")
   }
 
   @Test func `a look-up, also by the beginning of an id, and a change of state`() throws {

@@ -20,11 +20,15 @@ int tagroute_set_not_dumpable(void);
 /* pthread_setname_np on the calling thread; at most 15 bytes count. */
 int tagroute_set_thread_name(const char *name);
 
-/* memfd_create with MFD_CLOEXEC | MFD_ALLOW_SEALING; a descriptor, or -1 with errno. */
+/* memfd_create with MFD_CLOEXEC | MFD_ALLOW_SEALING, and MFD_NOEXEC_SEAL where the kernel knows it; a descriptor, or -1 with errno. */
 int tagroute_memory_file(const char *name);
 
 /* fcntl(F_ADD_SEALS) with shrink, grow, write and seal. */
 int tagroute_seal_memory_file(int descriptor);
+
+/* renameat2(2) with RENAME_NOREPLACE; link(2) and unlink(2) on a file system that does not know it. -1 with errno, EEXIST where
+   there is a file of the new name. */
+int tagroute_rename_to_new(const char *from, const char *to);
 
 /* pipe2(ends, O_CLOEXEC). */
 int tagroute_pipe(int ends[2]);

@@ -23,7 +23,7 @@ extension Command {
       screenshot: arguments.options["screenshot"], console: console)
     do {
       let report = try await demo.run()
-      if console.json { try console.object(report) }
+      try console.answer(report)
       return report.delivered ? 0 : Names.ExitCode.failure
     } catch let failure as Failure {
       throw failure
@@ -123,6 +123,7 @@ struct Demo {
   }
 
   private func say(_ text: String) {
-    if !console.json { console.line("· \(text)") }
+    // What it comes to is its exit code.
+    if !console.json { try? console.line("· \(text)") }
   }
 }

@@ -13,11 +13,7 @@ extension Command {
     words: 0...0
   ) { _, console throws(Failure) in
     let findings = Diagnosis(await Examination.make(on: EventLoop(label: "tagroute"))).findings
-    if console.json {
-      try console.object(findings)
-    } else {
-      for finding in findings { console.line(finding.line) }
-    }
+    try console.answer(findings, findings.map(\.line))
     return findings.contains { $0.verdict == .wrong } ? 1 : 0
   }
 }

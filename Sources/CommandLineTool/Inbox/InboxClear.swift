@@ -43,12 +43,10 @@ struct InboxClear: Equatable {
       try await agent.clear(ids: whole.isEmpty ? nil : whole, before: limit, fromScreen: fromScreen)
     }
     let kept = try await kept(of: whole, before: limit, inbox)
-    if console.json {
-      try console.object(ClearReport(removed: removed, kept: kept.map { KeptTap(id: $0.id, state: $0.state) }))
-    } else {
-      console.line("removed: \(removed)")
-      for tap in kept { console.line("kept: \(tap.shortID), which is \(Self.words(tap.state)): \(tap.title)") }
-    }
+    try console.answer(
+      ClearReport(removed: removed, kept: kept.map { KeptTap(id: $0.id, state: $0.state) }),
+      ["removed: \(removed)"]
+        + kept.map { "kept: \($0.shortID), which is \(Self.words($0.state)): \($0.title)" })
     // Of all that there is some are always to be kept; who has named one wants that one gone.
     return ids.isEmpty || kept.isEmpty ? 0 : Names.ExitCode.tryAgain
   }
@@ -79,7 +77,7 @@ struct InboxClear: Equatable {
       } else {
         "All taps that are over are"
       }
-    Console.write("\(what) removed for good. Remove? [y/N] ", to: STDERR_FILENO)
+    Console.tell("\(what) removed for good. Remove? [y/N] ")
     let answer = await BlockingRead.line()?.lowercased()
     guard answer == "y" || answer == "yes" else { throw Failure(message: "nothing was removed", exitCode: 1) }
   }

@@ -18,17 +18,16 @@ struct InboxExport {
     let tap = try await inbox.tap(text)
     let message = tap.message ?? []
     try await file.write { write throws(Failure) in try write(message[...]) }
-    if console.json { try console.object(ExportReport(file: file.path, taps: 1, bytes: message.count)) }
+    try console.answer(ExportReport(file: file.path, taps: 1, bytes: message.count))
   }
 
-  /// All taps, the newest first, each on a line of JSON. What is removed meanwhile is left out.
+  /// All taps, the newest first, each on a line of JSON.
   func writeAll() async throws(Failure) {
     let lines = Console(json: true)
     var (taps, bytes) = (0, 0)
     try await file.write { write throws(Failure) in
-      try await inbox.pages { page throws(Failure) in
-        for summary in page {
-          guard let tap = try await inbox.whole(summary.id) else { continue }
+      try await inbox.pages(withMessages: true) { page throws(Failure) in
+        for tap in page {
           let line = Array(try lines.text(StoredTapReport(tap), onOneLine: true).utf8)
           try write(line[...])
           taps += 1
@@ -36,7 +35,7 @@ struct InboxExport {
         }
       }
     }
-    if console.json { try console.object(ExportReport(file: file.path, taps: taps, bytes: bytes)) }
+    try console.answer(ExportReport(file: file.path, taps: taps, bytes: bytes))
   }
 }
 

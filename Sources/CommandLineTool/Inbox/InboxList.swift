@@ -16,14 +16,14 @@ struct InboxList {
     if let before { start = try await inbox.id(of: before) }
     var taps: [TapDescription] = []
     try await inbox.pages(state: state, limit: limit, before: start) { page in taps += page }
-    if console.json { return try console.object(taps.map(TapSummaryReport.init)) }
     let width = Terminal.width(of: STDOUT_FILENO)
-    for line in Self.lines(taps, width: width) { console.line(line) }
+    var lines = Self.lines(taps, width: width)
     if taps.isEmpty {
-      console.line("no tap\(state.map { " is \($0)" } ?? "")\(before.map { ", before \($0)" } ?? "")")
+      lines = ["no tap\(state.map { " is \($0)" } ?? "")\(before.map { ", before \($0)" } ?? "")"]
     } else if width != nil, taps.count == limit, let last = taps.last {
-      console.line("older ones: tagroute inbox --before \(last.shortID)")
+      lines.append("older ones: tagroute inbox --before \(last.shortID)")
     }
+    try console.answer(taps.map(TapSummaryReport.init), lines)
   }
 
   /// The short id, the local time, the state, the app and what is on the tag.
@@ -61,27 +61,19 @@ extension TapDescription {
 
 /// What `inbox --json` prints of a tap; its keys are what scripts depend on.
 struct TapSummaryReport: Encodable {
-  let tap: TapDescription
+  let id: String
+  let time: UInt64
+  let uri: String
+  let title: String
+  let state: String
+  @OrNull var handler: String?
 
-  init(_ tap: TapDescription) { self.tap = tap }
-
-  enum CodingKeys: CodingKey {
-    case id
-    case time
-    case uri
-    case title
-    case state
-    case handler
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(tap.id, forKey: .id)
-    try container.encode(tap.time, forKey: .time)
-    try container.encode(tap.uri, forKey: .uri)
-    try container.encode(tap.title, forKey: .title)
-    try container.encode(tap.state, forKey: .state)
-    // Null where there is none: scripts look for the key.
-    try container.encode(tap.handler, forKey: .handler)
+  init(_ tap: TapDescription) {
+    id = tap.id
+    time = tap.time
+    uri = tap.uri
+    title = tap.title
+    state = tap.state
+    handler = tap.handler
   }
 }

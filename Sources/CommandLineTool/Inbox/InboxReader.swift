@@ -22,7 +22,7 @@ struct InboxReader: Sendable {
   /// - Returns: its whole id.
   func id(of text: String) async throws(Failure) -> String {
     let found = try await call { agent throws(BusError) in try await agent.taps(idPrefix: text, limit: 3) }.map(\.id)
-    if found.contains(text) { return text }
+    if let whole = found.first(where: { $0 == text.lowercased() }) { return whole }
     guard let first = found.first else {
       throw Failure(
         message: "\(text): no tap has an id that begins so; tagroute inbox lists them", exitCode: Names.ExitCode.noInput
@@ -52,33 +52,34 @@ struct InboxReader: Sendable {
     try await call { agent throws(BusError) in try await agent.taps(id: id) }.first
   }
 
-  /// Taps without their messages, the newest first, asked for page by page.
+  /// Taps, the newest first, asked for page by page.
   ///
   /// - Parameters:
   ///   - state: only those in this state.
   ///   - limit: at most so many.
   ///   - before: only those that came before the one with this whole id.
+  ///   - withMessages: whether they are whole.
   ///   - body: is given each page.
   /// - Throws: what keeps the agent from answering, or what `body` throws.
   func pages(
-    state: String? = nil, limit: Int = .max, before: String? = nil,
+    state: String? = nil, limit: Int = .max, before: String? = nil, withMessages: Bool = false,
     _ body: ([TapDescription]) async throws(Failure) -> Void
   ) async throws(Failure) {
     var left = limit
-    var last = before
+    var end: UInt64?
     while left > 0 {
-      let size = min(left, Self.page)
-      let page = try await page(state: state, limit: size, before: last)
+      let (size, start) = (min(left, Self.page), end)
+      let page = try await call { agent throws(BusError) in
+        // By its number: the last tap of a page may be removed before the next is asked for.
+        try await agent.taps(
+          state: state, limit: UInt32(clamping: size), before: start == nil ? before : nil, beforeSequence: start,
+          withMessages: withMessages)
+      }
       try await body(page)
       left -= page.count
-      guard page.count == size, let end = page.last?.id else { return }
-      last = end
-    }
-  }
-
-  private func page(state: String?, limit: Int, before: String?) async throws(Failure) -> [TapDescription] {
-    try await call { agent throws(BusError) in
-      try await agent.taps(state: state, limit: UInt32(clamping: limit), before: before)
+      // One with messages ends where they are too many, too.
+      guard withMessages || page.count == size, let last = page.last?.sequence else { return }
+      end = last
     }
   }
 }

@@ -1,4 +1,5 @@
 import Bus
+import EventLoop
 import Names
 import TagrouteClient
 
@@ -19,8 +20,7 @@ struct InboxTap {
   /// `inbox show`.
   func print(_ console: Console) async throws(Failure) {
     let report = StoredTapReport(tap, now: try await decisionOfNow())
-    if console.json { return try console.object(report) }
-    for line in report.lines { console.line(line) }
+    try console.answer(report, report.lines)
   }
 
   /// Where a link would go now, where nothing else says where it goes: its notification is gone, and no app has it.
@@ -32,18 +32,34 @@ struct InboxTap {
   /// `inbox open`.
   func open(in handler: String?, _ console: Console) async throws(Failure) {
     do throws(BusError) {
-      try await inbox.agent.open(tap.id, handler: handler)
+      // Where a launcher has started this, its click is what the app comes to the front by.
+      let token = ProcessEnvironment.current["XDG_ACTIVATION_TOKEN"]
+      try await inbox.agent.open(tap.id, handler: handler, activationToken: token)
     } catch {
-      guard error.name == Names.Errors.notPossible, handler == nil, let choice = await choice() else {
-        throw Failure(error, from: .agent)
+      if error.name == Names.Errors.notPossible, handler == nil, let choice = await choice() { throw choice }
+      throw await failure(error)
+    }
+    // It is opened, whatever becomes of this question.
+    let opened = (try? await inbox.whole(tap.id)) ?? tap
+    try console.answer(
+      TapChangeReport(id: tap.id, state: "delivered", handler: opened.handler),
+      [opened.handler == nil ? "copied" : "opened in \(opened.app)"])
+  }
+
+  /// The tap is what it is about, and often the app whose fault it is, not the agent.
+  private func failure(_ error: BusError) async -> Failure {
+    var (message, exitCode) = (error.message, Names.ExitCode.failure)
+    switch error.name {
+    case Names.Errors.failed: break
+    case Names.Errors.outcomeUnknown: exitCode = Names.ExitCode.outcomeUnknown
+    case Names.Errors.notPossible: exitCode = Names.ExitCode.tryAgain
+    case Names.Errors.alreadyDelivered:
+      if let now = try? await inbox.whole(tap.id), let time = now.stateTime {
+        message = "it was \(now.handler == nil ? "copied" : "handed to \(now.app)") at \(LocalTime.minute(time))"
       }
-      throw choice
+    default: return Failure(error, from: .agent)
     }
-    let opened = try await inbox.whole(tap.id)
-    if console.json {
-      try console.object(
-        TapChangeReport(id: tap.id, state: opened?.state ?? "delivered", handler: opened?.handler ?? tap.handler))
-    }
+    return Failure(message: "tap \(tap.shortID): \(message)", exitCode: exitCode)
   }
 
   /// Whom the user has to choose from; nil where it is something else that keeps the tap from being opened.
@@ -61,8 +77,12 @@ struct InboxTap {
 
   /// `inbox dismiss`.
   func dismiss(_ console: Console) async throws(Failure) {
-    try await inbox.call { agent throws(BusError) in try await agent.dismiss(tap.id) }
-    if console.json { try console.object(TapChangeReport(id: tap.id, state: "dismissed", handler: tap.handler)) }
+    do throws(BusError) {
+      try await inbox.agent.dismiss(tap.id)
+    } catch {
+      throw await failure(error)
+    }
+    try console.answer(TapChangeReport(id: tap.id, state: "dismissed", handler: tap.handler), ["dismissed"])
   }
 }
 
@@ -70,5 +90,5 @@ struct InboxTap {
 struct TapChangeReport: Encodable {
   let id: String
   let state: String
-  let handler: String?
+  @OrNull var handler: String?
 }

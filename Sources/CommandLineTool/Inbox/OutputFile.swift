@@ -1,3 +1,4 @@
+import CShims
 import EventLoop
 import Glibc
 import Names
@@ -27,10 +28,10 @@ struct OutputFile: Equatable {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFREG else { throw failure("it is there already, and is no regular file") }
-    guard overwrites else { throw failure("it is there already; --force overwrites it") }
+    guard overwrites else { throw failure(Self.isThere) }
   }
 
-  /// Writes the file piece by piece. A file that is overwritten stays what it was until all of it is there.
+  /// Writes the file piece by piece. Under its name there is what was there until all of it is written, nothing say.
   ///
   /// - Parameter body: is given what writes a piece.
   /// - Throws: why it cannot be written; nothing is left behind then.
@@ -42,8 +43,9 @@ struct OutputFile: Equatable {
     let (written, descriptor) = try create()
     do throws(Failure) {
       try await body { bytes throws(Failure) in try write(bytes, to: descriptor.rawValue) }
-      guard fsync(descriptor.rawValue) == 0, !overwrites || rename(written, path) == 0 else {
-        throw failure("cannot write it: \(Self.reason)")
+      guard fsync(descriptor.rawValue) == 0 else { throw failure("cannot write it: \(Self.reason)") }
+      guard (overwrites ? rename(written, path) : tagroute_rename_to_new(written, path)) == 0 else {
+        throw failure(errno == EEXIST ? Self.isThere : "cannot write it: \(Self.reason)")
       }
     } catch {
       unlink(written)
@@ -51,15 +53,8 @@ struct OutputFile: Equatable {
     }
   }
 
-  /// A new file that nobody else can read: under its own name, or beside the one that it takes the place of.
+  /// A new file that nobody else can read, beside the place that it is for.
   private func create() throws(Failure) -> (path: String, descriptor: FileDescriptor) {
-    guard overwrites else {
-      let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard number >= 0 else {
-        throw failure(errno == EEXIST ? "it is there already; --force overwrites it" : "cannot make it: \(Self.reason)")
-      }
-      return (path, FileDescriptor(owning: number))
-    }
     // Mode 0600: see mkstemp(3).
     var name = Array("\(path).XXXXXX".utf8CString)
     let number = mkstemp(&name)
@@ -83,5 +78,6 @@ struct OutputFile: Equatable {
     Failure(message: "\(isStandardOutput ? "standard output" : path): \(reason)", exitCode: Names.ExitCode.cannotCreate)
   }
 
+  private static let isThere = "it is there already; --force overwrites it"
   private static var reason: String { String(cString: strerror(errno)) }
 }

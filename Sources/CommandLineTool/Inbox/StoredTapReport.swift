@@ -68,7 +68,7 @@ struct StoredTapReport: Encodable {
     try container.encode(tap.stateReasonCode, forKey: .stateReasonCode)
     try container.encode(tap.handler, forKey: .handler)
     try container.encode(tap.reason, forKey: .reason)
-    try container.encodeIfPresent(now.map(ResolutionReport.init), forKey: .now)
+    try container.encode(now.map(ResolutionReport.init), forKey: .now)
     try container.encode(tap.technology, forKey: .technology)
     try container.encode(Hexadecimal.text(tap.uid), forKey: .uid)
     try container.encode(tap.reader, forKey: .reader)

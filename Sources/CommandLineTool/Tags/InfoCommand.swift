@@ -17,11 +17,7 @@ extension Command {
     let options = ReaderSessionOptions(message: "Hold the tag near the reader.")
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
       let report = try await InfoReport.of(tag)
-      if console.json {
-        try await output.object(report)
-      } else {
-        for line in report.lines { await output.line(line) }
-      }
+      try await output.answer(report, report.lines)
     }.run()
   }
 }
@@ -29,25 +25,25 @@ extension Command {
 /// What `info` prints; its keys are what scripts depend on.
 struct InfoReport: Encodable {
   let technology: String
-  let kind: String?
+  @OrNull private(set) var kind: String?
   /// What the chip is called, and what it says of its version; nil where it does not, or the name is not known.
-  let chip: String?
-  let version: String?
+  @OrNull private(set) var chip: String?
+  @OrNull private(set) var version: String?
   let uid: String
   /// As the daemon says it, or `refused` where the tag does not let itself be read.
   let status: String
   /// Nil where it is not known.
-  let capacity: UInt32?
+  @OrNull private(set) var capacity: UInt32?
   /// Bytes of the message; nil where there is none.
-  let size: Int?
-  let atqa: String?
-  let sak: String?
-  let historicalBytes: String?
-  let applicationData: String?
-  let protocolInfo: String?
-  let idm: String?
-  let pmm: String?
-  let systemCode: String?
+  @OrNull private(set) var size: Int?
+  @OrNull private(set) var atqa: String?
+  @OrNull private(set) var sak: String?
+  @OrNull private(set) var historicalBytes: String?
+  @OrNull private(set) var applicationData: String?
+  @OrNull private(set) var protocolInfo: String?
+  @OrNull private(set) var idm: String?
+  @OrNull private(set) var pmm: String?
+  @OrNull private(set) var systemCode: String?
   /// How the tag refuses; empty where it does not.
   private let refusal: String
 
@@ -114,27 +110,6 @@ struct InfoReport: Encodable {
     case idm
     case pmm
     case systemCode
-  }
-
-  /// Written out because the synthesized one leaves a nil away, and scripts look for the key.
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(technology, forKey: .technology)
-    try container.encode(kind, forKey: .kind)
-    try container.encode(chip, forKey: .chip)
-    try container.encode(version, forKey: .version)
-    try container.encode(uid, forKey: .uid)
-    try container.encode(status, forKey: .status)
-    try container.encode(capacity, forKey: .capacity)
-    try container.encode(size, forKey: .size)
-    try container.encode(atqa, forKey: .atqa)
-    try container.encode(sak, forKey: .sak)
-    try container.encode(historicalBytes, forKey: .historicalBytes)
-    try container.encode(applicationData, forKey: .applicationData)
-    try container.encode(protocolInfo, forKey: .protocolInfo)
-    try container.encode(idm, forKey: .idm)
-    try container.encode(pmm, forKey: .pmm)
-    try container.encode(systemCode, forKey: .systemCode)
   }
 
   var lines: [String] {

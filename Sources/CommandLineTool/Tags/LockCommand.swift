@@ -20,12 +20,10 @@ extension Command {
       message: "Hold the tag that is to be made read-only for ever near the reader.", access: .write)
     let command = try TagCommand(options, arguments, console) { tag, output throws(Failure) in
       try await tag.attempt { tag throws(BusError) in try await tag.lock() }
-      if console.json {
-        try await output.object(
-          LockReport(technology: tag.technology, uid: Hexadecimal.text(tag.uid), status: "read-only"))
-      } else {
-        await output.line("\(tag.technology) \(Hexadecimal.text(tag.uid)): is read-only for ever")
-      }
+      let uid = Hexadecimal.text(tag.uid)
+      try await output.answer(
+        LockReport(technology: tag.technology, uid: uid, status: "read-only"),
+        ["\(tag.technology) \(uid): is read-only for ever"])
     }
     if !arguments.has("yes") { try await confirm() }
     return try await command.run()
@@ -35,9 +33,7 @@ extension Command {
     guard isatty(STDIN_FILENO) == 1 else {
       throw .usage("lock is permanent, and there is no terminal to ask at: say --yes if that is meant")
     }
-    Console.write(
-      "The next tag is made read-only. This is permanent: nothing makes it writable again. Lock it? [y/N] ",
-      to: STDERR_FILENO)
+    Console.tell("The next tag is made read-only. This is permanent: nothing makes it writable again. Lock it? [y/N] ")
     let answer = await BlockingRead.line()?.lowercased()
     guard answer == "y" || answer == "yes" else {
       throw Failure(message: "no tag was locked", exitCode: 1)

@@ -19,12 +19,8 @@ extension Command {
     let options = ReaderSessionOptions(message: "Hold the tag that is to be read near the reader.")
     return try await TagCommand(options, arguments, console, isFollowing: isFollowing) { tag, output throws(Failure) in
       let report = try await TagReport.of(tag)
-      if console.json {
-        try await output.object(ReadReport(report: report), onOneLine: isFollowing)
-      } else {
-        await output.line(report.summary)
-        for line in RecordReport.lines(report.records) { await output.line("  \(line)") }
-      }
+      let records = RecordReport.lines(report.records).map { "  \($0)" }
+      try await output.answer(ReadReport(report: report), [report.summary] + records, onOneLine: isFollowing)
       guard report.status == .notSupported, !isFollowing else { return }
       throw Failure(message: "the tag holds no NDEF message", exitCode: Names.ExitCode.failure)
     }.run()

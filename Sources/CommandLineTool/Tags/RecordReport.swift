@@ -1,19 +1,19 @@
 import NDEF
 
-/// What is printed of a record; its keys are what scripts depend on. What the record has not is left away.
+/// What is printed of a record; its keys are what scripts depend on.
 struct RecordReport: Encodable, Equatable {
   /// `empty`, `well-known`, `media`, `uri`, `external` or `unknown` (NDEF 1.0, section 3.2.6).
   let format: String
   /// As text; bytes that are not UTF-8 are replaced.
   let type: String
-  let id: String?
+  @OrNull private(set) var id: String?
   /// Hexadecimal.
   let payload: String
   /// Of a URI record or a Smart Poster.
-  private(set) var uri: String?
+  @OrNull private(set) var uri: String? = nil
   /// Of a text record, and the title of a Smart Poster.
-  private(set) var text: String?
-  private(set) var language: String?
+  @OrNull private(set) var text: String? = nil
+  @OrNull private(set) var language: String? = nil
 
   init(_ record: NDEFRecord) {
     format =

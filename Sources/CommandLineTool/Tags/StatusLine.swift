@@ -7,12 +7,12 @@ struct StatusLine: Sendable {
   /// Shows a line of our own in the place of the one before.
   func show(_ text: String) {
     // Carriage return, and erase to the end of the line (ECMA-48, 8.3.41).
-    if isShown { Console.write("\r\u{1B}[K\(Console.printable(text)) … ", to: STDERR_FILENO) }
+    if isShown { Console.tell("\r\u{1B}[K\(Console.printable(text)) … ") }
   }
 
   /// Takes the line away, for what is going to be printed.
   func hide() {
-    if isShown { Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
+    if isShown { Console.tell("\r\u{1B}[K") }
   }
 }
 

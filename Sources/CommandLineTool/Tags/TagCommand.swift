@@ -70,7 +70,7 @@ struct TagCommand: Sendable {
         case .show(let text): line.show(text)
         case .hide: line.hide()
         case .work(let tag): tasks.work(tag)
-        case .print: await output.flush()
+        case .print: try await output.flush()
         case .report(let failure): Console.report(failure)
         case .settle: settling = loop.schedule(after: .seconds(3)) { continuation.yield(.settled) }
         case .close(let message): await tasks.close(message)

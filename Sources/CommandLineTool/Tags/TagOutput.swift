@@ -7,8 +7,15 @@ actor TagOutput {
 
   init(_ console: Console) { self.console = console }
 
-  /// As `Console.line`.
-  func line(_ text: String) { pending += Console.printable(text) + "\n" }
+  /// As `Console.answer`.
+  func answer(
+    _ value: some Encodable & Sendable, _ lines: [String], onOneLine: Bool = false
+  ) throws(Failure) {
+    if console.json { try object(value, onOneLine: onOneLine) } else { self.lines(lines) }
+  }
+
+  /// As `Console.lines`.
+  func lines(_ texts: [String]) { pending += Console.text(texts) }
 
   /// As `Console.object`.
   func object(_ value: some Encodable & Sendable, onOneLine: Bool = false) throws(Failure) {
@@ -16,8 +23,9 @@ actor TagOutput {
   }
 
   /// Prints it.
-  func flush() {
-    Console.write(pending, to: STDOUT_FILENO)
+  func flush() throws(Failure) {
+    let text = pending
     pending = ""
+    try Console.write(text, to: STDOUT_FILENO)
   }
 }

@@ -39,7 +39,7 @@ extension Command {
           let answer = try await tag.attempt { tag throws(BusError) in
             try await tag.transceive(bytes, timeout: .milliseconds(limit))
           }
-          if !console.json { await output.line(Hexadecimal.text(answer)) }
+          if !console.json { await output.lines([Hexadecimal.text(answer)]) }
           exchanges.append(.init(command: Hexadecimal.text(bytes), answer: Hexadecimal.text(answer)))
         } catch {
           failure = error

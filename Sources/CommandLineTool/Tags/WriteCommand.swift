@@ -26,13 +26,10 @@ extension Command {
       message: "Hold the tag that is to be written near the reader.", access: .write)
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
       try await tag.attempt { tag throws(BusError) in try await tag.writeNDEF(message) }
-      if console.json {
-        try await output.object(
-          WriteReport(technology: tag.technology, uid: Hexadecimal.text(tag.uid), written: message.count))
-      } else {
-        await output.line(
-          "\(tag.technology) \(Hexadecimal.text(tag.uid)): \(message.count) bytes are written and read back")
-      }
+      let uid = Hexadecimal.text(tag.uid)
+      try await output.answer(
+        WriteReport(technology: tag.technology, uid: uid, written: message.count),
+        ["\(tag.technology) \(uid): \(message.count) bytes are written and read back"])
     }.run()
   }
 }
