@@ -12,13 +12,17 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
 
   /// - Parameters:
   ///   - raw: text from anywhere, of any length.
-  ///   - limit: at most this many characters; longer text ends in "…".
+  ///   - limit: at most this many characters, and twice as many scalars that are no marks: for Swift a whole line of Hangul letters, or
+  ///     of emoji with joiners between them, can be one character. Longer text ends in "…".
   public init(_ raw: String, limit: Int = 200) {
+    let limit = min(max(limit, 0), DisplayText.maximumLimit)
     var clean = String.UnicodeScalarView()
     var marks = 0
     var spaceIsDue = false
+    var kept = 0
+    var isCut = false
     // Sixteen scalars a character is more than any script needs; the rest of a huge text is not even looked at.
-    for scalar in raw.unicodeScalars.prefix(16 * min(max(limit, 0), DisplayText.maximumLimit)) {
+    reading: for scalar in raw.unicodeScalars.prefix(16 * limit) {
       switch DisplayText.treatment(of: scalar) {
       case .drop: continue
       case .space: spaceIsDue = !clean.isEmpty
@@ -26,6 +30,11 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
         marks += 1
         if marks <= DisplayText.maximumMarks && !spaceIsDue && !clean.isEmpty { clean.append(scalar) }
       case .keep:
+        kept += spaceIsDue ? 2 : 1
+        guard kept <= 2 * limit else {
+          isCut = true
+          break reading
+        }
         if spaceIsDue { clean.append(" ") }
         spaceIsDue = false
         marks = 0
@@ -33,11 +42,8 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
       }
     }
     let text = String(clean)
-    if text.count > limit {
-      string = String(text.prefix(max(limit - 1, 0))) + (limit > 0 ? "…" : "")
-    } else {
-      string = text
-    }
+    isCut = isCut || text.count > limit
+    string = isCut && limit > 0 ? String(text.prefix(limit - 1)) + "…" : limit > 0 ? text : ""
   }
 
   /// The text.
@@ -55,7 +61,7 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
       guard scalar == "/", let scheme = DisplayText.schemes.first(where: { $0.ends(result) }) else { continue }
       result.removeLast(scheme.length)
     }
-    return DisplayText(String(result), limit: string.count)
+    return DisplayText(String(result), limit: string.unicodeScalars.count)
   }
 
   /// The beginning of an address.

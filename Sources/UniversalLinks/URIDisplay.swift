@@ -7,36 +7,39 @@ extension URI {
   /// meaning in URIs stays encoded.
   ///
   /// - Parameters:
-  ///   - limit: the most characters to return, at least 16. Where the text is longer its middle becomes `…`. The part of
-  ///     the host that has an owner is never cut, not even where it alone is longer.
+  ///   - limit: the most characters to return, at least 16, counted as Unicode scalars: for Swift a whole path of Hangul letters can be
+  ///     one `Character`. Where the text is longer its middle becomes `…`. The part of the host that has an owner is never cut, not
+  ///     even where it alone is longer.
   ///   - suffixes: which domains are public suffixes, and so which part that is.
   /// - Returns: one line of plain text, neither escaped nor marked up.
   public func display(limit: Int = 80, suffixes: PublicSuffixList = .system) -> String {
     let limit = max(limit, 16)
     let origin = displayedOrigin(suffixes)
-    guard origin.text.count <= limit else { return URI.end(of: origin.text, limit: limit, kept: origin.kept) }
+    guard origin.text.unicodeScalars.count <= limit else {
+      return URI.end(of: origin.text, limit: limit, kept: origin.kept)
+    }
     var tail = isWeb && path == "/" && query == nil ? "" : isWeb ? URI.readable(path) : path
     if query != nil { tail += "?…" }
-    let room = limit - origin.text.count
-    guard tail.count > room else { return origin.text + tail }
+    let room = limit - origin.text.unicodeScalars.count
+    guard tail.unicodeScalars.count > room else { return origin.text + tail }
     guard room >= 3 else { return origin.text + String(repeating: "…", count: min(room, 1)) }
     let end = (room - 1) / 2
-    return origin.text + tail.prefix(room - 1 - end) + "…" + tail.suffix(end)
+    return origin.text + tail.beginning(room - 1 - end) + "…" + tail.ending(end)
   }
 
   /// The end of a text that is too long, with `…` for what is left out of it, and no `…` where nothing is.
   fileprivate static func end(of text: String, limit: Int, kept: Int) -> String {
-    text.count <= max(limit, kept) ? text : "…" + text.suffix(max(limit - 1, kept))
+    text.unicodeScalars.count <= max(limit, kept) ? text : "…" + text.ending(max(limit - 1, kept))
   }
 
-  /// What stands before the path, and how many characters of its end say whose the host is.
+  /// What stands before the path, and how many scalars of its end say whose the host is.
   private func displayedOrigin(_ suffixes: PublicSuffixList) -> (text: String, kept: Int) {
     let text = isWeb ? "" : scheme + ":"
     guard let host else { return (text, 0) }
     let port = port.map { ":\($0)" } ?? ""
     guard isWeb else {
       let shown = "//" + host.description
-      return (text + shown + port, host.kind == .opaque ? 0 : shown.count + port.count)
+      return (text + shown + port, host.kind == .opaque ? 0 : shown.unicodeScalars.count + port.count)
     }
     let shown = host.displayed(suffixes)
     return (text + shown.text + port, shown.kept + port.count)
@@ -95,12 +98,33 @@ extension URI {
   }
 }
 
+extension String {
+  /// As many whole characters of the beginning as have no more than so many scalars.
+  fileprivate func beginning(_ most: Int) -> Substring {
+    var room = most
+    return prefix { character in
+      room -= character.unicodeScalars.count
+      return room >= 0
+    }
+  }
+
+  /// As many whole characters of the end as have no more than so many scalars.
+  fileprivate func ending(_ most: Int) -> Substring {
+    var room = most
+    let start = indices.reversed().prefix { index in
+      room -= self[index].unicodeScalars.count
+      return room >= 0
+    }.last
+    return start.map { self[$0...] } ?? ""
+  }
+}
+
 extension Host {
   /// The host as a person is shown it where there is little room: cut in front, for whose it is stands at its end.
   ///
   /// - Parameters:
-  ///   - limit: the most characters to return. The part of the host that has an owner is never cut, not even where it alone is
-  ///     longer.
+  ///   - limit: the most Unicode scalars to return. The part of the host that has an owner is never cut, not even where it alone
+  ///     is longer.
   ///   - suffixes: which domains are public suffixes, and so which part that is.
   /// - Returns: ``display``; where that is too long, `…` and the end of it.
   public func display(limit: Int, suffixes: PublicSuffixList = .system) -> String {
@@ -108,12 +132,14 @@ extension Host {
     return URI.end(of: text, limit: limit, kept: kept)
   }
 
-  /// The host, and how many characters of its end say whose it is.
+  /// The host, and how many scalars of its end say whose it is.
   fileprivate func displayed(_ suffixes: PublicSuffixList) -> (text: String, kept: Int) {
     let shown = display
-    guard kind == .domain, let registrable = suffixes.registrableDomain(of: text) else { return (shown, shown.count) }
+    guard kind == .domain, let registrable = suffixes.registrableDomain(of: text) else {
+      return (shown, shown.unicodeScalars.count)
+    }
     let labels = registrable.split(separator: ".").count
-    return (shown, shown.split(separator: ".").suffix(labels).joined(separator: ".").count)
+    return (shown, shown.split(separator: ".").suffix(labels).joined(separator: ".").unicodeScalars.count)
   }
 }
 
@@ -121,7 +147,7 @@ extension DomainPattern {
   /// The pattern as a person is shown it where there is little room: its domain as ``Host/display(limit:suffixes:)`` has it.
   ///
   /// - Parameters:
-  ///   - limit: the most characters to return, apart from the part of the domain that has an owner.
+  ///   - limit: the most Unicode scalars to return, apart from the part of the domain that has an owner.
   ///   - suffixes: which domains are public suffixes, and so which part that is.
   /// - Returns: the domain, with `*.` in front where what is below it is meant.
   public func display(limit: Int, suffixes: PublicSuffixList = .system) -> String {

@@ -31,6 +31,19 @@ struct DisplayTextTests {
     #expect(DisplayText(pile, limit: 100).string.unicodeScalars.count == 6)
   }
 
+  /// For Swift each of these is one character, however long.
+  @Test(arguments: ["\u{1100}", "👩\u{200D}", "क\u{94D}", "👍\u{1F3FB}", "\u{FF9E}", "ก\u{E33}", "\u{D4E}"])
+  func `a text that is one character is cut all the same`(piece: String) {
+    let text = DisplayText(String(repeating: piece, count: 960), limit: 60).string
+    #expect((1...61).contains(text.count) && text.unicodeScalars.last == "…")
+    let isMark: (Unicode.Scalar) -> Bool = {
+      [.nonspacingMark, .enclosingMark, .format].contains($0.properties.generalCategory)
+    }
+    #expect((60...121).contains(text.unicodeScalars.count { !isMark($0) }))
+    // What is put together and cut again is not cut for its scalars a second time.
+    #expect(DisplayText(text, limit: 60).withoutSchemes.string == text)
+  }
+
   @Test func `long text is cut at a character and says so`() {
     #expect(DisplayText("abcdef", limit: 4).string == "abc…")
     #expect(DisplayText("abcd", limit: 4).string == "abcd")

@@ -90,6 +90,23 @@ import Testing
     #expect(try URI("https://www.\(host)/").display(limit: limit) == "…" + host)
   }
 
+  /// For Swift each of these is one character, however long.
+  @Test("a path or a host that is one character is cut all the same", arguments: ["%E1%84%80", "%E0%A4%95%E0%A5%8D"])
+  func oneCharacter(piece: String) throws {
+    let path = String(repeating: piece, count: 300)
+    for text in ["https://example.com/a/\(path)/b", "https://example.com/\(path)"] {
+      let shown = try URI(text).display(limit: 40)
+      #expect(shown.hasPrefix("example.com/") && shown.contains("…") && shown.unicodeScalars.count <= 40, "\(shown)")
+    }
+    let label = String(repeating: "क्", count: 12) + "क"
+    let host = "https://\(label).\(label).\(label).evil.example/"
+    let shown = try URI(host).display(limit: 30)
+    #expect(shown.hasPrefix("…") && shown.hasSuffix(".evil.example"), "\(shown)")
+    #expect(shown.unicodeScalars.count <= 30)
+    let claim = try #require(try URI(host).host).display(limit: 40)
+    #expect(claim.hasSuffix(".evil.example") && claim.unicodeScalars.count <= 40, "\(claim)")
+  }
+
   @Test("is never longer than asked for, or than the part of the host that has an owner", arguments: 16...60)
   func bounded(limit: Int) throws {
     for path in ["", "/", "/a", "/" + String(repeating: "ab/", count: 40)] {
