@@ -194,8 +194,8 @@ actor AgentService {
         log(.warning, "the notification server refused tap \(key.rawValue); trying again")
         log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "a server's words"))
       case .serverChanged(let server?):
-        let name = server.name.isEmpty ? "a server that does not say what it is" : "\(server.name) \(server.version)"
-        log(.info, "notifications go to \(name)")
+        let name = DisplayText("\(server.name) \(server.version)", limit: 80)
+        log(.info, "notifications go to \(server.name.isEmpty ? "a server that does not say what it is" : name.string)")
       case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
       }
     }
@@ -205,12 +205,21 @@ actor AgentService {
     do {
       switch policy.answer(to: action, of: id, canCopy: canCopy) {
       case .open(let offer, let choice):
-        guard let offer = try await confirmed(offer, isAnswer: choice != nil) else { return try await showAgain(id) }
+        guard let offer = try await confirmed(offer, isAnswer: choice != nil) else { return try await askAgain(id) }
         await perform(policy.handle(.open(offer, token: token, choice: choice)))
-      case .showAgain: try await showAgain(id)
+      case .showAgain: try await askAgain(id)
       case .dismiss: await perform(policy.handle(.dismiss(id)))
       }
-    } catch { log(.warning, "a click on tap \(id) came to nothing: \(error)") }
+    } catch {
+      log(.warning, "a click on tap \(id) came to nothing: \(error)")
+      // The click has taken its notification away.
+      if let offer = policy.offer(id) { await perform(policy.handle(.again(offer))) }
+    }
+  }
+
+  /// Where the same tag was tapped again meanwhile, that tap is asked about already.
+  private func askAgain(_ id: String) async throws(InboxError) {
+    if !policy.isReplaced(id) { try await showAgain(id) }
   }
 
   /// As it is decided now; not where the tap has been opened meanwhile.

@@ -78,13 +78,14 @@ struct ReaderSheets: Sendable {
 
   private func present(_ session: ObjectPath) -> [Action] {
     guard let sheet = sheets[session] else { return [] }
-    let who = DisplayText(sheet.application, limit: 40)
+    let who = DisplayText(TapOffer.withoutQuotationMarks(sheet.application), limit: 40)
     let what = DisplayText(sheet.message, limit: 256).withoutSchemes
     let text = Messages.sessionBody(application: who.withoutSchemes, message: what)
     let notification = Notification(
       applicationName: Messages.applicationName, summary: DisplayText(Messages.holdTag),
       body: DisplayText(text, limit: 320),
-      bodyWithoutActions: DisplayText(Messages.sessionWithoutButtons), defaultLabel: Messages.showAgain,
+      bodyWithoutActions: DisplayText(Messages.sessionWithoutButtons),
+      defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.showAgain),
       buttons: [NotificationButton(key: Self.cancelKey, label: Messages.cancel)], category: "x-tagroute.session",
       urgency: .normal, timeout: .never)
     return [.show(notification, Self.key(session))]
@@ -94,7 +95,8 @@ struct ReaderSheets: Sendable {
     Notification(
       applicationName: Messages.applicationName, summary: DisplayText(title),
       body: DisplayText(message, limit: 256).withoutSchemes, bodyWithoutActions: DisplayText(""),
-      defaultLabel: Messages.close, buttons: [], category: "x-tagroute.session", urgency: .normal,
+      defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.close), buttons: [],
+      category: "x-tagroute.session", urgency: .normal,
       timeout: .after(farewell), isTransient: true)
   }
 }

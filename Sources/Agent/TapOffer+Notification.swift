@@ -12,7 +12,7 @@ extension TapOffer {
     static let allow = "allow"
     static let copy = "copy"
     /// Not a button: the notification itself.
-    static let `default` = "default"
+    static let `default` = NotificationButton.defaultKey
     static let alternative = "alternative"
     static let dismiss = "dismiss"
     /// With the number of the candidate behind it, from 0.
@@ -157,7 +157,9 @@ extension TapOffer {
       applicationName: Messages.applicationName, icon: handler?.shownIcon ?? "dialog-information",
       summary: DisplayText(title, limit: 500),
       body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons),
-      defaultLabel: question == .nothing ? buttons.first?.label ?? Messages.dismiss : Messages.showAgain,
+      defaultAction: question == .nothing
+        ? buttons.first ?? NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss)
+        : NotificationButton(key: ButtonKey.default, label: Messages.showAgain),
       buttons: buttons, category: "x-tagroute.tap",
       urgency: .normal,
       timeout: timeout)

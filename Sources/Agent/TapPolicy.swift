@@ -97,6 +97,8 @@ struct TapPolicy {
   private var lastNumber = 0
   /// Those of an earlier run are older than all of this one, whenever they are found.
   private var lastEarlierNumber = Int.min
+  /// Those whose place another tap of their tag has taken. A click that was made before may still be on its way, and is meant for them.
+  private var replaced: [TapOffer] = []
 
   /// How many taps have a notification, or wait for one.
   var count: Int { onScreen.count }
@@ -113,9 +115,14 @@ struct TapPolicy {
   /// Whether an answer that has not come in time has still a meaning.
   func isUnanswered(_ offer: TapOffer) -> Bool { unanswered[offer.handOverKey] != nil }
 
-  /// What a click means: only what is up can be answered, and what that was is not known of a tap that has left the screen meanwhile.
+  /// Whether another tap of the same tag has taken its place.
+  func isReplaced(_ id: String) -> Bool { onScreen[id] == nil && replaced.contains { $0.id == id } }
+
+  /// What a click means: only what is up can be answered, or was until the same tag came again, and what that was is not known of a tap
+  /// that has left the screen meanwhile.
   func answer(to action: String, of id: String, canCopy: Bool) -> TapOffer.Answer {
-    onScreen[id]?.offer.answer(to: action, canCopy: canCopy) ?? .showAgain
+    let offer = onScreen[id]?.offer ?? replaced.last { $0.id == id }
+    return offer?.answer(to: action, canCopy: canCopy) ?? .showAgain
   }
 
   mutating func handle(_ event: Event) -> [Action] {
@@ -159,9 +166,12 @@ struct TapPolicy {
   }
 
   private mutating func stored(_ offer: TapOffer) -> [Action] {
-    guard let previous = tapOfTag[offer.tag].flatMap({ remove($0) })?.offer.id else {
+    guard let left = tapOfTag[offer.tag].flatMap({ remove($0) })?.offer else {
       return put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
     }
+    let previous = left.id
+    replaced.append(left)
+    if replaced.count > TapPolicy.maximumOnScreen { replaced.removeFirst() }
     // A click on its way to what was there must not become an answer to what is asked now.
     guard offer.question == .nothing else {
       return [

@@ -10,8 +10,8 @@ public struct Notification: Sendable, Hashable {
   public var body: DisplayText
   /// The line that takes the buttons' place on a server without actions: how to go on by other means.
   public var bodyWithoutActions: DisplayText
-  /// The label of the `default` action, which a click on the notification itself invokes. A button of the same label does the same.
-  public var defaultLabel: String
+  /// What a click on the notification itself does: what the button of the same key does, or what none does.
+  public var defaultAction: NotificationButton
   /// The visible buttons, in their order.
   public var buttons: [NotificationButton]
   /// The `category` hint, empty for none.
@@ -33,7 +33,7 @@ public struct Notification: Sendable, Hashable {
   ///   - summary: the title.
   ///   - body: the text below.
   ///   - bodyWithoutActions: the line that takes the buttons' place.
-  ///   - defaultLabel: the label of the `default` action.
+  ///   - defaultAction: what a click on the notification itself does.
   ///   - buttons: the visible buttons.
   ///   - category: the `category` hint.
   ///   - urgency: the `urgency` hint.
@@ -42,7 +42,8 @@ public struct Notification: Sendable, Hashable {
   ///   - isTransient: the `transient` hint.
   public init(
     applicationName: String, icon: String = "", summary: DisplayText, body: DisplayText,
-    bodyWithoutActions: DisplayText, defaultLabel: String, buttons: [NotificationButton], category: String = "",
+    bodyWithoutActions: DisplayText, defaultAction: NotificationButton, buttons: [NotificationButton],
+    category: String = "",
     urgency: NotificationUrgency = .normal, desktopEntry: String = "", timeout: NotificationTimeout = .server,
     isTransient: Bool = false
   ) {
@@ -51,13 +52,25 @@ public struct Notification: Sendable, Hashable {
     self.summary = summary
     self.body = body
     self.bodyWithoutActions = bodyWithoutActions
-    self.defaultLabel = defaultLabel
+    self.defaultAction = defaultAction
     self.buttons = buttons
     self.category = category
     self.urgency = urgency
     self.desktopEntry = desktopEntry
     self.timeout = timeout
     self.isTransient = isTransient
+  }
+
+  /// What a click means that a server reports by this key; nil where there is no such action.
+  func key(of action: String) -> String? {
+    if action == NotificationButton.defaultKey { return defaultAction.key }
+    return buttons.contains { $0.key == action } ? action : nil
+  }
+
+  /// Whether the same actions stand below the same title. A text that goes on, as a reader session's does, does not change what a click
+  /// is meant for.
+  func hasSameActions(as other: Notification) -> Bool {
+    summary == other.summary && icon == other.icon && buttons == other.buttons && defaultAction == other.defaultAction
   }
 }
 
@@ -68,8 +81,11 @@ public struct NotificationButton: Sendable, Hashable {
   /// What the button does, in the user's language.
   public let label: String
 
+  /// The key of a click on the notification itself, as servers know it (Desktop Notifications Specification, "Actions").
+  public static let defaultKey = "default"
+
   /// - Parameters:
-  ///   - key: what comes back; not `"default"`, which stands for the notification itself.
+  ///   - key: what comes back; `"default"` only for what a click on the notification itself does and no button.
   ///   - label: what the button does.
   public init(key: String, label: String) {
     self.key = key

@@ -10,6 +10,14 @@ public actor NotificationClient {
   private let clock: any Clock<Duration>
   private var board = NotificationBoard()
   private let continuation: AsyncStream<NotificationEvent>.Continuation
+  /// Calls of `Notify` and `CloseNotification` under way.
+  private var callsUnderWay = 0
+  /// What has gone since everything is to go; nil before.
+  private var gone: [NotificationPlace]?
+  /// Goes on when everything has gone, or it has taken too long.
+  private var ending: CheckedContinuation<Void, Never>?
+  /// How long servers have at the end.
+  static let endingWait: Duration = .milliseconds(300)
 
   /// What became of the notifications, in order, for one reader.
   public nonisolated let events: AsyncStream<NotificationEvent>
@@ -50,6 +58,8 @@ public actor NotificationClient {
   ///   - key: the caller's name for it; one that is up under this name is replaced.
   ///   - previous: the name of one whose place it takes where that is still up. Nothing more is reported of that one.
   public func show(_ notification: Notification, as key: NotificationKey, replacing previous: NotificationKey? = nil) {
+    // Nobody would answer its buttons.
+    guard gone == nil else { return }
     handle(.show(key, notification, replacing: previous))
   }
 
@@ -63,18 +73,34 @@ public actor NotificationClient {
     handle(.close(key))
   }
 
-  /// Takes all notifications away, and returns when the server has heard of it, or does not answer.
+  /// Takes all notifications away for good, and returns when the server has heard of it, or does not answer within 300 ms. What it is just
+  /// taking is closed as soon as it says under which number: it would stay up beside what the next run shows.
   ///
   /// - Returns: where nothing is any more.
   public func closeAll() async -> [NotificationPlace] {
-    await withTaskGroup(of: NotificationPlace?.self) { group in
-      for case .closeNotification(let place) in board.handle(.closeAll) {
-        group.addTask { await self.close(place, timeout: .milliseconds(300)) ? place : nil }
+    guard gone == nil else { return [] }
+    gone = []
+    handle(.closeAll)
+    if callsUnderWay > 0 {
+      await withCheckedContinuation { continuation in
+        ending = continuation
+        Task {
+          try? await clock.sleep(for: Self.endingWait)
+          end()
+        }
       }
-      var gone: [NotificationPlace] = []
-      for await place in group { if let place { gone.append(place) } }
-      return gone
     }
+    return gone ?? []
+  }
+
+  private func end() {
+    ending?.resume()
+    ending = nil
+  }
+
+  private func callHasEnded() {
+    callsUnderWay -= 1
+    if callsUnderWay == 0 { end() }
   }
 
   // MARK: What comes in
@@ -119,9 +145,20 @@ public actor NotificationClient {
         if reply == nil { handle(.activationFailed) }
       }
     case .notify(let slot, let call, let owner, let arguments):
-      Task { handle(await notify(slot: slot, call: call, owner: owner, arguments)) }
+      callsUnderWay += 1
+      Task {
+        handle(await notify(slot: slot, call: call, owner: owner, arguments))
+        callHasEnded()
+      }
     case .closeNotification(let place):
-      Task { if await close(place) { continuation.yield(.gone(place)) } }
+      callsUnderWay += 1
+      Task {
+        if await close(place) {
+          gone?.append(place)
+          continuation.yield(.gone(place))
+        }
+        callHasEnded()
+      }
     case .forget(let place): continuation.yield(.gone(place))
     case .wait(let timer, let duration):
       Task {
@@ -133,10 +170,9 @@ public actor NotificationClient {
   }
 
   /// - Returns: whether nothing is there any more.
-  private func close(_ place: NotificationPlace, timeout: Duration = .seconds(25)) async -> Bool {
+  private func close(_ place: NotificationPlace) async -> Bool {
     do throws(BusError) {
-      _ = try await connection.call(
-        place.owner, Self.path, Self.interface, "CloseNotification", [.uint32(place.id)], timeout: timeout)
+      _ = try await connection.call(place.owner, Self.path, Self.interface, "CloseNotification", [.uint32(place.id)])
     } catch {
       // A server's own error says that there was nothing to close; without an answer nobody knows.
       let unanswered: Set = [
@@ -148,18 +184,18 @@ public actor NotificationClient {
     return true
   }
 
-  /// What the server says it is. One that does not answer is taken for one with buttons that reads markup, as all known ones are: to
-  /// show `&amp;` is better than to read what stands on a tag as markup.
+  /// What the server says it is. One that does not say what it can do is taken for one with buttons that reads markup, as all known ones
+  /// are: to show `&amp;` is better than to read what stands on a tag as markup. It has no name then, so that it is asked again.
   private func describe(_ owner: String) async -> NotificationServer {
     async let capabilities = try? connection.call(owner, Self.path, Self.interface, "GetCapabilities")
     async let information = try? connection.call(owner, Self.path, Self.interface, "GetServerInformation")
     async let bus = try? connection.call(
       "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
     let words = (await information ?? []).map { $0.asString ?? "" }
+    let able = await capabilities?.first?.asStrings
     return NotificationServer(
-      bus: await bus?.first?.asString ?? "", owner: owner, name: words.first ?? "",
-      version: words.count > 2 ? words[2] : "",
-      capabilities: Set(await capabilities?.first?.asStrings ?? ["actions", "body", "body-markup"]))
+      bus: await bus?.first?.asString ?? "", owner: owner, name: able == nil ? "" : words.first ?? "",
+      version: words.count > 2 ? words[2] : "", capabilities: Set(able ?? ["actions", "body", "body-markup"]))
   }
 
   private func notify(

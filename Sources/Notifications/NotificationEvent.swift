@@ -2,7 +2,8 @@
 public enum NotificationEvent: Sendable, Hashable {
   /// A server has taken it, and has it there. Comes again where it is shown on another server, or replaced.
   case shown(NotificationKey, at: NotificationPlace)
-  /// The user has clicked: `"default"` for the notification itself, else a button's key. Comes once; nothing follows it.
+  /// The user has clicked: a button's key, or for the notification itself that of its ``Notification/defaultAction``. Comes once;
+  /// nothing follows it.
   ///
   /// The token is for xdg-activation, nil where the server gave none.
   case activated(NotificationKey, action: String, token: String?)

@@ -29,10 +29,17 @@ public struct NotificationServer: Sendable, Hashable {
   var hasActions: Bool { capabilities.contains("actions") }
   /// Whether it reads the body as markup.
   var hasBodyMarkup: Bool { capabilities.contains("body-markup") }
-  /// Whether it turns `host.tld/path` in a body into a link of its own, past our actions.
+  /// Whether it may turn `host.tld/path` in a body into a link of its own, past our actions.
   ///
-  /// GNOME Shell's `findUrls` (js/misc/util.js) takes `http://`, `www.` and `foo.xx/`.
-  var linksPlainText: Bool { name.lowercased() == "gnome-shell" || !isKnown }
+  /// GNOME Shell's `findUrls` (js/misc/util.js) takes `http://`, `www.` and `foo.xx/`, and Cinnamon has it from there. Only those that were
+  /// tried and make no links are taken not to.
+  var mayLinkPlainText: Bool { !Self.withoutLinks.contains(name.lowercased()) }
+
+  /// By these names of their own (docs/notifications.md); mate-notification-daemon has that of notification-daemon.
+  private static let withoutLinks: Set = [
+    "dunst", "lxqt-notificationd", "mako", "notification daemon", "plasma", "swaynotificationcenter",
+    "xfce notify daemon",
+  ]
   /// Whether it has said what it is. GNOME Shell has its name on the bus before it can.
   var isKnown: Bool { !name.isEmpty }
   /// Whether it shows the `default` action as a button beside the others.

@@ -32,13 +32,31 @@ struct NotificationSlot {
       case .waiting, .dormant, .calling, .refused: nil
       }
     }
+
+    /// The id of what a server has on the screen; what is being replaced is nobody's until it answers.
+    var idOnScreen: UInt32? {
+      switch self {
+      case .up(let id, _), .clicked(let id, _, isUp: true): id
+      default: nil
+      }
+    }
   }
 
   /// What a server has on the screen: an id, and what it stood for when it was given; nil for what an earlier run has shown.
   struct Shown {
     var id: UInt32
     var key: NotificationKey?
+    var notification: Notification?
+
+    /// Whether a click on it means what it would mean on what the call shows.
+    func hasSameActions(as call: Call) -> Bool {
+      guard let notification else { return false }
+      return key == call.key && notification.hasSameActions(as: call.notification)
+    }
   }
+
+  /// What it has on the screen, under this id.
+  func shown(_ id: UInt32) -> Shown { Shown(id: id, key: key, notification: notification) }
 
   /// A `Notify` that is under way.
   struct Call {
@@ -46,6 +64,7 @@ struct NotificationSlot {
     var number: Int
     /// What it shows, which need not be what the slot is for by the time of the answer.
     var key: NotificationKey
+    var notification: Notification
     /// In whose place; nil for a place of its own.
     var replaced: Shown?
   }

@@ -38,9 +38,9 @@ struct NotifyArguments: Sendable, Hashable {
   /// the same, and where none does, the buttons say all that can be done. A lone button it has beside it all the same: LXQt takes the
   /// only action for the default one, and a click on a question must not be an answer to it.
   private static func actions(_ notification: Notification, for server: NotificationServer) -> [String] {
-    let byDefault = NotificationButton(key: "default", label: notification.defaultLabel)
+    let byDefault = NotificationButton(key: NotificationButton.defaultKey, label: notification.defaultAction.label)
     var actions = notification.buttons
-    if server.showsDefaultAction, let same = actions.firstIndex(where: { $0.label == byDefault.label }) {
+    if server.showsDefaultAction, let same = actions.firstIndex(where: { $0.key == notification.defaultAction.key }) {
       actions[same] = byDefault
     } else if !server.showsDefaultAction || actions.count < 2 {
       actions.insert(byDefault, at: 0)
@@ -50,7 +50,7 @@ struct NotifyArguments: Sendable, Hashable {
 
   private static func body(_ text: DisplayText, for server: NotificationServer) -> String {
     var text = text.withoutSchemes.string
-    if server.linksPlainText { text = unlinked(text) }
+    if server.mayLinkPlainText { text = unlinked(text) }
     return server.hasBodyMarkup ? escaped(text) : text
   }
 

@@ -30,7 +30,7 @@ public actor NotificationServerStandIn {
   }
 
   private let connection: Connection
-  private var capabilities: [String]
+  private var capabilities: [String]?
   private let information: [String]
   private var lastID: UInt32
   private var notified = Arrivals<Shown>()
@@ -63,7 +63,7 @@ public actor NotificationServerStandIn {
   /// - Returns: the running server.
   /// - Throws: `BusError` where the bus is away or the name is taken.
   public static func start(
-    on address: BusAddress, name: String = "stand-in",
+    on address: BusAddress, name: String = "dunst",
     capabilities: [String] = ["actions", "body", "body-markup", "icon-static"], firstID: UInt32 = 1
   ) async throws -> NotificationServerStandIn {
     let connection = try await Connection.open(address, on: EventLoop(label: "notification-server"))
@@ -96,7 +96,7 @@ public actor NotificationServerStandIn {
           return []
         },
         ExportedMethod("GetCapabilities", in: [], out: [Argument("capabilities", "as")]) { [weak self] _ in
-          [.strings(await self?.getCapabilities() ?? [])]
+          [.strings(try await self?.getCapabilities() ?? [])]
         },
         ExportedMethod(
           "GetServerInformation", in: [],
@@ -186,8 +186,8 @@ public actor NotificationServerStandIn {
     held = nil
   }
 
-  /// Changes what it can do, without a word to anybody, as xfce4-notifyd does in do-not-disturb.
-  public func setCapabilities(_ capabilities: [String]) {
+  /// Changes what it can do, without a word to anybody, as xfce4-notifyd does in do-not-disturb; nil answers with an error.
+  public func setCapabilities(_ capabilities: [String]?) {
     self.capabilities = capabilities
   }
 
@@ -234,8 +234,9 @@ public actor NotificationServerStandIn {
     closed.append(id)
   }
 
-  private func getCapabilities() -> [String] {
+  private func getCapabilities() throws -> [String] {
     capabilityRequests += 1
+    guard let capabilities else { throw BusError.failed("not yet") }
     return capabilities
   }
 

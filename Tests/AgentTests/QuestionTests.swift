@@ -46,7 +46,7 @@ struct QuestionTests {
         "Allow “My Menu” to open links of menu.example.com?",
         ["allow", "Allow and Open", "alternative", "Open in Web", "dismiss", "Dismiss"]
       ))
-    #expect(offer.notification(timeout: .server, canCopy: true).defaultLabel == "Ask again")
+    #expect(offer.notification(timeout: .server, canCopy: true).defaultAction.label == "Ask again")
     #expect(opened(offer, by: "allow") == ("mine.desktop", true, .prefer(mine, claim: "menu.example.com")))
     #expect(opened(offer, by: "alternative") == ("web.desktop", false, nil))
     #expect(shown(try self.offer([mine], hasBrowser: false)).1 == ["allow", "Allow and Open", "dismiss", "Dismiss"])
@@ -123,7 +123,7 @@ struct QuestionTests {
     }
     #expect(offer.answer(to: "default", canCopy: false) == .dismiss)
     let plain = offer.notification(timeout: .server, canCopy: false)
-    #expect(plain.buttons.map(\.key) == ["dismiss"] && plain.defaultLabel == "Dismiss")
+    #expect(plain.buttons.map(\.key) == ["dismiss"] && plain.defaultAction.label == "Dismiss")
     #expect(
       offer.notification(failed: TapReason(.notStarted, detail: "why"), timeout: .server, canCopy: true).summary.string
         == "Could not copy")

@@ -22,7 +22,7 @@ struct TapOfferTests {
     #expect(notification.summary.string == "Open in Menu")
     #expect(notification.body.string == "menu.example.com/table/4?…")
     #expect(notification.icon == "menu")
-    #expect(notification.defaultLabel == "Open")
+    #expect(notification.defaultAction.label == "Open")
     #expect(notification.buttons.map(\.label) == ["Open", "Dismiss"])
     #expect(notification.desktopEntry == "")
   }
@@ -55,6 +55,19 @@ struct TapOfferTests {
     let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
     let asked = TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: [])
     #expect(asked.question != .nothing && asked.text.string.hasPrefix("\(link) · "))
+  }
+
+  /// For Swift each of these is one character, however long.
+  @Test(arguments: ["\u{1100}", "👩\u{200D}", "क\u{94D}"])
+  func `neither a title nor a name pushes the place away`(piece: String) throws {
+    let long = String(repeating: piece, count: 960)
+    let poster = SmartPosterRecord(uri: "https://menu.example.com/a", titles: [TextRecord(long, language: "en")])
+    let shown = try offer(try NDEFMessage(records: [try poster.record()]).encoded()).text.string
+    #expect(shown.hasSuffix("… · menu.example.com/a") && shown.unicodeScalars.count <= 60 * 4 + 30)
+    let app = Application(desktopID: "x.desktop", name: long, file: "/f", origin: .user)
+    let title = Messages.mayOpen(TapOffer.name(of: app), links: "menu.example.com")
+    #expect(DisplayText(title, limit: 500).string.hasSuffix("…” to open links of menu.example.com?"))
+    #expect(title.unicodeScalars.count <= 60 * 4 + 60)
   }
 
   @Test(arguments: [("https://menu.example.com/b", ""), ("https://menu.example.com/a", "Lunch · ")])

@@ -81,6 +81,23 @@ struct TapPolicyTests {
     #expect(policy.count == 1 && policy.offer(second.id) == second)
   }
 
+  @Test(arguments: [Route.Question.nothing, .whetherAllowed])
+  func `a click that was on its way when the same tag came again opens what it was made on`(question: Route.Question)
+    throws
+  {
+    var policy = TapPolicy()
+    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7, question: question))
+    _ = policy.handle(.stored(first))
+    _ = policy.handle(.stored(second))
+    #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .open(first, nil))
+    #expect(policy.isReplaced(first.id) && !policy.isReplaced(second.id))
+    #expect(policy.open(first, token: nil) == [.handOver(first, token: nil)])
+    #expect(policy.onScreenInOrder == [second.id])
+    // They are not kept for ever.
+    for number in 3...(3 + TapPolicy.maximumOnScreen) { _ = policy.handle(.stored(try sampleOffer(number, tag: 7))) }
+    #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .showAgain && !policy.isReplaced(first.id))
+  }
+
   @Test func `only what is on the screen can be answered`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
@@ -319,7 +336,7 @@ struct TapPolicyTests {
     let shown = offer.notification(failed: reason, timeout: .server, canCopy: true)
     #expect(shown.summary.string == "May have been opened in Menu")
     #expect(shown.body.string.hasSuffix(" · The app ended without an answer"))
-    #expect(shown.defaultLabel == "Try again")
+    #expect(shown.defaultAction.label == "Try again")
   }
 
   @Test func `what a handler says is one bounded line`() throws {

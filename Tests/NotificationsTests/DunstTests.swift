@@ -31,7 +31,7 @@ struct DunstTests {
     let shown = try await ChildProcess.run(control, ["count", "displayed"], environment: environment)
     #expect(shown.output == "1\n")
     _ = try await ChildProcess.run(control, ["action", "0"], environment: environment)
-    #expect(await events.next() == .activated(key, action: "default", token: nil))
+    #expect(await events.next() == .activated(key, action: "open", token: nil))
 
     let history = try await ChildProcess.run(control, ["history"], environment: environment)
     // JSON, in which dunst gives the body as it read it.

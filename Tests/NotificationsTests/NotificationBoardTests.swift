@@ -70,7 +70,7 @@ struct NotificationBoardTests {
     var actions = script.signals.flatMap { board.handle($0(board)) }
     for timer in actions.timers { actions += board.handle(.timeout(timer)) }
 
-    #expect(actions.reports == [.activated(NotificationKey("a"), action: "default", token: script.token)])
+    #expect(actions.reports == [.activated(NotificationKey("a"), action: "open", token: script.token)])
     #expect(actions.closed == (script.isClosedByUs ? [5] : []))
     // Whatever comes later is for nobody.
     #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
@@ -105,7 +105,7 @@ struct NotificationBoardTests {
     #expect(
       board.answer(shown, id: 5).reports == [
         .shown(NotificationKey("a"), at: .sample(id: 5)),
-        .activated(NotificationKey("a"), action: "default", token: "t"),
+        .activated(NotificationKey("a"), action: "open", token: "t"),
       ])
   }
 
@@ -149,7 +149,7 @@ struct NotificationBoardTests {
     // What is up now is clicked on its own, and the early token was not its.
     let clicked = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
     let done = clicked.timers.flatMap { board.handle(.timeout($0)) }
-    #expect(done.reports == [.activated(NotificationKey("b"), action: "default", token: nil)])
+    #expect(done.reports == [.activated(NotificationKey("b"), action: "open", token: nil)])
   }
 
   @Test func `a click on what was replaced before it was answered does not open what takes its place`() {
@@ -167,15 +167,44 @@ struct NotificationBoardTests {
   @Test func `a click while the same is shown once more counts`() {
     var board = board()
     _ = board.put("a", id: 5)
-    let again = board.handle(.show(NotificationKey("a"), sampleNotification("Again"), replacing: nil))
+    let again = board.handle(.show(NotificationKey("a"), sampleNotification(body: "Another text"), replacing: nil))
     #expect(again.calls.map(\.replaces) == [5])
     _ = board.handle(.signal(.token("t"), id: 5, sender: ":1.7"))
     _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
     #expect(
       board.answer(again, id: 5).reports == [
         .shown(NotificationKey("a"), at: .sample(id: 5)),
-        .activated(NotificationKey("a"), action: "default", token: "t"),
+        .activated(NotificationKey("a"), action: "open", token: "t"),
       ])
+  }
+
+  @Test func `a click while something else is shown of the same tap is no answer to that`() {
+    var copying = sampleNotification("No app opens this link")
+    copying.buttons = [NotificationButton(key: "copy", label: "Copy")]
+    copying.defaultAction = copying.buttons[0]
+    for (before, after) in [(copying, sampleNotification()), (sampleNotification("Open in A"), sampleNotification())] {
+      var board = board()
+      _ = board.answer(board.handle(.show(NotificationKey("a"), before, replacing: nil)), id: 5)
+      let again = board.handle(.show(NotificationKey("a"), after, replacing: nil))
+      _ = board.handle(.signal(.token("t"), id: 5, sender: ":1.7"))
+      _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
+      let answered = board.answer(again, id: 5)
+      #expect(answered.reports == [.shown(NotificationKey("a"), at: .sample(id: 5))])
+      #expect(answered.timers.isEmpty)
+    }
+  }
+
+  @Test(arguments: [("copy", "copy"), ("default", "default")])
+  func `a click on the notification itself says what that does`(key: String, reported: String) {
+    var notification = sampleNotification()
+    notification.buttons = [NotificationButton(key: "copy", label: "Copy")]
+    // A button may be called as what no button does.
+    notification.defaultAction = NotificationButton(key: key, label: "Copy")
+    var board = board()
+    _ = board.answer(board.handle(.show(NotificationKey("a"), notification, replacing: nil)), id: 5)
+    let clicked = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
+    let done = clicked.timers.flatMap { board.handle(.timeout($0)) }
+    #expect(done.reports == [.activated(NotificationKey("a"), action: reported, token: nil)])
   }
 
   @Test func `a time-out of an earlier closing does not end a later one`() throws {
@@ -206,7 +235,7 @@ struct NotificationBoardTests {
     let shown = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: NotificationKey("a")))
     #expect(shown.calls.map(\.replaces) == [0])
     let done = clicked.timers.flatMap { board.handle(.timeout($0)) }
-    #expect(done.reports == [.activated(NotificationKey("a"), action: "default", token: nil)])
+    #expect(done.reports == [.activated(NotificationKey("a"), action: "open", token: nil)])
   }
 
   @Test func `what the caller closes is closed, at once or when the server has it`() {
@@ -219,5 +248,19 @@ struct NotificationBoardTests {
     #expect(board.handle(.close(NotificationKey("b"))).isEmpty)
     #expect(board.answer(shown, id: 6) == [.closeNotification(.sample(id: 6))])
     #expect(board.handle(.close(NotificationKey("nobody"))).isEmpty)
+  }
+
+  @Test func `a refused replacement that was closed meanwhile leaves nothing up`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let replaced = board.handle(
+      .show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a")))
+    #expect(board.handle(.close(NotificationKey("b"))).isEmpty)
+    guard case .notify(let slot, let call, _, _)? = replaced.first else {
+      Issue.record("not shown")
+      return
+    }
+    #expect(
+      board.handle(.refused(slot: slot, call: call, reason: "LimitExceeded")) == [.closeNotification(.sample(id: 5))])
   }
 }

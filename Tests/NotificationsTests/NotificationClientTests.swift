@@ -15,9 +15,9 @@ struct NotificationClientTests {
     let client: NotificationClient
     var events: AsyncStream<NotificationEvent>.Iterator
 
-    init(on bus: PrivateBus) async throws {
+    init(on bus: PrivateBus, clock: any Clock<Duration> = ContinuousClock()) async throws {
       let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "client"))
-      let client = NotificationClient(on: connection)
+      let client = NotificationClient(on: connection, clock: clock)
       self.client = client
       events = client.events.makeAsyncIterator()
       Task { try await client.run() }
@@ -53,7 +53,7 @@ struct NotificationClientTests {
     #expect(await rig.next()?.shownKey == key)
 
     try await server.click(shown, token: "token-1")
-    #expect(await rig.next() == .activated(key, action: "default", token: "token-1"))
+    #expect(await rig.next() == .activated(key, action: "open", token: "token-1"))
   }
 
   @Test func `signals of anybody else are for nobody`() async throws {
@@ -103,7 +103,7 @@ struct NotificationClientTests {
     #expect(shown.body == "<3")
     #expect(await rig.next()?.shownKey == key)
     try await second.click(shown, token: "t")
-    #expect(await rig.next() == .activated(key, action: "default", token: "t"))
+    #expect(await rig.next() == .activated(key, action: "open", token: "t"))
     #expect(await second.capabilityRequests == 1)
   }
 
@@ -122,7 +122,7 @@ struct NotificationClientTests {
     let shown = await second.next()
     #expect(await rig.next()?.shownKey == key)
     try await second.click(shown, token: "t")
-    #expect(await rig.next() == .activated(key, action: "default", token: "t"))
+    #expect(await rig.next() == .activated(key, action: "open", token: "t"))
   }
 
   @Test func `the same tag again replaces, and what the caller closes is closed`() async throws {
@@ -142,5 +142,64 @@ struct NotificationClientTests {
     await rig.client.show(sampleNotification("Last"), as: key)
     #expect(await server.nextClosed() == 7)
     #expect(await server.next().summary == "Last")
+  }
+
+  @Test func `at the end what a server is just taking is closed as soon as it says under which number`() async throws {
+    let bus = try await PrivateBus.start()
+    let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address), firstID: 7)
+    let clock = ManualClock()
+    let rig = try await Rig(on: bus, clock: clock)
+    await server.hold()
+    await rig.client.show(sampleNotification(), as: key)
+    #expect(await server.next().id == 7)
+    async let gone = rig.client.closeAll()
+    var pauses = clock.pauses.makeAsyncIterator()
+    #expect(await pauses.next() == .milliseconds(300))
+    await server.answer()
+    #expect(await gone.map(\.id) == [7])
+    #expect(await server.onScreen.isEmpty)
+    // Nothing is shown by a program that ends.
+    await rig.client.show(sampleNotification(), as: key)
+    #expect(await rig.client.closeAll().isEmpty)
+    #expect(await server.all.count == 1)
+  }
+
+  @Test func `a server that does not answer keeps nobody from ending`() async throws {
+    let bus = try await PrivateBus.start()
+    let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
+    let clock = ManualClock()
+    let rig = try await Rig(on: bus, clock: clock)
+    await server.hold()
+    await rig.client.show(sampleNotification(), as: key)
+    _ = await server.next()
+    async let gone = rig.client.closeAll()
+    var pauses = clock.pauses.makeAsyncIterator()
+    _ = await pauses.next()
+    clock.advance(by: .milliseconds(300))
+    #expect(await gone.isEmpty)
+    await server.answer()
+  }
+
+  @Test func `a server that does not say what it can do is asked again`() async throws {
+    let bus = try await PrivateBus.start()
+    let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
+    await server.setCapabilities(nil)
+    let clock = ManualClock()
+    let rig = try await Rig(on: bus, clock: clock)
+    var events = rig.client.events.makeAsyncIterator()
+    guard case .serverChanged(let silent?)? = await events.next() else {
+      Issue.record("no server")
+      return
+    }
+    #expect(silent.name == "" && silent.capabilities == ["actions", "body", "body-markup"])
+    var pauses = clock.pauses.makeAsyncIterator()
+    #expect(await pauses.next() == .seconds(1))
+    await server.setCapabilities(["body"])
+    clock.advance(by: .seconds(1))
+    guard case .serverChanged(let known?)? = await events.next() else {
+      Issue.record("the server is not known")
+      return
+    }
+    #expect(known.name == "dunst" && known.capabilities == ["body"])
   }
 }

@@ -27,7 +27,7 @@ struct NotifyArgumentsTests {
     var notification = sampleNotification()
     notification.buttons.append(NotificationButton(key: "dismiss", label: "Dismiss"))
     #expect(arguments(notification, server).actions == ["default", "Open", "dismiss", "Dismiss"])
-    notification.defaultLabel = "Ask again"
+    notification.defaultAction = NotificationButton(key: "default", label: "Ask again")
     #expect(arguments(notification, server).actions == ["open", "Open", "dismiss", "Dismiss"])
     // A lone action is what a click on the notification itself invokes on LXQt.
     notification.buttons.removeLast()
@@ -64,6 +64,20 @@ struct NotifyArgumentsTests {
     #expect(body.firstMatch(of: /www\d{0,3}[.]/) == nil)
     #expect(body.firstMatch(of: /[a-z0-9.\-]+[.][a-z]{2,4}\//) == nil)
     #expect(arguments(notification).body == "www.example.com/x menu.example.com/table/4")
+  }
+
+  @Test(arguments: ["cinnamon", "gnome-shell", "Budgie Desktop", "", "dunst-like"])
+  func `only a server that was tried gets an address as it is`(name: String) {
+    let body = arguments(sampleNotification(body: "www.a.example/x"), .sample(name: name)).body
+    #expect(body == "www\u{2060}.a\u{2060}.example\u{2060}/x")
+  }
+
+  @Test(arguments: [
+    "dunst", "Xfce Notify Daemon", "Notification Daemon", "lxqt-notificationd", "mako", "SwayNotificationCenter",
+    "Plasma",
+  ])
+  func `a server that makes no links gets nothing invisible`(name: String) {
+    #expect(arguments(sampleNotification(body: "www.a.example/x"), .sample(name: name)).body == "www.a.example/x")
   }
 
   @Test(

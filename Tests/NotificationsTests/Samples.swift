@@ -4,7 +4,8 @@
 func sampleNotification(_ summary: String = "Open in Menu", body: String = "menu.example.com/table/4") -> Notification {
   Notification(
     applicationName: "Tagroute", icon: "org.example.Menu", summary: DisplayText(summary), body: DisplayText(body),
-    bodyWithoutActions: DisplayText("To open it: tagroute inbox open"), defaultLabel: "Open",
+    bodyWithoutActions: DisplayText("To open it: tagroute inbox open"),
+    defaultAction: NotificationButton(key: "open", label: "Open"),
     buttons: [NotificationButton(key: "open", label: "Open")], category: "transfer.received")
 }
 

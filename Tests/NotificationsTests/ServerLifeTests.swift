@@ -34,10 +34,38 @@ struct ServerLifeTests {
     #expect(board.handle(.signal(.action("default"), id: 1, sender: ":1.8")).timers.count == 1)
   }
 
+  @Test func `what a server shows that has lost its name is closed there`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let b = NotificationKey("b")
+    let replaced = board.handle(.show(b, sampleNotification(), replacing: nil)) + board.put("c", id: 6)
+    let again = board.handle(.show(b, sampleNotification(), replacing: NotificationKey("c")))
+    #expect(again.isEmpty)
+    let left = board.handle(.ownerChanged(":1.8"))
+    #expect(left.closed == [5, 6] && left.first == .closeNotification(.sample(id: 5)))
+    // What it takes, or refuses to replace, after that.
+    #expect(board.answer(Array(replaced.prefix(1)), id: 7) == [.closeNotification(.sample(id: 7))])
+    #expect(board.handle(.described(.sample(":1.8"))).calls.count == 3)
+  }
+
+  @Test func `what was to be replaced on a server that has lost its name is closed there`() {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let replaced = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: a))
+    guard case .notify(let slot, let call, _, _)? = replaced.first else {
+      Issue.record("not shown")
+      return
+    }
+    #expect(board.handle(.ownerChanged(":1.8")).closed.isEmpty)
+    #expect(
+      board.handle(.refused(slot: slot, call: call, reason: "LimitExceeded")) == [.closeNotification(.sample(id: 5))])
+  }
+
   @Test func `an answer of a dead server counts for nothing`() {
     var board = board()
     let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
     _ = board.handle(.ownerChanged(":1.8"))
+    #expect(board.answer(shown, id: 5) == [.closeNotification(.sample(id: 5))])
     #expect(board.answer(shown, id: 5).isEmpty)
     #expect(board.handle(.described(.sample(":1.7"))).isEmpty)
     #expect(board.handle(.described(.sample(":1.8"))).calls.count == 1)
@@ -169,6 +197,44 @@ struct ServerLifeTests {
     #expect(c == [.describe(owner: ":1.7")])
     let able = board.handle(.described(.sample()))
     #expect(able.calls.map(\.actions) == Array(repeating: ["default", "Open", "open", "Open"], count: 3))
+  }
+
+  @Test(arguments: [true, false])
+  func `a server without actions is asked again from time to time, and what it has shown is shown with them`(
+    isGone: Bool
+  ) throws {
+    let quiet = NotificationServer.sample(capabilities: ["body"])
+    var board = board(with: quiet)
+    _ = board.handle(.show(a, sampleNotification(), replacing: nil))
+    var actions = board.handle(.described(quiet))
+    _ = board.answer(actions, id: 5)
+    if isGone {
+      let late = board.handle(.signal(.closed(reason: 1), id: 5, sender: ":1.7")).timers
+      #expect(late.flatMap { board.handle(.timeout($0)) }.isEmpty)
+    }
+    var delays: [Duration] = []
+    for _ in 0..<6 {
+      guard case .wait(let timer, let delay)? = actions.last else { break }
+      delays.append(delay)
+      #expect(board.handle(.timeout(timer)) == [.describe(owner: ":1.7")])
+      actions = board.handle(.described(quiet))
+    }
+    #expect(delays == [5, 10, 20, 40, 60, 60].map { .seconds($0) })
+    let timer = try #require(actions.timers.last)
+    #expect(board.handle(.timeout(timer)) == [.describe(owner: ":1.7")])
+    let able = board.handle(.described(.sample()))
+    #expect(able.calls.map(\.actions) == [["default", "Open", "open", "Open"]])
+    #expect(able.calls.map(\.replaces) == [isGone ? 0 : 5] && able.timers.isEmpty)
+  }
+
+  @Test func `a server without actions is left alone when nothing waits for them`() throws {
+    let quiet = NotificationServer.sample(capabilities: ["body"])
+    var board = board(with: quiet)
+    _ = board.handle(.show(a, sampleNotification(), replacing: nil))
+    let actions = board.handle(.described(quiet))
+    _ = board.answer(actions, id: 5)
+    #expect(board.handle(.close(a)).closed == [5])
+    #expect(board.handle(.timeout(try #require(actions.timers.last))).isEmpty)
   }
 
   @Test(arguments: [(1, true), (3, true), (4, true), (2, false)] as [(UInt32, Bool)])

@@ -1,0 +1,96 @@
+/// `Notify`, and what is answered to it.
+extension NotificationBoard {
+  mutating func notify(_ number: Int, replacing replaced: NotificationSlot.Shown?) -> [Action] {
+    guard let slot = slots[number], let server else { return [] }
+    let replaced = replaced ?? earlier.take(slot.key, on: server).map { NotificationSlot.Shown(id: $0) }
+    guard replaced != nil || slots.values.count(where: \.isCalling) < Self.maximumCalls else {
+      slots[number]?.phase = .waiting
+      return []
+    }
+    lastCall += 1
+    let call = NotificationSlot.Call(
+      number: lastCall, key: slot.key, notification: slot.notification, replaced: replaced)
+    slots[number]?.phase = .calling(call, then: .nothing)
+    slots[number]?.isMute = !server.hasActions
+    let arguments = NotifyArguments(slot.notification, replaces: replaced?.id ?? 0, server: server)
+    return [.notify(slot: number, call: lastCall, owner: server.owner, arguments)]
+  }
+
+  mutating func notified(_ number: Int, _ answered: Int, _ id: UInt32) -> [Action] {
+    if let (server, _) = leftBehind.removeValue(forKey: answered) {
+      return id == 0 ? [] : [.closeNotification(NotificationPlace(bus: server.bus, owner: server.owner, id: id))]
+    }
+    guard let place = place(id), let slot = slots[number], case .calling(let call, let then) = slot.phase,
+      call.number == answered
+    else { return [] }
+    guard id != 0 else { return refused(number, answered, "the server gave the id 0") }
+    slots[number]?.refusals = 0
+    switch then {
+    case .remove:
+      slots[number] = nil
+      forgetEarly()
+      return [.closeNotification(place)]
+    case .showAgain:
+      return notify(number, replacing: NotificationSlot.Shown(id: id, key: call.key, notification: call.notification))
+    case .nothing:
+      slots[number]?.phase = .up(id: id, token: nil)
+      var actions: [Action] = [.report(.shown(slot.key, at: place))]
+      let signals = early.filter { $0.1 == id }
+      early.removeAll { $0.1 == id }
+      for (signal, id) in signals {
+        if let replaced = call.replaced, replaced.id == id {
+          // What closed the one that was replaced did not close the one that has taken its place.
+          if case .closed = signal { continue }
+          // Nor was a click on that one meant for what nobody had seen yet; what is up now can still be clicked.
+          guard replaced.hasSameActions(as: call) else { continue }
+        }
+        actions += handle(signal, id: id)
+      }
+      forgetEarly()
+      return actions
+    }
+  }
+
+  mutating func refused(_ number: Int, _ answered: Int, _ reason: String) -> [Action] {
+    if let (server, replaced) = leftBehind.removeValue(forKey: answered) {
+      return replaced.map {
+        [.closeNotification(NotificationPlace(bus: server.bus, owner: server.owner, id: $0))]
+      } ?? []
+    }
+    guard let slot = slots[number], case .calling(let call, let then) = slot.phase, call.number == answered else {
+      return []
+    }
+    // Whatever a server has against the replacement: what was to be replaced must not stay up, least of all beside what is shown now.
+    let closing = call.replaced.flatMap { place($0.id) }.map { Action.closeNotification($0) }
+    guard then != .remove else {
+      slots[number] = nil
+      forgetEarly()
+      return closing.map { [$0] } ?? []
+    }
+    if let closing { return [closing] + notify(number, replacing: nil) }
+    slots[number]?.phase = .refused
+    slots[number]?.refusals += 1
+    // From 1.5 s, past the second within which Plasma refuses a repetition, to a minute and a half.
+    let delay = Duration.milliseconds(1500 << min(slot.refusals, 6))
+    forgetEarly()
+    return [.report(.refused(slot.key, reason: reason)), .wait(.retry(slot: number, serial: newTimer(number)), delay)]
+  }
+
+  /// Shows the next one that has waited for an answer to another.
+  mutating func continueShowing() -> [Action] {
+    guard server != nil, !isDescribing,
+      let number = slots.filter({ $0.value.isWaiting }).keys.min()
+    else { return [] }
+    return notify(number, replacing: nil)
+  }
+
+  /// Where the present server has what it has given this number.
+  func place(_ id: UInt32) -> NotificationPlace? {
+    server.map { NotificationPlace(bus: $0.bus, owner: $0.owner, id: id) }
+  }
+
+  /// Early signals are for nobody once no answer is due.
+  mutating func forgetEarly() {
+    if !slots.values.contains(where: \.isCalling) { early = [] }
+  }
+}

@@ -1,0 +1,99 @@
+/// The server that there is, and what becomes of what is shown when it goes.
+extension NotificationBoard {
+  mutating func ownerChanged(_ name: String?) -> [Action] {
+    guard name != owner else { return [] }
+    var actions = leaveServer()
+    owner = name
+    server = nil
+    early = []
+    isActivating = false
+    isDescribing = name != nil
+    descriptionTimer = nil
+    silences = 0
+    quietLooks = 0
+    if let name {
+      actions.append(.describe(owner: name))
+    } else {
+      actions.append(.report(.serverChanged(nil)))
+      if !slots.isEmpty {
+        lastTimer += 1
+        activationTimer = lastTimer
+        actions.append(.wait(.activation(serial: lastTimer), Self.activationWait))
+      }
+    }
+    return actions
+  }
+
+  /// What was up has to be shown again; what was decided is said now, since nothing more can come. The server may live on without its
+  /// name, and what it has up would then stay beside what the next one shows.
+  mutating func leaveServer() -> [Action] {
+    var actions: [Action] = []
+    for number in slots.keys.sorted() {
+      guard let slot = slots[number] else { continue }
+      if let place = slot.phase.idOnScreen.flatMap(place) { actions.append(.closeNotification(place)) }
+      switch slot.phase {
+      case .clicked(_, let action, _):
+        slots[number] = nil
+        actions.append(.report(.activated(slot.key, action: action, token: nil)))
+      case .closed(_, let reason, _) where reason == .dismissed || reason == .expired:
+        slots[number] = nil
+        actions.append(.report(.closed(slot.key, reason)))
+      case .calling(let call, let then):
+        if let server { leftBehind[call.number] = (server, call.replaced?.id) }
+        if then == .remove { slots[number] = nil } else { slots[number]?.phase = .waiting }
+      case .dormant: break
+      // A server that closes everything on its way out gives a reason that is nobody's decision.
+      default: slots[number]?.phase = .waiting
+      }
+    }
+    return actions
+  }
+
+  mutating func described(_ description: NotificationServer) -> [Action] {
+    guard description.owner == owner else { return [] }
+    let isNew = server == nil || server?.name != description.name
+    isDescribing = false
+    server = description
+    if description.hasActions { quietLooks = 0 }
+    let (unwanted, gone) = earlier.meet(description)
+    return (isNew ? [.report(.serverChanged(description))] : []) + gone.map { .forget($0) }
+      + unwanted.map { .closeNotification($0) } + flush(hasActions: description.hasActions)
+  }
+
+  /// What waits is not held up by a server that does not say what it is: it may never. Nor does one say when it has buttons again.
+  mutating func askAgain() -> [Action] {
+    guard let server, descriptionTimer == nil, !isDescribing else { return [] }
+    let delay: Duration
+    if !server.isKnown && silences < Self.maximumSilences {
+      delay = .seconds(1 << silences)
+      silences += 1
+    } else if isWaitingForButtons {
+      delay = min(.seconds(5 << min(quietLooks, 6)), Self.maximumQuiet)
+      quietLooks += 1
+    } else {
+      return []
+    }
+    lastTimer += 1
+    descriptionTimer = lastTimer
+    return [.wait(.description(serial: lastTimer), delay)]
+  }
+
+  /// Whether something was shown without buttons, on a server that still has none.
+  var isWaitingForButtons: Bool { server?.hasActions == false && slots.values.contains(where: \.isMute) }
+
+  /// Shows what waits, and once more with buttons what was shown without them.
+  mutating func flush(hasActions: Bool) -> [Action] {
+    var actions: [Action] = []
+    for number in slots.keys.sorted() {
+      guard let slot = slots[number] else { continue }
+      switch (slot.phase, slot.isMute) {
+      case (.waiting, _): actions += notify(number, replacing: nil)
+      case (.dormant, _) where hasActions: actions += notify(number, replacing: nil)
+      case (.up(let id, _), true) where hasActions:
+        actions += notify(number, replacing: slot.shown(id))
+      default: break
+      }
+    }
+    return actions
+  }
+}
