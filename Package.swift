@@ -120,9 +120,8 @@ let package = Package(
     module(
       "CommandLineTool",
       [
-        "AssociationFetch", "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "KeyFile",
-        "NDEF",
-        "Names", "Rig", "TagrouteClient",
+        "AssociationFetch", "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "Journal",
+        "KeyFile", "NDEF", "Names", "Rig", "TagrouteClient",
       ]),
     module(
       "Daemon",

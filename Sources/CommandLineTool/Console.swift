@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Journal
 import Names
 
 /// Where a command's answer goes: lines for a person, or JSON for a script.
@@ -56,17 +57,7 @@ struct Console {
   static func tell(_ text: String) { try? write(text, to: STDERR_FILENO) }
 
   /// `text` with everything that a terminal would obey, that changes how its neighbours look, or that nobody sees, as an escape.
-  static func printable(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      if isEscaped(scalar) {
-        result += "\\u{\(String(scalar.value, radix: 16))}"
-      } else {
-        result.unicodeScalars.append(scalar)
-      }
-    }
-    return result
-  }
+  static func printable(_ text: String) -> String { Escaping.printable(text) }
 
   /// The same JSON value, without anything that a terminal would obey or that changes how its neighbours look: JSON itself
   /// has only the controls below U+0020 escaped (RFC 8259, section 7).
@@ -75,8 +66,10 @@ struct Console {
   static func escaped(json text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x7F }) { return text }
     var result = String.UnicodeScalarView()
+    var escaping = Escaping()
     for scalar in text.unicodeScalars {
-      guard scalar.value > 0x7E, isEscaped(scalar) || scalar.properties.generalCategory == .spaceSeparator else {
+      let isEscaped = escaping.escapes(scalar) || scalar.properties.generalCategory == .spaceSeparator
+      guard scalar.value > 0x7E, isEscaped else {
         result.append(scalar)
         continue
       }
@@ -86,17 +79,6 @@ struct Console {
       }
     }
     return String(result)
-  }
-
-  private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true
-    // A character that is as good as not there, a Hangul filler say, hides what is behind it; what says whether a symbol is text or
-    // a picture (U+FE0E, U+FE0F) hides nothing.
-    default:
-      scalar == "\u{2800}"
-        || scalar.properties.isDefaultIgnorableCodePoint && !(0xFE0E...0xFE0F).contains(scalar.value)
-    }
   }
 
   /// Writes text that holds nothing but what may be written there.

@@ -38,7 +38,7 @@ public struct Redacted: Sendable, CustomStringConvertible {
 
 /// Writes lines to standard error with the journal's priority prefix (`<4>`), one `write` a line.
 ///
-/// A line is a single line: control characters in it, from wherever they came, are shown as escapes.
+/// A line is a single line: whatever in it would act where it is read, from wherever it came, is shown as an escape.
 public struct Log: Sendable {
   /// The least grave level that is written.
   public let threshold: LogLevel
@@ -64,14 +64,7 @@ public struct Log: Sendable {
   public func callAsFunction(_ level: LogLevel, _ text: @autoclosure () -> String) {
     guard level <= threshold else { return }
     var line = prefixed ? "<\(level.rawValue)>" : ""
-    for scalar in text().unicodeScalars {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
-        line += "\\u{\(String(scalar.value, radix: 16))}"
-      default: line.unicodeScalars.append(scalar)
-      }
-    }
-    line += "\n"
+    line += Escaping.printable(text()) + "\n"
     line.withUTF8 { bytes in
       var rest = bytes[...]
       while !rest.isEmpty {

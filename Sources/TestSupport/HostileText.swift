@@ -17,15 +17,24 @@ public enum HostileText {
     ("no characters at all", "a\u{E000}b\u{F8FF}c\u{10FFFD}d\u{378}"),
     ("a path", "../../../etc/passwd/../../x"),
     ("marks upon marks", "a" + String(repeating: "\u{300}\u{489}", count: 500)),
+    ("marks on what stands before it", "\u{20DD}\u{336}a (\u{336}b) \u{338}c \u{1B}\u{333}"),
     ("64 KiB", String(repeating: "long \u{1B}[31m", count: 6554)),
   ]
 
-  /// The scalars in what was printed that a terminal would obey, that change how others look, or that nobody sees. A line ends in
-  /// a line feed, and nothing else does that.
+  /// The scalars in what was printed that a terminal would obey, that change how others look, or that nobody sees; of marks those beyond
+  /// the fourth in a row, and those on a space, a bracket, a quotation mark or the beginning of a line. A line ends in a line feed, and
+  /// nothing else does that.
   public static func unsafe(in printed: String) -> [Unicode.Scalar] {
-    printed.unicodeScalars.filter { scalar in
-      if scalar == "\n" || scalar.value == 0xFE0E || scalar.value == 0xFE0F { return false }
+    var marks = 4
+    return printed.unicodeScalars.filter { scalar in
       let properties = scalar.properties
+      switch properties.generalCategory {
+      case .nonspacingMark, .enclosingMark:
+        marks += 1
+        if marks > 4 { return true }
+      default: marks = " (\"\n".unicodeScalars.contains(scalar) ? 4 : 0
+      }
+      if scalar == "\n" || scalar.value == 0xFE0E || scalar.value == 0xFE0F { return false }
       switch properties.generalCategory {
       case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: return true
       default: return properties.isDefaultIgnorableCodePoint || scalar == "\u{2800}"

@@ -74,6 +74,15 @@ struct HostileTerminalTests {
     }
     try await monitor.line(containing: tapID(number - 1))
     #expect(HostileText.unsafe(in: await monitor.standardOutput()).isEmpty)
+    let named = (1...22).map { tapID(number - $0) }
+    for command in [
+      ["status"], ["status", "--json"], ["inbox", "clear", "--yes"] + named, ["inbox", "clear", "--all", "--yes"],
+    ] {
+      let process = try await rig.installation.start("tagroute", command)
+      _ = try await process.exit()
+      let printed = await process.log().joined(separator: "\n")
+      #expect(HostileText.unsafe(in: printed).isEmpty, "\(command): \(printed.debugDescription.prefix(2000))")
+    }
     await rig.installation.stop()
   }
 
@@ -127,6 +136,8 @@ struct HostileTerminalTests {
       ]
       commands += [
         ["inbox", "show", String(sample.text.prefix(2000))], ["inbox", "--state", String(sample.text.prefix(2000))],
+        ["inbox", "clear", "--yes", String(sample.text.prefix(2000))],
+        ["handlers", "verify", String(sample.text.prefix(2000)), "--server", "127.0.0.1:9"],
       ]
     }
     for command in commands {

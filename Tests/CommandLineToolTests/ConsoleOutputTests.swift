@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CommandLineTool
@@ -18,6 +19,31 @@ struct ConsoleOutputTests {
       let json = Console.escaped(json: String(decoding: try encoder.encode(value), as: UTF8.self))
       #expect(json.contains("[" + (formatting == [] ? "" : "\n    ") + "\"\(expected)\""))
       #expect(try JSONDecoder().decode([String: [String]].self, from: Data(json.utf8)) == value)
+    }
+  }
+
+  @Test(arguments: [
+    ("Grüße, 世界 🍽 e\u{301}", "Grüße, 世界 🍽 e\u{301}"), ("हिन्दी ที่ ❤️ 1\u{FE0F}\u{20E3}", "हिन्दी ที่ ❤️ 1\u{FE0F}\u{20E3}"),
+    (
+      "a\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}b\u{301}",
+      #"a\#u{301}\#u{302}\#u{303}\#u{304}\u{305}\u{306}b\#u{301}"#
+    ),
+    ("\u{301}a", #"\u{301}a"#), ("a \u{20DD}\u{301}b", #"a \u{20dd}\u{301}b"#), ("(\u{336})", #"(\u{336})"#),
+    ("“\u{336}”", #"“\u{336}”"#), ("\"\u{336}", #""\u{336}"#), ("\u{1B}\u{336}", #"\u{1b}\u{336}"#),
+    ("a" + String(repeating: "\u{FE0F}", count: 6), "a\u{FE0F}\u{FE0F}\u{FE0F}\u{FE0F}" + #"\u{fe0f}\u{fe0f}"#),
+  ])
+  func `marks stay with the letter that they belong to`(text: String, printed: String) {
+    #expect(Console.printable(text).unicodeScalars.elementsEqual(printed.unicodeScalars))
+    #expect(HostileText.unsafe(in: Console.printable(text)).isEmpty)
+  }
+
+  @Test func `JSON has as few marks on a letter`() throws {
+    for text in ["\u{301}a", "a\u{301}\u{302}\u{303}\u{304}\u{305}", "a (\u{336}"] {
+      let json = Console.escaped(json: String(decoding: try JSONEncoder().encode([text]), as: UTF8.self))
+      #expect(HostileText.unsafe(in: json).isEmpty, "\(json)")
+      #expect(
+        try JSONDecoder().decode([String].self, from: Data(json.utf8)).first?.unicodeScalars.elementsEqual(
+          text.unicodeScalars) == true)
     }
   }
 }
