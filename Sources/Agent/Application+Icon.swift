@@ -22,7 +22,8 @@ extension Application {
   private static func isFile(_ icon: String) -> Bool {
     // By bytes, as the system reads it: a mark behind a slash makes another character of it.
     let folders = icon.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-    return icon.utf8.first == UInt8(ascii: "/") && icon.utf8.count <= 4096 && !folders.contains("..")
+    return icon.utf8.first == UInt8(ascii: "/") && icon.utf8.count <= 4096 && !folders.contains(".")
+      && !folders.contains("..")
       && !["dev", "proc", "sys"].contains(folders.first ?? "dev")
       && icon.unicodeScalars.allSatisfy { $0 == " " || isVisible($0) }
   }

@@ -117,8 +117,10 @@ enum Messages {
 
   /// Takes the buttons' place on a server that has none.
   static var withoutButtons: String {
-    // Translators: instead of buttons. What was on the tag is kept, and shown again as soon as the desktop shows buttons.
-    translated("The desktop shows no buttons now; this tap is kept for when it does")
+    translated(
+      // Translators: instead of buttons. What was on the tag is kept, and shown again as soon as there are. {command} is for a terminal.
+      "The desktop shows no buttons now; this tap is kept for when it does. To open it before: {command}",
+      ["command": "tagroute inbox"])
   }
 
   /// What xgettext looks for: a text as one literal, and what takes its places.

@@ -194,7 +194,7 @@ struct TapOffer: Sendable, Hashable {
     guard let record = message.records.first(where: { $0.isWellKnown(SmartPosterRecord.type) }),
       let poster = try? SmartPosterRecord(record),
       let posterURI = try? URI(poster.uri), posterURI == uri,
-      let title = poster.titles.preferred(in: languages)
+      let title = poster.title(inPreferred: languages)
     else { return DisplayText("") }
     return DisplayText(title.text, limit: 60)
   }

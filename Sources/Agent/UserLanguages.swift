@@ -3,10 +3,12 @@ import Handlers
 /// The user's languages, as tags name theirs.
 enum UserLanguages {
   /// - Parameter environment: where `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG` are, which count as with gettext.
-  /// - Returns: codes of RFC 4646, the best first: `pt-BR` and `pt` for `pt_BR.UTF-8`.
+  /// - Returns: codes of RFC 4646, the best first: `pt-BR` and `pt` for `pt_BR.UTF-8`. English where no language is set, as our own words
+  ///   are then.
   static func codes(in environment: [String: String]) -> [String] {
     var seen: Set<String> = []
-    return LanguagePreference.languages(in: environment).flatMap(codes).filter { seen.insert($0).inserted }
+    let codes = LanguagePreference.languages(in: environment).flatMap(codes).filter { seen.insert($0).inserted }
+    return codes.isEmpty ? ["en"] : codes
   }
 
   /// Codes for a locale's name without its character set, as in `sr_RS@latin`.

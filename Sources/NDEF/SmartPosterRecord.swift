@@ -123,14 +123,9 @@ extension SmartPosterRecord {
     static let type = "act"
   }
 
-  /// The title in the first of the languages in which there is one.
+  /// The title in the first of the languages in which there is one, or in a variant of it, as ``Swift/Sequence/preferred(in:)`` matches them.
   ///
-  /// - Parameter languages: Codes of RFC 3066, the preferred one first; case does not count.
+  /// - Parameter languages: Codes of RFC 4646, the preferred one first; case does not count.
   /// - Returns: The title; where there is none in these languages the first title; nil where there is no title.
-  public func title(inPreferred languages: [String]) -> TextRecord? {
-    for language in languages {
-      if let title = titles.first(where: { $0.language.lowercased() == language.lowercased() }) { return title }
-    }
-    return titles.first
-  }
+  public func title(inPreferred languages: [String]) -> TextRecord? { titles.preferred(in: languages) }
 }

@@ -25,8 +25,14 @@ struct HostileNotificationTests {
     "/", ".", "…", " · ",
   ]
 
+  /// Each of these is one character for Swift.
+  private static let longCharacters = [
+    String(repeating: "\u{1100}", count: 960), String(repeating: "👩\u{200D}", count: 400),
+    String(repeating: "क\u{94D}", count: 400), "a" + String(repeating: "\u{1F3FB}", count: 400),
+  ]
+
   private static let titles =
-    pieces
+    pieces + longCharacters
     + [
       pieces.joined(), String(repeating: "<b>&\u{202E}", count: 10_000), String(repeating: "\u{301}", count: 30_000),
       "a" + String(repeating: "\u{20DD}", count: 20_000), String(repeating: "x", count: 65_000),
@@ -80,8 +86,9 @@ struct HostileNotificationTests {
     try await Catalogues.build(in: rig.catalogues)
     let names = [
       "”<b>Menu</b> \u{202E}\u{2066}» 」{domain}&amp;https://evil.example/", String(repeating: "<i>\u{301}", count: 500),
+      String(repeating: "\u{1100}", count: 960),
     ]
-    let icons = ["http://evil.example/i.png", "/dev/zero"]
+    let icons = ["http://evil.example/i.png", "/dev/zero", "/./dev/zero"]
     for (number, (name, icon)) in zip(names, icons).enumerated() {
       try rig.installation.directory.write(
         Self.entry(name, icon: icon), to: "home/share/applications/evil\(number).desktop")
@@ -99,7 +106,9 @@ struct HostileNotificationTests {
       count += 1
     }
     #expect(count > messages.count / 2, "of \(messages.count) only \(count) were shown")
-    for (number, words) in ([Self.pieces.joined()] + Self.random(seed + 1, count: 10)).enumerated() {
+    for (number, words) in ([Self.pieces.joined()] + Self.longCharacters + Self.random(seed + 1, count: 10))
+      .enumerated()
+    {
       // D-Bus has no U+0000.
       let words = words.replacing("\u{0}", with: "")
       try await rig.daemon.showSession(["app": .string(words), "message": .string("\(number) \(words)")])
@@ -121,6 +130,12 @@ struct HostileNotificationTests {
     #expect(shown.applicationName == "Tagroute")
     #expect(["menu", "application-x-executable", "dialog-information", ""].contains(shown.icon), "\(shown.icon)")
     #expect((1...500).contains(shown.summary.count) && labels.allSatisfy { (1...160).contains($0.count) })
+    // Of what somebody else says there is never so much that what is ours is pushed away.
+    #expect(Self.letters(shown.summary) <= 2 * 60 + 160, "\(shown.summary)")
+    #expect(labels.allSatisfy { Self.letters($0) <= 2 * 60 + 40 }, "\(labels)")
+    let isTap = shown.hints["category"] == .string("x-tagroute.tap")
+    // Escaped, a character becomes six; what takes the buttons' place has a line of its own.
+    #expect(Self.letters(shown.body) <= 6 * (isTap ? 200 : 2 * 320) + 200, "\(shown.body)")
     // What stands between quotation marks of ours does not end them.
     #expect(shown.summary.unicodeScalars.filter { "“”„「」".unicodeScalars.contains($0) }.count <= 2, "\(shown.summary)")
     // By bytes, as a server reads it: a mark behind a character makes another one of it for Swift alone.
@@ -135,7 +150,6 @@ struct HostileNotificationTests {
         #expect(["amp;", "lt;", "gt;", "quot;"].contains { piece.starts(with: $0.utf8) }, "\(shown.body)")
       }
     }
-    // Escaped, a character becomes six; what takes the buttons' place has a line of its own.
     #expect(shown.body.count <= 6 * 320 + 200)
     #expect(shown.body.count { $0 == "\n" } <= (capabilities.contains("actions") ? 0 : 1), "\(shown.body)")
     if capabilities.contains("actions") {
@@ -153,6 +167,11 @@ struct HostileNotificationTests {
     #expect(Set(shown.hints.keys) == ["urgency", "category"])
     #expect(shown.hints["urgency"] == .byte(1))
     #expect(shown.hints["category"]?.asString?.hasPrefix("x-tagroute.") == true)
+  }
+
+  /// How many scalars take room.
+  private static func letters(_ text: String) -> Int {
+    text.unicodeScalars.count { ![.nonspacingMark, .enclosingMark, .format].contains($0.properties.generalCategory) }
   }
 
   private static func isPlain(_ text: String) -> Bool {

@@ -19,7 +19,8 @@ struct ShownIconTests {
 
   @Test(arguments: [
     nil, "", "http://evil.example/i.png", "https:evil", "data:image/png;base64,AAAA", "file:///etc/passwd", "//", "/",
-    "../../etc/passwd", "menu/x", ".hidden", "/usr/../dev/zero", "/dev/zero", "//dev/zero", "/proc/self/fd/0", "/sys/x",
+    "../../etc/passwd", "menu/x", ".hidden", "/usr/../dev/zero", "/./dev/zero",
+    "/./proc/self/fd/0", "/usr/./x", "/dev/zero", "//dev/zero", "/proc/self/fd/0", "/sys/x",
     "/dev/\u{301}/../zero", "/dev/\u{301}x",
     "a\nb", "a\u{1B}[31m", "/a\u{202E}gnp.exe", "/a\nb.png", "a b", "a\u{200B}b", ". GThemedIcon a b",
     String(repeating: "a", count: 256), "/" + String(repeating: "a", count: 4096),

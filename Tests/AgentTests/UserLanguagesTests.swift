@@ -1,4 +1,3 @@
-import NDEF
 import Testing
 
 @testable import Agent
@@ -15,26 +14,11 @@ struct UserLanguagesTests {
     (["LANG": "en_GB", "LC_MESSAGES": "fr_FR", "LC_ALL": "de_DE"], ["de-DE", "de"]),
     (["LANG": "en_GB.UTF-8", "LANGUAGE": "ja:pt_BR:en"], ["ja", "pt-BR", "pt", "en", "en-GB"]),
     (["LC_ALL": "C.UTF-8", "LANGUAGE": "ko"], ["ko"]),
-    (["LC_ALL": "C", "LANGUAGE": "ko"], []),
-    (["LANG": ""], []), (["LANG": "_@.:"], []), (["LANG": "de@"], ["de"]), ([:], []),
+    // English, as our own words are then.
+    (["LC_ALL": "C", "LANGUAGE": "ko"], ["en"]), (["LANG": "C"], ["en"]), (["LANG": "POSIX"], ["en"]),
+    (["LANG": ""], ["en"]), (["LANG": "_@.:"], ["en"]), (["LANG": "de@"], ["de"]), ([:], ["en"]),
   ])
   func `languages are named as tags name them`(environment: [String: String], codes: [String]) {
     #expect(UserLanguages.codes(in: environment) == codes)
-  }
-
-  @Test(arguments: [
-    (["en", "de"], ["de-AT", "de"], "de"), (["en", "DE-at", "de"], ["de-AT", "de"], "DE-at"),
-    (["en", "pt-BR"], ["pt"], "pt-BR"), (["en", "pt"], ["pt-BR", "pt"], "pt"),
-    // In another variant rather than in another language, but the very one before it.
-    (["en", "pt-PT"], ["pt-BR", "pt", "en"], "pt-PT"), (["pt-BR", "pt"], ["pt"], "pt"),
-    (["zh-Hans", "zh-Hant"], ["zh-TW", "zh-Hant", "zh"], "zh-Hant"), (["en", "por"], ["pt"], "en"),
-    (["fr", "en"], ["ja"], "fr"), (["fr", "en"], [], "fr"),
-  ])
-  func `of several texts the one in the user's language is shown`(texts: [String], languages: [String], shown: String) {
-    #expect(texts.map { TextRecord($0, language: $0) }.preferred(in: languages)?.text == shown)
-  }
-
-  @Test func `where there is no text there is none to show`() {
-    #expect([TextRecord]().preferred(in: ["de"]) == nil)
   }
 }

@@ -1,5 +1,3 @@
-import NDEF
-
 extension Sequence<TextRecord> {
   /// The text in the first of the languages in which there is one.
   ///
@@ -8,7 +6,7 @@ extension Sequence<TextRecord> {
   ///
   /// - Parameter languages: Codes of RFC 4646 such as `pt-BR`, the preferred one first; case does not count.
   /// - Returns: The text; where there is none in these languages the first one; nil where there is no text.
-  func preferred(in languages: [String]) -> TextRecord? {
+  public func preferred(in languages: [String]) -> TextRecord? {
     var best: (rank: Int, text: TextRecord)?
     let wanted = languages.map { $0.lowercased() }
     for text in self {
