@@ -13,7 +13,8 @@ public struct VirtualScreen: Sendable {
   /// - Throws: `RigError` where Xvfb is not installed or does not start.
   public init(size: String = "800x600") async throws {
     let program = try BuiltProducts.systemProgram("Xvfb", package: "xvfb")
-    process = try ChildProcess(program, ["-displayfd", "1", "-screen", "0", "\(size)x24", "-nolisten", "tcp"])
+    process = try ChildProcess(
+      program, ["-displayfd", "1", "-noreset", "-screen", "0", "\(size)x24", "-nolisten", "tcp"])
     var seen = 0
     while true {
       try await process.line(containing: "", after: seen)

@@ -53,6 +53,10 @@ struct RealServer: Sendable, CustomTestStringConvertible {
   var givesToken = false
   /// Whether what is shown again after its death is to be seen at once.
   var showsAgain = true
+  /// Whether it takes away by itself what has no time-out of its own.
+  var expires = false
+  /// Switches do-not-disturb, with `true` or `false` behind it; empty where it has none, or where it was not tried.
+  var quieting: [String] = []
 
   var screenSize: String { area == nil ? "800x600" : "1024x768" }
 
@@ -68,18 +72,28 @@ struct RealServer: Sendable, CustomTestStringConvertible {
     }
   }
 
+  /// Those whose do-not-disturb is tried.
+  static var quietable: [RealServer] { tested.filter { !$0.quieting.isEmpty } }
+
+  /// Those that stay on the bus where they have nothing to show.
+  static var staying: [RealServer] { tested.filter { !$0.isActivated } }
+
+  /// Those that take away what nobody answers.
+  static var expiring: [RealServer] { tested.filter(\.expires) }
+
   /// Their packages are among those that the tests need.
   static let light = [
     // Its left button closes, its middle one acts.
     RealServer(
       testDescription: "dunst", ownName: "dunst", package: "dunst", program: "dunst",
       arguments: ["-conf", "/dev/null"],
-      opening: Click(x: 30, y: 20, button: 2), closing: Click(x: 30, y: 20)),
+      opening: Click(x: 30, y: 20, button: 2), closing: Click(x: 30, y: 20), expires: true,
+      quieting: ["dunstctl", "set-paused"]),
     // A click beside its buttons closes.
     RealServer(
       testDescription: "xfce4-notifyd", ownName: "Xfce Notify Daemon", package: "xfce4-notifyd",
       program: "/usr/lib/x86_64-linux-gnu/xfce4/notifyd/xfce4-notifyd", services: ["org.xfce.Xfconf"],
-      opening: Click(x: 120, y: -31), closing: Click(x: 30, y: 24)),
+      opening: Click(x: 120, y: -31), closing: Click(x: 30, y: 24), expires: true),
     RealServer(
       testDescription: "notification-daemon", ownName: "Notification Daemon", package: "notification-daemon",
       program: "/usr/lib/notification-daemon/notification-daemon", opening: Click(x: 90, y: 54),

@@ -80,6 +80,19 @@ actor RealServerScreen {
     }
   }
 
+  /// Switches do-not-disturb, as its user does.
+  func setQuiet(_ isQuiet: Bool) async throws {
+    let program = try BuiltProducts.systemProgram(server.quieting.first ?? "", package: server.package)
+    let arguments = Array(server.quieting.dropFirst()) + ["\(isQuiet)"]
+    let result = try await ChildProcess.run(program, arguments, environment: environment)
+    guard result.status == .exited(0) else {
+      throw RigError("\(program) failed (\(result.status)): \(result.log.joined(separator: "; "))")
+    }
+  }
+
+  /// What the screen looks like now is what it looked like while nothing was shown.
+  func isEmpty() async throws -> Bool { try await difference(pictures.file("before.png"), calm(for: 2)) == nil }
+
   /// Ends everything on the screen.
   func stop() async {
     for process in [process, companion, screen.process] { process?.signal(SIGTERM) }

@@ -57,6 +57,73 @@ import Testing
     await screen.stop()
     await desktop.stop()
   }
+
+  // MARK: When nobody is to be disturbed, nobody answers, or the same tag comes again
+
+  /// Starts everything, with nothing on the screen.
+  private func start(
+    _ server: RealServer, starter: String = #function
+  ) async throws -> (desktop: Desktop, screen: RealServerScreen, taps: Taps) {
+    let desktop = try await Desktop(environment: RealServerScreen.language, starter: starter)
+    let screen = try await RealServerScreen(server, on: desktop)
+    try await screen.start()
+    try await desktop.start()
+    let taps = try await Taps(on: desktop.sessionBus)
+    if !server.isActivated { try await desktop.agent.line(containing: "notifications go to \(server.ownName)") }
+    try await screen.remember()
+    return (desktop, screen, taps)
+  }
+
+  @Test(arguments: RealServer.quietable)
+  func whatComesWhileNobodyIsToBeDisturbedIsThereAfterwards(server: RealServer) async throws {
+    let (desktop, screen, taps) = try await start(server)
+    try await screen.setQuiet(true)
+    try await desktop.place(try Tag(1))
+    let id = try await taps.received()
+    try await desktop.agent.line(containing: "tap \(id) is shown")
+    #expect(try await screen.isEmpty())
+    try await screen.setQuiet(false)
+    try await screen.click(server.opening, in: try await screen.shown())
+    #expect(try await desktop.handed().message == (try Tag(1).message))
+    #expect(await taps.end(of: id) == "delivered")
+    try await screen.empty()
+    await screen.stop()
+    await desktop.stop()
+  }
+
+  @Test(arguments: RealServer.expiring)
+  func whatNobodyAnswersRunsOut(server: RealServer) async throws {
+    let (desktop, screen, taps) = try await start(server)
+    try await desktop.place(try Tag(1))
+    let id = try await taps.received()
+    _ = try await screen.shown()
+    #expect(await taps.end(of: id) == "expired")
+    try await screen.empty()
+    #expect(await desktop.app.count == 0)
+    await screen.stop()
+    await desktop.stop()
+  }
+
+  @Test(arguments: RealServer.staying)
+  func theSameTagAgainTakesItsPlace(server: RealServer) async throws {
+    let (desktop, screen, taps) = try await start(server)
+    try await desktop.place(try Tag(1))
+    let first = try await taps.received()
+    let box = try await screen.shown()
+    try await desktop.remove()
+    try await desktop.place(try Tag(1))
+    let second = try await taps.received()
+    #expect(second != first)
+    try await desktop.agent.line(containing: "tap \(second) is shown")
+    let again = try await screen.shown()
+    #expect((again.width, again.height) == (box.width, box.height))
+    try await screen.click(server.opening, in: again)
+    #expect(try await desktop.handed().message == (try Tag(1).message))
+    try await screen.empty()
+    #expect(await desktop.app.count == 1)
+    await screen.stop()
+    await desktop.stop()
+  }
 }
 
 /// What the agent says of its taps, one after the other.
