@@ -1,0 +1,73 @@
+# fish completion for tagroute
+
+set -l commands status monitor on off session read write info lock transceive run resolve handlers inbox demo
+set -l handlers verify prefer block forget
+set -l inbox show open dismiss export clear
+
+# Whether the command is this one and, where more is said, nothing of that stands behind it.
+function __tagroute_bare
+    __fish_seen_subcommand_from $argv[1]; and not __fish_seen_subcommand_from $argv[2..]
+end
+
+complete -c tagroute -f
+complete -c tagroute -l help -s h -d 'print how it is used'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -l version -d 'print the version'
+complete -c tagroute -n "__fish_seen_subcommand_from $commands" -l json -d 'print JSON'
+
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a status -d 'whether tags are looked for, and if not, why'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a monitor -d 'what happens, as it happens'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a on -d 'look for tags, whenever nothing speaks against it'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a off -d 'look for no tags until this is taken back'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a session -d 'say that the screen is locked'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a read -d 'what a tag holds'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a write -d 'write a message on a tag'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a info -d 'what a tag is'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a lock -d 'make a tag read-only for ever'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a transceive -d 'send commands to a tag'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a run -d 'give another libnfc program the reader'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a resolve -d 'where a link on a tag would go'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a handlers -d 'the apps that take tags'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a inbox -d 'the tags that were read'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a demo -d 'see it work, without a reader'
+
+complete -c tagroute -n '__tagroute_bare session lock unlock' -a 'lock unlock'
+
+set -l tags '__fish_seen_subcommand_from read write info lock transceive; and not __fish_seen_subcommand_from session inbox handlers'
+complete -c tagroute -n "$tags; or __fish_seen_subcommand_from run" -l reader -x -d 'a reader by name, device or number'
+complete -c tagroute -n "$tags" -l timeout -x -d 'how many seconds to wait for a tag'
+complete -c tagroute -n '__fish_seen_subcommand_from read' -l follow -d 'tag after tag'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l uri -x -d 'a link'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l text -x -d 'a text'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l smart-poster -x -d 'a link with a title'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l ndef -r -F -d 'the bytes of a message'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l language -x -d 'of the text or the title'
+complete -c tagroute -n '__fish_seen_subcommand_from write' -l title -x -d 'of the Smart Poster'
+complete -c tagroute -n '__tagroute_bare lock session; or __fish_seen_subcommand_from clear' -l yes -d 'do not ask'
+complete -c tagroute -n '__fish_seen_subcommand_from transceive' -l aid -x -d 'applications of ISO-DEP cards'
+complete -c tagroute -n '__fish_seen_subcommand_from transceive' -l system-code -x -d 'systems of FeliCa cards'
+complete -c tagroute -n '__fish_seen_subcommand_from transceive' -l write -d 'commands that change the tag'
+complete -c tagroute -n '__fish_seen_subcommand_from transceive' -l answer-within -x -d 'milliseconds the tag may take'
+complete -c tagroute -n '__fish_seen_subcommand_from run' -a '(__fish_complete_subcommand --fcs-skip=2)'
+complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l explain -d 'print every step'
+
+complete -c tagroute -n "__tagroute_bare handlers $handlers" -a "$handlers"
+complete -c tagroute -n "__tagroute_bare handlers $handlers" -l check -F -d 'only what is wrong'
+complete -c tagroute -n '__fish_seen_subcommand_from verify' -l server -x -d 'ask this in place of every domain'
+complete -c tagroute -n '__fish_seen_subcommand_from verify' -l authorities -r -F -d 'in place of those of the system'
+complete -c tagroute -n '__fish_seen_subcommand_from verify' -l due -d 'all whose last answer has expired'
+complete -c tagroute -n '__fish_seen_subcommand_from forget' -l domain -x -d 'about such links'
+complete -c tagroute -n '__fish_seen_subcommand_from forget export clear' -l all -d 'all of it'
+
+complete -c tagroute -n "__tagroute_bare inbox $inbox" -a "$inbox"
+complete -c tagroute -n "__tagroute_bare inbox $inbox" -l state -x -d 'only those in this state' \
+    -a 'received shown opening delivered dismissed failed expired'
+complete -c tagroute -n "__tagroute_bare inbox $inbox" -l limit -x -d 'at most so many'
+complete -c tagroute -n "__tagroute_bare inbox $inbox" -l before -x -d 'only those before this one'
+complete -c tagroute -n '__fish_seen_subcommand_from inbox; and __fish_seen_subcommand_from open' -l handler -x -d 'in this app'
+complete -c tagroute -n '__fish_seen_subcommand_from export' -l force -d 'overwrite the file'
+complete -c tagroute -n '__fish_seen_subcommand_from export' -F
+complete -c tagroute -n '__fish_seen_subcommand_from clear' -l older-than -x -d 'read before so many days'
+
+complete -c tagroute -n '__fish_seen_subcommand_from demo' -l unattended -d 'also click'
+complete -c tagroute -n '__fish_seen_subcommand_from demo' -l examples -x -a '(__fish_complete_directories)' -d 'where the sample app is'
+complete -c tagroute -n '__fish_seen_subcommand_from demo' -l screenshot -r -F -d 'store a picture'
