@@ -1,8 +1,8 @@
 # fish completion for tagroute
 
-set -l commands status monitor on off session read write info lock transceive run resolve handlers inbox demo
-set -l handlers verify prefer block forget
-set -l inbox show open dismiss export clear
+set --local commands status monitor on off session read write info lock transceive run resolve handlers inbox demo
+set --local handlers verify prefer block forget
+set --local inbox show open dismiss export clear
 
 # Whether the command is this one and, where more is said, nothing of that stands behind it.
 function __tagroute_bare
@@ -32,7 +32,7 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a demo -d '
 
 complete -c tagroute -n '__tagroute_bare session lock unlock' -a 'lock unlock'
 
-set -l tags '__fish_seen_subcommand_from read write info lock transceive; and not __fish_seen_subcommand_from session inbox handlers'
+set --local tags '__fish_seen_subcommand_from read write info lock transceive; and not __fish_seen_subcommand_from session inbox handlers'
 complete -c tagroute -n "$tags; or __fish_seen_subcommand_from run" -l reader -x -d 'a reader by name, device or number'
 complete -c tagroute -n "$tags" -l timeout -x -d 'how many seconds to wait for a tag'
 complete -c tagroute -n '__fish_seen_subcommand_from read' -l follow -d 'tag after tag'
