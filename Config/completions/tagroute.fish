@@ -1,6 +1,6 @@
 # fish completion for tagroute
 
-set --local commands status monitor on off session read write info lock transceive run resolve handlers inbox demo
+set --local commands status doctor monitor on off session read write info lock transceive run resolve handlers inbox demo
 set --local handlers verify prefer block forget
 set --local inbox show open dismiss export clear
 
@@ -15,6 +15,7 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -l version -
 complete -c tagroute -n "__fish_seen_subcommand_from $commands" -l json -d 'print JSON'
 
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a status -d 'whether tags are looked for, and if not, why'
+complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what keeps tags from their apps'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a monitor -d 'what happens, as it happens'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a on -d 'look for tags, whenever nothing speaks against it'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a off -d 'look for no tags until this is taken back'
