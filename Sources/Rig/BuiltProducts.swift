@@ -1,18 +1,24 @@
 import EventLoop
 import Glibc
 
-/// Where the programs under test are: the build folder that this test was built into.
+/// Where our own programs are: in the build folder that this one was built into, or installed together with it.
 public enum BuiltProducts {
   /// The path of the program `name`.
   ///
-  /// - Parameter name: an executable of the package, which the test target must depend on.
+  /// - Parameter name: an executable of the package, which a test's target must depend on.
   /// - Returns: the absolute path.
-  /// - Throws: `RigError` where it was not built.
+  /// - Throws: `RigError` where it was not built, or is not installed.
   public static func program(_ name: String) throws -> String {
     guard let folder = OwnProgram.directory else { throw RigError("cannot read /proc/self/exe") }
-    let path = "\(folder)/\(name)"
-    guard access(path, X_OK) == 0 else {
-      throw RigError("\(path) is not built: name \(name) among the dependencies of the test's target")
+    return try program(name, beside: folder)
+  }
+
+  /// The path of the program `name`, in a folder or in the libexec beside it.
+  static func program(_ name: String, beside folder: String) throws -> String {
+    let paths = ["\(folder)/\(name)", "\(folder)/../libexec/\(name)"]
+    guard let path = paths.first(where: { access($0, X_OK) == 0 }) else {
+      throw RigError(
+        "\(name) is not in \(folder): install it, or name it among the dependencies of the target that is built")
     }
     return path
   }
