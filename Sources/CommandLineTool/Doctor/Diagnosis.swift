@@ -236,8 +236,7 @@ struct Diagnosis {
     if status.scanning { return .right(.scanning, "tags are looked for") }
     guard let reason = status.suspendReasons.first else { return .note(.scanning, "it is about to begin") }
     let words = status.suspendReasons.map(StatusReport.words).joined(separator: ", ")
-    // Named above already, each with its remedy.
-    if ["no-reader", "no-agent"].contains(reason) { return .note(.scanning, "not now: \(words)") }
+    // What is to be mended of these is named above, with its remedy.
     guard reason == "disabled" else { return .note(.scanning, "not now: \(words)") }
     return .wrong(.scanning, "it is switched off", remedy: "tagroute on")
   }
