@@ -9,10 +9,22 @@ function __tagroute_bare
     __fish_seen_subcommand_from $argv[1]; and not __fish_seen_subcommand_from $argv[2..]
 end
 
+# What a command of tagroute's prints as KEY in its JSON, one a line; nothing where nobody answers in time. A tap or a desktop entry may
+# say anything: only what is a plain word passes.
+function __tagroute_values
+    timeout 2 tagroute $argv[2] --json 2>/dev/null </dev/null |
+        string replace --filter --regex "^ *\"$argv[1]\" : \"?([A-Za-z0-9._][A-Za-z0-9._-]*)\"?,?\$" '$1' | head -n 500
+end
+
+# Whether the word before the one that is completed is one of these.
+function __tagroute_behind
+    contains -- (commandline -xpc 2>/dev/null; or commandline -opc)[-1] $argv
+end
+
 complete -c tagroute -f
 complete -c tagroute -l help -s h -d 'print how it is used'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -l version -d 'print the version'
-complete -c tagroute -n "__fish_seen_subcommand_from $commands" -l json -d 'print JSON'
+complete -c tagroute -l json -d 'print JSON'
 
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a status -d 'whether tags are looked for, and if not, why'
 complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'what keeps tags from their apps'
@@ -34,7 +46,7 @@ complete -c tagroute -n "not __fish_seen_subcommand_from $commands" -a demo -d '
 complete -c tagroute -n '__tagroute_bare session lock unlock' -a 'lock unlock'
 
 set --local tags '__fish_seen_subcommand_from read write info lock transceive; and not __fish_seen_subcommand_from session inbox handlers'
-complete -c tagroute -n "$tags; or __fish_seen_subcommand_from run" -l reader -x -d 'a reader by name, device or number'
+complete -c tagroute -n "$tags; or __fish_seen_subcommand_from run" -l reader -x -a '(__tagroute_values number status)' -d 'a reader by name, device or number'
 complete -c tagroute -n "$tags" -l timeout -x -d 'how many seconds to wait for a tag'
 complete -c tagroute -n '__fish_seen_subcommand_from read' -l follow -d 'tag after tag'
 complete -c tagroute -n '__fish_seen_subcommand_from write' -l uri -x -d 'a link'
@@ -53,6 +65,7 @@ complete -c tagroute -n '__fish_seen_subcommand_from resolve' -l explain -d 'pri
 
 complete -c tagroute -n "__tagroute_bare handlers $handlers" -a "$handlers"
 complete -c tagroute -n "__tagroute_bare handlers $handlers" -l check -F -d 'only what is wrong'
+complete -c tagroute -n '__fish_seen_subcommand_from handlers; and __tagroute_behind verify prefer block forget' -a '(__tagroute_values id handlers)'
 complete -c tagroute -n '__fish_seen_subcommand_from verify' -l server -x -d 'ask this in place of every domain'
 complete -c tagroute -n '__fish_seen_subcommand_from verify' -l authorities -r -F -d 'in place of those of the system'
 complete -c tagroute -n '__fish_seen_subcommand_from verify' -l due -d 'all whose last answer has expired'
@@ -63,8 +76,10 @@ complete -c tagroute -n "__tagroute_bare inbox $inbox" -a "$inbox"
 complete -c tagroute -n "__tagroute_bare inbox $inbox" -l state -x -d 'only those in this state' \
     -a 'received shown opening delivered dismissed failed expired'
 complete -c tagroute -n "__tagroute_bare inbox $inbox" -l limit -x -d 'at most so many'
-complete -c tagroute -n "__tagroute_bare inbox $inbox" -l before -x -d 'only those before this one'
-complete -c tagroute -n '__fish_seen_subcommand_from inbox; and __fish_seen_subcommand_from open' -l handler -x -d 'in this app'
+complete -c tagroute -n "__tagroute_bare inbox $inbox" -l before -x -a '(__tagroute_values id inbox)' -d 'only those before this one'
+complete -c tagroute -n '__fish_seen_subcommand_from inbox; and __fish_seen_subcommand_from open' -l handler -x -a '(__tagroute_values id handlers)' -d 'in this app'
+complete -c tagroute -n '__fish_seen_subcommand_from inbox; and begin; __tagroute_behind show open dismiss export; or __fish_seen_subcommand_from clear; end' \
+    -a '(__tagroute_values id inbox)'
 complete -c tagroute -n '__fish_seen_subcommand_from export' -l force -d 'overwrite the file'
 complete -c tagroute -n '__fish_seen_subcommand_from export' -F
 complete -c tagroute -n '__fish_seen_subcommand_from clear' -l older-than -x -d 'read before so many days'
@@ -72,3 +87,5 @@ complete -c tagroute -n '__fish_seen_subcommand_from clear' -l older-than -x -d 
 complete -c tagroute -n '__fish_seen_subcommand_from demo' -l unattended -d 'also click'
 complete -c tagroute -n '__fish_seen_subcommand_from demo' -l examples -x -a '(__fish_complete_directories)' -d 'where the sample app is'
 complete -c tagroute -n '__fish_seen_subcommand_from demo' -l screenshot -r -F -d 'store a picture'
+complete -c tagroute -n '__fish_seen_subcommand_from demo' -l uri -x -d 'tap a link for an app of yours'
+complete -c tagroute -n '__fish_seen_subcommand_from demo' -l handler -x -a '(__tagroute_values id handlers)' -d 'in this app'

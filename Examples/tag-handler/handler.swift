@@ -9,10 +9,16 @@ import TagrouteClient
 @main struct Handler {
   static func main() async throws {
     guard CommandLine.arguments.count < 2 else { return show(try TagOpening.fromStandardInput()) }
-    try await TagHandler.serve("org.example.SwiftHandler") { opening in
-      // A window of the app would be given the activation token here, to be raised.
-      guard opening.uri?.hasSuffix("/closed") != true else { throw Closed() }
-      show(opening)
+    do {
+      try await TagHandler.serve("org.example.SwiftHandler") { opening in
+        // A window of the app would be given the activation token here, to be raised.
+        guard opening.uri?.hasSuffix("/closed") != true else { throw Closed() }
+        show(opening)
+      }
+    } catch {
+      // The session has ended, or the app runs already. Thrown on, it would be a crash with a core file.
+      print("the handler ends: \(error)")
+      exit(1)
     }
   }
 

@@ -4,6 +4,8 @@ import Names
 enum AgentArguments: Equatable {
   /// Run, with this configuration file alone where one is named.
   case run(configuration: String?)
+  /// Read the configuration, that file alone where one is named, and say what is wrong with it.
+  case check(configuration: String?)
   /// Print this on standard output and end.
   case print(String)
   /// Print this on standard error and end with ``Names/ExitCode/usage``.
@@ -12,6 +14,7 @@ enum AgentArguments: Equatable {
   /// - Parameter arguments: what follows the program's name.
   init(_ arguments: [String]) {
     var configuration: String?
+    var checks = false
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       switch argument {
@@ -21,6 +24,7 @@ enum AgentArguments: Equatable {
       case "--version":
         self = .print("tagroute-agent \(Names.version)")
         return
+      case "--check": checks = true
       case "--config":
         guard let path = rest.popFirst() else {
           self = .mistake("--config needs a file")
@@ -33,23 +37,25 @@ enum AgentArguments: Equatable {
         return
       }
     }
-    self = .run(configuration: configuration)
+    self = checks ? .check(configuration: configuration) : .run(configuration: configuration)
   }
 
   static let help = """
-    Usage: tagroute-agent [--config FILE]
+    Usage: tagroute-agent [--check] [--config FILE]
 
     The Tagroute agent of a user's session: offers what NFC tags link to in a
     notification, and hands a tag's message to the app that is registered for it.
     It is started with the session; only one runs on a session bus.
 
+      --check         read the configuration, say what is wrong with it, and end
       --config FILE   read only this file, not ~/.config/tagroute/agent.conf
       --help          print this
       --version       print the version
 
-    Exit status: 0 ended by a signal, 64 usage, 69 no session bus,
+    Exit status: 0 ended by a signal, 1 a failure, 64 usage, 69 no session bus,
     73 another agent runs already, 78 a mistake in the configuration.
 
+    SIGHUP has the agent read its configuration and the desktop entries again.
     TAGROUTE_LOG=error|warning|notice|info|debug sets how much is logged.
     """
 }

@@ -26,6 +26,12 @@ struct AgentFiles: Sendable, Hashable {
   }
 }
 
+extension Retention {
+  init(_ configuration: AgentConfiguration) {
+    self.init(days: configuration.retentionDays, maximumTaps: configuration.maximumTaps)
+  }
+}
+
 extension Timestamp {
   /// The time of day.
   static func now() -> Timestamp {

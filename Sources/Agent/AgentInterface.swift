@@ -1,4 +1,5 @@
 import Bus
+import Inbox
 import Names
 
 /// `org.tagroute.Agent1` as the bus sees it; Config/dbus/interfaces says what each member means.
@@ -46,13 +47,24 @@ enum AgentInterface {
           return []
         },
         ExportedMethod("Reload") { [weak service] _ in
-          await service?.reload()
+          try await service?.reload()
+          return []
+        },
+        ExportedMethod("ReloadHandlers") { [weak service] _ in
+          await service?.reloadHandlers()
           return []
         },
       ],
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
+        ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
         ExportedProperty("Registered", "b") { [weak service] in .boolean(await service?.isRegistered ?? false) },
+        ExportedProperty("ConfigurationError", "s") { [weak service] in
+          .string(await service?.configurationError ?? "")
+        },
+        ExportedProperty("ConfigurationTime", "t") { [weak service] in
+          .uint64(UInt64(clamping: await service?.configurationTime.microseconds ?? 0))
+        },
       ],
       signals: [
         ExportedSignal("TapReceived", [Argument("id", "s")]),

@@ -1,4 +1,5 @@
 import Bus
+import CShims
 import Configuration
 import EventLoop
 import Glibc
@@ -6,6 +7,7 @@ import Handlers
 import Inbox
 import Journal
 import KeyFile
+import Localization
 import Names
 
 /// `tagroute-agent`: from the command line to the exit code.
@@ -22,34 +24,56 @@ public enum AgentProgram {
     case .mistake(let text):
       complain("\(text); see tagroute-agent --help")
       return Names.ExitCode.usage
+    case .check(let path):
+      guard case .failure(let mistake) = read(path, AgentFiles(environment: ProcessEnvironment.current)) else {
+        return 0
+      }
+      complain("\(mistake)")
+      return Names.ExitCode.configuration
     case .run(let path): return await run(configuration: path)
     }
   }
 
+  /// Reads the configuration.
+  ///
+  /// - Parameters:
+  ///   - path: the only file; nil for the user's.
+  ///   - files: where that is.
+  /// - Returns: what it says, or the first mistake in it.
+  private static func read(_ path: String?, _ files: AgentFiles) -> Result<AgentConfiguration, KeyFileError> {
+    Result { () throws(KeyFileError) in
+      if let path { return try AgentConfiguration.load(only: path) }
+      return try AgentConfiguration.load([files.configuration].compactMap(\.self))
+    }
+  }
+
   private static func run(configuration path: String?) async -> Int32 {
+    // What tags hold stays in memory. Said of this process alone: apps that it starts may leave core files.
+    _ = tagroute_set_not_dumpable()
     Translation.start()
     let files = AgentFiles(environment: ProcessEnvironment.current)
+    // From here on a signal ends it in order, whatever it is doing, and SIGHUP does not end it.
+    let signals = ProcessSignals([SIGTERM, SIGINT, SIGHUP])
     let configuration: AgentConfiguration
-    do throws(KeyFileError) {
-      configuration =
-        if let path {
-          try AgentConfiguration.load(only: path)
-        } else {
-          try AgentConfiguration.load([files.configuration].compactMap(\.self))
-        }
-    } catch {
-      complain("\(error)")
+    let time = Timestamp.now()
+    switch read(path, files) {
+    case .success(let value): configuration = value
+    case .failure(let mistake):
+      complain("\(mistake)")
       return Names.ExitCode.configuration
     }
-    // From here on a signal ends it in order, whatever it is doing.
-    let signals = ProcessSignals([SIGTERM, SIGINT])
-    let run = AgentRun(configuration: configuration, files: files, log: .fromEnvironment())
+    let run = AgentRun(configuration: configuration, readAt: time, files: files, log: .fromEnvironment()) {
+      read(path, files)
+    }
     let (codes, ending) = AsyncStream.makeStream(of: Int32.self)
     Task { ending.yield(await run.serve()) }
     Task {
-      for await _ in signals {
-        ending.yield(0)
-        return
+      for await number in signals {
+        guard number == SIGHUP else {
+          ending.yield(0)
+          return
+        }
+        await run.reload()
       }
     }
     for await code in codes {

@@ -4,12 +4,25 @@ import EventLoop
 import Glibc
 import Inbox
 import Journal
+import KeyFile
 import Names
 import Session
 
 /// One run of the agent: both buses, and what keeps them together.
 actor AgentRun {
-  private let configuration: AgentConfiguration
+  private var configuration: AgentConfiguration
+  /// When the reading of what is in force began.
+  private var configurationTime: Timestamp
+  private let buses: (session: BusAddress, system: BusAddress)
+  private let readFiles: @Sendable () -> Result<AgentConfiguration, KeyFileError>
+  /// What keeps what was read last from being in force; nil where it is.
+  private var mistake: KeyFileError?
+  /// Nothing is read before there is something that can go by it, and the session has been told that the agent is ready.
+  private lazy var readings = SharedReadings { [weak self] in await self?.readSettings() ?? nil }
+  private var isEnding = false
+  private var isRegistered = false
+  /// The asking of domains, once an hour, or what is left of it.
+  private var verification: Task<Void, Never>?
   private let files: AgentFiles
   private let log: Log
   private let clock = ContinuousClock()
@@ -27,10 +40,20 @@ actor AgentRun {
 
   /// - Parameters:
   ///   - configuration: what the user has set.
+  ///   - time: when its reading began.
+  ///   - buses: the session's bus and the system's.
   ///   - files: where the agent's files are.
   ///   - log: where it is told what happens.
-  init(configuration: AgentConfiguration, files: AgentFiles, log: Log) {
+  ///   - readFiles: reads what the user has set anew, on a thread that may block.
+  init(
+    configuration: AgentConfiguration, readAt time: Timestamp,
+    buses: (session: BusAddress, system: BusAddress) = (.session, .system), files: AgentFiles, log: Log,
+    readFiles: @escaping @Sendable () -> Result<AgentConfiguration, KeyFileError>
+  ) {
     self.configuration = configuration
+    configurationTime = time
+    self.buses = buses
+    self.readFiles = readFiles
     self.files = files
     self.log = log
   }
@@ -40,20 +63,24 @@ actor AgentRun {
   /// - Returns: the exit code.
   func serve() async -> Int32 {
     do throws(BusError) {
-      let session = try await Connection.open(.session, on: loop)
+      let session = try await Connection.open(buses.session, on: loop)
       let inbox = makeInbox()
       let service = AgentService(
-        session: session, inbox: inbox, configuration: configuration, now: Timestamp.now, clock: clock,
-        log: log
-      ) { [weak self] in try await self?.declare(locked: $0) }
+        session: session, inbox: inbox, configuration: configuration, readAt: configurationTime, now: Timestamp.now,
+        clock: clock, log: log, readSettings: { [weak self] in await self?.readings.request().value ?? nil },
+        declareLocked: { [weak self] in try await self?.declare(locked: $0) })
       try await service.export()
       guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
       self.service = service
       let desktop = try await followDesktop(session)
+      // What is begun from here on nobody would end.
+      guard !isEnding else { return 0 }
       await service.start()
-      notifier.ready(status: "Waiting for the daemon")
+      guard !isEnding else { return 0 }
+      notifier.ready(status: status)
       Task { await keepHouse(service) }
-      if configuration.verify { Task { await AssociationUpdate(clock: clock, log: log).run() } }
+      if configuration.verify { verify(true) }
+      await readings.open()
       Task { await watch() }
       Task { await serveDaemon(service, desktop) }
       return await followOwnName(session)
@@ -65,7 +92,9 @@ actor AgentRun {
 
   /// Puts things in order before the process ends; takes less than a second.
   func end() async {
+    isEnding = true
     notifier.stopping()
+    verification?.cancel()
     await service?.end()
   }
 
@@ -74,9 +103,8 @@ actor AgentRun {
     if configuration.inbox && location == .memory {
       log(.warning, "neither XDG_STATE_HOME nor HOME says where to keep taps: they are kept in memory")
     }
-    let retention = Retention(days: configuration.retentionDays, maximumTaps: configuration.maximumTaps)
     return Inbox(
-      location, retention: retention, now: Timestamp.now, notice: { [log] in log(.notice, $0) },
+      location, retention: Retention(configuration), now: Timestamp.now, notice: { [log] in log(.notice, $0) },
       report: { [log] in log(.error, $0) })
   }
 
@@ -108,12 +136,12 @@ actor AgentRun {
     // A session that is locked already has to be so from the first moment.
     await desktop.settle(within: Self.settling)
     await Retry(clock: clock).run { () async throws(BusError) in
-      let system = try await Connection.open(.system, on: loop)
+      let system = try await Connection.open(buses.system, on: loop)
       let conditions = await desktop.state.report
       let owes = unlockIsOwed()
       let link = DaemonLink(connection: system, conditions: conditions, owesUnlock: owes, clock: clock, log: log) {
-        [notifier] registered in
-        notifier.status(registered ? "Registered with the daemon" : "Waiting for the daemon")
+        [weak self] registered in
+        await self?.show(registered: registered)
         await service.setRegistered(registered)
       } displayIsWanted: { isWanted in
         await desktop.setWanted(isWanted)
@@ -176,6 +204,97 @@ actor AgentRun {
   /// Whether the user has said that the session is unlocked, and the daemon was not told: by no link, or by one that has
   /// failed, which is on this loop too.
   private func unlockIsOwed() -> Bool { link?.assumeIsolated { $0.owesUnlock } ?? owesUnlock }
+
+  // MARK: Other settings
+
+  /// What SIGHUP asks for: reads the settings and the desktop entries again. Where the settings cannot be gone by it goes on with the
+  /// former ones, and says what is wrong.
+  ///
+  /// - Returns: all that follows.
+  @discardableResult func reload() -> Task<Void, Never> {
+    Task {
+      // Whoever asks by a signal has it in the log.
+      _ = await readings.request().value
+      await service?.reloadHandlers()
+    }
+  }
+
+  /// One reading, and what follows of it: all of it is in force, or nothing is.
+  ///
+  /// - Returns: what keeps it from being in force.
+  private func readSettings() async -> KeyFileError? {
+    guard let service, !isEnding else { return nil }
+    notifier.reloading()
+    let time = Timestamp.now()
+    do throws(KeyFileError) {
+      let new = try await readOnThread()
+      // What is begun from here on nobody would end.
+      guard !isEnding else { return nil }
+      let keys = new.keys(differingFrom: configuration)
+      try await goBy(new, service)
+      (configuration, configurationTime, mistake) = (new, time, nil)
+      log(
+        .info,
+        "the configuration was read again: "
+          + (keys.isEmpty ? "nothing has changed" : "new are \(keys.joined(separator: ", "))"))
+    } catch {
+      log(.error, "\(error); until then the former configuration stays in force")
+      mistake = error
+    }
+    guard !isEnding else { return mistake }
+    await service.setConfiguration(readAt: configurationTime, mistake: mistake)
+    notifier.ready(status: status)
+    return mistake
+  }
+
+  private func readOnThread() async throws(KeyFileError) -> AgentConfiguration {
+    let read: Result<AgentConfiguration, KeyFileError>
+    do throws(SystemError) {
+      read = try await DedicatedThread.run(readFiles)
+    } catch {
+      throw KeyFileError(file: "agent.conf", line: nil, problem: "cannot be read (\(error))", remedy: "try again")
+    }
+    return try read.get()
+  }
+
+  private func goBy(_ new: AgentConfiguration, _ service: AgentService) async throws(KeyFileError) {
+    do throws(InboxError) {
+      try await service.adopt(new, inboxAt: files.inbox(new))
+    } catch {
+      throw KeyFileError(file: "agent.conf", line: nil, problem: "cannot take effect (\(error))", remedy: "try again")
+    }
+    guard !isEnding else { return }
+    if new.verify != configuration.verify { verify(new.verify) }
+    do throws(SystemError) {
+      try await desktop?.setFollowsCameras(new.suspendForCamera)
+    } catch {
+      // As at the start; the next reading tries again.
+      log(.warning, "whether a camera is in use cannot be known: \(error)")
+    }
+  }
+
+  /// Has domains be asked, or no more; never twice at a time.
+  private func verify(_ isOn: Bool) {
+    let previous = verification
+    previous?.cancel()
+    guard isOn, !isEnding else { return }
+    verification = Task {
+      await previous?.value
+      await AssociationUpdate(clock: clock, log: log).run()
+    }
+  }
+
+  private var status: String {
+    let words = isRegistered ? "Registered with the daemon" : "Waiting for the daemon"
+    return mistake.map { "\(words); the former configuration is in force: \($0)" } ?? words
+  }
+
+  private func show(registered: Bool) {
+    isRegistered = registered
+    notifier.status(status)
+  }
+
+  // MARK: Time
 
   private func keepHouse(_ service: AgentService) async {
     repeat {

@@ -1,9 +1,12 @@
 import Associations
 import Bus
+import Configuration
 import Handlers
 import Inbox
+import Journal
 import KeyFile
 import Names
+import Notifications
 import Routing
 
 /// What `org.tagroute.Agent1` asks for.
@@ -96,9 +99,47 @@ extension AgentService {
     }
   }
 
-  func reload() async {
+  /// Reads the settings and the desktop entries again.
+  ///
+  /// - Throws: `BusError` where the settings are broken; everything else was read all the same.
+  func reload() async throws(BusError) {
+    let mistake = await readSettings()
+    await reloadHandlers()
+    if let mistake { throw BusError(name: Names.Errors.invalidConfiguration, message: "\(mistake)") }
+  }
+
+  /// Reads the desktop entries again, and what was kept of domains' words: whoever only looks changes no setting by it.
+  func reloadHandlers() async {
     await handlers.reload()
     await readAssociations()
+  }
+
+  /// Goes by other settings from here on. What is on the screen is decided again where that may come to something else.
+  ///
+  /// - Parameters:
+  ///   - configuration: what the user has set.
+  ///   - location: where the inbox is by that.
+  /// - Throws: ``InboxError/Code/storage`` where the inbox cannot be as it is to be; then nothing has changed.
+  func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async throws(InboxError) {
+    try await inbox.configure(location, Retention(configuration))
+    let schemes = Set(configuration.schemes)
+    let isDecidedAnew = schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
+    (routing.schemes, routing.smartPosters) = (schemes, configuration.smartPosters)
+    timeout = NotificationTimeout(configuration.notificationTimeout)
+    await prune()
+    await handlers.setSchemes(schemes)
+    guard isDecidedAnew else { return }
+    for id in policy.onScreenInOrder { await decideAgain(id) }
+  }
+
+  /// Takes in which settings are in force, and tells who follows that.
+  ///
+  /// - Parameters:
+  ///   - time: when the reading of those in force began.
+  ///   - mistake: what keeps those that were read last from being in force.
+  func setConfiguration(readAt time: Timestamp, mistake: KeyFileError?) async {
+    (configurationTime, configurationError) = (time, mistake?.description ?? "")
+    await propertiesChanged(["ConfigurationError", "ConfigurationTime"])
   }
 
   /// Takes in what domains have said. Taps never wait for a domain: its last answer counts, as long as it does.

@@ -25,6 +25,16 @@ extension AgentService {
     if let left = await inbox.returnToFile(maximum: TapPolicy.maximumOnScreen) { await show(left) }
   }
 
+  /// Applies the retention, and tries the inbox's file again where it could not be used.
+  func prune() async {
+    await returnToFile()
+    // Another agent may have it only now.
+    Task { await takeFile() }
+    do {
+      for id in try await inbox.prune() { await perform(policy.handle(.expired(id))) }
+    } catch { log(.warning, "\(error)") }
+  }
+
   func show(_ left: Resumption) async {
     // What shows no tap is nobody's any more, and has no name.
     let others = left.otherPlaces.map {

@@ -24,11 +24,13 @@ actor AgentService {
   /// The last reading of what domains have said.
   var readingAssociations: Task<Void, Never>?
   var routing: RoutingPolicy
-  private let timeout: NotificationTimeout
+  var timeout: NotificationTimeout
   let languages: [String]
   let now: @Sendable () -> Timestamp
   /// Takes in the user's own word on the lock.
   let declareLocked: @Sendable (Bool) async throws -> Void
+  /// Reads the settings again, and says what is wrong with them.
+  let readSettings: @Sendable () async -> KeyFileError?
   private let clock: any Clock<Duration>
   /// How long what is to be read from files may keep the first notifications waiting.
   private static let patience = Duration.seconds(5)
@@ -50,6 +52,10 @@ actor AgentService {
 
   /// Whether the daemon has accepted this agent.
   private(set) var isRegistered = false
+  /// When the reading of the settings that are in force began.
+  var configurationTime: Timestamp
+  /// What keeps those that were read last from being in force; empty where they are.
+  var configurationError = ""
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { session.loop.asUnownedSerialExecutor() }
 
@@ -57,18 +63,22 @@ actor AgentService {
   ///   - session: the session bus.
   ///   - inbox: where taps are kept.
   ///   - configuration: what the user has set.
+  ///   - time: when the reading of that began.
   ///   - now: the time of day.
   ///   - clock: what the pauses between attempts are measured by.
   ///   - handlers: who is installed; by default whoever the process's environment leads to.
   ///   - log: where it is told what happens; never what a tag holds.
+  ///   - readSettings: reads the settings again and has them taken over; says what is wrong with them.
   ///   - declareLocked: takes in the user's own word on the lock, and returns once the daemon has been told.
   init(
-    session: Connection, inbox: Inbox, configuration: AgentConfiguration, now: @escaping @Sendable () -> Timestamp,
-    clock: any Clock<Duration>, handlers: HandlerRegistry? = nil, log: Log,
+    session: Connection, inbox: Inbox, configuration: AgentConfiguration, readAt time: Timestamp = .now(),
+    now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>, handlers: HandlerRegistry? = nil, log: Log,
+    readSettings: @escaping @Sendable () async -> KeyFileError? = { nil },
     declareLocked: @escaping @Sendable (Bool) async throws -> Void
   ) {
     self.session = session
     self.inbox = inbox
+    configurationTime = time
     let schemes = Set(configuration.schemes)
     associations = AssociationStore(environment: ProcessEnvironment.current)
     self.handlers =
@@ -83,6 +93,7 @@ actor AgentService {
     languages = UserLanguages.codes(in: ProcessEnvironment.current)
     self.now = now
     self.declareLocked = declareLocked
+    self.readSettings = readSettings
     self.clock = clock
     self.log = log
   }
@@ -130,7 +141,7 @@ actor AgentService {
   }
 
   /// Shows a tap as it is decided now, where that is something else than what is shown.
-  private func decideAgain(_ id: String) async {
+  func decideAgain(_ id: String) async {
     guard let shown = policy.offer(id) else { return }
     do throws(InboxError) {
       let stored = try await inbox.tap(id)
@@ -142,22 +153,17 @@ actor AgentService {
     } catch { log(.warning, "tap \(id) is not decided again: \(error)") }
   }
 
-  /// Applies the retention, and tries the inbox's file again where it could not be used.
-  func prune() async {
-    await returnToFile()
-    // Another agent may have it only now.
-    Task { await takeFile() }
-    do {
-      for id in try await inbox.prune() { await perform(policy.handle(.expired(id))) }
-    } catch { log(.warning, "\(error)") }
-  }
-
   /// Takes in whether the daemon has accepted this agent.
   func setRegistered(_ value: Bool) async {
     isRegistered = value
     if !value { await handle(ReaderSheets.Event.daemonGone) }
+    await propertiesChanged(["Registered"])
+  }
+
+  /// Tells who follows the agent's properties.
+  func propertiesChanged(_ names: [String]) async {
     guard let path = try? ObjectPath(Names.Agent.path) else { return }
-    await session.propertiesChanged(["Registered"], of: Names.Agent.interface, at: path)
+    await session.propertiesChanged(names, of: Names.Agent.interface, at: path)
   }
 
   private func serveNotifications() async {

@@ -13,15 +13,19 @@ struct AssociationUpdate: Sendable {
 
   let clock: any Clock<Duration>
   let log: Log
+  /// The program that asks; nil where it is not installed.
+  var program = installedProgram()
 
-  /// Runs as long as the agent does.
+  /// Runs until the task is cancelled, and the program with it.
   func run() async {
-    guard let program = Self.program() else {
+    guard let program else {
       return log(
         .warning, "\(Names.Files.commandLineProgram) is not beside this program: no domain is asked for its word")
     }
-    while true {
-      switch await Self.ask(program) {
+    while !Task.isCancelled {
+      let code = await Self.ask(program)
+      guard !Task.isCancelled else { return }
+      switch code {
       case 0?: log(.info, "domains were asked for their word")
       case let code?: log(.notice, "domains were not asked for their word: \(program) ended with \(code)")
       case nil: log(.warning, "domains were not asked for their word: \(program) could not be started")
@@ -32,15 +36,30 @@ struct AssociationUpdate: Sendable {
 
   /// - Returns: its exit code, -1 where a signal ended it; nil where it could not be started.
   private static func ask(_ program: String) async -> Int32? {
-    (try? await DedicatedThread.run { wait(program) }) ?? nil
+    guard let child = (try? await DedicatedThread.run { start(program) }) ?? nil else { return nil }
+    // It is waited for and left unreaped until nobody can send it a signal any more: its number is nobody else's until then.
+    await withTaskCancellationHandler {
+      _ = try? await DedicatedThread.run { awaitEnd(of: child) }
+    } onCancel: {
+      kill(child, SIGTERM)
+    }
+    return (try? await DedicatedThread.run { reap(child) }) ?? nil
   }
 
-  private static func wait(_ program: String) -> Int32? {
+  private static func start(_ program: String) -> Int32? {
     var spawn = ProcessSpawn(
       program, arguments: [program, "handlers", "verify", "--due"],
       environment: Self.environment(of: ProcessEnvironment.current))
     spawn.output = .null
-    guard let child = try? spawn.start() else { return nil }
+    return try? spawn.start()
+  }
+
+  private static func awaitEnd(of child: Int32) {
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+  }
+
+  private static func reap(_ child: Int32) -> Int32? {
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0 { if errno != EINTR { return nil } }
     return tagroute_exited_normally(status) != 0 ? tagroute_exit_code(status) : -1
@@ -55,7 +74,7 @@ struct AssociationUpdate: Sendable {
   }
 
   /// The command line that was installed or built together with this program.
-  private static func program() -> String? {
+  private static func installedProgram() -> String? {
     // Installed, this program is in libexec and the other in a directory of programs.
     let candidates = [OwnProgram.directory, "/usr/bin", "/usr/local/bin"].compactMap(\.self).map {
       "\($0)/\(Names.Files.commandLineProgram)"

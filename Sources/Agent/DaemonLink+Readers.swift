@@ -1,4 +1,6 @@
 import Bus
+import EventLoop
+import Journal
 import Names
 
 /// What the daemon says of its readers, which decides whether the display has to be looked at.
@@ -36,6 +38,7 @@ extension DaemonLink {
         owner, path, Self.properties, "GetAll", [.string(Names.Daemon.managerInterface)], timeout: .seconds(5),
         autoStart: false)
       guard self.owner == owner else { return }
+      note(reply?.first?.asDictionary ?? [:])
       // A signal that has overtaken the answer is newer.
       if changes == before { return await takeIn(reply?.first?.asDictionary ?? [:]) }
     }
@@ -45,6 +48,27 @@ extension DaemonLink {
     if let reasons = values["SuspendReasons"]?.asStrings { question.reasons = Set(reasons) }
     if let readers = values["Readers"]?.asObjectPaths { question.readers = readers.count }
     await tellOfDisplay()
+  }
+
+  /// What this agent says of itself to the daemon; a daemon ignores what it does not know.
+  static func registration(_ conditions: [String: Bool]) -> [String: Value] {
+    [
+      Names.Registration.conditions: .booleans(conditions), Names.Registration.version: .string(Names.version),
+      Names.Registration.interfaceVersion: .uint32(Names.interfaceVersion),
+    ]
+  }
+
+  /// Says once of a daemon of another version that it is one: tags go on as before, and what is new waits for a restart.
+  private func note(_ properties: [String: Value]) {
+    guard let version = properties["Version"]?.asString else { return }
+    let difference = RunningProgram.daemon.difference(version: version)
+    defer { notedDifference = difference }
+    guard let difference, difference != notedDifference else { return }
+    log(
+      .notice,
+      difference.notice(
+        interfaceVersion: properties["InterfaceVersion"]?.asUInt32, to: .agent,
+        hasSystemd: SystemDirectories().hasSystemd))
   }
 
   func tellOfDisplay() async {

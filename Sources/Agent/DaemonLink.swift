@@ -27,6 +27,8 @@ actor DaemonLink {
   var isDisplayWanted = false
   /// How many signals there were of the daemon's properties.
   var changes: UInt64 = 0
+  /// What was said in the log of the daemon's version last.
+  var notedDifference: VersionDifference?
   private(set) var owner: String?
   /// The daemon before, and our own name on the bus on which it had its own: what it sent before it went may be read after it is known to
   /// be gone, and the tap is nowhere else then. On another bus its name may be anybody's.
@@ -124,7 +126,7 @@ actor DaemonLink {
           owner, try ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "RegisterAgent",
           [
             .objectPath(try ObjectPath(Names.Agent.tapReceiverPath)),
-            .dictionary(["conditions": .booleans(Self.report(reported, unlocks))]),
+            .dictionary(Self.registration(Self.report(reported, unlocks))),
           ])
         guard !Task.isCancelled, self.owner == owner else { return }
         isTold(reported, unlocks)

@@ -20,10 +20,13 @@ extension Messages {
     }
   }
 
+  /// A link that no tag may have opened, javascript: say.
+  static var refusedLink: String { translated("This link may not be opened") }
+
   private static func words(for failure: HandOverFailure) -> String {
     switch failure.code {
     case .nowhere:
-      return translated("This link may not be opened")
+      return refusedLink
     case .entryMissing:
       return translated("The app is not installed any more")
     case .entryChanged:

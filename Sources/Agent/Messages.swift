@@ -1,3 +1,4 @@
+import Localization
 import Notifications
 
 /// Every text that the agent shows to its user, in one place, from which xgettext takes what is to be translated.
@@ -112,15 +113,15 @@ enum Messages {
   /// Takes the button's place on a server that has none.
   static var sessionWithoutButtons: String {
     // Translators: instead of a “Cancel” button, where the desktop shows no buttons. It: the waiting for a tag.
-    translated("It ends by itself after a minute")
+    translated("It ends by itself, after a minute at most")
   }
 
-  /// Takes the buttons' place on a server that has none.
-  static var withoutButtons: String {
+  /// Takes the buttons' place on a server that has none: with the tap's id, for the command that opens it.
+  static func withoutButtons(_ tap: String) -> String {
     translated(
       // Translators: instead of buttons. What was on the tag is kept, and shown again as soon as there are. {command} is for a terminal.
       "The desktop shows no buttons now; this tap is kept for when it does. To open it before: {command}",
-      ["command": "tagroute inbox"])
+      ["command": "tagroute inbox open \(tap.prefix(8))"])
   }
 
   /// What xgettext looks for: a text as one literal, and what takes its places.

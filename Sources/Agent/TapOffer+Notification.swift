@@ -156,7 +156,7 @@ extension TapOffer {
     return Notification(
       applicationName: Messages.applicationName, icon: handler?.shownIcon ?? "dialog-information",
       summary: DisplayText(title, limit: 500),
-      body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons),
+      body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons(id)),
       defaultAction: question == .nothing
         ? buttons.first ?? NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss)
         : NotificationButton(key: ButtonKey.default, label: Messages.showAgain),

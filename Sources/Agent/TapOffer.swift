@@ -35,6 +35,8 @@ struct TapOffer: Sendable, Hashable {
   let title: DisplayText
   /// What is shown where nobody opens it: the link, or what a Text record says, on one line. Empty where there is neither.
   let words: DisplayText
+  /// Whether the tag holds a link that is never opened, whoever is installed.
+  private let isRefused: Bool
 
   /// Notification servers show no more buttons than these.
   static let maximumOffered = 3
@@ -62,6 +64,7 @@ struct TapOffer: Sendable, Hashable {
       alternative = route.alternative
       handsOverMessage = route.handsOverMessage
       reason = route.reason
+      isRefused = route.kind == .refused
       title =
         route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) } ?? DisplayText("")
       let words = route.kind == .none ? route.uri?.string ?? TapOffer.text(of: message, languages: languages) : ""
@@ -69,7 +72,7 @@ struct TapOffer: Sendable, Hashable {
     } catch {
       (uri, handler, candidates, handsOverMessage) = (nil, nil, [], false)
       (offered, question, alternative, words) = ([], .nothing, nil, DisplayText(""))
-      (namesakes, unconfirmed) = ([], [])
+      (namesakes, unconfirmed, isRefused) = ([], [], false)
       reason = "the message is not NDEF: \(error.description)"
       title = DisplayText("")
     }
@@ -95,6 +98,7 @@ struct TapOffer: Sendable, Hashable {
     self.reason = reason
     self.title = title
     self.words = words
+    isRefused = false
   }
 
   /// Whether there is anybody to open it.
@@ -135,9 +139,10 @@ struct TapOffer: Sendable, Hashable {
 
   /// What the inbox keeps of it.
   func tap(_ reading: TagReading) -> Tap {
-    Tap(
+    let title = text.isEmpty ? TagContents.title(of: reading.message, isRefused: isRefused) : text
+    return Tap(
       id: id, time: reading.time, message: reading.message, technology: reading.technology, uid: reading.uid,
-      reader: reading.reader, uri: uri?.string, title: text.string, handler: handler?.desktopID)
+      reader: reading.reader, uri: uri?.string, title: title.string, handler: handler?.desktopID)
   }
 
   /// The name of whoever opens it, for display.

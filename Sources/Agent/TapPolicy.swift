@@ -74,26 +74,13 @@ struct TapPolicy {
     let number: Int
   }
 
-  private struct Unanswered {
-    let offer: TapOffer
-    /// Whether it is waited for again.
-    var isAwaited = false
-    /// Whether another app has been given the tap since.
-    var isOvertaken = false
-    /// What came when it was not known yet whether it is waited for again, or overtaken.
-    var answer: HandOverOutcome?
-  }
-
   /// More notifications than this are not on the screen at once, whatever is put on the reader.
   static let maximumOnScreen = 20
 
   /// Taps with a notification, or waiting for one.
   private var onScreen: [String: OnScreen] = [:]
   private var tapOfTag: [TagIdentity: String] = [:]
-  /// What was handed over and was not answered in time, for as long as the answer may come.
-  private var unanswered: [TapOffer.HandOverKey: Unanswered] = [:]
-  /// How often each tap is to be opened where that is not committed yet.
-  private var beginning: [String: Int] = [:]
+  private var unanswered = UnansweredHandOvers()
   private var lastNumber = 0
   /// Those of an earlier run are older than all of this one, whenever they are found.
   private var lastEarlierNumber = Int.min
@@ -113,7 +100,7 @@ struct TapPolicy {
   func hasFailed(_ id: String) -> Bool { onScreen[id]?.state == .failed }
 
   /// Whether an answer that has not come in time has still a meaning.
-  func isUnanswered(_ offer: TapOffer) -> Bool { unanswered[offer.handOverKey] != nil }
+  func isUnanswered(_ offer: TapOffer) -> Bool { unanswered.contains(offer) }
 
   /// Whether another tap of the same tag has taken its place.
   func isReplaced(_ id: String) -> Bool { onScreen[id] == nil && replaced.contains { $0.id == id } }
@@ -135,20 +122,18 @@ struct TapPolicy {
       if state == .received { onScreen[id]?.state = .shown }
       return [.putOnScreen(id, at: place)]
     case .open(let offer, let token, let choice):
-      beginning[offer.id, default: 0] += 1
+      unanswered.begin(offer.id)
       return [.begin(offer, token: token, choice: choice)]
     case .begun(let offer, let token, let choice):
-      countBeginning(of: offer.id)
+      let isAwaited = unanswered.begun(offer)
       let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
       let remembering: [Action] = choice.map { [.remember(offer.id, $0)] } ?? []
-      return closing + remembering + [handingOver(offer, token)]
+      return closing + remembering + [isAwaited ? .awaitAnswer(offer) : .handOver(offer, token: token)]
     case .notBegun(let offer):
-      countBeginning(of: offer.id)
-      return unanswered.values.filter { $0.offer.id == offer.id && !$0.isAwaited }
-        .flatMap { call in call.answer.map { answered(call.offer, $0) } ?? [] }
+      return unanswered.notBegun(offer.id).flatMap { answered($0.offer, $0.outcome) }
     case .again(let offer, let failure): return again(offer, failure)
     case .handedOver(let offer, let outcome, let mayBeAnswered):
-      unanswered[offer.handOverKey] = mayBeAnswered ? Unanswered(offer: offer) : nil
+      unanswered.handedOver(offer, mayBeAnswered: mayBeAnswered)
       return handedOver(offer, outcome)
     case .answered(let offer, let outcome): return answered(offer, outcome)
     case .closed(let id, let reason): return closed(id, reason)
@@ -222,33 +207,9 @@ struct TapPolicy {
       + [.showFailure(offer, reason: reason)]
   }
 
-  /// The same app gets the same thing once, however often its user wants it tried again while it thinks, and whoever has been tried in between.
-  private mutating func handingOver(_ offer: TapOffer, _ token: String?) -> Action {
-    let key = offer.handOverKey
-    for (other, call) in unanswered where other.tap == offer.id && other != key {
-      if call.answer == nil { unanswered[other]?.isOvertaken = true } else { unanswered[other] = nil }
-    }
-    guard unanswered[key] != nil else { return .handOver(offer, token: token) }
-    unanswered[key] = Unanswered(offer: offer, isAwaited: true)
-    return .awaitAnswer(offer)
-  }
-
-  private mutating func countBeginning(of id: String) {
-    let count = beginning[id, default: 1] - 1
-    beginning[id] = count > 0 ? count : nil
-  }
-
-  /// Where it is waited for again, whoever waits has the answer too; where another app has been given the tap, or the user has
-  /// closed it, it comes too late.
+  /// Where another app has been given the tap, or the user has closed it, it comes too late.
   private mutating func answered(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
-    let key = offer.handOverKey
-    guard let call = unanswered[key] else { return [] }
-    guard !call.isAwaited, beginning[offer.id] == nil else {
-      unanswered[key]?.answer = outcome
-      return []
-    }
-    unanswered[key] = nil
-    if call.isOvertaken { return [] }
+    guard unanswered.answered(offer, outcome) else { return [] }
     switch outcome {
     case .delivered:
       let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]

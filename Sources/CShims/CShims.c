@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libintl.h>
+#include <linux/seccomp.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -21,6 +22,17 @@ int tagroute_set_parent_death_signal(int signal_number) { return prctl(PR_SET_PD
 int tagroute_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 int tagroute_set_not_dumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+int tagroute_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); }
+
+int tagroute_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
+
+int tagroute_kernel_filters_calls(void) {
+  if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER) return 1;
+  /* No filter at all, which is EFAULT where there could be one. EINVAL is a kernel that knows none (prctl(2)); whatever else is the answer of
+     a filter that is in force already. */
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) == 0 || errno != EINVAL;
+}
 
 int tagroute_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 

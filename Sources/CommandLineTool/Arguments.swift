@@ -60,6 +60,14 @@ struct Failure: Error, Equatable {
   /// `what: why`, without the program's name.
   let message: String
   let exitCode: Int32
+  /// What the sheet of a reader session says in its place, in the user's language; nil where it has no words for it.
+  var sheet: String?
+
+  init(message: String, exitCode: Int32, sheet: String? = nil) {
+    self.message = message
+    self.exitCode = exitCode
+    self.sheet = sheet
+  }
 
   static func usage(_ message: String) -> Failure {
     Failure(message: "\(message); see tagroute --help", exitCode: Names.ExitCode.usage)

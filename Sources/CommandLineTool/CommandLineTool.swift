@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Localization
 import Names
 
 /// The command line: `tagroute COMMAND`.
@@ -11,6 +12,8 @@ public enum CommandLineTool {
   public static func run(_ arguments: [String]) async -> Int32 {
     // A reader of our output that goes away ends us by a failed write, not by a signal with a core.
     signal(SIGPIPE, SIG_DFL)
+    // Before the first text.
+    Translation.start()
     do throws(Failure) {
       return try await dispatch(arguments)
     } catch {
@@ -20,6 +23,9 @@ public enum CommandLineTool {
   }
 
   private static func dispatch(_ arguments: [String]) async throws(Failure) -> Int32 {
+    // Whoever reads JSON says so first, or last.
+    let leading = arguments.prefix { $0 == "--json" }
+    let arguments = Array(arguments.dropFirst(leading.count))
     guard let name = arguments.first else {
       throw .usage("say what to do")
     }
@@ -37,7 +43,7 @@ public enum CommandLineTool {
       throw .usage("there is no command \(name)")
     }
     let parsed = try Arguments(
-      Array(arguments.dropFirst()), flags: command.flags.union(["help", "json"]), valued: command.options)
+      Array(leading) + arguments.dropFirst(), flags: command.flags.union(["help", "json"]), valued: command.options)
     if parsed.has("help") {
       try Console(json: false).page(command.help)
       return 0

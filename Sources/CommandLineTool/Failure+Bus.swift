@@ -6,45 +6,56 @@ extension Failure {
   ///
   /// - Parameters:
   ///   - error: what the bus said.
-  ///   - service: `daemon` or `agent`.
-  init(_ error: BusError, from service: Service) {
+  ///   - service: which of our programs was called.
+  init(_ error: BusError, from service: RunningProgram) {
     switch error.name {
     case BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner:
       self.init(
-        message: "the \(service.rawValue) does not run: start \(service.program)",
+        message: "the \(service.role) does not run: \(Setup.current.starting(service).text)",
         exitCode: Names.ExitCode.unavailable)
-    case BusError.Name.noReply, BusError.Name.timeout, BusError.Name.disconnected:
-      self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.unavailable)
+    case _ where error.isUnanswered:
+      self.init(message: "the \(service.role): \(error.message)", exitCode: Names.ExitCode.unavailable)
+    // Of another version: what is in all versions is never taken away.
+    case BusError.Name.unknownMethod, BusError.Name.unknownInterface, BusError.Name.unknownProperty:
+      self.init(
+        message: "\(service.program) is of another version than this one, \(Names.version), and does not know how "
+          + "(\(error.message)): \(Setup.current.restarting(service).text)",
+        exitCode: Names.ExitCode.unavailable)
+    case BusError.Name.notSupported:
+      self.init(message: "the \(service.role): \(error.message)", exitCode: Names.ExitCode.unavailable)
     case BusError.Name.accessDenied, Names.Errors.notAuthorized:
-      self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.notAllowed)
+      self.init(message: "the \(service.role): \(error.message)", exitCode: Names.ExitCode.notAllowed)
     case Names.Errors.tooMany, Names.Errors.notPossible:
-      self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.tryAgain)
+      self.init(message: "the \(service.role): \(error.message)", exitCode: Names.ExitCode.tryAgain)
     case Names.Errors.noSuchTap:
       self.init(message: "\(error.message); tagroute inbox lists those there are", exitCode: Names.ExitCode.noInput)
     case Names.Errors.invalidArgument, BusError.Name.invalidArguments:
       self.init(message: error.message, exitCode: Names.ExitCode.usage)
     default:
-      self.init(message: "the \(service.rawValue): \(error.message)", exitCode: Names.ExitCode.failure)
+      self.init(message: "the \(service.role): \(error.message)", exitCode: Names.ExitCode.failure)
     }
   }
 
   /// Connects, where any failure means that there is no bus.
   static func connecting<Client>(
-    to service: Service, _ connect: () async throws(BusError) -> Client
+    to service: RunningProgram, _ connect: () async throws(BusError) -> Client
   ) async throws(Failure) -> Client {
     do throws(BusError) {
       return try await connect()
     } catch {
       throw Failure(
-        message: "cannot reach the \(service.bus) bus: \(error.message)", exitCode: Names.ExitCode.unavailable)
+        message: "cannot reach the \(service.owner == .system ? "system" : "session") bus: \(error.message)",
+        exitCode: Names.ExitCode.unavailable)
     }
   }
+}
 
-  enum Service: String {
-    case daemon
-    case agent
+extension BusError {
+  /// Whether a program that is on the bus has not answered: it ended, took too long, or the bus went away.
+  var isUnanswered: Bool { [Name.noReply, Name.timeout, Name.disconnected].contains(name) }
+}
 
-    var bus: String { self == .daemon ? "system" : "session" }
-    var program: String { self == .daemon ? "tagrouted" : "tagroute-agent" }
-  }
+extension RunningProgram {
+  /// What it is called in a sentence.
+  fileprivate var role: String { self == .daemon ? "daemon" : "agent" }
 }

@@ -1,3 +1,4 @@
+import Names
 import Bus
 import TagrouteClient
 

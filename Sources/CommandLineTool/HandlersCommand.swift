@@ -1,3 +1,4 @@
+import Names
 import Bus
 import EventLoop
 import Handlers
@@ -12,7 +13,8 @@ extension Command {
       is wrong is printed with what is wrong with it. Below an app stands what was chosen about it.
 
         --check                 look at the desktop entries anew and print only what is wrong, as FILE:LINE:COLUMN: what and
-                                what to do; the exit code is 1 where something is
+                                what to do; also a program or service file that is not there. The exit code is 1 where
+                                something is wrong
         --check FILE            look at a desktop entry that is not installed yet, or at a file of path rules; no agent is
                                 needed
 
@@ -51,7 +53,9 @@ extension Command {
     }
     guard !isVerification || !checks else { throw .usage("--check belongs to tagroute handlers alone") }
     if checks, let file = arguments.words.first {
-      return try report(HandlerCheck.problems(in: file).map(HandlerReport.init), console)
+      let problems = HandlerCheck.problems(in: file)
+      return try report(
+        (problems + [HandlerCheck.missing(for: file)].compactMap(\.self)).map(HandlerReport.init), console)
     }
     let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
       try await AgentClient.connect(on: EventLoop(label: "tagroute"))
@@ -64,12 +68,16 @@ extension Command {
     }
     var handlers: [HandlerDescription]
     do throws(BusError) {
-      if checks { try await agent.reload() }
+      if checks { try await agent.reloadHandlers() }
       handlers = try await agent.handlers()
     } catch {
       throw Failure(error, from: .agent)
     }
-    if checks { return try report(handlers.filter { $0.problem != nil }.map(HandlerReport.init), console) }
+    if checks {
+      let missing = handlers.filter { $0.problem == nil }.compactMap { HandlerCheck.missing(for: $0.path, id: $0.id) }
+      return try report(
+        handlers.filter { $0.problem != nil }.map(HandlerReport.init) + missing.map(HandlerReport.init), console)
+    }
     let lines = handlers.flatMap(lines)
     try console.answer(
       handlers.map(HandlerReport.init), lines.isEmpty ? ["no app declares that it takes tags"] : lines)

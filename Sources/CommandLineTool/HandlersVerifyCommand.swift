@@ -110,7 +110,7 @@ struct HandlerVerification {
     }
     guard !isTrial, !findings.joined().isEmpty else { return }
     do throws(BusError) {
-      try await agent.reload()
+      try await agent.reloadHandlers()
     } catch {
       throw Failure(error, from: .agent)
     }

@@ -1,3 +1,4 @@
+import Names
 import Bus
 import EventLoop
 import TagrouteClient
@@ -75,8 +76,10 @@ extension Command {
         id: id, time: tap?.time ?? 0, uri: tap?.uri ?? "", title: tap?.title ?? "", handler: tap?.handler,
         reason: tap?.reason, await claimants(of: tap, agent))
     case .closed(let id, let state):
-      let reason = (try? await agent.taps(id: id).first)?.stateReason ?? ""
-      return .tapClosed(id: id, state: state, reason: reason)
+      let tap = try? await agent.taps(id: id).first
+      // What nobody opens was not announced before: then this line is all there is of it.
+      let title = tap.flatMap { $0.uri.isEmpty ? $0.title : nil } ?? ""
+      return .tapClosed(id: id, state: state, reason: tap?.stateReason ?? "", title: title)
     case .cleared(let count): return .inboxCleared(count: count)
     }
   }
@@ -93,7 +96,8 @@ enum MonitorEvent: Equatable {
   case status(StatusReport)
   case daemonGone
   case tap(id: String, time: UInt64, uri: String, title: String, handler: String?, reason: String?, Resolution?)
-  case tapClosed(id: String, state: String, reason: String)
+  /// The title is empty where there is a link, by which the tap is known.
+  case tapClosed(id: String, state: String, reason: String, title: String)
   case inboxCleared(count: UInt32)
 
   static func == (a: MonitorEvent, b: MonitorEvent) -> Bool { a.text == b.text }
@@ -114,11 +118,12 @@ enum MonitorEvent: Equatable {
       let readers = report.readers.map { "\($0.name.isEmpty ? $0.device : $0.name): \($0.state)" }
       return ([report.verdict { $0 }] + readers).joined(separator: "; ")
     case .daemonGone: return "the daemon is gone"
-    case .tap(let id, _, let uri, _, let handler, let reason, let resolution):
+    case .tap(let id, _, let uri, let title, let handler, let reason, let resolution):
       let why = (reason.map { [$0] } ?? []) + (resolution?.claimants.map(\.reason) ?? [])
-      return (["tap \(id): \(uri)\(handler.map { " for \($0)" } ?? "")"] + why).joined(separator: "; ")
-    case .tapClosed(let id, let state, let reason):
-      return (["tap \(id): \(state)"] + (reason.isEmpty ? [] : [reason])).joined(separator: "; ")
+      return (["tap \(id): \(uri.isEmpty ? title : uri)\(handler.map { " for \($0)" } ?? "")"] + why).joined(
+        separator: "; ")
+    case .tapClosed(let id, let state, let reason, let title):
+      return (["tap \(id): \(state)"] + [title, reason].filter { !$0.isEmpty }).joined(separator: "; ")
     case .inboxCleared(let count): return "removed from the inbox: \(count)"
     }
   }
@@ -162,11 +167,12 @@ extension MonitorEvent: Encodable {
       try container.encode(reason, forKey: .reason)
       try container.encode(resolution?.claimants.map(ClaimantReport.init), forKey: .claimants)
       try container.encode(resolution?.moreClaimants, forKey: .moreClaimants)
-    case .tapClosed(let id, let state, let reason):
+    case .tapClosed(let id, let state, let reason, let title):
       try container.encode("tap-closed", forKey: .event)
       try container.encode(id, forKey: .id)
       try container.encode(state, forKey: .state)
       try container.encode(reason.isEmpty ? nil : reason, forKey: .reason)
+      try container.encode(title.isEmpty ? nil : title, forKey: .title)
     case .inboxCleared(let count):
       try container.encode("inbox-cleared", forKey: .event)
       try container.encode(count, forKey: .count)

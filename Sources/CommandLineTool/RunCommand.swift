@@ -15,12 +15,14 @@ extension Command {
       Its exit code is COMMAND's: 128 and the signal's number where a signal ended it, 127 where there is no such program, 126
       where it cannot be started. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on. Where this program is killed, COMMAND gets
       SIGTERM. The reader is taken back when COMMAND has ended, and with it all that it has started, which could have the device
-      open; a tag that lies there is not announced again.
+      open; a tag that lies there is not announced again. A daemon that is started anew meanwhile is asked for the reader again;
+      where somebody else has it by then this program says so, and COMMAND goes on without the reader until it is free.
 
         --reader READER  a reader by its name, device or number, as tagroute status shows them
 
       Exit codes of its own, where COMMAND was not started: 64 wrong usage, 69 the daemon cannot be reached, 75 the reader is in
-      use, or there is none, 77 not allowed.
+      use, or there is none, 77 not allowed. The last two also where COMMAND has failed while a daemon that was started anew did not
+      lend it the reader.
       """,
     options: ["reader"], words: 1...4096
   ) { arguments, _ throws(Failure) in
@@ -29,24 +31,29 @@ extension Command {
     let command = ForeignCommand()
     let forwarding = Task { for await number in signals { await command.signal(number) } }
     defer { forwarding.cancel() }
-    let inhibitor = try await released(arguments)
+    let (loan, inhibitor) = try await lent(arguments)
+    let keeping = Task { await loan.keep() }
+    defer { keeping.cancel() }
     let code = try await command.run(
       program, arguments.words, environment(ProcessEnvironment.current, device: inhibitor.device ?? ""),
       holding: inhibitor.descriptor)
     // Until here, whatever happened; the pipe closes by itself where this process dies.
     withExtendedLifetime(inhibitor) {}
-    return code
+    return await loan.exitCode(of: code)
   }
 
-  private static func released(_ arguments: Arguments) async throws(Failure) -> Inhibitor {
+  private static func lent(_ arguments: Arguments) async throws(Failure) -> (ReaderLoan, Inhibitor) {
     let connection = try await Failure.connecting(to: .daemon) { () throws(BusError) in
       try await Connection.open(.system, on: EventLoop(label: "tagroute"))
     }
     var reader: ObjectPath?
-    if let text = arguments.options["reader"] { reader = try await ReaderChoice.path(of: text, connection) }
+    if let text = arguments.options["reader"] {
+      var choice = ReaderChoice(text)
+      reader = try choice.choose(among: try await ReaderChoice.readers(connection))
+    }
     do throws(BusError) {
-      return try await DaemonClient(connection).releaseReader(
-        who: "tagroute run", why: Console.forSheet(arguments.words[0]), reader: reader)
+      let loan = try ReaderLoan(connection, why: Console.forSheet(arguments.words[0]))
+      return (loan, try await loan.take(reader))
     } catch {
       throw Failure(error, from: .daemon)
     }

@@ -1,3 +1,4 @@
+import Names
 import Bus
 import EventLoop
 import TagrouteClient
@@ -7,10 +8,10 @@ extension Command {
     name: "session", usage: "session lock|unlock",
     summary: "say that the screen is locked, where the locker tells nobody",
     details: """
-      No tag is looked for from lock to unlock, also where the agent ends in between. For swaylock, hyprlock, i3lock and others that tell neither logind
-      nor the session bus; docs/scanning.md has the lines for their configuration. unlock does not open what another locker has locked. Both
-      return once the daemon knows, and fail with 75 where it could not be told within five seconds: the agent goes on trying. Fails with
-      69 where the agent does not run: then nothing is scanned for this session either.
+      No tag is looked for from lock to unlock, also where the agent ends in between. For swaylock, hyprlock, i3lock and others that
+      tell neither logind nor the session bus; tagroute(1), LOCKERS, has the lines for their configuration. unlock does not open what
+      another locker has locked. Both return once the daemon knows, and fail with 75 where it could not be told within five seconds:
+      the agent goes on trying. Fails with 69 where the agent does not run: then nothing is scanned for this session either.
       """,
     words: 1...1
   ) { arguments, console throws(Failure) in

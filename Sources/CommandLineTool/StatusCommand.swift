@@ -1,18 +1,19 @@
 import Bus
 import EventLoop
+import Names
 import TagrouteClient
 
 extension Command {
   static let status = Command(
     name: "status", usage: "status", summary: "whether tags are looked for, and if not, why",
     details: """
-      Prints whether background scanning is on, why it is suspended where it is, and the readers with their states. Fails
-      with 69 where the daemon does not run.
+      Prints whether background scanning is on, why it is suspended where it is, and the readers with their numbers and
+      states. Fails with 69 where the daemon does not run.
       """,
     words: 0...0
   ) { _, console throws(Failure) in
     let report = try await StatusReport.current(on: EventLoop(label: "tagroute"))
-    try console.answer(report, report.lines)
+    try console.answer(report, report.lines(.current))
     return 0
   }
 }
@@ -20,6 +21,8 @@ extension Command {
 /// What `status` prints; its keys are what scripts depend on.
 struct StatusReport: Encodable {
   struct Reader: Encodable {
+    /// What `--reader` takes; null where the object path of its daemon ends in none.
+    @OrNull var number: Int?
     let name: String
     let device: String
     let seat: String
@@ -31,6 +34,8 @@ struct StatusReport: Encodable {
   struct Agent: Encodable {
     let version: String
     let registered: Bool
+    /// As the daemon's.
+    let configurationError: String
   }
 
   let version: String
@@ -38,6 +43,8 @@ struct StatusReport: Encodable {
   let scanning: Bool
   let suspendReasons: [String]
   let readers: [Reader]
+  /// Empty where the configuration that was read last is in force.
+  let configurationError: String
   /// Absent in the text and null in JSON where no agent runs in this session.
   @OrNull private(set) var agent: Agent?
 
@@ -47,9 +54,15 @@ struct StatusReport: Encodable {
     scanning = daemon.scanning
     suspendReasons = daemon.suspendReasons
     readers = daemon.readers.map {
-      Reader(name: $0.name, device: $0.device, seat: $0.seat, state: $0.state, reason: $0.stateReason)
+      Reader(
+        number: ReaderChoice.number(of: $0), name: $0.name, device: $0.device, seat: $0.seat, state: $0.state,
+        reason: $0.stateReason)
     }
-    self.agent = agent.map { Agent(version: $0.version, registered: $0.registered) }
+    configurationError = daemon.configurationError
+    self.agent = agent.map {
+      Agent(
+        version: $0.version, registered: $0.registered, configurationError: $0.configurationError)
+    }
   }
 
   static func current(on loop: EventLoop) async throws(Failure) -> StatusReport {
@@ -75,19 +88,38 @@ struct StatusReport: Encodable {
     return "not scanning: " + suspendReasons.map(words).joined(separator: ", ")
   }
 
-  var lines: [String] {
+  /// What a person reads.
+  ///
+  /// - Parameter setup: how Tagroute is installed, which decides what starts it.
+  /// - Returns: the verdict, then what is wrong, the readers and the agent, a line each.
+  func lines(_ setup: Setup) -> [String] {
     var lines = [verdict(Self.words)]
+    lines += Self.refusal(configurationError)
     if readers.isEmpty { lines.append("no reader") }
     for reader in readers {
       let name = reader.name.isEmpty ? "reader" : reader.name
-      lines.append("\(name) on \(reader.seat): \(reader.state) (\(reader.device))")
+      let number = reader.number.map { "\($0): " } ?? ""
+      lines.append("\(number)\(name) on \(reader.seat): \(reader.state) (\(reader.device))")
       if !reader.reason.isEmpty { lines.append("  \(reader.reason)") }
     }
     switch agent {
-    case nil: lines.append("no agent in this session: start tagroute-agent")
-    case let agent?: lines.append("agent \(agent.version): \(agent.registered ? "registered" : "not registered")")
+    case nil: lines.append("no agent in this session: \(setup.starting(.agent).text)")
+    case let agent?:
+      lines.append("agent \(agent.version): \(agent.registered ? "registered" : "not registered")")
+      lines += Self.refusal(agent.configurationError)
+    }
+    for (program, version) in [(RunningProgram.daemon, version), (.agent, agent?.version ?? "")] {
+      // What was installed last is what a person types, so it is the running one that is to be started again.
+      if let difference = program.difference(version: version) {
+        lines.append("\(difference): \(setup.restarting(program).text)")
+      }
     }
     return lines
+  }
+
+  private static func refusal(_ error: String) -> [String] {
+    guard !error.isEmpty else { return [] }
+    return ["the former configuration is in force, for what was read last is not", "  \(error)"]
   }
 
   /// A suspend reason as a person says it; one that this version does not know, as it is.

@@ -33,7 +33,7 @@ public struct AgentConfiguration: KeyFileConfiguration {
   public init() {}
 
   static let settings: [Setting<AgentConfiguration>] = [
-    Setting("Links", "Schemes") { configuration, file throws(KeyFileError) in
+    Setting("Links", "Schemes", \.schemes) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Links", "Schemes"), let schemes = try file.strings("Links", "Schemes") else {
         return
       }
@@ -49,17 +49,17 @@ public struct AgentConfiguration: KeyFileConfiguration {
       }
       configuration.schemes = schemes
     },
-    Setting("Links", "SmartPosters") { configuration, file throws(KeyFileError) in
+    Setting("Links", "SmartPosters", \.smartPosters) { configuration, file throws(KeyFileError) in
       if let value = try file.boolean("Links", "SmartPosters") { configuration.smartPosters = value }
     },
-    Setting("Links", "Verify") { configuration, file throws(KeyFileError) in
+    Setting("Links", "Verify", \.verify) { configuration, file throws(KeyFileError) in
       let value = try file.boolean("Links", "Verify", remedy: "write on or off")
       if let value { configuration.verify = value }
     },
-    Setting("Scan", "SuspendForCamera") { configuration, file throws(KeyFileError) in
+    Setting("Scan", "SuspendForCamera", \.suspendForCamera) { configuration, file throws(KeyFileError) in
       if let value = try file.boolean("Scan", "SuspendForCamera") { configuration.suspendForCamera = value }
     },
-    Setting("Notifications", "Timeout") { configuration, file throws(KeyFileError) in
+    Setting("Notifications", "Timeout", \.notificationTimeout) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Notifications", "Timeout") else { return }
       switch entry.raw {
       case "server": configuration.notificationTimeout = .server
@@ -73,15 +73,15 @@ public struct AgentConfiguration: KeyFileConfiguration {
         configuration.notificationTimeout = .seconds(seconds)
       }
     },
-    Setting("Inbox", "Inbox") { configuration, file throws(KeyFileError) in
+    Setting("Inbox", "Inbox", \.inbox) { configuration, file throws(KeyFileError) in
       let value = try file.boolean("Inbox", "Inbox", remedy: "write on or off")
       if let value { configuration.inbox = value }
     },
-    Setting("Inbox", "RetentionDays") { configuration, file throws(KeyFileError) in
+    Setting("Inbox", "RetentionDays", \.retentionDays) { configuration, file throws(KeyFileError) in
       let value = try file.integer("Inbox", "RetentionDays", in: 1...3650, unit: "days")
       if let value { configuration.retentionDays = value }
     },
-    Setting("Inbox", "MaximumTaps") { configuration, file throws(KeyFileError) in
+    Setting("Inbox", "MaximumTaps", \.maximumTaps) { configuration, file throws(KeyFileError) in
       let value = try file.integer("Inbox", "MaximumTaps", in: 1...100_000, unit: "taps")
       if let value { configuration.maximumTaps = value }
     },
@@ -94,6 +94,9 @@ public struct AgentConfiguration: KeyFileConfiguration {
   public mutating func merge(_ file: KeyFile) throws(KeyFileError) {
     try merge(file, AgentConfiguration.settings)
   }
+
+  /// The keys whose values differ.
+  public func keys(differingFrom other: Self) -> [String] { keys(differingFrom: other, AgentConfiguration.settings) }
 
   /// Schemes that run code or reach into the user's files, whoever handles them.
   private static let neverOpened: Set<String> = ["about", "blob", "data", "file", "intent", "javascript", "vbscript"]

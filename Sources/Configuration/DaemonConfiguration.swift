@@ -50,7 +50,7 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   public init() {}
 
   static let settings: [Setting<DaemonConfiguration>] = [
-    Setting("Reader", "Devices") { configuration, file throws(KeyFileError) in
+    Setting("Reader", "Devices", \.devices) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Reader", "Devices"), let devices = try file.strings("Reader", "Devices") else {
         return
       }
@@ -65,19 +65,19 @@ public struct DaemonConfiguration: KeyFileConfiguration {
       }
       configuration.devices = devices
     },
-    Setting("Reader", "PollInterval") { configuration, file throws(KeyFileError) in
+    Setting("Reader", "PollInterval", \.pollInterval) { configuration, file throws(KeyFileError) in
       let value = try file.integer("Reader", "PollInterval", in: Names.pollIntervals, unit: "milliseconds")
       if let value { configuration.pollInterval = .milliseconds(value) }
     },
-    Setting("Reader", "IdlePollInterval") { configuration, file throws(KeyFileError) in
+    Setting("Reader", "IdlePollInterval", \.idlePollInterval) { configuration, file throws(KeyFileError) in
       let value = try file.integer("Reader", "IdlePollInterval", in: Names.pollIntervals, unit: "milliseconds")
       if let value { configuration.idlePollInterval = .milliseconds(value) }
     },
-    Setting("Reader", "SessionLimit") { configuration, file throws(KeyFileError) in
+    Setting("Reader", "SessionLimit", \.sessionLimit) { configuration, file throws(KeyFileError) in
       let value = try file.integer("Reader", "SessionLimit", in: 1...60, unit: "seconds")
       if let value { configuration.sessionLimit = .seconds(value) }
     },
-    Setting("Reader", "Technologies") { configuration, file throws(KeyFileError) in
+    Setting("Reader", "Technologies", \.technologies) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Reader", "Technologies"), let names = try file.strings("Reader", "Technologies")
       else { return }
       for name in names where !Names.technologies.contains(name) {
@@ -91,19 +91,19 @@ public struct DaemonConfiguration: KeyFileConfiguration {
       }
       configuration.technologies = chosen
     },
-    Setting("Scan", "Sessions") { configuration, file throws(KeyFileError) in
+    Setting("Scan", "Sessions", \.sessions) { configuration, file throws(KeyFileError) in
       let value = try file.choice("Scan", "Sessions", of: Sessions.allCases)
       if let value { configuration.sessions = value }
     },
-    Setting("Scan", "WhenLocked") { configuration, file throws(KeyFileError) in
+    Setting("Scan", "WhenLocked", \.whenLocked) { configuration, file throws(KeyFileError) in
       let value = try file.choice("Scan", "WhenLocked", of: WhenLocked.allCases)
       if let value { configuration.whenLocked = value }
     },
-    Setting("Scan", "LockDetection") { configuration, file throws(KeyFileError) in
+    Setting("Scan", "LockDetection", \.lockDetection) { configuration, file throws(KeyFileError) in
       let value = try file.choice("Scan", "LockDetection", of: LockDetection.allCases)
       if let value { configuration.lockDetection = value }
     },
-    Setting("Tags", "SmartPosters") { configuration, file throws(KeyFileError) in
+    Setting("Tags", "SmartPosters", \.smartPosters) { configuration, file throws(KeyFileError) in
       if let value = try file.boolean("Tags", "SmartPosters") { configuration.smartPosters = value }
     },
   ]
@@ -115,6 +115,9 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   public mutating func merge(_ file: KeyFile) throws(KeyFileError) {
     try merge(file, DaemonConfiguration.settings)
   }
+
+  /// The keys whose values differ.
+  public func keys(differingFrom other: Self) -> [String] { keys(differingFrom: other, DaemonConfiguration.settings) }
 
   /// The files that count without `--config`: the main file, and over it the drop-ins.
   public static func standardFiles() -> [String] {

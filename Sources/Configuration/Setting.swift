@@ -4,15 +4,18 @@ public import KeyFile
 struct Setting<Configuration>: Sendable {
   let group: String
   let key: String
+  /// Whether two configurations have the same value.
+  let isSame: @Sendable (Configuration, Configuration) -> Bool
   /// Puts the key's value into the configuration, and leaves it alone where the file has no such key.
   let apply: @Sendable (inout Configuration, KeyFile) throws(KeyFileError) -> Void
 
-  init(
-    _ group: String, _ key: String,
+  init<Value: Equatable & SendableMetatype>(
+    _ group: String, _ key: String, _ value: any KeyPath<Configuration, Value> & Sendable,
     _ apply: @escaping @Sendable (inout Configuration, KeyFile) throws(KeyFileError) -> Void
   ) {
     self.group = group
     self.key = key
+    isSame = { $0[keyPath: value] == $1[keyPath: value] }
     self.apply = apply
   }
 }
@@ -27,6 +30,8 @@ public protocol KeyFileConfiguration: Sendable, Hashable {
   ///
   /// - Throws: the first mistake in the file, with its line.
   mutating func merge(_ file: KeyFile) throws(KeyFileError)
+  /// The keys whose values differ, as they are written in the file, in the order of the file that is shipped.
+  func keys(differingFrom other: Self) -> [String]
 }
 
 extension KeyFileConfiguration {
@@ -56,6 +61,10 @@ extension KeyFileConfiguration {
 
   static func schema(of settings: [Setting<Self>]) -> KeyFileSchema {
     KeyFileSchema(Dictionary(grouping: settings, by: \.group).mapValues { $0.map(\.key) })
+  }
+
+  func keys(differingFrom other: Self, _ settings: [Setting<Self>]) -> [String] {
+    settings.filter { !$0.isSame(self, other) }.map(\.key)
   }
 
   mutating func merge(_ file: KeyFile, _ settings: [Setting<Self>]) throws(KeyFileError) {

@@ -3,6 +3,8 @@ struct DaemonOptions: Hashable, Sendable {
   /// What to do.
   enum Mode: Hashable, Sendable {
     case run
+    /// Read the configuration, and say what is wrong with it.
+    case check
     case showHelp
     case showVersion
   }
@@ -13,18 +15,19 @@ struct DaemonOptions: Hashable, Sendable {
   }
 
   static let usage = """
-    usage: tagrouted [--config FILE]
+    usage: tagrouted [--check] [--config FILE]
            tagrouted --help | --version
 
     The system daemon of Tagroute: finds NFC readers, decides when they look for tags, and hands each tag to the agent of
     the session on the reader's seat.
 
+      --check        read the configuration, say what is wrong with it, and end
       --config FILE  read this configuration instead of /etc/tagroute.conf and its drop-ins
       --help         show this and end
       --version      show the version and end
 
     DBUS_SYSTEM_BUS_ADDRESS names another system bus, STATE_DIRECTORY where to keep the master switch, TAGROUTE_LOG how
-    much to log (error, warning, notice, info, debug).
+    much to log (error, warning, notice, info, debug). SIGHUP has the daemon read its configuration again.
     """
 
   var mode = Mode.run
@@ -38,6 +41,7 @@ struct DaemonOptions: Hashable, Sendable {
       switch argument {
       case "--help", "-h": mode = .showHelp
       case "--version": mode = .showVersion
+      case "--check": mode = .check
       case "--config":
         guard let file = rest.popFirst(), !file.isEmpty else {
           throw Mistake(description: "--config: no file: write --config FILE")

@@ -1,4 +1,5 @@
 import Bus
+import CShims
 import Configuration
 import EventLoop
 import Glibc
@@ -27,35 +28,49 @@ public enum DaemonProgram {
     case .showVersion:
       print("tagrouted \(Names.version)")
       return 0
-    case .run: break
+    case .run, .check: break
     }
-    let configuration: DaemonConfiguration
-    do throws(KeyFileError) {
-      configuration =
-        if let file = options.configuration {
-          try DaemonConfiguration.load(only: file)
-        } else {
-          try DaemonConfiguration.load(DaemonConfiguration.standardFiles())
-        }
-    } catch {
-      complain(error.description)
+    // A reader process runs as the same user. Where the kernel has neither Landlock nor Yama it could open this one's memory otherwise.
+    _ = tagroute_set_not_dumpable()
+    // Before anything is read: who wants it read again meanwhile is not to end the daemon by that.
+    let signals = options.mode == .check ? nil : ProcessSignals([SIGTERM, SIGINT, SIGHUP])
+    let time = DaemonService.microsecondsSince1970()
+    switch read(options.configuration) {
+    case .failure(let mistake):
+      complain(mistake.description)
       return Names.ExitCode.configuration
+    case .success(let configuration):
+      guard let signals else { return 0 }
+      return await serve(configuration, readAt: time, signals) { read(options.configuration) }
     }
-    return await serve(configuration)
   }
 
-  private static func serve(_ configuration: DaemonConfiguration) async -> Int32 {
+  /// Reads the configuration.
+  ///
+  /// - Parameter file: the only file; nil for the standard ones.
+  /// - Returns: what it says, or the first mistake in it.
+  private static func read(_ file: String?) -> Result<DaemonConfiguration, KeyFileError> {
+    Result { () throws(KeyFileError) in
+      if let file { return try DaemonConfiguration.load(only: file) }
+      return try DaemonConfiguration.load(DaemonConfiguration.standardFiles())
+    }
+  }
+
+  private static func serve(
+    _ configuration: DaemonConfiguration, readAt time: UInt64, _ signals: ProcessSignals,
+    readFiles: @escaping @Sendable () -> Result<DaemonConfiguration, KeyFileError>
+  ) async -> Int32 {
     // A client that goes away while it is written to is an error of that write and no more.
     signal(SIGPIPE, SIG_IGN)
-    let signals = ProcessSignals([SIGTERM, SIGINT, SIGHUP])
     let log = Log.fromEnvironment()
     let notifier = ServiceNotifier.fromEnvironment()
     let loop = EventLoop(label: "tagrouted")
-    let service = DaemonService(configuration, log: log, notifier: notifier, loop: loop)
+    let service = DaemonService(
+      configuration, readAt: time, readFiles: readFiles, log: log, notifier: notifier, loop: loop)
     let watch = Task {
       for await number in signals {
         guard number != SIGHUP else {
-          log(.info, "SIGHUP: the configuration is read at the start only")
+          await service.reload()
           continue
         }
         exit(onceReadersHaveEnded: service, loop)

@@ -1,4 +1,5 @@
 import Bus
+import EventLoop
 import Journal
 import Names
 import Session
@@ -44,6 +45,7 @@ extension DaemonService {
         name: Names.Errors.alreadyRegistered, message: "\(other) serves \(candidates[0]) already: end it first")
     }
     apply(actions)
+    note(versionIn: call)
     showSessions(to: call.sender)
     if agentWatches[call.sender] == nil {
       agentWatches[call.sender] = Task { [weak self] in
@@ -68,9 +70,20 @@ extension DaemonService {
 
   /// The option `conditions` of a registration; nil where there is none.
   private static func conditions(in call: IncomingCall) throws(BusError) -> [String: Bool]? {
-    guard let option = call.arguments.last?.asDictionary?["conditions"] else { return nil }
+    guard let option = call.arguments.last?.asDictionary?[Names.Registration.conditions] else { return nil }
     guard let conditions = option.asBooleans else { throw .invalidArguments("conditions is no a{sb}") }
     return conditions
+  }
+
+  /// An agent of another version is served like any other: whoever has updated hears that it goes on as it was.
+  private func note(versionIn call: IncomingCall) {
+    let options = call.arguments.last?.asDictionary ?? [:]
+    let version = options[Names.Registration.version]?.asString ?? ""
+    guard let difference = RunningProgram.agent.difference(version: version) else { return }
+    let notice = difference.notice(
+      interfaceVersion: options[Names.Registration.interfaceVersion]?.asUInt32, to: .daemon,
+      hasSystemd: directories.hasSystemd)
+    log(.notice, "\(call.sender): \(notice)")
   }
 
   func reportConditions(_ call: IncomingCall) throws -> [Value] {

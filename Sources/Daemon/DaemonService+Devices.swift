@@ -56,7 +56,7 @@ extension DaemonService {
     perform(roster.handle(.failed(id, obstacle)))
     // libnfc does not tell a USB reader that is not there from one that cannot be opened; udev does.
     if case .failed = reported, state.readers[id]?.isAway == true { return .absent(reason: "it is not plugged in") }
-    return obstacle.map { .failed(reason: $0.reason) } ?? reported
+    return obstacle.map { .failed(reason: $0.reason(hasSystemd: directories.hasSystemd)) } ?? reported
   }
 
   /// What is in the way of a reader that is plugged in, where that can be seen.

@@ -10,6 +10,10 @@ struct ManagerProperties: Hashable, Sendable {
   var scanning = false
   var suspendReasons: [String] = []
   var readers: [ObjectPath] = []
+  /// What is wrong with the configuration that was read last; empty where that is in force.
+  var configurationError = ""
+  /// When the configuration that is in force was read, in microseconds since 1970.
+  var configurationTime: UInt64 = 0
 
   /// The names of those that differ from `other`.
   func differences(from other: ManagerProperties) -> [String] {
@@ -18,6 +22,8 @@ struct ManagerProperties: Hashable, Sendable {
     if scanning != other.scanning { names.append("Scanning") }
     if suspendReasons != other.suspendReasons { names.append("SuspendReasons") }
     if readers != other.readers { names.append("Readers") }
+    if configurationError != other.configurationError { names.append("ConfigurationError") }
+    if configurationTime != other.configurationTime { names.append("ConfigurationTime") }
     return names
   }
 }
@@ -26,7 +32,8 @@ extension DaemonService {
   var properties: ManagerProperties {
     ManagerProperties(
       enabled: state.isEnabled, scanning: state.isScanning, suspendReasons: state.suspendReasons,
-      readers: state.readers.sorted { $0.key < $1.key }.map(\.value.path))
+      readers: state.readers.sorted { $0.key < $1.key }.map(\.value.path),
+      configurationError: configurationError ?? "", configurationTime: configurationTime)
   }
 
   /// Tells clients what has changed since they were told last.
@@ -45,6 +52,7 @@ extension DaemonService {
       if before?.state != reader.properties.state { names.append("State") }
       if before?.stateReason != reader.properties.stateReason { names.append("StateReason") }
       if before?.seat != reader.properties.seat { names.append("Seat") }
+      if before?.technologies != reader.properties.technologies { names.append("Technologies") }
       guard before != nil, !names.isEmpty else { continue }
       Task { await connection.propertiesChanged(names, of: Names.Daemon.readerInterface, at: reader.path) }
     }
@@ -85,6 +93,7 @@ extension DaemonService {
       ],
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
+        ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
         ExportedProperty("Enabled", "b") { [weak self] in
           .boolean(await self?.properties.enabled ?? false)
         } set: { [weak self] value, call in
@@ -95,6 +104,12 @@ extension DaemonService {
           .strings(await self?.properties.suspendReasons ?? [])
         },
         ExportedProperty("Readers", "ao") { [weak self] in .objectPaths(await self?.properties.readers ?? []) },
+        ExportedProperty("ConfigurationError", "s") { [weak self] in
+          .string(await self?.properties.configurationError ?? "")
+        },
+        ExportedProperty("ConfigurationTime", "t") { [weak self] in
+          .uint64(await self?.properties.configurationTime ?? 0)
+        },
       ])
   }
 

@@ -47,7 +47,7 @@ extension DaemonService {
         property("Seat", "s") { .string($0.seat) },
         property("State", "s") { .string($0.state) },
         property("StateReason", "s") { .string($0.stateReason) },
-        property("Technologies", "as", emits: .const) { .strings($0.technologies) },
+        property("Technologies", "as") { .strings($0.technologies) },
         property("Counters", "a{st}", emits: .none) { properties in
           let counters = properties.counters
           let entries = [

@@ -1,5 +1,6 @@
 import Configuration
 import DeviceEvents
+import EventLoop
 import Glibc
 import Journal
 import ReaderLink
@@ -9,40 +10,71 @@ extension DaemonService {
   /// Starts a process for each reader that there should be, from here on.
   func startReaders(_ program: String) {
     let devices = watchDevices()
+    let isQuiet = hasRunBefore()
     roster = ReaderRoster(configured: configuration.devices, hasUdev: devices != nil, resolve: Self.resolve)
     readerProgram = program
-    if let devices { perform(roster.handle(.device(.present(devices)))) }
-    perform(roster.handle(.start))
+    if let devices { perform(roster.handle(.device(.present(devices))), quietly: isQuiet) }
+    perform(roster.handle(.start), quietly: isQuiet)
+    listReaders(quietly: isQuiet)
+  }
+
+  /// Asks libnfc for readers, where there are to be those that it finds.
+  ///
+  /// - Parameter isQuiet: as with ``perform(_:quietly:)``.
+  func listReaders(quietly isQuiet: Bool) {
+    listings += 1
     guard roster.listing != .nothing else { return }
-    let isToLook = roster.listing == .everything
+    let (number, isToLook, program) = (listings, roster.listing == .everything, readerProgram)
     Task { [weak self, loop, log] in
+      // It finds no device that one of our processes still has.
+      await self?.untilLeft()
       var found: [String] = []
       do throws(ReaderDiscovery.Failure) {
         found = try await ReaderDiscovery.devices(program: program, lookingForMore: isToLook, on: loop)
       } catch {
         log(.warning, "cannot ask libnfc for readers: \(error)")
       }
-      await self?.list(found)
+      await self?.list(found, number, quietly: isQuiet)
     }
   }
 
-  private func list(_ found: [String]) {
-    guard !isStopped else { return }
-    perform(roster.handle(.listed(found)))
+  private func list(_ found: [String], _ number: Int, quietly isQuiet: Bool) {
+    guard !isStopped, number == listings else { return }
+    perform(roster.handle(.listed(found)), quietly: isQuiet)
+  }
+
+  /// Waits for the processes that are about to end.
+  private func untilLeft() async {
+    for unit in Array(leaving.values) { await unit.process.stop() }
+  }
+
+  /// Whether this daemon takes the place of another one, whose readers these were a moment ago.
+  private func hasRunBefore() -> Bool {
+    do throws(SystemError) {
+      return try RestartMark.standard().leave()
+    } catch {
+      log(.warning, "\(error): a tag that rests on a reader over a restart is announced again")
+      return false
+    }
   }
 
   /// Carries out what the roster decides.
-  func perform(_ actions: [ReaderRoster.Action]) {
+  ///
+  /// - Parameters:
+  ///   - actions: in this order.
+  ///   - isQuiet: whether the readers that it starts may have been another process's a moment ago, which has announced what lies there. Not
+  ///     of one that is plugged in.
+  func perform(_ actions: [ReaderRoster.Action], quietly isQuiet: Bool = false) {
     for action in actions {
       switch action {
       case .show(let id, let device, let seat): show(id, device: device, seat: seat)
       case .hide(let id): hide(id)
-      case .start(let id, let device): startProcess(id, device: device)
+      case .start(let id, let device): startProcess(id, device: device, quietly: isQuiet)
       case .stop(let id): stopProcess(id)
       case .look(let id): units[id]?.process.assumeIsolated { $0.lookForDevice() }
       case .move(let id, let seat): handle(.readerMoved(id, seat: seat))
       case .away(let id, let isAway): setAway(id, isAway)
-      case .restart(let id, let device): restartProcess(id, device: device)
+      case .restart(let id, let device): restartProcess(id, device: device, quietly: isQuiet)
       case .refuse(let id, let reason):
         handle(.reader(id, .scanning(false)))
         handle(.reader(id, .state(.failed(reason: reason))))
@@ -51,7 +83,7 @@ extension DaemonService {
     }
   }
 
-  private func startProcess(_ id: Int, device: String?) {
+  private func startProcess(_ id: Int, device: String?, quietly isQuiet: Bool) {
     let process = ReaderProcess(
       .init(
         program: readerProgram, device: device, pollInterval: configuration.pollInterval,
@@ -65,6 +97,7 @@ extension DaemonService {
     let isToScan = state.readers[id]?.isToScan == true
     let isReleased = isReleased(id)
     process.assumeIsolated {
+      if isQuiet { $0.quieten() }
       // Before it can have opened anything.
       $0.lend(isReleased)
       $0.start()
@@ -84,9 +117,9 @@ extension DaemonService {
     return roster.readers[id]?.path.flatMap { inhibitors.inhibitor(releasingDeviceAt: $0) } != nil
   }
 
-  private func restartProcess(_ id: Int, device: String) {
+  private func restartProcess(_ id: Int, device: String, quietly isQuiet: Bool) {
     stopProcess(id)
-    startProcess(id, device: device)
+    startProcess(id, device: device, quietly: isQuiet)
     handle(.reader(id, .scanning(false)))
     guard state.readers[id]?.isReady == true else { return }
     handle(.reader(id, .state(.absent(reason: "another device takes its place"))))
@@ -125,7 +158,7 @@ extension DaemonService {
     // Not one that is about to leave.
     guard units[id]?.process === process else { return }
     switch event {
-    case .tag(let report): handle(.tag(id, report, id: Tap.makeID(), time: microsecondsSince1970()))
+    case .tag(let report): handle(.tag(id, report, id: Tap.makeID(), time: Self.microsecondsSince1970()))
     case .state(let reported):
       if case .ready(_, let device) = reported { perform(roster.handle(.opened(id, device: device))) }
       units[id]?.reported = reported
@@ -146,7 +179,7 @@ extension DaemonService {
     return String(validatingCString: resolved)
   }
 
-  private func microsecondsSince1970() -> UInt64 {
+  static func microsecondsSince1970() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return UInt64(clamping: time.tv_sec) &* 1_000_000 &+ UInt64(clamping: time.tv_nsec / 1000)

@@ -168,7 +168,8 @@ extension DaemonService {
     note("reader session \(id) is over: \(reason.name)")
     close(session)
     guard reason != .clientGone else { return }
-    tell(id, "Ended", [.string(reason.name), .string(session.endMessage)])
+    // It may be forgotten already, where another one of its client's has ended at the same moment.
+    tell(session, "Ended", [.string(reason.name), .string(session.endMessage)])
     changed(session, ["State", "Deadline", "EndReason"])
   }
 
@@ -184,6 +185,10 @@ extension DaemonService {
   /// To its client and nobody else.
   func tell(_ id: UInt64, _ member: String, _ arguments: [Value] = []) {
     guard let session = state.sessions.sessions[id] else { return }
+    tell(session, member, arguments)
+  }
+
+  private func tell(_ session: ReaderSession, _ member: String, _ arguments: [Value]) {
     do {
       try connection?.assumeIsolated {
         try $0.emit(
@@ -191,7 +196,7 @@ extension DaemonService {
           destination: session.client)
       }
     } catch {
-      log(.debug, "\(member) of reader session \(id) was not sent: \(error)")
+      log(.debug, "\(member) of reader session \(session.id) was not sent: \(error)")
     }
   }
 

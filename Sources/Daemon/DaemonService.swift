@@ -4,6 +4,7 @@ import DeviceEvents
 import EventLoop
 import Glibc
 import Journal
+import KeyFile
 import Names
 import ReaderLink
 import ScanGate
@@ -28,21 +29,30 @@ actor DaemonService {
   nonisolated let loop: EventLoop
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  let configuration: DaemonConfiguration
+  /// What is in force.
+  var configuration: DaemonConfiguration
+  /// Reads it anew; blocks.
+  let readFiles: @Sendable () -> Result<DaemonConfiguration, KeyFileError>
+  /// What is wrong with what was read last; nil where that is in force.
+  var configurationError: String?
+  /// When the reading of what is in force began, in microseconds since 1970.
+  var configurationTime: UInt64
+  /// None goes on before the daemon has told systemd that it is ready.
+  lazy var reloads = SharedReadings { [weak self] in await self?.readConfiguration() }
   let log: Log
   let masterSwitch = MasterSwitch.standard()
   /// How often somebody has moved it.
   var switches = 0
   /// The last time that it is stored.
   var storing: Task<Void, any Error>?
-  private let notifier: ServiceNotifier
+  let notifier: ServiceNotifier
   private let endings: AsyncStream<Ending>
   private let endingContinuation: AsyncStream<Ending>.Continuation
 
   var state: DaemonState
   var connection: Connection?
   var logins: LoginMonitor?
-  private var sleepInhibitor: SleepInhibitor?
+  var sleepInhibitor: SleepInhibitor?
   private var radioSwitches: RadioSwitchMonitor?
   var inhibitors = InhibitorList()
   var inhibitorWatches: [UInt64: DescriptorWatch] = [:]
@@ -51,9 +61,11 @@ actor DaemonService {
   var leaving: [ObjectIdentifier: ReaderUnit] = [:]
   var roster = ReaderRoster(configured: [], hasUdev: false)
   var readerProgram = ""
+  /// How often libnfc was asked for readers: what it answered to an earlier question counts no more.
+  var listings = 0
   var deviceMonitor: DeviceMonitor?
   let runtimeFiles = RuntimeFiles()
-  private let directories = SystemDirectories()
+  let directories = SystemDirectories()
   /// The tasks that follow the names of agents.
   var agentWatches: [String: Task<Void, Never>] = [:]
   /// How many registrations of a user wait for logind.
@@ -76,19 +88,33 @@ actor DaemonService {
   private var tasks: [Task<Void, Never>] = []
   private var deadlineTimer: LoopTimer?
   private var lastStatus = ""
+  /// Whether the end has been decided.
+  private(set) var isEnding = false
   private(set) var isStopped = false
 
-  init(_ configuration: DaemonConfiguration, log: Log, notifier: ServiceNotifier, loop: EventLoop) {
+  /// - Parameters:
+  ///   - configuration: what is in force at first.
+  ///   - time: when its reading began, in microseconds since 1970.
+  ///   - readFiles: reads it anew, on a thread that may block.
+  ///   - log: where it is told what happens.
+  ///   - notifier: systemd.
+  ///   - loop: what owns the daemon.
+  init(
+    _ configuration: DaemonConfiguration, readAt time: UInt64,
+    readFiles: @escaping @Sendable () -> Result<DaemonConfiguration, KeyFileError>, log: Log,
+    notifier: ServiceNotifier, loop: EventLoop
+  ) {
     self.configuration = configuration
+    configurationTime = time
+    self.readFiles = readFiles
     self.log = log
     self.notifier = notifier
     self.loop = loop
     (endings, endingContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     let stored = masterSwitch.load()
     if let problem = stored.problem { log(.warning, problem) }
-    var policy = DaemonState.Policy(configuration)
-    policy.logThreshold = log.threshold
-    state = DaemonState(policy: policy, isEnabled: stored.isEnabled)
+    state = DaemonState(
+      policy: DaemonState.Policy(configuration, logThreshold: log.threshold), isEnabled: stored.isEnabled)
   }
 
   /// Whether there are reader processes still.
@@ -115,6 +141,7 @@ actor DaemonService {
     apply([])
     notifier.ready(status: status)
     keepWatchdog()
+    await reloads.open()
   }
 
   /// Waits until the daemon is told to end or cannot go on.
@@ -124,12 +151,19 @@ actor DaemonService {
   }
 
   /// Ends the daemon, the first time it is called.
-  func end(_ ending: Ending) { endingContinuation.yield(ending) }
+  func end(_ ending: Ending) {
+    isEnding = true
+    endingContinuation.yield(ending)
+  }
 
   /// Ends the readers, so that every field is off, then leaves the bus.
   func stop() async {
-    isStopped = true
+    (isEnding, isStopped) = (true, true)
     handle(.stopping)
+    // Said now, and sent while the readers end: behind that there is no bus any more.
+    for request in Array(operations.keys) {
+      finish(request, .failed(.sessionEnded, reason: "the daemon ends: what was being written may not be whole"))
+    }
     deadlineTimer?.cancel()
     for task in tasks { task.cancel() }
     for task in agentWatches.values { task.cancel() }
@@ -142,20 +176,28 @@ actor DaemonService {
     units = [:]
     leaving = [:]
     await radioSwitches?.stop()
-    await sleepInhibitor?.stop()
-    await logins?.stop()
+    await leaveLogins()
     await connection?.close()
   }
 
-  private func followLogins(_ connection: Connection) async throws(BusError) {
+  /// Begins to follow logind.
+  func followLogins(_ connection: Connection) async throws(BusError) {
     let logins = LoginMonitor(connection)
     self.logins = logins
     sleepInhibitor = SleepInhibitor(connection) { [log] in log(.warning, $0) }
     try await logins.start()
     tasks.append(
       Task { [weak self] in
-        for await login in logins.states { await self?.follow(login) }
+        for await login in logins.states { await self?.follow(login, of: logins) }
       })
+  }
+
+  /// Follows logind no longer: the machine sleeps when it likes, and nobody's place counts.
+  func leaveLogins() async {
+    let (monitor, inhibitor) = (logins, sleepInhibitor)
+    (logins, sleepInhibitor) = (nil, nil)
+    await inhibitor?.stop()
+    await monitor?.stop()
   }
 
   private func followRadioSwitches() {
@@ -170,7 +212,8 @@ actor DaemonService {
     }
   }
 
-  private func follow(_ login: LoginState) {
+  private func follow(_ login: LoginState, of monitor: LoginMonitor) {
+    guard logins === monitor else { return }
     handle(.login(login))
     // After the readers were told: only a field that is off by now lets the machine go at once.
     sleepInhibitor?.assumeIsolated { $0.follow(login) }
@@ -237,9 +280,11 @@ actor DaemonService {
     scheduleDeadline()
   }
 
-  private var status: String {
+  /// What `systemctl status` shows.
+  var status: String {
     let reasons = state.suspendReasons
-    return reasons.isEmpty ? "scanning" : "not scanning: \(reasons.joined(separator: ", "))"
+    let scanning = reasons.isEmpty ? "scanning" : "not scanning: \(reasons.joined(separator: ", "))"
+    return configurationError.map { "\(scanning); the former configuration is in force: \($0)" } ?? scanning
   }
 
   private func scheduleDeadline() {
@@ -253,7 +298,8 @@ actor DaemonService {
 }
 
 extension DaemonState.Policy {
-  init(_ configuration: DaemonConfiguration) {
+  init(_ configuration: DaemonConfiguration, logThreshold: LogLevel) {
+    self.logThreshold = logThreshold
     servesAnySession = configuration.sessions == .any
     technologies = configuration.technologies
     sessionLimit = configuration.sessionLimit

@@ -31,6 +31,7 @@ extension DaemonState {
     let known = before?.session == agent.session ? before?.report.locked : nil
     actions += tell(agent, insteadOf: known ?? .unknown)
     actions += hearUser(agent, conditions ?? [:])
+    actions += bringTaps(to: agent.session, at: now)
     actions += open(agent.session, at: now)
     actions += perform(queue.handle(.agent(agent.session, agent), at: now))
     return (agent, actions + evaluate(at: now))
@@ -61,6 +62,15 @@ extension DaemonState {
   mutating func unregister(_ sender: String, at now: TapQueue.Instant) -> [Action] {
     guard let agent = registry.unregister(sender) else { return [] }
     return [.log(.notice, "agent \(sender) of \(agent.session) is gone")] + leave(agent, at: now)
+  }
+
+  /// Has the taps of a user wait for a session of the kind that there is now: since they were read the daemon may have begun to tell
+  /// sessions apart, or ceased to.
+  mutating func bringTaps(to session: SessionKey, at now: TapQueue.Instant) -> [Action] {
+    let others = queue.waitingSessions.filter { $0.uid == session.uid && ($0.id == nil) != (session.id == nil) }
+    return others.sorted { ($0.id ?? "") < ($1.id ?? "") }.flatMap {
+      perform(queue.handle(.renamed($0, session), at: now))
+    }
   }
 
   /// Ends what an agent did for a session.

@@ -42,7 +42,10 @@ extension DaemonState {
       var gate = reader.gate
       let before = gate.verdict
       let seat = seat(reader.properties.seat)
-      for event in [.readerReady(reader.isReady), .readerSession(sessions.isOccupied(id))] + events(for: seat) {
+      let own: [ScanGate.Event] = [
+        .policy(policy.scan), .readerReady(reader.isReady), .readerSession(sessions.isOccupied(id)),
+      ]
+      for event in own + events(for: seat) {
         _ = gate.handle(event)
       }
       readers[id]?.gate = gate

@@ -6,20 +6,24 @@ extension DaemonState {
   mutating func note(
     _ level: LogLevel, of id: Int, at now: TapQueue.Instant, _ text: (String) -> String
   ) -> [Action] {
-    // What is not written takes no room from what is.
-    guard level <= policy.logThreshold else { return [] }
-    let name = name(of: id)
-    let verdict = readers[id]?.processLines.line(at: now) ?? searchLines.line(at: now)
-    return Self.lines(level, text(name), name, verdict)
+    write(level, of: id, by: \.processLines, at: now, text)
   }
 
   /// A line about a change of a reader's state: however much its process has to say besides, these are written.
   mutating func noteChange(
     _ level: LogLevel, of id: Int, at now: TapQueue.Instant, _ text: (String) -> String
   ) -> [Action] {
+    write(level, of: id, by: \.changeLines, at: now, text)
+  }
+
+  private mutating func write(
+    _ level: LogLevel, of id: Int, by budget: WritableKeyPath<ReaderStatus, LineBudget>, at now: TapQueue.Instant,
+    _ text: (String) -> String
+  ) -> [Action] {
+    // What is not written takes no room from what is.
     guard level <= policy.logThreshold else { return [] }
     let name = name(of: id)
-    let verdict = readers[id]?.changeLines.line(at: now) ?? searchLines.line(at: now)
+    let verdict = readers[id]?[keyPath: budget].line(at: now) ?? searchLines.line(at: now)
     return Self.lines(level, text(name), name, verdict)
   }
 

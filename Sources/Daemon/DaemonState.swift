@@ -52,6 +52,8 @@ struct DaemonState: Sendable {
     case clientGone(sender: String)
     /// A reader's device is to be closed for another program, or to be opened again.
     case release(Int, Bool)
+    /// The administrator has decided otherwise.
+    case policy(Policy)
     /// The daemon ends.
     case stopping
     case tick
@@ -71,7 +73,7 @@ struct DaemonState: Sendable {
     case log(LogLevel, String)
   }
 
-  let policy: Policy
+  private(set) var policy: Policy
   private(set) var isEnabled: Bool
   var readers: [Int: ReaderStatus] = [:]
   var registry = AgentRegistry()
@@ -135,6 +137,10 @@ struct DaemonState: Sendable {
     case .firstRead(let id): actions += perform(sessions.end(id, .firstRead, at: now))
     case .clientGone(let sender): actions += perform(sessions.leave(sender, at: now))
     case .release(let id, let isReleased): actions += release(id, isReleased, at: now)
+    case .policy(let value):
+      let servedAnySession = policy.servesAnySession
+      policy = value
+      actions += adopt(value, insteadOf: servedAnySession, at: now)
     case .stopping:
       for session in sessions.open { actions += perform(sessions.end(session.id, .daemonStopping, at: now)) }
     case .tick:

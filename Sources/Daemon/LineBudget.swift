@@ -1,3 +1,5 @@
+import EventLoop
+
 /// How much may be written into the log on somebody's behalf: a process that says something ever anew must not fill the
 /// journal.
 ///
@@ -16,19 +18,13 @@ struct LineBudget: Sendable {
 
   /// Lines in a minute.
   let most: Int
-  private var count = 0
-  private var end: Instant?
+  private var lines = WindowCount(within: interval)
 
   init(most: Int) { self.most = most }
 
   /// Takes a line into account.
   mutating func line(at now: Instant) -> Verdict {
-    if end.map({ now >= $0 }) ?? true {
-      end = now + Self.interval
-      count = 0
-    }
-    guard count <= most else { return .leaveOut }
-    count += 1
-    return count <= most ? .write : .announce
+    let count = lines.next(at: now)
+    return count <= most ? .write : count == most + 1 ? .announce : .leaveOut
   }
 }

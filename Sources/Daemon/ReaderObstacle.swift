@@ -1,4 +1,5 @@
 import DeviceEvents
+import Names
 
 /// What keeps a USB reader that is plugged in from being opened, and what a person can do about it.
 enum ReaderObstacle: Hashable, Sendable {
@@ -32,26 +33,31 @@ enum ReaderObstacle: Hashable, Sendable {
     }
   }
 
-  /// Whether it is out of the way now. Where that is not seen in `device`, the reader is tried again anyway in a while.
+  /// Whether it is out of the way now, as far as `device` tells, which udev has just spoken of. Permissions are not in it, and are what
+  /// udev gives: the reader is tried.
   func isGone(from device: Device) -> Bool {
     switch self {
     case .kernelDriver(let driver): device.usb?.drivers.contains(driver) != true
     case .program: device.usb?.drivers.contains(Self.claimedByProgram) != true
-    case .permission: false
+    case .permission: true
     }
   }
 
-  /// What is in the way and what to do about it, in words that follow the reader's name.
-  var reason: String {
+  /// What is in the way and what to do about it.
+  ///
+  /// - Parameter hasSystemd: whether systemd is the system's manager.
+  /// - Returns: words that follow the reader's name.
+  func reason(hasSystemd: Bool) -> String {
     switch self {
     case .kernelDriver(let driver):
-      "it is taken by the kernel module \(driver): modprobe -r \(driver), and blacklist it in /etc/modprobe.d"
+      "it is taken by the kernel module \(driver): \(ReaderRemedy.unloading(driver)), and blacklist it in /etc/modprobe.d"
     case .program(isPCSCD: true):
-      "it is taken by another program, probably pcscd: systemctl disable --now pcscd.socket pcscd.service, or keep pcscd from this reader"
+      "it is taken by another program, probably pcscd: \(hasSystemd ? ReaderRemedy.stoppingPCSCD : "end that"), "
+        + "or keep pcscd from this reader"
     case .program(isPCSCD: false): "it is taken by another program: end that"
     case .permission(let node):
-      "no permission for \(node): a udev rule must give it to the group plugdev, as libnfc's does when it is plugged in, and "
-        + "the user that tagrouted runs as must be in that group"
+      "no permission for \(node): \(ReaderRemedy.applyingUdevRules) gives it to the group \(ReaderRemedy.owner); "
+        + "a tagrouted that runs as another user has to be in the group that libnfc's rule names, plugdev"
     }
   }
 }

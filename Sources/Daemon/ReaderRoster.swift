@@ -17,6 +17,8 @@ struct ReaderRoster: Sendable {
     case opened(Int, device: String)
     /// The process of a reader cannot open its device.
     case failed(Int, ReaderObstacle?)
+    /// The configuration names these from here on.
+    case configured([String])
   }
 
   enum Action: Hashable, Sendable {
@@ -48,7 +50,7 @@ struct ReaderRoster: Sendable {
     /// The path of the device that it is, as long as udev knows one.
     var path: String?
     /// Whether it is in the configuration, so that it stays while its device is away.
-    let stays: Bool
+    var stays: Bool
     /// Whether its process takes whatever libnfc finds first.
     let seeks: Bool
     /// Whether udev tells when its device comes or goes.
@@ -72,13 +74,14 @@ struct ReaderRoster: Sendable {
     case everything
   }
 
-  let listing: Listing
-  private(set) var readers: [Int: Reader] = [:]
-  private let configured: [String]
-  private let hasUdev: Bool
-  private let resolve: @Sendable (String) -> String?
-  private var devices: [String: Device] = [:]
-  private var next = 0
+  var listing: Listing { configured.isEmpty ? (hasUdev ? .named : .everything) : .nothing }
+  var readers: [Int: Reader] = [:]
+  private(set) var configured: [String]
+  let hasUdev: Bool
+  let resolve: @Sendable (String) -> String?
+  private(set) var devices: [String: Device] = [:]
+  /// The number of the next reader; none is given twice.
+  var next = 0
   private var isFull = false
 
   /// - Parameters:
@@ -89,7 +92,6 @@ struct ReaderRoster: Sendable {
     self.configured = configured
     self.hasUdev = hasUdev
     self.resolve = resolve
-    listing = configured.isEmpty ? (hasUdev ? .named : .everything) : .nothing
   }
 
   mutating func handle(_ event: Event) -> [Action] {
@@ -110,6 +112,7 @@ struct ReaderRoster: Sendable {
     case .failed(let id, let obstacle):
       readers[id]?.obstacle = obstacle
       return []
+    case .configured(let names): return configure(names)
     }
   }
 
@@ -187,6 +190,7 @@ struct ReaderRoster: Sendable {
   }
 
   private mutating func list(_ found: [String]) -> [Action] {
+    guard listing != .nothing else { return [] }
     // udev tells of those on USB, and of their coming and going.
     if hasUdev { return found.filter { !ReaderAddress($0).isUSB }.flatMap { add($0) } }
     let actions = LastingDevice.names(of: found).flatMap { add($0) }

@@ -20,20 +20,23 @@ struct ReaderSessionQueue: Sendable, Hashable {
     /// Its client has left the bus: nobody is told.
     case clientGone
 
-    /// As clients are told.
-    var name: String {
+    /// As clients are told; nil where there is nobody to tell.
+    var told: Names.SessionEnd? {
       switch self {
-      case .invalidated: Names.SessionEnd.invalidated
-      case .cancelled: Names.SessionEnd.cancelled
-      case .timedOut: Names.SessionEnd.timedOut
-      case .firstRead: Names.SessionEnd.firstRead
-      case .readerLost: Names.SessionEnd.readerLost
-      case .sessionInactive: Names.SessionEnd.sessionInactive
-      case .sleeping: Names.SessionEnd.sleeping
-      case .daemonStopping: Names.SessionEnd.daemonStopping
-      case .clientGone: "client-gone"
+      case .invalidated: .invalidated
+      case .cancelled: .cancelled
+      case .timedOut: .timedOut
+      case .firstRead: .firstRead
+      case .readerLost: .readerLost
+      case .sessionInactive: .sessionInactive
+      case .sleeping: .sleeping
+      case .daemonStopping: .daemonStopping
+      case .clientGone: nil
       }
     }
+
+    /// As the log has it.
+    var name: String { told?.rawValue ?? "client-gone" }
   }
 
   enum Event: Sendable, Hashable {
@@ -81,7 +84,8 @@ struct ReaderSessionQueue: Sendable, Hashable {
   /// How long a reader may be away before those that wait for it are told that it is lost.
   static let absence = Duration.seconds(10)
 
-  private let limit: Duration
+  /// How long a session may have the reader that gets it from here on.
+  var limit: Duration
   private(set) var waiting: [UInt64] = []
   private var turn = Turn.nobody
   private var isReady = false

@@ -36,7 +36,10 @@ struct ReaderSessions: Sendable {
   private(set) var sessions: [UInt64: ReaderSession] = [:]
   private var queues: [Int: ReaderSessionQueue] = [:]
   private var lastID: UInt64 = 0
-  private let timeLimit: Duration
+  /// How long a session may have the reader that gets it from here on.
+  var timeLimit: Duration {
+    didSet { for reader in queues.keys { queues[reader]?.limit = timeLimit } }
+  }
 
   /// - Parameter timeLimit: how long a session may have the reader.
   init(timeLimit: Duration = ReaderSessionQueue.limit) { self.timeLimit = timeLimit }

@@ -12,7 +12,7 @@ struct ReaderStatus: Sendable {
     var state = "absent"
     /// Why it is absent or has failed; empty otherwise.
     var stateReason = ""
-    let technologies: [String]
+    var technologies: [String]
     var counters = Counters()
   }
 

@@ -1,6 +1,5 @@
 import EventLoop
 import Glibc
-import Names
 
 /// Files by which other services of the machine say that they run.
 ///
@@ -9,7 +8,7 @@ struct RuntimeFiles: Sendable {
   private let folder: String
 
   init(folder: String? = nil) {
-    self.folder = folder ?? Names.Files.runtimeDirectory(ProcessEnvironment.current)
+    self.folder = folder ?? SystemDirectories().runtime
   }
 
   /// systemd-udevd listens at its control socket as long as it runs.

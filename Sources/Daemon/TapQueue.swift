@@ -1,6 +1,6 @@
 /// Taps on their way to the agents: kept until an agent has stored them, in order, one at a time a session.
 ///
-/// Pure. A tap belongs to one session for good; it is given to whatever agent serves that session, again and again until
+/// Pure. A tap belongs to one session for good, or to its user where sessions are not told apart; it is given to whatever agent serves that session, again and again until
 /// one has stored it, so it arrives at least once. At most 16 taps wait a session, 60 seconds each. A tap that was read
 /// behind a lock waits for the unlocking, and its seconds are counted from there.
 struct TapQueue: Sendable {
@@ -21,6 +21,8 @@ struct TapQueue: Sendable {
     case finished(id: String, sender: String, Outcome)
     /// The session has ended.
     case sessionEnded(SessionKey)
+    /// What waits for the first waits for the second from here on, which is the same user's: sessions are told apart, or not any more.
+    case renamed(SessionKey, SessionKey)
     /// A deadline has come.
     case tick
   }
@@ -108,6 +110,7 @@ struct TapQueue: Sendable {
     case .sessionEnded(let session):
       let line = lines.removeValue(forKey: session)
       actions += (line?.entries ?? []).map { .drop($0.tap, reason: "its session has ended") }
+    case .renamed(let session, let new): actions += move(session, to: new)
     case .tick: break
     }
     actions += expire(at: now)
@@ -125,8 +128,24 @@ struct TapQueue: Sendable {
     guard line.entries.count > Self.limit else { return [] }
     let oldest = line.entries.removeFirst().tap
     if line.inFlight == oldest.id { line.inFlight = nil }
-    return [.drop(oldest, reason: "\(Self.limit) newer ones wait for its agent")]
+    return [.drop(oldest, reason: Self.tooMany)]
   }
+
+  /// What an agent has been given is given again: it knows a tap by its id, and which of two lines it answers for is not asked.
+  private mutating func move(_ session: SessionKey, to new: SessionKey) -> [Action] {
+    guard session.uid == new.uid, session != new, let line = lines.removeValue(forKey: session) else { return [] }
+    if line.agent != nil { lines[session] = Line(agent: line.agent) }
+    var target = lines[new] ?? Line()
+    defer { lines[new] = target }
+    target.isOpen = target.isOpen && line.isOpen
+    target.entries += line.entries
+    let excess = target.entries.prefix(max(0, target.entries.count - Self.limit)).map(\.tap)
+    target.entries.removeFirst(excess.count)
+    if excess.contains(where: { $0.id == target.inFlight }) { target.inFlight = nil }
+    return excess.map { .drop($0, reason: Self.tooMany) }
+  }
+
+  private static let tooMany = "\(limit) newer ones wait for its agent"
 
   private mutating func setAgent(_ agent: Agent?, of session: SessionKey) {
     guard lines[session]?.agent != agent else { return }

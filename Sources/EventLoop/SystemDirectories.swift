@@ -1,7 +1,9 @@
-/// Where the kernel shows devices, their state and the processes.
+import Glibc
+
+/// Where the kernel shows devices, their state and the processes, and services of the machine that they run.
 ///
-/// A value of an environment, so that a test can say what there is: `TAGROUTE_DEV`, `TAGROUTE_SYS` and `TAGROUTE_PROC`, where they
-/// are absolute, name other folders than `/dev`, `/sys` and `/proc`.
+/// A value of an environment, so that a test can say what there is: `TAGROUTE_DEV`, `TAGROUTE_SYS`, `TAGROUTE_PROC` and
+/// `TAGROUTE_RUN`, where they are absolute, name other folders than `/dev`, `/sys`, `/proc` and `/run`.
 public struct SystemDirectories: Sendable, Hashable {
   /// Device nodes.
   public let devices: String
@@ -9,6 +11,8 @@ public struct SystemDirectories: Sendable, Hashable {
   public let kernel: String
   /// proc(5).
   public let processes: String
+  /// Files and sockets of services that run (file-hierarchy(7)).
+  public let runtime: String
 
   /// - Parameter environment: a whole environment; by default the process's own.
   public init(environment: [String: String] = ProcessEnvironment.current) {
@@ -18,5 +22,9 @@ public struct SystemDirectories: Sendable, Hashable {
     devices = folder("TAGROUTE_DEV", "/dev")
     kernel = folder("TAGROUTE_SYS", "/sys")
     processes = folder("TAGROUTE_PROC", "/proc")
+    runtime = folder("TAGROUTE_RUN", "/run")
   }
+
+  /// Whether systemd is the system's manager (sd_booted(3)): only then is there a `systemctl` that does something.
+  public var hasSystemd: Bool { access("\(runtime)/systemd/system", F_OK) == 0 }
 }

@@ -162,11 +162,14 @@ struct ChoiceFiles: Sendable, Hashable {
 
   /// Makes the files say `new` where they say `old`, and leaves all else as it is.
   ///
+  /// A new file is the user's alone, also the one that other programs may share: which apps somebody prefers for which domains is
+  /// nobody else's business, and those programs are the same user's. Who wants it otherwise changes its mode, which is kept.
+  ///
   /// - Returns: why each is as it was: where it is damaged, or cannot be written.
   func write(_ new: HandlerChoices, over old: HandlerChoices) -> (intents: KeyFileError?, handlers: KeyFileError?) {
     (
-      edit(intents, mode: 0o666) { preferenceEdits(new, over: old, in: $0) },
-      edit(handlers, mode: 0o600) { handlerEdits(new, over: old, in: $0) }
+      edit(intents) { preferenceEdits(new, over: old, in: $0) },
+      edit(handlers) { handlerEdits(new, over: old, in: $0) }
     )
   }
 
@@ -181,10 +184,10 @@ struct ChoiceFiles: Sendable, Hashable {
     return nil
   }
 
-  private func edit(_ path: String, mode: UInt32, _ edits: (KeyFile) -> [KeyFileEdit]) -> KeyFileError? {
+  private func edit(_ path: String, _ edits: (KeyFile) -> [KeyFileEdit]) -> KeyFileError? {
     guard !edits(.empty).isEmpty else { return nil }
     do throws(KeyFileError) {
-      try KeyFile.edit(path, mode: mode, edits)
+      try KeyFile.edit(path, mode: 0o600, edits)
       return nil
     } catch {
       return error

@@ -35,6 +35,12 @@ struct CommandLineTemplate: Sendable, Hashable {
   /// with nothing where there are none.
   var takesLink: Bool { arguments.joined().contains { [.code("u"), .code("U")].contains($0) } }
 
+  /// The program, by its name or its path.
+  var program: String? {
+    guard case .text(let program)? = arguments.first?.first else { return nil }
+    return program
+  }
+
   /// The argument vector.
   ///
   /// `%f` and `%F` are local files, which a tag's link never is: they become nothing, as do the deprecated codes.

@@ -16,7 +16,7 @@ public actor HandlerRegistry {
   public private(set) var problems: [HandlerProblem] = []
 
   private let directories: DataDirectories
-  private let schemes: [String]
+  private var schemes: [String]
   private let environment: [String: String]
   private let ownership: FileOwnership
   private let defaultApplication: DefaultApplications.Lookup
@@ -84,6 +84,15 @@ public actor HandlerRegistry {
     }
     loading = task
     await task.value
+  }
+
+  /// Asks for the default applications of other schemes from here on, and reads the directories again where they are others.
+  ///
+  /// - Parameter schemes: lower-case.
+  public func setSchemes(_ schemes: Set<String>) async {
+    guard schemes.sorted() != self.schemes else { return }
+    self.schemes = schemes.sorted()
+    await reload()
   }
 
   /// An element after each change of `registry` or `problems`; changes that nobody waited for are one.

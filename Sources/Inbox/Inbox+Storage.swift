@@ -21,7 +21,7 @@ extension Inbox {
     if let file, takeLock(of: file) {
       opened = try file.open(at: now(), maximumPages: maximumPages, report: report)
     } else {
-      opened = try TapStore(path: ":memory:")
+      opened = try openMemory()
       removeFormer()
       for place in placesOfFormer() { try opened.putOther(at: place) }
     }
@@ -63,7 +63,7 @@ extension Inbox {
       }
     }
     report("the inbox \(file.path) cannot be written (\(error.message)): taps are kept in memory until it can")
-    let memory = try TapStore(path: ":memory:")
+    let memory = try openMemory()
     try unfinished?.put(into: memory)
     store = memory
     isDegraded = true
@@ -72,7 +72,7 @@ extension Inbox {
   }
 
   /// - Returns: nil where it cannot be read.
-  private func unfinished(in store: TapStore) -> Unfinished? {
+  func unfinished(in store: TapStore) -> Unfinished? {
     guard let ids = try? store.unfinished(), let places = try? store.otherPlaces() else { return nil }
     return Unfinished(taps: ids.compactMap { try? store.tap($0) }, otherPlaces: places)
   }
@@ -183,7 +183,7 @@ extension Inbox {
 }
 
 /// What is carried over from a store that cannot be used any longer.
-private struct Unfinished {
+struct Unfinished {
   /// Those that are not over, the oldest first.
   let taps: [StoredTap]
   /// The notifications that show no tap.

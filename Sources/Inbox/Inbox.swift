@@ -24,16 +24,36 @@ public actor Inbox {
     case memoryWhileOpen(directory: String? = nil, name: String = "")
   }
 
+  /// What a location means.
+  struct Place: Hashable {
+    var file: InboxFile?
+    /// Where taps were kept before they were not to be kept any more.
+    var former: InboxFile?
+    let keepsFinished: Bool
+
+    init(_ location: Location) {
+      switch location {
+      case .file(let directory, let name):
+        (file, keepsFinished) = (InboxFile(directory: directory, name: name), true)
+      case .memory: keepsFinished = true
+      case .memoryWhileOpen(let directory, let name):
+        (former, keepsFinished) = (directory.map { InboxFile(directory: $0, name: name) }, false)
+      }
+    }
+  }
+
   private let loop: EventLoop
-  let file: InboxFile?
-  /// Where taps were kept before they were not to be kept any more.
-  let former: InboxFile?
-  let keepsFinished: Bool
-  let retention: Retention
+  var place: Place
+  var file: InboxFile? { place.file }
+  var former: InboxFile? { place.former }
+  var keepsFinished: Bool { place.keepsFinished }
+  var retention: Retention
   let now: @Sendable () -> Timestamp
   let notice: @Sendable (String) -> Void
   let report: @Sendable (String) -> Void
   let maximumPages: Int
+  /// Makes the store of an inbox that keeps nothing in a file.
+  let openMemory: @Sendable () throws(SQLiteError) -> TapStore
   var store: TapStore?
   /// Whether `store` is in memory though there is a file to go back to.
   var isDegraded = false
@@ -44,7 +64,7 @@ public actor Inbox {
   /// Whether the file may hold what an earlier run has left, and nobody has heard of it yet.
   var owesResumption = false
   /// Whether something was removed that can still be read in the file.
-  private var owesCompaction = false
+  var owesCompaction = false
   /// Held while the file is open.
   var lock: InboxLock?
   /// Whether ``former`` is known to be gone.
@@ -76,22 +96,19 @@ public actor Inbox {
 
   init(
     _ location: Location, retention: Retention, maximumPages: Int, now: @escaping @Sendable () -> Timestamp,
-    notice: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void
+    notice: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void,
+    openMemory: @escaping @Sendable () throws(SQLiteError) -> TapStore = { () throws(SQLiteError) in
+      try TapStore(path: ":memory:")
+    }
   ) {
     loop = EventLoop(label: "inbox")
-    switch location {
-    case .file(let directory, let name):
-      (file, former, keepsFinished) = (InboxFile(directory: directory, name: name), nil, true)
-    case .memory: (file, former, keepsFinished) = (nil, nil, true)
-    case .memoryWhileOpen(let directory, let name):
-      (file, keepsFinished) = (nil, false)
-      former = directory.map { InboxFile(directory: $0, name: name) }
-    }
+    place = Place(location)
     self.retention = retention
     self.maximumPages = maximumPages
     self.now = now
     self.notice = notice
     self.report = report
+    self.openMemory = openMemory
   }
 
   /// Stores a tap in the state ``TapState/received``, unless its id is known, and makes room for it.
@@ -248,39 +265,6 @@ public actor Inbox {
       waiting: waiting, expired: overdue + older, places: try store.places(), otherPlaces: try store.otherPlaces())
   }
 
-  /// Applies the retention.
-  ///
-  /// - Returns: the ids of taps that were waiting and are now ``TapState/expired``.
-  /// - Throws: ``InboxError/Code/storage``.
-  public func prune() throws(InboxError) -> [String] {
-    removeFormer()
-    let time = now()
-    let expired = try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in try retain(in: store, at: time) }
-    }
-    for id in expired { finished.insert(id) }
-    // Where another process has the file, they are its to remove.
-    if !isDegraded { file?.removeAside(before: time.before(days: retention.days)) }
-    if owesCompaction { compact() }
-    return expired
-  }
-
-  /// Overwrites what was removed in the file, and makes that shorter where it is mostly empty. Where the disk is too full for that,
-  /// it is done by what comes next.
-  public func compact() {
-    guard let store else { return }
-    owesCompaction = (try? store.compact()) == nil
-  }
-
-  private func retain(in store: TapStore, at time: Timestamp) throws(SQLiteError) -> [String] {
-    let limit = time.before(days: retention.days)
-    let maximum = retention.maximumTaps
-    if try store.remove(before: limit, keeping: maximum) > 0 { owesCompaction = true }
-    let overdue = try store.overdue(before: limit, excess: try store.count() - maximum)
-    for id in overdue { try end(id, because: .overdue, in: store, at: time) }
-    return overdue
-  }
-
   private func record(_ tap: Tap, as state: TapState, reason: TapReason) throws(InboxError) -> Reception {
     guard !finished.contains(tap.id) else { return .known }
     guard keepsFinished || state.isOpen else {
@@ -306,15 +290,5 @@ public actor Inbox {
     for id in reception.expired { finished.insert(id) }
     if !state.isOpen { finished.insert(tap.id) }
     return reception
-  }
-
-  /// Ends the time of a tap that waits. Why one has failed is worth more than what has ended its time.
-  func end(
-    _ id: String, because code: TapReason.Code, in store: TapStore, at time: Timestamp
-  ) throws(SQLiteError) {
-    guard keepsFinished else { return try store.remove(id) }
-    guard let stored = try store.tap(id) else { return }
-    let reason = stored.state == .failed ? stored.reason : TapReason(code)
-    _ = try store.update(id, from: stored.state, to: .expired, reason: reason, at: time)
   }
 }

@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 
 /// Where the database lies, and what is done before SQLite sees it.
-struct InboxFile {
+struct InboxFile: Hashable {
   /// A directory that is the inbox's own.
   let directory: String
   /// The database's name in it.

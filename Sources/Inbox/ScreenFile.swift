@@ -81,7 +81,7 @@ extension Inbox {
   }
 
   /// Has the next run know where notifications are.
-  func keepingPlaces<Result>(_ result: Result) -> Result {
+  @discardableResult func keepingPlaces<Result>(_ result: Result) -> Result {
     guard let former, lock != nil, let store, let taps = try? store.places(), let others = try? store.otherPlaces()
     else { return result }
     let places = Set(taps.values).union(others)

@@ -28,8 +28,16 @@ public struct ServiceNotifier: Sendable {
     self.watchdogInterval = watchdogInterval
   }
 
-  /// Start-up is complete.
+  /// Start-up is complete, or a reading of the configuration is.
   public func ready(status: String) { send("READY=1\nSTATUS=\(oneLine(status))") }
+
+  /// The configuration is being read again, until ``ready(status:)``. systemd 253 and later, with `Type=notify-reload`, want to know when
+  /// that began (sd_notify(3), `MONOTONIC_USEC`).
+  public func reloading() {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    send("RELOADING=1\nMONOTONIC_USEC=\(Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)")
+  }
 
   /// What `systemctl status` shows.
   public func status(_ text: String) { send("STATUS=\(oneLine(text))") }

@@ -5,6 +5,22 @@ public enum Names {
   /// The version of every program, ``major.minor.patch``.
   public static let version = "0.1.0"
 
+  /// The version of all D-Bus interfaces together, which both bus names tell as `InterfaceVersion`.
+  ///
+  /// It is raised by one for whatever is added between two releases. Nothing is ever changed or taken away:
+  /// `Config/dbus/released` holds what each version has, and `Packaging/check-interfaces` compares.
+  public static let interfaceVersion: UInt32 = 1
+
+  /// What an agent says of itself when it registers: keys of the options of `RegisterAgent`.
+  public enum Registration {
+    /// What the session is like (`a{sb}`), as for `ReportConditions`.
+    public static let conditions = "conditions"
+    /// The agent's version (`s`).
+    public static let version = "version"
+    /// The version of the interfaces that it knows (`u`).
+    public static let interfaceVersion = "interface-version"
+  }
+
   /// The daemon, on the system bus.
   public enum Daemon {
     /// The well-known name the daemon owns.
@@ -42,23 +58,23 @@ public enum Names {
   }
 
   /// Why a reader session is over: the words of the signal `Ended` and of the property `EndReason`.
-  public enum SessionEnd {
+  public enum SessionEnd: String, Sendable, CaseIterable {
     /// Its client has called `Invalidate`.
-    public static let invalidated = "invalidated"
+    case invalidated = "invalidated"
     /// The person at the machine does not want it.
-    public static let cancelled = "cancelled"
+    case cancelled = "cancelled"
     /// Its time was up.
-    public static let timedOut = "timed-out"
+    case timedOut = "timed-out"
     /// It was to end after the first message, and that was read.
-    public static let firstRead = "first-read"
+    case firstRead = "first-read"
     /// The reader is gone, has failed, or was given to another program.
-    public static let readerLost = "reader-lost"
+    case readerLost = "reader-lost"
     /// The client's user is no longer the one at the machine, or the session is locked.
-    public static let sessionInactive = "session-inactive"
+    case sessionInactive = "session-inactive"
     /// The machine goes to sleep.
-    public static let sleeping = "sleeping"
+    case sleeping = "sleeping"
     /// The daemon is ending.
-    public static let daemonStopping = "daemon-stopping"
+    case daemonStopping = "daemon-stopping"
   }
 
   /// The per-user agent, on the session bus.
@@ -103,6 +119,8 @@ public enum Names {
     public static let notASession = prefix + "NotASession"
     /// An argument is out of its range; the message names it.
     public static let invalidArgument = prefix + "InvalidArgument"
+    /// The configuration has a mistake, which the message names; the former one stays in force.
+    public static let invalidConfiguration = prefix + "InvalidConfiguration"
     /// A limit a caller or a user is reached; the message names it.
     public static let tooMany = prefix + "TooMany"
     /// No tap has this id.
@@ -164,13 +182,6 @@ public enum Names {
     public static let daemonConfiguration = "/etc/tagroute.conf"
     /// Drop-in directories, in the order of their precedence, the last one wins.
     public static let daemonDropIns = ["/usr/lib/tagroute.conf.d", "/run/tagroute.conf.d", "/etc/tagroute.conf.d"]
-    /// Where services of the machine show that they run.
-    ///
-    /// - Parameter environment: `TAGROUTE_RUN` names another place, for tests.
-    /// - Returns: a directory.
-    public static func runtimeDirectory(_ environment: [String: String]) -> String {
-      environment["TAGROUTE_RUN"] ?? "/run"
-    }
     /// What the daemon keeps over a restart.
     public static let daemonState = "/var/lib/tagroute"
     /// Where programs live that no person starts.

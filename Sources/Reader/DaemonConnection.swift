@@ -21,6 +21,8 @@ final class DaemonConnection {
   private(set) var isShuttingDown = false
   /// Whether the device has come or gone as far as the daemon knows, until somebody has looked.
   private var isToLookForDevice = false
+  /// What the daemon wants looked for from here on, until somebody takes it.
+  private var polling: ReaderPolling?
   /// Tags that the daemon wants left alone, until somebody takes them.
   private var avoided: [AvoidedTag] = []
 
@@ -71,6 +73,11 @@ final class DaemonConnection {
     return avoided
   }
 
+  func takePolling() -> ReaderPolling? {
+    defer { polling = nil }
+    return polling
+  }
+
   /// Says that what was read before each order to stop has been said.
   func answerStops() throws(ReaderLinkError) {
     while stops > 0 {
@@ -94,6 +101,7 @@ final class DaemonConnection {
         if !on { stops += 1 }
       case .lookForDevice: isToLookForDevice = true
       case .avoid(let tag): avoided.append(tag)
+      case .configure(let polling): self.polling = polling
       case .shutDown: isShuttingDown = true
       case .beginSession, .endSession, .restartPolling, .perform, .lend: orders.take(command)
       }

@@ -26,6 +26,11 @@ struct DeviceSearch {
   }
 
   private static func check(_ configured: String) -> Result<String, Obstacle> {
+    let driver = configured.prefix { $0 != ":" }
+    guard driver != "pcsc" && driver != "acr122_pcsc" else {
+      let why = "the driver \(driver) goes through pcscd, to which a reader process may not speak"
+      return .failure(Obstacle(state: .failed(reason: "\(why); end pcscd, and name the reader by acr122_usb, say")))
+    }
     // Asked of the file system first: libnfc says only that it could not.
     guard let path = path(of: configured) else { return .success(configured) }
     guard access(path, F_OK) == 0 else {

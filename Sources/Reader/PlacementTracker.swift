@@ -5,30 +5,6 @@ import Tags
 ///
 /// A stay outlasts everything that only concerns us: a pause in scanning, a field that was off, a look that missed the tag.
 struct PlacementTracker {
-  /// What has come of a look.
-  enum Outcome: Hashable {
-    /// A tag has come: read it, and say what it holds.
-    case arrived(UInt64, TagActivation)
-    /// A tag has come that may be the one of `resting`, which has an identifier of its own making: compare what they hold.
-    case uncertain(UInt64, resting: UInt64, TagActivation)
-    /// The tag of this number is away.
-    case left(UInt64)
-    /// A tag that is to be left alone is there.
-    case avoided(uid: [UInt8])
-    /// A tag of a kind that is not wanted is there.
-    case unwanted(TagActivation)
-    /// A tag that was to be left alone is away.
-    case forgotten(uid: [UInt8])
-
-    /// Whether a tag has to be read for it.
-    var isToBeRead: Bool {
-      switch self {
-      case .arrived, .uncertain: true
-      case .left, .avoided, .unwanted, .forgotten: false
-      }
-    }
-  }
-
   /// A tag that counts as there.
   struct Resting {
     fileprivate(set) var tag: TagActivation
@@ -62,16 +38,14 @@ struct PlacementTracker {
 
   /// Looks without a tag until it counts as away: one may miss it.
   static let missesUntilAway = 2
-  /// How often in a row the device may fail while a tag is read, or the tag be lost, until that counts as what came of the tag.
-  static let mostInterruptions = 3
   /// Tags that are known at a time.
   static let most = ReaderLimits.tags
 
   /// The tags that count as there.
   private(set) var resting: [Resting] = []
 
-  private let modulations: Set<Modulation>
-  private let isWanted: (TagType) -> Bool
+  private var modulations: Set<Modulation>
+  private var isWanted: (TagType) -> Bool
   /// What the last tag that was announced got; each gets one more.
   private(set) var lastNumber: UInt64
   /// How many more looks announce nothing of what they find, since another program or a reader session had the reader: what lies there
@@ -80,8 +54,7 @@ struct PlacementTracker {
   /// How many more looks may find a tag that has come and was not announced, since we stopped or the device failed.
   private var unannounced = RemainingLooks()
   private var avoided: [Avoided] = []
-  /// Tags with which the device failed, or that were lost, how often in a row, and looks for them since.
-  private var interruptions: [(tag: TagActivation, count: Int, misses: Int)] = []
+  private var interrupted = InterruptedTags()
 
   /// - Parameters:
   ///   - modulations: what is looked for.
@@ -158,7 +131,7 @@ struct PlacementTracker {
     let gone = resting.filter { $0.misses >= Self.missesUntilAway }
     resting.removeAll { $0.misses >= Self.missesUntilAway }
     outcomes = gone.compactMap { $0.number.map { .left($0) } } + outcomes
-    noteInterruptions(modulation, tags)
+    interrupted.looked(for: modulation, found: tags)
     return outcomes + forget(gone.compactMap(\.avoidedUID)) + forget(after: modulation)
   }
 
@@ -219,7 +192,7 @@ struct PlacementTracker {
   ///   - tag: what it says of itself since it was selected last.
   ///   - content: what it holds.
   mutating func examined(_ number: UInt64, _ tag: TagActivation, _ content: TagReport.Content) {
-    forgetInterruptions(of: tag)
+    interrupted.forget(tag)
     guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
     resting[index].tag = tag
     if resting[index].tag.mayChangeIdentifier { resting[index].content = content }
@@ -236,7 +209,7 @@ struct PlacementTracker {
   mutating func compared(_ number: UInt64, with old: UInt64, _ tag: TagActivation, _ content: TagReport.Content) -> Bool
   {
     guard let index = resting.firstIndex(where: { $0.number == old }) else { return false }
-    forgetInterruptions(of: tag)
+    interrupted.forget(tag)
     let isSame = resting[index].content == content
     resting[index] = Resting(tag: tag, number: isSame ? old : number, content: content)
     return isSame
@@ -249,7 +222,7 @@ struct PlacementTracker {
   /// - Returns: whether it has, and the tag counts as read.
   mutating func interrupted(_ number: UInt64) -> Bool {
     guard let tag = resting.first(where: { $0.number == number })?.tag else { return false }
-    if isTooMuch(tag) { return true }
+    if interrupted.isTooOften(tag) { return true }
     unread(number)
     return false
   }
@@ -262,33 +235,12 @@ struct PlacementTracker {
   ///   - tag: what it says of itself.
   /// - Returns: whether it has, and the tag counts as another one that was read.
   mutating func interrupted(_ number: UInt64, with old: UInt64, _ tag: TagActivation) -> Bool {
-    guard let index = resting.firstIndex(where: { $0.number == old }), isTooMuch(tag) else {
+    guard let index = resting.firstIndex(where: { $0.number == old }), interrupted.isTooOften(tag) else {
       unread(tag)
       return false
     }
     resting[index] = Resting(tag: tag, number: number)
     return true
-  }
-
-  /// Counts a failure with this tag.
-  private mutating func isTooMuch(_ tag: TagActivation) -> Bool {
-    let count = 1 + (interruptions.first { $0.tag.isSamePlacement(as: tag) }?.count ?? 0)
-    forgetInterruptions(of: tag)
-    guard count < Self.mostInterruptions else { return true }
-    interruptions = interruptions.suffix(Self.most - 1) + [(tag, count, 0)]
-    return false
-  }
-
-  private mutating func forgetInterruptions(of tag: TagActivation) {
-    interruptions.removeAll { $0.tag.isSamePlacement(as: tag) }
-  }
-
-  private mutating func noteInterruptions(_ modulation: Modulation, _ tags: [TagActivation]) {
-    for index in interruptions.indices where interruptions[index].tag.modulation == modulation {
-      let isThere = tags.contains { $0.isSamePlacement(as: interruptions[index].tag) }
-      interruptions[index].misses = isThere ? 0 : interruptions[index].misses + 1
-    }
-    interruptions.removeAll { $0.misses >= Self.missesUntilAway }
   }
 
   // MARK: After somebody else
@@ -327,6 +279,29 @@ struct PlacementTracker {
     let forgotten = [old?.avoidedUID].compactMap { $0 }.filter { $0 != new.avoidedUID }
     let left = [old?.number].compactMap { $0 }.map { Outcome.left($0) }
     return left + forget(forgotten)
+  }
+
+  /// Other technologies are looked for from here on. What can be found only from here on counts as announced where it lies there
+  /// already; what is not looked for any more counts as away, and what rests besides stays what it is, also where it is read now.
+  ///
+  /// - Parameters:
+  ///   - modulations: what is looked for.
+  ///   - isWanted: whether tags of a kind are to be read.
+  /// - Returns: which stays are over.
+  mutating func look(for modulations: Set<Modulation>, isWanted: @escaping (TagType) -> Bool) -> [Outcome] {
+    let leftOut = self.modulations.subtracting(modulations)
+    let added = modulations.subtracting(self.modulations)
+    (self.modulations, self.isWanted) = (modulations, isWanted)
+    let gone = resting.filter { leftOut.contains($0.tag.modulation) }
+    resting.removeAll { leftOut.contains($0.tag.modulation) }
+    interrupted.leaveOut(leftOut)
+    quiet.leaveOut(leftOut)
+    unannounced.leaveOut(leftOut)
+    for index in avoided.indices where !isShown(avoided[index]) { avoided[index].looks.leaveOut(leftOut) }
+    quiet.begin(added)
+    let left = gone.compactMap { $0.number.map { Outcome.left($0) } }
+    let forgotten = forget(gone.compactMap(\.avoidedUID))
+    return left + forgotten + forget(avoided.filter { !isShown($0) && $0.looks.areOver }.map(\.tag.uid))
   }
 
   /// The reader is gone, and whatever was on it.

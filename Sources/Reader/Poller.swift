@@ -5,12 +5,16 @@ import Tags
 /// The life of a reader: finds its device, looks for tags while it may, reads each one once, and notices that it is away; or does the
 /// same for a reader session, with what its client wants to be done with a tag instead of reading.
 ///
-/// Here is what becomes of the device; looking for tags, watching those that rest, reading them and sessions have files of their own.
+/// Here is what is done next; what becomes of the device, looking for tags, watching those that rest, reading them and sessions have files
+/// of their own.
 final class Poller {
-  let options: ReaderOptions
+  private(set) var options: ReaderOptions
   let daemon: DaemonConnection
-  private let context: OpaquePointer
-  private var schedule: OpeningSchedule
+  let context: OpaquePointer
+  let confinement: Confinement
+  /// Another process is to take over, which may open the device that has come.
+  var isOver = false
+  var schedule: OpeningSchedule
 
   /// What is looked for, and what is there: in a session, what concerns that.
   var tracker: PlacementTracker
@@ -20,11 +24,11 @@ final class Poller {
   /// The session that is under way.
   var session: TagSession?
   /// The device is closed for another program, and the daemon knows.
-  private var isLent = false
+  var isLent = false
 
-  private(set) var device: Device?
-  private var last = LastDevice()
-  private var openedAt = SuspendingClock.now
+  var device: Device?
+  var last = LastDevice()
+  var openedAt = SuspendingClock.now
   var isScanning = false
   /// The field is off, and the daemon knows.
   var isAtRest = false
@@ -38,17 +42,16 @@ final class Poller {
   /// How often the device had switched the field off at the last look.
   var timesOff = 0
 
-  init(options: ReaderOptions, link: consuming DaemonLink, context: OpaquePointer) {
+  init(options: ReaderOptions, link: consuming DaemonLink, context: OpaquePointer, confinement: Confinement) {
+    self.confinement = confinement
     self.options = options
     daemon = DaemonConnection(link, ReaderTiming(device: options.device))
     self.context = context
     schedule = OpeningSchedule(isFollowed: options.isFollowed)
     let technologies = options.technologies
     tracker = PlacementTracker(technologies.modulations) { technologies.contains($0) }
-    plan = PollPlan(
-      technologies.modulations, interval: options.pollInterval, idleInterval: options.idlePollInterval)
-    presence = PresencePlan(
-      plan.modulations, pollInterval: options.pollInterval, idleInterval: options.idlePollInterval)
+    plan = PollPlan(options)
+    presence = PresencePlan(plan, options)
   }
 
   /// What was looked for, and what was there, before a session began.
@@ -63,9 +66,11 @@ final class Poller {
   /// - Throws: `ReaderLinkError` where the daemon is gone.
   func run() throws(ReaderLinkError) {
     defer { finish() }
+    try daemon.report(.log(.debug, confinement.summary))
+    if let gap = confinement.gap { try daemon.report(.log(.notice, "not wholly confined: \(gap)")) }
     // What the daemon has said before we started comes first: which tags to leave alone, above all.
     try daemon.sleep(.zero)
-    while !daemon.isShuttingDown {
+    while !daemon.isShuttingDown && !isOver {
       do throws(Interruption) {
         try serve()
       } catch {
@@ -81,6 +86,7 @@ final class Poller {
   private func serve() throws(Interruption) {
     for tag in daemon.takeAvoided() { avoid(tag) }
     if let session, try isOver(session) { try end(session) }
+    if session == nil, let polling = daemon.takePolling() { try configure(polling) }
     for number in daemon.orders.takeEndings() { try report(.sessionEnded(number)) }
     // Between two steps nothing is being read. Where the field is ours to switch off, that comes first.
     if device == nil || isAtRest || daemon.orders.session != nil || daemon.orders.wantsLoan { try answerStops() }
@@ -118,129 +124,6 @@ final class Poller {
     device = nil
   }
 
-  // MARK: The device
-
-  private func find() throws(Interruption) {
-    let isInDoubt = last.leftOn != nil
-    switch schedule.step(wantsScanning: daemon.wantsScanning, isFieldInDoubt: isInDoubt, at: .now) {
-    case .open: try open()
-    case .wait(let duration):
-      try pause(duration)
-    case .sleep:
-      try asking { () throws(ReaderLinkError) in
-        try daemon.promiseNothing()
-        try daemon.sleep(nil)
-      }
-    }
-  }
-
-  private func open() throws(Interruption) {
-    daemon.timing = ReaderTiming(device: options.device)
-    try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.opening) }
-    let state: ReaderState
-    switch DeviceSearch(configured: options.device, known: last.known).candidate(context) {
-    case .failure(let obstacle):
-      state = obstacle.state
-      schedule.failed(nil, isAbsent: state.isAbsent, at: .now)
-    case .success(let connectionString):
-      switch Self.open(connectionString, context) {
-      case .failure(let failure):
-        schedule.failed(connectionString, at: .now)
-        if failure.isFieldInDoubt { last.failed(fieldOf: connectionString) }
-        let doubt = last.leftOn == nil ? "" : "; until it answers, its field may be on"
-        state = .failed(reason: failure.reason + schedule.advice(on: connectionString) + doubt)
-      case .success(let device):
-        self.device = device
-        let isAnother = last.open(connectionString)
-        // Opening it has reset it: whatever was before, its field is off.
-        try report(.scanning(false))
-        daemon.timing = ReaderTiming(device: connectionString)
-        device.beforeCommand = { [daemon] in try? daemon.beat() }
-        openedAt = .now
-        timesOff = -1
-        isAtRest = false
-        try report(.state(.ready(name: device.name, device: device.connectionString)))
-        if isAnother { try changed() }
-        return
-      }
-    }
-    if state.isAbsent {
-      last.areAway()
-      try report(.scanning(false))
-    }
-    try report(.state(state))
-    // A device that does not answer took no tag along, however long that lasts; one that is away did.
-    if state.isAbsent { try handle(tracker.readerLeft()) }
-  }
-
-  /// Another device than before is open: what lay on that one does not lie on this one.
-  private func changed() throws(Interruption) {
-    if let leftOn = last.leftOn {
-      try report(.log(.warning, "\(leftOn) failed before; until it is unplugged, its field may be on"))
-    }
-    try handle(tracker.readerLeft())
-  }
-
-  private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<Device, Device.Failure> {
-    Result { () throws(Device.Failure) in try Device.open(connectionString, context) }
-  }
-
-  private func lose(_ failure: Device.Failure) throws(ReaderLinkError) {
-    counters.chipCommands += device?.commands ?? 0
-    // Closing waits for a chip that is silent.
-    try daemon.promise(daemon.timing.closing)
-    let connectionString = device?.connectionString
-    if device?.isFieldOn == true { last.failed(fieldOf: connectionString) }
-    device = nil
-    selected = nil
-    mayListen = false
-    daemon.allow(.zero)
-    daemon.orders.drop()
-    try daemon.report(.log(.warning, failure.reason))
-    // Nobody says that the field is off before the device is open again, or away.
-    isScanning = false
-    try daemon.report(.state(.failed(reason: failure.reason)))
-    schedule.lost(connectionString, openedAt: openedAt, at: .now)
-    for outcome in dropSession() { if let message = Self.message(of: outcome) { try daemon.report(message) } }
-  }
-
-  // MARK: Lending
-
-  /// Closes the device for another program, and sleeps.
-  private func lend() throws(Interruption) {
-    if device != nil {
-      if let device {
-        try letGo(device)
-        try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
-      }
-      try reportCounters()
-      counters.chipCommands += device?.commands ?? 0
-      try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.closing) }
-      device = nil
-      try report(.scanning(false))
-    }
-    (isScanning, isAtRest, isLent) = (false, false, true)
-    daemon.forgetState()
-    if daemon.orders.isLoanUnanswered {
-      daemon.orders.loanIsAnswered()
-      try report(.lent(true))
-    }
-    _ = daemon.takeLookForDevice()
-    try asking { () throws(ReaderLinkError) in
-      try daemon.promiseNothing()
-      try daemon.sleep(nil)
-    }
-  }
-
-  /// The device is ours again, and what lies on the reader was laid down for somebody else.
-  private func takeBack() throws(Interruption) {
-    daemon.orders.loanIsAnswered()
-    isLent = false
-    tracker.quieten()
-    schedule.hurry()
-    try report(.lent(false))
-  }
-
   /// Switches the field off and sleeps. `isToAnswer`: the daemon wants to know whether the device is there.
   private func rest(_ device: Device, isToAnswer: Bool) throws(Interruption) {
     if !isAtRest {
@@ -273,6 +156,21 @@ final class Poller {
     // After a session it counts for nobody anyway.
     if session == nil { tracker.stop() }
     try asking { () throws(ReaderLinkError) in try daemon.answerStops() }
+  }
+
+  /// Looks from here on for what the daemon wants now, as often as that wants it. What rests stays what it is.
+  private func configure(_ polling: ReaderPolling) throws(Interruption) {
+    options.take(polling)
+    let technologies = options.technologies
+    let outcomes = tracker.look(for: technologies.modulations) { technologies.contains($0) }
+    plan = PollPlan(options)
+    presence = PresencePlan(plan, options)
+    // The field goes off first: whatever was in the middle of something begins anew.
+    plan.begin(at: .now)
+    presence.begin()
+    for outcome in outcomes { try say(outcome) }
+    // Last, since a device that fails here is opened again, and nobody says a second time what is wanted.
+    if let device { try letGo(device) }
   }
 
   private func scan(_ device: Device) throws(Interruption) {
@@ -316,6 +214,15 @@ final class Poller {
   }
 }
 
-extension ReaderState {
-  fileprivate var isAbsent: Bool { if case .absent = self { true } else { false } }
+extension PollPlan {
+  fileprivate init(_ options: ReaderOptions) {
+    self.init(
+      options.technologies.modulations, interval: options.pollInterval, idleInterval: options.idlePollInterval)
+  }
+}
+
+extension PresencePlan {
+  fileprivate init(_ plan: PollPlan, _ options: ReaderOptions) {
+    self.init(plan.modulations, pollInterval: options.pollInterval, idleInterval: options.idlePollInterval)
+  }
 }

@@ -6,6 +6,8 @@ struct ReaderOptions: Equatable {
   enum Mode: Equatable {
     /// Print the connection strings of the devices that libnfc finds, one a line.
     case list
+    /// Print the version of this program and that of libnfc.
+    case showVersion
     /// Serve the daemon at the other end of this descriptor.
     case serve(link: Int32)
   }
@@ -16,7 +18,7 @@ struct ReaderOptions: Equatable {
   }
 
   static let usage = """
-    usage: tagroute-reader --list
+    usage: tagroute-reader --list | --version
            tagroute-reader --link DESCRIPTOR [--device CONNECTION-STRING] [--poll-interval MILLISECONDS]
                            [--idle-poll-interval MILLISECONDS] [--technologies NAME;NAME;...] [--followed]
 
@@ -31,6 +33,16 @@ struct ReaderOptions: Equatable {
   var idlePollInterval = ReaderTiming.idlePollInterval
   var technologies = Technologies.all
 
+  /// Takes over what can be changed while the process runs; intervals beyond what may be configured count as the nearest that may.
+  mutating func take(_ polling: ReaderPolling) {
+    func bounded(_ interval: Duration) -> Duration {
+      min(max(interval, .milliseconds(Names.pollIntervals.lowerBound)), .milliseconds(Names.pollIntervals.upperBound))
+    }
+    pollInterval = bounded(polling.interval)
+    idlePollInterval = bounded(polling.idleInterval)
+    technologies = Technologies(names: polling.technologies)
+  }
+
   // `arguments` is without the program's name.
   init(_ arguments: [String]) throws(Mistake) {
     var mode: Mode?
@@ -38,6 +50,10 @@ struct ReaderOptions: Equatable {
     while let option = rest.popFirst() {
       if option == "--list" {
         mode = .list
+        continue
+      }
+      if option == "--version" {
+        mode = .showVersion
         continue
       }
       if option == "--followed" {
@@ -65,7 +81,7 @@ struct ReaderOptions: Equatable {
       default: idlePollInterval = try Self.interval(option, value)
       }
     }
-    guard let mode else { throw Mistake(description: "--list or --link is needed") }
+    guard let mode else { throw Mistake(description: "--list, --version or --link is needed") }
     self.mode = mode
   }
   private static let optionsWithValue = [

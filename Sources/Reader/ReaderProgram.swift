@@ -21,7 +21,7 @@ public enum ReaderProgram {
       complain("\(error.description)\n\(ReaderOptions.usage)")
       return Names.ExitCode.usage
     }
-    let end = Confinement.apply()
+    let end = Confinement.begin()
     // Otherwise libnfc touches every serial port before it opens the one it was told.
     if options.device != nil { setenv("LIBNFC_AUTO_SCAN", "false", 1) }
     guard let context = Device.makeContext() else {
@@ -29,12 +29,23 @@ public enum ReaderProgram {
       return Names.ExitCode.failure
     }
     defer { nfc_exit(context) }
+    // libnfc has read its configuration, and opens nothing before it is asked to.
+    let confinement = Confinement(device: options.device)
     switch options.mode {
+    case .showVersion:
+      print("\(Names.Files.readerProgram) \(Names.version)\nlibnfc \(String(cString: nfc_version()))")
+      return 0
     case .list:
+      if let gap = confinement.gap { complain("not wholly confined: \(gap)") }
+      if let refusal = confinement.refusal {
+        complain(refusal)
+        return Names.ExitCode.failure
+      }
       for device in Device.list(context) { print(device) }
       return 0
     case .serve(let link):
-      let poller = Poller(options: options, link: DaemonLink(descriptor: link, end: end), context: context)
+      let poller = Poller(
+        options: options, link: DaemonLink(descriptor: link, end: end), context: context, confinement: confinement)
       do throws(ReaderLinkError) {
         try poller.run()
         return 0

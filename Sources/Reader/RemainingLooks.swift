@@ -13,6 +13,11 @@ struct RemainingLooks {
     for modulation in modulations { counts[modulation] = PlacementTracker.missesUntilAway }
   }
 
+  /// There will be no more looks for these.
+  mutating func leaveOut(_ modulations: some Sequence<Modulation>) {
+    for modulation in modulations { counts[modulation] = nil }
+  }
+
   /// There was a look.
   mutating func looked(for modulation: Modulation) {
     counts[modulation] = counts[modulation].flatMap { $0 > 1 ? $0 - 1 : nil }

@@ -38,7 +38,7 @@ struct SessionOrders {
     case .lend(let on):
       wantsLoan = on
       isLoanUnanswered = true
-    case .scan, .avoid, .lookForDevice, .shutDown: break
+    case .scan, .avoid, .lookForDevice, .configure, .shutDown: break
     }
   }
 

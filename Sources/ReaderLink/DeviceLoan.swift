@@ -62,6 +62,9 @@ struct DeviceLoan {
     return report(isWanted)
   }
 
+  /// What lay on the reader went with it. What lies on the one that was plugged in is new, unless that is for the other program.
+  mutating func deviceWasAway() { isToBeQuiet = isWanted }
+
   /// Stopped for good.
   mutating func stop() { deadline = nil }
 

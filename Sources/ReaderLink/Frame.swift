@@ -10,6 +10,8 @@ public enum ReaderLimits {
   public static let uid = 10
   /// Tags that rest on a reader at a time, as far as anybody keeps track of them. Fewer fit into a field.
   public static let tags = 8
+  /// How often in a row a reader may fail while a tag is read until that counts as what came of it: within one process, and over all.
+  public static let interruptions = 3
   /// Bytes of a technology's name.
   public static let technology = 32
   /// Technologies that a reader session may name.
@@ -33,12 +35,23 @@ public struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertibl
   /// What came instead of a message.
   public let description: String
 
-  /// - Parameter description: what came instead of a message.
-  public init(_ description: String) { self.description = description }
+  /// Whether it is of another version of this protocol: then the two programs are of two installations, and no other process of
+  /// the same program would do better.
+  public let isOtherVersion: Bool
+
+  /// - Parameters:
+  ///   - description: what came instead of a message.
+  ///   - isOtherVersion: whether it is of another version of this protocol.
+  public init(_ description: String, isOtherVersion: Bool = false) {
+    self.description = description
+    self.isOtherVersion = isOtherVersion
+  }
 }
 
 // A frame is the length of what follows (4 bytes), the version (1 byte), the kind (1 byte) and the fields of that kind:
 // integers in network order, byte strings and UTF-8 texts with a length of 4 bytes before them.
+// Between two versions nothing is understood, since both programs are of one package: an update that changes a message raises it,
+// and a daemon that starts a reader process of another one says what to do.
 private let frameVersion: UInt8 = 1
 
 /// Builds one frame.
@@ -88,7 +101,9 @@ struct FrameReader {
   init(_ payload: ArraySlice<UInt8>) throws(ReaderLinkError) {
     let header = Array(payload.prefix(2))
     guard header.count == 2 else { throw ReaderLinkError("a frame of \(payload.count) bytes") }
-    guard header[0] == frameVersion else { throw ReaderLinkError("a frame of the unknown version \(header[0])") }
+    guard header[0] == frameVersion else {
+      throw ReaderLinkError("a frame of version \(header[0]) instead of \(frameVersion)", isOtherVersion: true)
+    }
     kind = header[1]
     rest = payload.dropFirst(2)
   }

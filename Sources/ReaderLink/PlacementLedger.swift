@@ -27,6 +27,7 @@ struct PlacementLedger {
   private var inSession: [Placement] = []
   private var operated: UInt64?
   private var avoided: [Avoided] = []
+  private var interruptions = InterruptionLedger()
   /// Whether the present process has had the device open.
   private var hasHadDevice = false
 
@@ -39,12 +40,24 @@ struct PlacementLedger {
   /// The process has opened the device: it says which of the tags that it has to leave alone are away.
   mutating func deviceIsOpen() { hasHadDevice = true }
 
+  /// The process has said something that it says only while the reader works.
+  mutating func readerWorks() { interruptions.readerWorks() }
+
   /// What a process that begins now has to leave alone.
   func avoided(at now: Instant) -> [AvoidedTag] {
     avoided.map { tag in
       let mayHaveChanged = tag.isSuspect || now - tag.seen <= Self.restAllowance
       return AvoidedTag(uid: tag.uid, technology: tag.technology, mayHaveChanged: mayHaveChanged)
     }
+  }
+
+  /// The reader has failed or is away.
+  ///
+  /// - Returns: the tag with which that has happened too often: it is announced as one that cannot be read, and left alone until it was away.
+  mutating func readerFailed(at now: Instant) -> Placement? {
+    guard let tag = interruptions.readerFailed(at: now) else { return nil }
+    avoid(tag, isSuspect: true, at: now)
+    return tag
   }
 
   /// The process has ended.
@@ -83,21 +96,26 @@ struct PlacementLedger {
   ///
   /// - Returns: what is to be reported.
   /// - Throws: `ReaderLinkError`, in words that follow "it", where it cannot be true.
-  mutating func handle(_ message: ReaderMessage) throws(ReaderLinkError) -> ReaderProcessEvent? {
+  mutating func handle(_ message: ReaderMessage, at now: Instant) throws(ReaderLinkError) -> ReaderProcessEvent? {
     switch message {
     case .examining(let placement):
       examining = try unique(placement)
+      interruptions.begins()
       return nil
     case .tag(let report):
       let placement = try unique(report.placement)
       guard examining?.number == placement.number else { throw ReaderLinkError("reported a tag that it had not named") }
       examining = nil
+      interruptions.ends(placement)
       resting.append(placement)
       guard resting.count <= Self.most else { throw ReaderLinkError("reported tags without end") }
       return .tag(TagReport(placement: placement, content: report.content))
     case .removed(let number):
       let number = try unique(number)
-      if examining?.number == number { examining = nil }
+      if let examining, examining.number == number {
+        interruptions.breaksOff(examining, at: now)
+        self.examining = nil
+      }
       guard let index = resting.firstIndex(where: { $0.number == number }) else { return nil }
       resting.remove(at: index)
       return .removed(placement: number)
@@ -121,7 +139,7 @@ struct PlacementLedger {
       inSession.remove(at: index)
       return .sessionTagRemoved(session, placement: number)
     case .heartbeat, .state, .scanning, .counters, .log: return nil
-    case .sessionBegan, .sessionEnded, .performed, .progress, .lent, .stopped: return nil
+    case .sessionBegan, .sessionEnded, .performed, .progress, .lent, .stopped, .successorWanted: return nil
     }
   }
 

@@ -18,6 +18,9 @@ enum ReaderChild {
   /// Descriptor number of the link, in the child.
   static let linkDescriptor: Int32 = 3
 
+  /// What `reap` says of one that has ended as it should.
+  static let success = "exited with code 0"
+
   /// - Parameters:
   ///   - arguments: the argument vector, the program's path first.
   ///   - environment: all of the child's environment, as `NAME=value`.

@@ -48,6 +48,10 @@ public enum ReaderCommand: Sendable, Hashable {
   /// True: end whatever is being done, switch the field off, close the device, so that another program can open it, and sleep.
   /// False: open it again. Answered by `ReaderMessage.lent`.
   case lend(Bool)
+  /// Look for these tags from here on, as often as that says: with the next step, or, in a session, once that is over. What rests on
+  /// the reader is not announced anew, and what can be found only from here on counts as announced. Answered by a heartbeat, and by
+  /// `ReaderMessage.removed` for tags of kinds that are not looked for any more.
+  case configure(ReaderPolling)
   /// Switch the field off, close the device and exit.
   case shutDown
 }
@@ -55,48 +59,42 @@ public enum ReaderCommand: Sendable, Hashable {
 extension ReaderCommand {
   private enum Kind: UInt8 {
     case scan = 1
-    case avoid, shutDown, lookForDevice, beginSession, endSession, restartPolling, perform, lend
+    case avoid, shutDown, lookForDevice, beginSession, endSession, restartPolling, perform, lend, configure
+  }
+
+  private var kind: Kind {
+    switch self {
+    case .scan: .scan
+    case .avoid: .avoid
+    case .shutDown: .shutDown
+    case .lookForDevice: .lookForDevice
+    case .beginSession: .beginSession
+    case .endSession: .endSession
+    case .restartPolling: .restartPolling
+    case .perform: .perform
+    case .lend: .lend
+    case .configure: .configure
+    }
   }
 
   /// The frame that carries this command.
   public var frame: [UInt8] {
+    var writer = FrameWriter(kind: kind.rawValue)
     switch self {
-    case .scan(let on):
-      var writer = FrameWriter(kind: Kind.scan.rawValue)
-      writer.write(on)
-      return writer.frame
+    case .scan(let on), .lend(let on): writer.write(on)
     case .avoid(let tag):
-      var writer = FrameWriter(kind: Kind.avoid.rawValue)
       writer.write(bytes: tag.uid)
       writer.write(text: tag.technology, ReaderLimits.technology)
       writer.write(tag.mayHaveChanged)
-      return writer.frame
-    case .shutDown:
-      return FrameWriter(kind: Kind.shutDown.rawValue).frame
-    case .lookForDevice:
-      return FrameWriter(kind: Kind.lookForDevice.rawValue).frame
-    case .beginSession(let options):
-      var writer = FrameWriter(kind: Kind.beginSession.rawValue)
-      writer.write(options)
-      return writer.frame
-    case .endSession(let number):
-      var writer = FrameWriter(kind: Kind.endSession.rawValue)
-      writer.write(number)
-      return writer.frame
-    case .restartPolling(let number):
-      var writer = FrameWriter(kind: Kind.restartPolling.rawValue)
-      writer.write(number)
-      return writer.frame
+    case .shutDown, .lookForDevice: break
+    case .beginSession(let options): writer.write(options)
+    case .endSession(let number), .restartPolling(let number): writer.write(number)
     case .perform(let session, let request, let placement, let operation):
-      var writer = FrameWriter(kind: Kind.perform.rawValue)
       for number in [session, request, placement] { writer.write(number) }
       writer.write(operation)
-      return writer.frame
-    case .lend(let on):
-      var writer = FrameWriter(kind: Kind.lend.rawValue)
-      writer.write(on)
-      return writer.frame
+    case .configure(let polling): writer.write(polling)
     }
+    return writer.frame
   }
 
   /// Reads a command from what a frame carries.
@@ -122,6 +120,7 @@ extension ReaderCommand {
       let placement = try reader.integer(UInt64.self)
       self = .perform(session: session, request: request, placement: placement, try reader.operation())
     case .lend: self = .lend(try reader.boolean())
+    case .configure: self = .configure(try reader.polling())
     case nil: throw ReaderLinkError("a command of the unknown kind \(reader.kind)")
     }
     try reader.end()

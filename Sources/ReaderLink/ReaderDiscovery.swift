@@ -105,7 +105,7 @@ public actor ReaderDiscovery {
   private func ended(_ how: String, _ descriptor: FileDescriptor) {
     child = nil
     for _ in 0...Self.mostBytes / 4096 { read(descriptor) }
-    guard how == "exited with code 0" else {
+    guard how == ReaderChild.success else {
       return finish(.failure(Failure(description: "\(program) --list \(how)")))
     }
     finish(.success(Self.connectionStrings(output)))

@@ -38,6 +38,8 @@ public enum ReaderMessage: Sendable, Hashable {
   /// The answer to each `scan(false)`, after whatever the order made of the device: what is said of tags from here on was not read before
   /// the order came. Without it, a tag of the one who sat here before could pass for one of the next.
   case stopped
+  /// The device is there that this process, as it has confined itself, may not open: it ends, and the next one may. Its last word.
+  case successorWanted
 }
 
 /// A reader's device, as its process sees it.
@@ -74,7 +76,7 @@ extension ReaderMessage {
   private enum Kind: UInt8 {
     case absent = 1
     case ready, failed, scanning, examining, message, problem, removed, forgotten, heartbeat, counters, log
-    case sessionBegan, sessionEnded, sessionTag, sessionTagRemoved, performed, progress, lent, stopped
+    case sessionBegan, sessionEnded, sessionTag, sessionTagRemoved, performed, progress, lent, stopped, successorWanted
   }
 
   /// The frame that carries this message, texts cut to their limits.
@@ -140,6 +142,7 @@ extension ReaderMessage {
       }
     case .lent(let on): Self.frame(.lent) { $0.write(on) }
     case .stopped: Self.frame(.stopped) { _ in }
+    case .successorWanted: Self.frame(.successorWanted) { _ in }
     }
   }
 
@@ -199,6 +202,7 @@ extension ReaderMessage {
       self = .progress(request: request, bytes: try reader.integer(UInt32.self))
     case .lent: self = .lent(try reader.boolean())
     case .stopped: self = .stopped
+    case .successorWanted: self = .successorWanted
     case nil: throw ReaderLinkError("a message of the unknown kind \(reader.kind)")
     }
     try reader.end()

@@ -7,48 +7,6 @@ import Journal
 /// Nothing that a process does, a crash, a wedge or garbage, costs the daemon more than an event. Owned by the daemon's
 /// loop; it wakes only for messages and, while the process is busy, to see whether it lives.
 public actor ReaderProcess {
-  /// What a reader process is started with.
-  public struct Configuration: Sendable, Hashable {
-    /// The absolute path of `tagroute-reader`.
-    public var program: String
-    /// A libnfc connection string, `pn532_uart:/dev/ttyUSB0`; nil takes the first device that libnfc finds.
-    public var device: String?
-    /// From the beginning of one look for a tag to that of the next.
-    public var pollInterval: Duration
-    /// The same where nothing has happened for minutes.
-    public var idlePollInterval: Duration
-    /// The kinds of tags that are read, as the process names them; nil is all.
-    public var technologies: [String]?
-    /// Whether `lookForDevice()` comes when the device is plugged in, or when a driver lets go of it: then the process need
-    /// not try again and again.
-    public var isFollowed: Bool
-    /// All of the process's environment, as `NAME=value`. The daemon gives none of its own.
-    public var environment: [String]
-
-    /// - Parameters:
-    ///   - program: the absolute path of `tagroute-reader`.
-    ///   - device: a libnfc connection string; nil takes the first device that libnfc finds.
-    ///   - pollInterval: from the beginning of one look for a tag to that of the next.
-    ///   - idlePollInterval: the same where nothing has happened for minutes.
-    ///   - technologies: the kinds of tags that are read; nil is all.
-    ///   - isFollowed: whether `lookForDevice()` comes when the device does.
-    ///   - environment: all of the process's environment, as `NAME=value`.
-    public init(
-      program: String, device: String?, pollInterval: Duration = ReaderTiming.pollInterval,
-      idlePollInterval: Duration = ReaderTiming.idlePollInterval, technologies: [String]? = nil,
-      isFollowed: Bool = false,
-      environment: [String] = []
-    ) {
-      self.program = program
-      self.device = device
-      self.pollInterval = pollInterval
-      self.idlePollInterval = idlePollInterval
-      self.technologies = technologies
-      self.isFollowed = isFollowed
-      self.environment = environment
-    }
-  }
-
   /// What happens, in order. For one consumer; ends after `stop()`.
   public nonisolated let events: AsyncStream<ReaderProcessEvent>
   /// The loop that owns this actor.
@@ -64,7 +22,7 @@ public actor ReaderProcess {
   private static let mostUnread = 64
 
   private nonisolated let loop: EventLoop
-  private let configuration: Configuration
+  private var configuration: Configuration
   private let continuation: AsyncStream<ReaderProcessEvent>.Continuation
   private var supervision: ReaderSupervision
   private var link: ReaderLinkEnd?
@@ -94,6 +52,10 @@ public actor ReaderProcess {
 
   /// Starts the process, and keeps one alive from here on.
   public func start() { handle(.start) }
+
+  /// Has the next process take for announced what lies on the reader when it looks first. Before `start()`: a daemon before this one has
+  /// announced it.
+  public func quieten() { handle(.quieten) }
 
   /// Looks for tags, or stops doing so. `.scanning` follows when it is so; a process that is started later is told. After an order to
   /// stop `.stopped` follows, once however often the order is taken back and given anew until then; tags are looked for again after that.
@@ -138,6 +100,16 @@ public actor ReaderProcess {
   ///
   /// - Parameter on: whether to close it.
   public func lend(_ on: Bool) { handle(.lend(on)) }
+
+  /// Has other tags be looked for, or at other intervals, without an end of what is under way: a session goes on as it began, a loan
+  /// stays one, and nothing that rests is announced anew.
+  ///
+  /// - Parameter polling: what to look for and how often.
+  public func configure(_ polling: ReaderPolling) {
+    guard polling != configuration.polling else { return }
+    configuration.polling = polling
+    handle(.configure(polling))
+  }
 
   /// Ends the process for good: asks it to switch its field off and end, kills it where it is not heard of in time or does not
   /// end within `ReaderTiming.stop`, and waits until it is reaped, but no longer than `ReaderTiming.kill` more.
@@ -221,16 +193,8 @@ public actor ReaderProcess {
         self?.assumeIsolated { $0.arrived(arrival) }
       }
       link = ours
-      var arguments = [configuration.program, "--link", String(ReaderChild.linkDescriptor)]
-      arguments += ["--poll-interval", String(Int(configuration.pollInterval / .milliseconds(1)))]
-      arguments += ["--idle-poll-interval", String(Int(configuration.idlePollInterval / .milliseconds(1)))]
-      if let technologies = configuration.technologies {
-        arguments += ["--technologies", technologies.joined(separator: ";")]
-      }
-      if configuration.isFollowed { arguments.append("--followed") }
-      if let device = configuration.device { arguments += ["--device", device] }
       try ReaderChild.start(
-        arguments, environment: configuration.environment, output: nil, link: theirs, on: loop
+        configuration.arguments, environment: configuration.environment, output: nil, link: theirs, on: loop
       ) { [self] event in
         assumeIsolated { $0.childReported(event) }
       }
@@ -276,7 +240,7 @@ public actor ReaderProcess {
       do throws(ReaderLinkError) {
         handle(.received(try ReaderMessage(payload: payload)))
       } catch {
-        return handle(.violated(error.description))
+        return handle(error.isOtherVersion ? .isOtherVersion(error.description) : .violated(error.description))
       }
     }
     switch arrival.end {

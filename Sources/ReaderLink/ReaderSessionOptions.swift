@@ -47,8 +47,7 @@ extension FrameWriter {
 extension FrameReader {
   mutating func sessionOptions() throws(ReaderLinkError) -> ReaderSessionOptions {
     let number = try integer(UInt64.self)
-    var technologies: [String] = []
-    for _ in 0..<(try count(ReaderLimits.technologies, "technologies")) { technologies.append(try technology()) }
+    let technologies = try technologies()
     var identifiers: [[UInt8]] = []
     for _ in 0..<(try count(ReaderLimits.applications, "application identifiers")) {
       identifiers.append(try bytes(ReaderLimits.applicationIdentifier, "an application identifier"))
@@ -61,6 +60,13 @@ extension FrameReader {
     }
     return ReaderSessionOptions(
       number: number, technologies: technologies, applicationIdentifiers: identifiers, systemCodes: codes)
+  }
+
+  /// A list of names, no more than `ReaderLimits.technologies`.
+  mutating func technologies() throws(ReaderLinkError) -> [String] {
+    var technologies: [String] = []
+    for _ in 0..<(try count(ReaderLimits.technologies, "technologies")) { technologies.append(try technology()) }
+    return technologies
   }
 
   private mutating func count(_ most: Int, _ what: String) throws(ReaderLinkError) -> Int {

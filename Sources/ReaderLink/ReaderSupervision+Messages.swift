@@ -1,6 +1,8 @@
 extension ReaderSupervision {
   mutating func receive(_ message: ReaderMessage, at now: Instant) -> [Action] {
     hasSpoken = true
+    if wantsSuccessor, message.isOfOpenDevice { return kill("it went on after it had asked for a successor", at: now) }
+    if message.showsThatReaderWorks { placements.readerWorks() }
     switch message {
     case .heartbeat(let milliseconds):
       lifeDeadline = milliseconds == 0 ? nil : Self.deadline(of: milliseconds, at: now)
@@ -9,7 +11,9 @@ extension ReaderSupervision {
       guard state != reader else { return [] }
       guard mayChange(at: now) else { return kill("it changed its state without end", at: now) }
       reader = state
-      guard case .ready = state else { return [.report(.state(state))] + loseSession(to: state, at: now) }
+      guard case .ready = state else {
+        return tagThatFailsReaders(state, at: now) + [.report(.state(state))] + loseSession(to: state, at: now)
+      }
       placements.deviceIsOpen()
       return [.report(.state(state))]
     case .scanning(let on):
@@ -26,7 +30,7 @@ extension ReaderSupervision {
       return [.report(.scanning(on))]
     case .examining, .tag, .removed, .forgotten:
       do throws(ReaderLinkError) {
-        return try placements.handle(message).map { [.report($0)] } ?? []
+        return try placements.handle(message, at: now).map { [.report($0)] } ?? []
       } catch {
         return kill("it \(error)", at: now)
       }
@@ -43,6 +47,10 @@ extension ReaderSupervision {
       return actions
     case .stopped:
       return stopped(at: now)
+    case .successorWanted:
+      wantsSuccessor = true
+      lifeDeadline = now + Self.hangUpAllowance
+      return []
     case .counters(let counters):
       return [.report(.counters(counters))]
     case .log(let level, let text):
@@ -50,10 +58,24 @@ extension ReaderSupervision {
     }
   }
 
+  private mutating func tagThatFailsReaders(_ state: ReaderState, at now: Instant) -> [Action] {
+    let reason: String
+    switch state {
+    case .absent(let why), .failed(let why): reason = why
+    case .ready: return []
+    }
+    guard let placement = placements.readerFailed(at: now) else { return [] }
+    let report = TagReport(
+      placement: placement, content: .problem(reason: "the reader failed each time it was read: \(reason)"))
+    // The present process may open the device again, and so may the next one.
+    let avoided = placements.avoided(at: now).filter { $0.uid == placement.uid }.map { Action.send(.avoid($0)) }
+    return [.report(.tag(report)), .report(.removed(placement: placement.number))] + avoided
+  }
+
   private mutating func receiveOfSession(
     _ message: ReaderMessage, at now: Instant
   ) throws(ReaderLinkError) -> [Action] {
-    let event = try placements.handle(message)
+    let event = try placements.handle(message, at: now)
     let actions = try sessions.handle(message, as: event, at: now)
     placements.operate(on: sessions.operated)
     if case .sessionEnded = message { placements.endSession(at: now) }
@@ -82,5 +104,23 @@ extension ReaderSupervision {
 
   private static func deadline(of milliseconds: UInt32, at now: Instant) -> Instant {
     now + min(.milliseconds(Int64(milliseconds)), ReaderTiming.longestPromise) + ReaderTiming.grace
+  }
+}
+
+extension ReaderMessage {
+  /// Whether only a process says it that has the device open.
+  fileprivate var isOfOpenDevice: Bool {
+    switch self {
+    case .examining, .tag, .state(.ready), .scanning(true), .sessionBegan, .sessionTag, .performed: true
+    default: false
+    }
+  }
+
+  /// Whether it means that the reader has done what it was told after a tag was left unread.
+  fileprivate var showsThatReaderWorks: Bool {
+    switch self {
+    case .state(.ready), .scanning, .stopped, .counters: true
+    default: false
+    }
   }
 }

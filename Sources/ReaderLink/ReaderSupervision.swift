@@ -1,3 +1,4 @@
+import EventLoop
 import Journal
 
 /// When a reader process is started, told, ended and started again: the decisions, without a process or a clock.
@@ -9,6 +10,8 @@ struct ReaderSupervision {
 
   enum Event {
     case start
+    /// What lies on the reader was announced by somebody who is gone.
+    case quieten
     case scan(Bool)
     /// Something was plugged in or unplugged.
     case lookForDevice
@@ -17,11 +20,15 @@ struct ReaderSupervision {
     case restartPolling(UInt64)
     case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
     case lend(Bool)
+    /// Look for something else from here on, or at other intervals.
+    case configure(ReaderPolling)
     case stop
     /// A message that the link has already checked for form.
     case received(ReaderMessage)
     /// The process does not speak the protocol.
     case violated(String)
+    /// The process speaks another version of the protocol: the program was replaced by an update, and the daemon was not restarted.
+    case isOtherVersion(String)
     /// The process has closed its end of the link, as it does when it ends.
     case hungUp
     /// The process could not be started.
@@ -81,8 +88,9 @@ struct ReaderSupervision {
   var reader: ReaderState?
   /// Whether the present process has said anything. It does before it opens a device.
   var hasSpoken = false
-  private var changes = 0
-  private var changeWindowEnd: Instant?
+  /// Whether the present process ends only so that the next one may open what it may not.
+  var wantsSuccessor = false
+  private var changes = WindowCount(within: changeWindow)
 
   /// When the process is dead unless it is heard of before, or it is time to start it.
   var lifeDeadline: Instant?
@@ -138,6 +146,9 @@ struct ReaderSupervision {
     case .start:
       guard case .idle = phase else { return [] }
       return spawn(at: now)
+    case .quieten:
+      loan.quieten()
+      return []
     case .scan(let on):
       return scan(on, at: now)
     case .lookForDevice:
@@ -156,6 +167,10 @@ struct ReaderSupervision {
       return told(actions, at: now)
     case .lend(let on):
       return lend(on, at: now)
+    case .configure(let polling):
+      // A process that is started later is started with it.
+      guard case .running = phase else { return [] }
+      return told([.send(.configure(polling))], at: now)
     case .stop:
       return stop(at: now)
     case .received(let message):
@@ -166,6 +181,9 @@ struct ReaderSupervision {
       }
     case .violated(let what):
       return kill("it sent \(what)", at: now)
+    case .isOtherVersion(let what):
+      restarts.isHopeless()
+      return kill("it sent \(what): tagroute-reader is of another version than this daemon: restart tagrouted", at: now)
     case .hungUp:
       // It is ending, and its exit will say how; or it only wants to be left alone, and is not.
       if case .running = phase { lifeDeadline = now + Self.hangUpAllowance }
@@ -184,12 +202,12 @@ struct ReaderSupervision {
   mutating func spawn(at now: Instant) -> [Action] {
     phase = .running
     hasSpoken = false
+    wantsSuccessor = false
     restarts.started(at: now)
     placements.begin()
     lifeDeadline = now + ReaderTiming.start
     obedienceDeadline = nil
-    changes = 0
-    changeWindowEnd = nil
+    changes = WindowCount(within: Self.changeWindow)
     var actions = [Action.spawn]
     actions += placements.avoided(at: now).map { .send(.avoid($0)) }
     if let isLent = loan.begin(at: now, within: ReaderTiming.start + timing.opening) {
@@ -197,53 +215,6 @@ struct ReaderSupervision {
     }
     if wantsScanning { actions.append(.send(.scan(true))) }
     return actions
-  }
-
-  mutating func kill(_ reason: String, at now: Instant) -> [Action] {
-    guard case .running = phase else { return [] }
-    phase = .ending(reason)
-    lifeDeadline = nil
-    reader = nil
-    doubtField()
-    // It may be long until it is dead, and it is of no use from now on.
-    return [.kill] + loseSession(to: reason, at: now) + [.report(Self.failed(reason))] + stopIsOver()
-  }
-
-  /// Whoever waits to hear that the process has stopped waits no longer.
-  private mutating func stopIsOver() -> [Action] {
-    guard isStopping else { return [] }
-    stopDeadline = nil
-    return stoppedWithoutWord()
-  }
-
-  /// Nobody says that what was seen before the order to stop is nobody's, and whoever is at the machine when tags are wanted again may be
-  /// somebody else: the next process announces nothing that lies there.
-  mutating func stoppedWithoutWord() -> [Action] {
-    loan.quieten()
-    return [.report(.stopped)]
-  }
-
-  /// Whether the field is off is for the next process to say, which resets the device when it opens it.
-  private mutating func doubtField() {
-    isFieldInDoubt = isFieldInDoubt || reportsScanning || sessions.isBusy
-    reportsScanning = false
-  }
-
-  /// The process is gone, or as good as that.
-  private mutating func loseSession(to reason: String, at now: Instant) -> [Action] {
-    // Whoever comes next does not announce what was laid down for the session.
-    if sessions.isBusy { loan.quieten() }
-    return sessions.lose("the reader process ended: \(reason)", isProcessGone: true, at: now)
-  }
-
-  /// The last word on the field: nobody will know more.
-  private mutating func fieldIsOff() -> [Action] {
-    defer { (reportsScanning, isFieldInDoubt) = (false, false) }
-    return reportsScanning || isFieldInDoubt ? [.report(.scanning(false))] : []
-  }
-
-  private static func failed(_ reason: String) -> ReaderProcessEvent {
-    .state(.failed(reason: "the reader process ended: \(reason)"))
   }
 
   private mutating func due(at now: Instant) -> [Action] {
@@ -275,42 +246,5 @@ struct ReaderSupervision {
     }
   }
 
-  mutating func mayChange(at now: Instant) -> Bool {
-    if changeWindowEnd.map({ now >= $0 }) ?? true {
-      changeWindowEnd = now + Self.changeWindow
-      changes = 0
-    }
-    changes += 1
-    return changes <= Self.mostChanges
-  }
-
-  private mutating func ended(_ reason: String, at now: Instant) -> [Action] {
-    switch phase {
-    case .idle, .waiting, .stopped:
-      return []
-    case .stopping, .stoppingKilled:
-      phase = .stopped
-      lifeDeadline = nil
-      loan.stop()
-      return loseSession(to: "it was stopped", at: now)
-        + placements.end(at: now, wasLooking: false).removed.map { .report(.removed(placement: $0)) } + fieldIsOff()
-        + [.finish]
-    case .running, .ending:
-      break
-    }
-    doubtField()
-    let lost = loseSession(to: reason, at: now)
-    let left = placements.end(at: now, wasLooking: isFieldInDoubt)
-    let pause = restarts.ended(at: now)
-    reader = nil
-    // What is dead has nothing open.
-    var actions = lost + loan.processEnded() + left.removed.map { Action.report(.removed(placement: $0)) }
-    actions.append(.report(.crashed(ReaderCrash(reason: reason, suspect: left.suspect, restart: pause))))
-    actions.append(.report(Self.failed(reason)))
-    actions += stopIsOver()
-    guard pause > .zero else { return actions + spawn(at: now) }
-    phase = .waiting(until: now + pause)
-    lifeDeadline = now + pause
-    return actions
-  }
+  mutating func mayChange(at now: Instant) -> Bool { changes.next(at: now) <= Self.mostChanges }
 }

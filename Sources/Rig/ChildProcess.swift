@@ -53,9 +53,7 @@ public final class ChildProcess: Sendable {
     output.begin(out.reading, err.reading)
   }
 
-  deinit {
-    kill(identifier, SIGKILL)
-  }
+  deinit { output.signal(SIGKILL) }
 
   /// Waits for a line that contains `text`, on either output, from the beginning of the log or after `index` lines.
   ///
@@ -91,6 +89,13 @@ public final class ChildProcess: Sendable {
     try await output.exit(within: limit)
   }
 
+  /// Waits until nobody writes to its outputs any more: neither the process nor any that has inherited them from it.
+  ///
+  /// - Parameter limit: how long that may take.
+  /// - Returns: whether it came to that.
+  @discardableResult
+  public func outputsClosed(within limit: Duration) async -> Bool { await output.outputsClosed(within: limit) }
+
   /// Every line so far, of both outputs in the order of their arrival.
   public func log() async -> [String] { await output.lines.map(\.text) }
 
@@ -99,8 +104,8 @@ public final class ChildProcess: Sendable {
     await output.lines.filter(\.isOutput).map { $0.text + "\n" }.joined()
   }
 
-  /// Sends a signal.
-  public func signal(_ number: Int32) { kill(identifier, number) }
+  /// Sends a signal; not where it has ended, for its number may be another's then.
+  public func signal(_ number: Int32) { output.signal(number) }
 
   /// Writes a line to standard input.
   ///

@@ -8,7 +8,9 @@ public actor PrivateBus {
   public nonisolated let address: String
   /// Where `.service` files for activation may be put; read when the bus starts, and at `ReloadConfig`.
   public nonisolated let servicesDirectory: String
-  private let directory: TemporaryDirectory
+  private nonisolated let directory: TemporaryDirectory
+  private nonisolated let type: String
+  private nonisolated let rules: [String]
   private let starter: String
   private let environment: [String: String]
   private var process: ChildProcess?
@@ -18,24 +20,39 @@ public actor PrivateBus {
   /// - Parameters:
   ///   - type: what `<type>` says, `session` or `system`.
   ///   - environment: what activated services find in their environment besides the bus's own address.
+  ///   - rules: more rules of its policy (dbus-daemon(1)), which overrule that everybody may do everything.
   ///   - starter: the function on whose behalf it runs, which names the log.
   /// - Returns: the running bus.
   /// - Throws: `RigError` where dbus-daemon is missing or does not start.
-  public static func start(type: String = "session", environment: [String: String] = [:], starter: String = #function)
-    async throws -> PrivateBus
-  {
-    let bus = try PrivateBus(type: type, environment: environment, starter: starter)
+  public static func start(
+    type: String = "session", environment: [String: String] = [:], rules: [String] = [], starter: String = #function
+  ) async throws -> PrivateBus {
+    let bus = try PrivateBus(type: type, environment: environment, rules: rules, starter: starter)
     try await bus.restart()
     return bus
   }
 
-  private init(type: String, environment: [String: String], starter: String) throws {
+  private init(type: String, environment: [String: String], rules: [String], starter: String) throws {
     self.starter = starter
     directory = try TemporaryDirectory()
     address = "unix:path=\(directory.file("bus"))"
     servicesDirectory = directory.file("services")
     self.environment = environment
+    self.type = type
+    self.rules = rules
     mkdir(servicesDirectory, 0o755)
+    try configure()
+  }
+
+  /// Lets each connection have no more than so many match rules; takes effect with the bus's `ReloadConfig`.
+  ///
+  /// - Parameter count: at most.
+  /// - Throws: `RigError` where the file cannot be written.
+  public func limitMatchRules(to count: Int) throws {
+    try configure("<limit name=\"max_match_rules_per_connection\">\(count)</limit>")
+  }
+
+  private nonisolated func configure(_ limits: String = "") throws {
     try directory.write(
       """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -45,11 +62,13 @@ public actor PrivateBus {
         <listen>\(address)</listen>
         <auth>EXTERNAL</auth>
         <servicedir>\(servicesDirectory)</servicedir>
+        \(limits)
         <policy context="default">
           <allow send_destination="*" eavesdrop="true"/>
           <allow receive_sender="*"/>
           <allow own="*"/>
           <allow user="*"/>
+          \(rules.joined(separator: "\n"))
         </policy>
       </busconfig>
       """, to: "bus.conf")
@@ -64,6 +83,21 @@ public actor PrivateBus {
     try await process.exit()
     self.process = nil
   }
+
+  /// Kills the daemon, and waits for the programs that it has started, which have lost their bus.
+  ///
+  /// - Parameter limit: how long they may go on.
+  /// - Returns: the lines that they have printed, without the daemon's own.
+  /// - Throws: `RigError` where the daemon does not end.
+  public func end(within limit: Duration) async throws -> [String] {
+    guard let process else { return [] }
+    try await stop()
+    await process.outputsClosed(within: limit)
+    return await process.log().filter { !$0.hasPrefix("dbus-daemon[") && !$0.hasPrefix(address) }
+  }
+
+  /// Sends a signal to the daemon: SIGSTOP makes it a bus that does not answer, until SIGCONT.
+  public func signal(_ number: Int32) { process?.signal(number) }
 
   /// Starts the daemon, after ending the one that runs.
   ///

@@ -1,6 +1,7 @@
 import CShims
 import EventLoop
 import Glibc
+import Synchronization
 
 /// The two ends of a pipe, close-on-exec.
 struct Pipe {
@@ -45,8 +46,11 @@ actor ProcessOutput {
   private var open = 2
   private var watches: [Watched: DescriptorWatch] = [:]
   private var status: ChildProcess.ExitStatus?
+  /// Whether its number may be another process's by now.
+  private let isReaped = Mutex(false)
   private var waiters: [Waiter] = []
   private var exitWaiters: [Int: CheckedContinuation<ChildProcess.ExitStatus, any Error>] = [:]
+  private var closeWaiters: [Int: CheckedContinuation<Void, Never>] = [:]
   private var nextID = 0
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -131,13 +135,22 @@ actor ProcessOutput {
     }
     partial[isOutput] = nil
     open -= 1
+    if open == 0 {
+      for waiter in closeWaiters.values { waiter.resume() }
+      closeWaiters = [:]
+    }
     settle()
   }
 
   private func reap() {
     watches.removeValue(forKey: .end)?.cancel()
     var raw: Int32 = 0
-    guard waitpid(identifier, &raw, 0) == identifier else { return }
+    // It has ended, so nobody is kept waiting.
+    let isOurs = isReaped.withLock { isReaped in
+      isReaped = true
+      return waitpid(identifier, &raw, 0) == identifier
+    }
+    guard isOurs else { return }
     status =
       tagroute_exited_normally(raw) != 0
       ? .exited(tagroute_exit_code(raw)) : .signalled(tagroute_ending_signal(raw))
@@ -194,6 +207,17 @@ actor ProcessOutput {
     }
   }
 
+  func outputsClosed(within limit: Duration) async -> Bool {
+    guard open > 0 else { return true }
+    let id = nextID
+    nextID += 1
+    await withCheckedContinuation { continuation in
+      closeWaiters[id] = continuation
+      loop.schedule(after: limit) { self.assumeIsolated { $0.closeWaiters.removeValue(forKey: id)?.resume() } }
+    }
+    return open == 0
+  }
+
   private func expire(line id: Int) {
     guard let index = waiters.firstIndex(where: { $0.id == id }) else { return }
     waiters.remove(at: index).continuation.resume(
@@ -202,6 +226,11 @@ actor ProcessOutput {
 
   private func expire(exit id: Int, after limit: Duration) {
     exitWaiters.removeValue(forKey: id)?.resume(throwing: failure("still runs after \(limit)"))
+  }
+
+  /// From any thread.
+  nonisolated func signal(_ number: Int32) {
+    isReaped.withLock { isReaped in if !isReaped { kill(identifier, number) } }
   }
 
   func send(_ line: String) throws {

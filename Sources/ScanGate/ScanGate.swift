@@ -5,6 +5,8 @@
 public struct ScanGate: Sendable {
   /// A condition that changed.
   public enum Event: Sendable, Hashable {
+    /// The administrator has decided otherwise.
+    case policy(ScanPolicy)
     /// The master switch.
     case enabled(Bool)
     /// The reader works, or does not.
@@ -28,7 +30,7 @@ public struct ScanGate: Sendable {
   }
 
   /// What the administrator decides.
-  public let policy: ScanPolicy
+  public private(set) var policy: ScanPolicy
   /// What is known now.
   public private(set) var conditions: ScanConditions
   /// The verdict on `conditions`.
@@ -46,6 +48,7 @@ public struct ScanGate: Sendable {
   /// - Returns: the new verdict; nil where it is the one that stood before.
   public mutating func handle(_ event: Event) -> ScanVerdict? {
     switch event {
+    case .policy(let value): policy = value
     case .enabled(let value): conditions.isEnabled = value
     case .readerReady(let value): conditions.isReaderReady = value
     case .session(let value): conditions.session = value

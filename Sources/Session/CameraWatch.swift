@@ -77,9 +77,9 @@ actor CameraWatch {
 
 /// A look through the descriptors of all processes that may be looked at, which are those of this user.
 struct CameraScan {
-  /// More cameras, and more descriptors of a process, than there are.
+  /// More cameras, and more descriptors of a process, than there are: of these, servers and tests may have ten thousand.
   private static let maximumNodes = 64
-  private static let maximumDescriptors = 8192
+  private static let maximumDescriptors = 65_536
 
   private let directories: SystemDirectories
   private let nodes: Set<String>

@@ -28,7 +28,7 @@ public actor DesktopMonitor {
 
   private let loop: EventLoop
   private let connection: Connection
-  private let options: Options
+  private var options: Options
   private let continuation: AsyncStream<DesktopState>.Continuation
   private var peers: [PeerWatch] = []
   /// The peers of whom it is not known yet whether they are there, and if so what they say.
@@ -38,6 +38,8 @@ public actor DesktopMonitor {
   /// nil as long as nobody needed it.
   private var connectors: ConnectorWatch?
   private var cameras: CameraWatch?
+  /// How often cameras were begun to be followed, or no more: what an earlier watch still says counts no more.
+  private var cameraTurns = 0
 
   /// - Parameters:
   ///   - connection: to the session bus.
@@ -64,14 +66,37 @@ public actor DesktopMonitor {
 
   /// Begins to follow cameras, where the options say so.
   ///
-  /// - Throws: `SystemError` where they cannot be followed; then it is not known whether one is in use.
+  /// - Throws: `SystemError` where they cannot be followed; then it is not known whether one is in use, and
+  ///   ``setFollowsCameras(_:)`` tries again.
   public func startCameras() async throws(SystemError) {
     guard options.followsCameras else { return }
+    cameraTurns += 1
+    let turn = cameraTurns
     let cameras = CameraWatch(options.directories) { [weak self, loop] fact in
-      loop.execute { [weak self] in self?.assumeIsolated { $0.apply(.camera(fact)) } }
+      loop.execute { [weak self] in
+        self?.assumeIsolated { if $0.cameraTurns == turn { $0.apply(.camera(fact)) } }
+      }
     }
     self.cameras = cameras
-    try await cameras.start()
+    do throws(SystemError) {
+      try await cameras.start()
+    } catch {
+      if cameraTurns == turn { (options.followsCameras, self.cameras) = (false, nil) }
+      throw error
+    }
+  }
+
+  /// Follows cameras from here on, or no more: then it is not known whether one is in use.
+  ///
+  /// - Parameter value: whether they are followed.
+  /// - Throws: `SystemError` where they cannot be followed.
+  public func setFollowsCameras(_ value: Bool) async throws(SystemError) {
+    guard value != options.followsCameras else { return }
+    options.followsCameras = value
+    if value { return try await startCameras() }
+    cameraTurns += 1
+    cameras = nil
+    apply(.camera(.unknown))
   }
 
   /// Ends following, and the stream of states.

@@ -4,8 +4,14 @@ import Bus
 public struct AgentStatus: Sendable, Hashable {
   /// The agent's version, `major.minor.patch`.
   public var version: String
+  /// The version of the interfaces that it speaks; 0 where it does not say, as one from before they had a version.
+  public var interfaceVersion: UInt32 = 0
   /// Whether the daemon gives it the tags of this session's seat.
   public var registered: Bool
+  /// What keeps `agent.conf`, as it was read last, from being in force; the one before it is. Empty where there is nothing.
+  public var configurationError = ""
+  /// When the `agent.conf` that is in force was read, in microseconds since 1970; nil where the agent does not say.
+  public var configurationTime: UInt64?
 }
 
 /// A handler that claims a URI, and why it opens it or does not.

@@ -41,15 +41,20 @@ public struct AgentClient: Sendable {
 
   /// Asks how the agent is.
   ///
+  /// - Parameter timeout: how long the agent has to answer.
   /// - Returns: nil where no agent runs.
   /// - Throws: `BusError`.
-  public func status() async throws(BusError) -> AgentStatus? {
+  public func status(timeout: Duration = .seconds(25)) async throws(BusError) -> AgentStatus? {
     do throws(BusError) {
       let reply = try await call(
-        "GetAll", [.string(Names.Agent.interface)], interface: "org.freedesktop.DBus.Properties")
+        "GetAll", [.string(Names.Agent.interface)], interface: "org.freedesktop.DBus.Properties", timeout: timeout)
       let properties = reply.first?.asDictionary ?? [:]
       return AgentStatus(
-        version: properties["Version"]?.asString ?? "", registered: properties["Registered"]?.asBool ?? false)
+        version: properties["Version"]?.asString ?? "",
+        interfaceVersion: properties["InterfaceVersion"]?.asUInt32 ?? 0,
+        registered: properties["Registered"]?.asBool ?? false,
+        configurationError: properties["ConfigurationError"]?.asString ?? "",
+        configurationTime: properties["ConfigurationTime"]?.asUInt64)
     } catch {
       guard error.name == BusError.Name.serviceUnknown || error.name == BusError.Name.nameHasNoOwner else {
         throw error
@@ -69,10 +74,13 @@ public struct AgentClient: Sendable {
 
   /// Asks for the handlers, sorted by desktop id.
   ///
+  /// - Parameter timeout: how long the agent has to answer.
   /// - Returns: the handlers, those with a problem included.
   /// - Throws: `BusError`.
-  public func handlers() async throws(BusError) -> [HandlerDescription] {
-    (try await call("ListHandlers").first?.asArray ?? []).map { HandlerDescription($0.asDictionary ?? [:]) }
+  public func handlers(timeout: Duration = .seconds(25)) async throws(BusError) -> [HandlerDescription] {
+    (try await call("ListHandlers", timeout: timeout).first?.asArray ?? []).map {
+      HandlerDescription($0.asDictionary ?? [:])
+    }
   }
 
   /// Asks for taps, the newest first.
@@ -190,10 +198,22 @@ public struct AgentClient: Sendable {
   /// - Throws: `BusError`.
   public func setLocked(_ locked: Bool) async throws(BusError) { _ = try await call("SetLocked", [.boolean(locked)]) }
 
-  /// Makes the agent read the desktop entries again.
+  /// Makes the agent read the desktop entries and its configuration again.
   ///
+  /// - Parameter timeout: how long the agent has to answer.
+  /// - Throws: `BusError`; `org.tagroute.Error.InvalidConfiguration` where the configuration is broken.
+  public func reload(timeout: Duration = .seconds(25)) async throws(BusError) {
+    _ = try await call("Reload", timeout: timeout)
+  }
+
+  /// Makes the agent read the desktop entries again, for who only wants to know of handlers: `agent.conf`, which may be in the middle of
+  /// being edited, is left alone.
+  ///
+  /// - Parameter timeout: how long the agent has to answer.
   /// - Throws: `BusError`.
-  public func reload() async throws(BusError) { _ = try await call("Reload") }
+  public func reloadHandlers(timeout: Duration = .seconds(25)) async throws(BusError) {
+    _ = try await call("ReloadHandlers", timeout: timeout)
+  }
 
   /// Tells of taps as they come and end.
   ///

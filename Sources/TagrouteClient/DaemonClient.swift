@@ -31,11 +31,13 @@ public struct DaemonClient: Sendable {
 
   /// Asks for everything the daemon tells.
   ///
+  /// - Parameter timeout: how long the daemon has for each of two answers.
   /// - Returns: one consistent picture.
   /// - Throws: `BusError`; `nameHasNoOwner` where the daemon does not run.
-  public func status() async throws(BusError) -> DaemonStatus {
+  public func status(timeout: Duration = .seconds(25)) async throws(BusError) -> DaemonStatus {
     let reply = try await connection.call(
-      Names.Daemon.busName, path, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", autoStart: false)
+      Names.Daemon.busName, path, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", timeout: timeout,
+      autoStart: false)
     var readers: [String: ReaderStatus] = [:]
     for (path, interfaces) in objects(reply.first) {
       guard let properties = interfaces[Names.Daemon.readerInterface] else { continue }
@@ -46,15 +48,18 @@ public struct DaemonClient: Sendable {
     }
     let all = try await connection.call(
       Names.Daemon.busName, path, "org.freedesktop.DBus.Properties", "GetAll",
-      [.string(Names.Daemon.managerInterface)], autoStart: false)
+      [.string(Names.Daemon.managerInterface)], timeout: timeout, autoStart: false)
     let properties = all.first?.asDictionary ?? [:]
     let order = properties["Readers"]?.asObjectPaths?.map(\.string) ?? []
     return DaemonStatus(
       version: properties["Version"]?.asString ?? "",
+      interfaceVersion: properties["InterfaceVersion"]?.asUInt32 ?? 0,
       enabled: properties["Enabled"]?.asBool ?? false,
       scanning: properties["Scanning"]?.asBool ?? false,
       suspendReasons: properties["SuspendReasons"]?.asStrings ?? [],
-      readers: order.compactMap { readers[$0] })
+      readers: order.compactMap { readers[$0] },
+      configurationError: properties["ConfigurationError"]?.asString ?? "",
+      configurationTime: properties["ConfigurationTime"]?.asUInt64)
   }
 
   /// Switches background scanning on or off for the whole machine; it is kept over a restart.
@@ -91,9 +96,11 @@ public struct DaemonClient: Sendable {
   }
 
   /// Calls the manager object.
-  func manager(_ member: String, _ arguments: [Value]) async throws(BusError) -> [Value] {
+  func manager(
+    _ member: String, _ arguments: [Value], timeout: Duration = .seconds(60)
+  ) async throws(BusError) -> [Value] {
     try await connection.call(
-      Names.Daemon.busName, path, Names.Daemon.managerInterface, member, arguments, timeout: .seconds(60),
+      Names.Daemon.busName, path, Names.Daemon.managerInterface, member, arguments, timeout: timeout,
       autoStart: false)
   }
 

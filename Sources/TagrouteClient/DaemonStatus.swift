@@ -2,6 +2,8 @@
 public struct DaemonStatus: Sendable, Hashable {
   /// The daemon's version, `major.minor.patch`.
   public var version: String
+  /// The version of the interfaces that it speaks; 0 where it does not say, as one from before they had a version.
+  public var interfaceVersion: UInt32 = 0
   /// The master switch of background scanning.
   public var enabled: Bool
   /// Whether at least one reader looks for tags now.
@@ -10,6 +12,10 @@ public struct DaemonStatus: Sendable, Hashable {
   public var suspendReasons: [String]
   /// The readers, in the order in which they were found.
   public var readers: [ReaderStatus]
+  /// What is wrong with the configuration as it was read last, for which the former one stays in force; empty where nothing is.
+  public var configurationError = ""
+  /// When the configuration that is in force was read, in microseconds since 1970; nil where the daemon does not say.
+  public var configurationTime: UInt64?
 }
 
 /// What the daemon tells everybody of one reader.
@@ -22,7 +28,7 @@ public struct ReaderStatus: Sendable, Hashable {
   public var device: String
   /// The seat the reader belongs to.
   public var seat: String
-  /// `absent`, `ready`, `scanning`, `in-session` or `failed`; others may come.
+  /// `absent`, `ready`, `scanning`, `in-session`, `released` or `failed`; others may come.
   public var state: String
   /// Why it is `absent` or `failed` and what to do, in words; empty otherwise.
   public var stateReason: String

@@ -40,17 +40,19 @@ public struct ReaderSessionEnd: Sendable, Hashable {
     case daemonGone
 
     /// What the bus says.
-    public var rawValue: String {
+    public var rawValue: String { name?.rawValue ?? "daemon-gone" }
+
+    private var name: Names.SessionEnd? {
       switch self {
-      case .invalidated: Names.SessionEnd.invalidated
-      case .cancelled: Names.SessionEnd.cancelled
-      case .timedOut: Names.SessionEnd.timedOut
-      case .firstRead: Names.SessionEnd.firstRead
-      case .readerLost: Names.SessionEnd.readerLost
-      case .sessionInactive: Names.SessionEnd.sessionInactive
-      case .sleeping: Names.SessionEnd.sleeping
-      case .daemonStopping: Names.SessionEnd.daemonStopping
-      case .daemonGone: "daemon-gone"
+      case .invalidated: .invalidated
+      case .cancelled: .cancelled
+      case .timedOut: .timedOut
+      case .firstRead: .firstRead
+      case .readerLost: .readerLost
+      case .sessionInactive: .sessionInactive
+      case .sleeping: .sleeping
+      case .daemonStopping: .daemonStopping
+      case .daemonGone: nil
       }
     }
 

@@ -44,7 +44,7 @@ public actor DaemonDouble {
       ])
     try await connection.export([manager], at: "/org/tagroute/Tagroute1", objectManager: true)
     try await connection.export([reader], at: "/org/tagroute/Tagroute1/readers/1")
-    _ = try await connection.requestName(Names.Daemon.busName)
+    try await connection.standIn(for: Names.Daemon.busName)
   }
 
   /// Answers from now on that it does not scan for these reasons; whoever listens is not told.
@@ -55,8 +55,9 @@ public actor DaemonDouble {
 
   /// Takes the agent's name, with one handler that works and one that is broken.
   ///
+  /// - Parameter isRegistered: whether it says that the daemon has let it in.
   /// - Throws: `BusError`.
-  public func startAgent() async throws {
+  public func startAgent(isRegistered: Bool = false) async throws {
     let agent = ExportedInterface(
       Names.Agent.interface,
       methods: [
@@ -90,6 +91,7 @@ public actor DaemonDouble {
           ]
         },
         ExportedMethod("Reload") { _ in [] },
+        ExportedMethod("ReloadHandlers") { _ in [] },
         ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { _ in [] },
         ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in [] },
         ExportedMethod("Block", in: [Argument("handler", "s"), Argument("claim", "s")]) { _ in [] },
@@ -99,10 +101,10 @@ public actor DaemonDouble {
       ],
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string("1.2.3") },
-        ExportedProperty("Registered", "b", emits: .changed) { .boolean(false) },
+        ExportedProperty("Registered", "b", emits: .changed) { .boolean(isRegistered) },
       ])
     try await connection.export([agent], at: "/org/tagroute/Agent1")
-    _ = try await connection.requestName(Names.Agent.busName)
+    try await connection.standIn(for: Names.Agent.busName)
   }
 
   /// Changes `Scanning`, and says so.

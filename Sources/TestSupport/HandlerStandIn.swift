@@ -91,7 +91,7 @@ public actor HandlerStandIn {
     }
     try await connection.export(
       [ExportedInterface(Names.Handler.interface, methods: [method], limits: .tagMessage)], at: "/org/example/Menu")
-    _ = try await connection.requestName("org.example.Menu")
+    try await connection.standIn(for: "org.example.Menu")
     return handler
   }
 
@@ -104,7 +104,7 @@ public actor HandlerStandIn {
   public func answer() { answering.finish() }
 
   /// Leaves the bus, as a crash would have it.
-  public func leave() async { await connection.close() }
+  public func leave() async { await connection.crash() }
 
   /// The next call that no earlier call of this has returned.
   public func next() async -> Handed {

@@ -75,12 +75,12 @@ public actor LogindStandIn {
     self.connection = connection
     try await connection.export([manager()], at: Self.managerPath)
     for id in self.sessions.keys { try await connection.export([interface(of: id)], at: path(of: id)) }
-    _ = try await connection.requestName("org.freedesktop.login1")
+    try await connection.standIn(for: "org.freedesktop.login1")
   }
 
-  /// Leaves the bus.
+  /// Leaves the bus, as a crash would.
   public func stop() async {
-    await connection?.close()
+    await connection?.crash()
     connection = nil
   }
 

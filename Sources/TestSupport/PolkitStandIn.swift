@@ -58,7 +58,7 @@ public actor PolkitStandIn {
     try await connection.export(
       [ExportedInterface("org.freedesktop.PolicyKit1.Authority", methods: [check, enumerate])],
       at: "/org/freedesktop/PolicyKit1/Authority")
-    _ = try await connection.requestName("org.freedesktop.PolicyKit1")
+    try await connection.standIn(for: "org.freedesktop.PolicyKit1")
   }
 
   /// What it allows is also all that it knows.
@@ -96,10 +96,10 @@ public actor PolkitStandIn {
     waiting = []
   }
 
-  /// Leaves the bus.
+  /// Leaves the bus, as a crash would.
   public func stop() async {
     fallSilent(false)
-    await connection?.close()
+    await connection?.crash()
     connection = nil
   }
 }

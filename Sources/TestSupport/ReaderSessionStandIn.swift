@@ -79,7 +79,7 @@ public actor ReaderSessionStandIn {
       ])
     try await connection.export([manager], at: ObjectPath(Names.Daemon.path), objectManager: true)
     try await connection.export([reader], at: ReaderSessionStandIn.reader)
-    _ = try await connection.requestName(Names.Daemon.busName)
+    try await connection.standIn(for: Names.Daemon.busName)
   }
 
   /// The only reader.
@@ -88,7 +88,7 @@ public actor ReaderSessionStandIn {
   public static let device = "pn532_uart:/dev/stand-in"
 
   /// Leaves the bus, as a daemon does that is killed.
-  public func leave() async { await connection.close() }
+  public func leave() async { await connection.crash() }
 
   // MARK: What a test does
 
@@ -168,7 +168,7 @@ public actor ReaderSessionStandIn {
         ExportedMethod("Invalidate", in: [Argument("error_message", "s")]) { call in
           let text = call.arguments.first?.asString ?? ""
           await self.note(.invalidate(text))
-          try await self.end(Names.SessionEnd.invalidated, text)
+          try await self.end(Names.SessionEnd.invalidated.rawValue, text)
           return []
         },
         ExportedMethod("RestartPolling") { _ in
@@ -231,7 +231,7 @@ public actor ReaderSessionStandIn {
     try await emit("TagDetected", [.objectPath(path)])
     guard session.options["first-read"]?.asBool == true, let message = card.message else { return }
     try await emit("MessageRead", [.objectPath(path), .bytes(message)])
-    try await end(Names.SessionEnd.firstRead)
+    try await end(Names.SessionEnd.firstRead.rawValue)
   }
 
   private func tagInterface(_ card: SessionCard) -> ExportedInterface {
@@ -295,8 +295,7 @@ public actor ReaderSessionStandIn {
       .inhibit(
         who: call.arguments.first?.asString ?? "", why: call.arguments.dropFirst().first?.asString ?? "", options))
     if let refusal { throw refusal }
-    // Longer than anybody waits.
-    if !isActivating { try await Task.sleep(for: .seconds(120)) }
+    if !isActivating { try await hang() }
     var ends: [Int32] = [-1, -1]
     guard tagroute_pipe(&ends) == 0 else { throw SystemError("make a pipe") }
     watch = try DescriptorWatch(FileDescriptor(owning: ends[0]), on: loop) { @Sendable [weak self] in

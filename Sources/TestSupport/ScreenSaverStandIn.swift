@@ -47,7 +47,7 @@ public actor ScreenSaverStandIn {
     let interface = ExportedInterface(
       name, methods: [getActive], signals: [ExportedSignal("ActiveChanged", [Argument("active", "b")])])
     try await connection.export([interface], at: try path ?? self.path)
-    _ = try await connection.requestName(name)
+    try await connection.standIn(for: name)
   }
 
   private func answer() throws -> Bool {
@@ -85,7 +85,7 @@ public actor ScreenSaverStandIn {
   }
 
   /// Leaves the bus, as a crash would.
-  public func stop() async { await connection.close() }
+  public func stop() async { await connection.crash() }
 }
 
 /// A service on a bus of a test's own with one property that matters.
@@ -130,7 +130,7 @@ public actor PropertyStandIn {
       await self?.value ?? value
     }
     try await connection.export([ExportedInterface(name, properties: [exported])], at: path)
-    _ = try await connection.requestName(name)
+    try await connection.standIn(for: name)
   }
 
   /// Changes the property, and tells of it.
@@ -142,5 +142,5 @@ public actor PropertyStandIn {
   }
 
   /// Leaves the bus, as a crash would.
-  public func stop() async { await connection.close() }
+  public func stop() async { await connection.crash() }
 }

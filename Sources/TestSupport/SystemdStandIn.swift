@@ -1,7 +1,7 @@
 public import Bus
 import EventLoop
 
-/// The user's systemd on a bus of a test's own, as far as it starts transient units.
+/// systemd, the system's or the user's, on a bus of a test's own, as far as it starts transient units and says how units are.
 public actor SystemdStandIn {
   /// One call of `StartTransientUnit`.
   public struct Unit: Sendable, Hashable {
@@ -23,7 +23,9 @@ public actor SystemdStandIn {
     case hangs
   }
 
-  private let connection: Connection
+  let connection: Connection
+  /// The units of which something was said, or asked, by name.
+  var states: [String: UnitState] = [:]
   private let mood: Mood
   private let (answers, answering) = AsyncStream.makeStream(of: Void.self)
   private nonisolated let (units, started) = AsyncStream.makeStream(of: Unit.self)
@@ -51,9 +53,14 @@ public actor SystemdStandIn {
       try await systemd.take(call)
       return [.objectPath("/org/freedesktop/systemd1/job/1")]
     }
-    try await connection.export(
-      [ExportedInterface("org.freedesktop.systemd1.Manager", methods: [method])], at: "/org/freedesktop/systemd1")
-    _ = try await connection.requestName("org.freedesktop.systemd1")
+    let load = ExportedMethod("LoadUnit", in: [Argument("name", "s")], out: [Argument("unit", "o")]) { call in
+      [try await systemd.load(call.arguments[0].asString ?? "")]
+    }
+    let version = ExportedProperty("Version", "s", emits: .const) { .string("0 (a stand-in)") }
+    let manager = ExportedInterface(
+      "org.freedesktop.systemd1.Manager", methods: [method, load], properties: [version])
+    try await connection.export([manager], at: "/org/freedesktop/systemd1")
+    try await connection.standIn(for: "org.freedesktop.systemd1")
     return systemd
   }
 

@@ -8,6 +8,8 @@ struct AgentArgumentsTests {
       ([], AgentArguments.run(configuration: nil)),
       (["--config", "/etc/x"], .run(configuration: "/etc/x")),
       (["--config=/etc/x"], .run(configuration: "/etc/x")),
+      (["--check"], .check(configuration: nil)),
+      (["--check", "--config=/etc/x"], .check(configuration: "/etc/x")),
       (["--config"], .mistake("--config needs a file")),
       (["--verbose"], .mistake("unknown argument --verbose")),
       (["x"], .mistake("unknown argument x")),

@@ -64,6 +64,14 @@ actor AgentRig {
       Names.Agent.busName, try ObjectPath(Names.Agent.path), Names.Agent.interface, member, arguments)
   }
 
+  /// A property of `org.tagroute.Agent1`; nil where there is none.
+  nonisolated func property(_ name: String) async throws -> Value? {
+    let reply = try await client.call(
+      Names.Agent.busName, try ObjectPath(Names.Agent.path), "org.freedesktop.DBus.Properties", "GetAll",
+      [.string(Names.Agent.interface)])
+    return reply.first?.asDictionary?[name]
+  }
+
   /// What the inbox says of a tap.
   nonisolated func tap(_ number: Int) async throws -> [String: Value] {
     let reply = try await call("ListInbox", [.dictionary(["id": .string(tapID(number))])])

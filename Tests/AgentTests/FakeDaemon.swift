@@ -1,6 +1,7 @@
 import Bus
 import EventLoop
 import Names
+import TestSupport
 
 /// The daemon as an agent sees it: takes registrations, and gives taps to the last agent that came.
 actor FakeDaemon {
@@ -38,7 +39,7 @@ actor FakeDaemon {
     try await connection.export(
       [ExportedInterface(Names.Daemon.managerInterface, methods: [method, report], properties: properties)],
       at: try ObjectPath(Names.Daemon.path))
-    _ = try await connection.requestName(Names.Daemon.busName)
+    try await connection.standIn(for: Names.Daemon.busName)
     return daemon
   }
 
@@ -114,5 +115,5 @@ actor FakeDaemon {
   }
 
   /// Leaves the bus, as a crash would.
-  func stop() async { await connection.close() }
+  func stop() async { await connection.crash() }
 }

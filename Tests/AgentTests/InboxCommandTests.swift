@@ -83,7 +83,11 @@ struct InboxCommandTests {
     let unknown = try await rig.tagroute("inbox", "show", "ffff")
     #expect(unknown.status == .exited(Names.ExitCode.noInput))
     #expect(unknown.errors == ["tagroute: ffff: no tap has an id that begins so; tagroute inbox lists them"])
-    #expect(try await rig.tagroute("inbox", "show", "'; --").status == .exited(64))
+    for text in ["'; --", "zz", tapID(1) + "0", "０"] {
+      let none = try await rig.tagroute("inbox", "show", text)
+      #expect(none.status == .exited(64))
+      #expect(none.errors.first?.contains("an id is of hexadecimal digits and -") == true, "\(none.errors)")
+    }
     await rig.installation.stop()
   }
 
@@ -127,6 +131,17 @@ struct InboxCommandTests {
     #expect(nobody.status == .exited(75) && nobody.errors.first?.contains("none of the tap's candidates") == true)
     #expect(try await rig.tagroute("inbox", "open", tapID(4), "--handler", "org.example.Menu").status == .exited(0))
     #expect(try await rig.state(4) == "delivered")
+    await rig.installation.stop()
+  }
+
+  @Test(arguments: ["https://nobody.example.org/", "javascript:alert(1)"])
+  func `what nobody opens is no matter of trying again`(link: String) async throws {
+    let rig = try await AgentRig(starter: "nobody opens \(link.prefix(5))")
+    try await rig.startAgent()
+    try await rig.tap(link, 1)
+    let result = try await rig.tagroute("inbox", "open", tapID(1))
+    #expect(result.status == .exited(1), "\(result.errors)")
+    #expect(result.errors.first?.hasPrefix("tagroute: tap 01234567: ") == true)
     await rig.installation.stop()
   }
 
@@ -248,7 +263,9 @@ struct InboxCommandTests {
     let rig = try await AgentRig(starter: "withoutAnAgentEachSaysSo_\(arguments.first ?? "")")
     let result = try await rig.process(["inbox"] + arguments)
     #expect(result.status == .exited(69))
-    #expect(result.errors == ["tagroute: the agent does not run: start tagroute-agent"])
+    let start = "tagroute: the agent does not run: \(try BuiltProducts.program("tagroute-agent")) &"
+    #expect(result.errors.count == 1)
+    #expect(result.errors.first?.hasPrefix(start) == true)
     await rig.installation.stop()
   }
 }

@@ -140,10 +140,11 @@ struct LeftOnScreenTests {
     let never = try await Connection.open(
       BusAddress(try #require(rig.installation.sessionBus).address), on: EventLoop(label: "never"))
     let method = ExportedMethod("Never") { _ in
-      while true { try await Task.sleep(for: .seconds(3600)) }
+      try await hang()
+      return []
     }
     try await never.export([ExportedInterface("org.example.Never", methods: [method])], at: "/never")
-    _ = try await never.requestName("org.example.Never")
+    try await never.standIn(for: "org.example.Never")
     let error = await #expect(throws: BusError.self) {
       try await rig.client.call("org.example.Never", "/never", "org.example.Never", "Never")
     }

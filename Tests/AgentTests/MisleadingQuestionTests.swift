@@ -8,20 +8,13 @@ import UniversalLinks
 
 /// What somebody who is asked must not be led to, by a tag, by an app, or by a click at the wrong time.
 struct MisleadingQuestionTests {
-  private let browser = Application(
-    desktopID: "web.desktop", name: "Web", file: "/usr/share/applications/web", origin: .system)
-
-  private func application(_ id: String, name: String? = nil, _ origin: Application.Origin) -> Application {
-    Application(desktopID: "\(id).desktop", name: name ?? id, file: "/f/\(id)", origin: origin, launch: id)
-  }
-
   private func offer(
     _ claims: [(Application, String)], uri: String = "https://menu.example.com/7",
     choices: HandlerChoices = HandlerChoices()
   ) throws -> TapOffer {
     let registry = Registry(
       declarations: try claims.map { HandlerDeclaration(application: $0, domains: [try DomainPattern($1)]) },
-      defaults: ["https": browser], shownName: { TapOffer.name(of: $0).string })
+      defaults: ["https": sampleBrowser], shownName: { TapOffer.name(of: $0).string })
     let reading = try TagReading(tapValues(1, message: try uriMessage(uri)), now: sampleTime)
     return TapOffer(reading, registry: registry, policy: RoutingPolicy(choices: choices), languages: [])
   }
@@ -33,7 +26,7 @@ struct MisleadingQuestionTests {
     let host = front + String(repeating: "b.", count: 52) + "evil.example"
     #expect(host.count > 190)
     let name = String(repeating: "N", count: 60)
-    let mine = application("mine", name: name, .user)
+    let mine = sampleApplication("mine", name: name, .user)
     for (claim, shownClaim) in [(host, "…"), ("*." + String(host.drop { $0 != "." }.dropFirst()), "*.…")] {
       let one = try offer([(mine, claim)], uri: "https://\(host)/")
       let title = shown(one).summary.string
@@ -44,7 +37,7 @@ struct MisleadingQuestionTests {
       #expect(
         one.answer(to: "allow", canCopy: true)
           == .open(try #require(one.handed(to: "mine.desktop")), .prefer(mine, claim: claim)))
-      let two = try offer([(mine, claim), (application("other", .user), claim)], uri: "https://\(host)/")
+      let two = try offer([(mine, claim), (sampleApplication("other", .user), claim)], uri: "https://\(host)/")
       let which = shown(two).summary.string
       #expect(
         which.hasPrefix("Which app opens links of \(shownClaim)") && which.hasSuffix(".evil.example?"), "\(which)")
@@ -52,7 +45,7 @@ struct MisleadingQuestionTests {
   }
 
   @Test func `a click on a question itself, or on a button that it does not have, is no answer`() throws {
-    let (mine, theirs) = (application("mine", .user), application("theirs", .system))
+    let (mine, theirs) = (sampleApplication("mine", .user), sampleApplication("theirs", .system))
     let one = try offer([(mine, "menu.example.com")])
     for action in ["default", "open", "retry", "copy", "candidate-0", "nonsense"] {
       #expect(one.answer(to: action, canCopy: true) == .showAgain, "\(action)")
@@ -73,7 +66,7 @@ struct MisleadingQuestionTests {
 
   @Test func `one that claims a host more exactly does not hide who is trusted, nor pass under its name`() throws {
     let (theirs, mine) = (
-      application("org.example.Menu", name: "Menu", .system), application("x", name: "Menu\u{200B}", .user)
+      sampleApplication("org.example.Menu", name: "Menu", .system), sampleApplication("x", name: "Menu\u{200B}", .user)
     )
     let offer = try offer([(theirs, "*.example.com"), (mine, "menu.example.com")])
     let notification = shown(offer)
@@ -89,11 +82,11 @@ struct MisleadingQuestionTests {
   }
 
   @Test func `an app with the name of another that is installed is asked about with its desktop id`() throws {
-    let mine = application("x", name: "MENU", .user)
-    let other = application("org.example.Menu", name: "Menu", .system)
+    let mine = sampleApplication("x", name: "MENU", .user)
+    let other = sampleApplication("org.example.Menu", name: "Menu", .system)
     let question = shown(try offer([(mine, "menu.example.com"), (other, "elsewhere.example.net")])).summary.string
     #expect(question == "Allow “MENU (x.desktop)” to open links of menu.example.com?")
-    let asBrowser = shown(try offer([(application("x", name: "Web", .user), "menu.example.com")])).summary.string
+    let asBrowser = shown(try offer([(sampleApplication("x", name: "Web", .user), "menu.example.com")])).summary.string
     #expect(asBrowser.hasPrefix("Allow “Web (x.desktop)” to"))
   }
 
@@ -104,8 +97,8 @@ struct MisleadingQuestionTests {
   ])
   func `names that look alike on the screen have their desktop ids`(name: String, like: String) throws {
     for (name, like) in [(name, like), (like, name)] {
-      let mine = application("x", name: name, .user)
-      let other = application("org.example.Menu", name: like, .system)
+      let mine = sampleApplication("x", name: name, .user)
+      let other = sampleApplication("org.example.Menu", name: like, .system)
       let question = shown(try offer([(mine, "menu.example.com"), (other, "elsewhere.example.net")])).summary.string
       #expect(question.contains("(x.desktop)"), "\(question)")
     }
@@ -113,14 +106,14 @@ struct MisleadingQuestionTests {
 
   @Test func `nothing in a name ends its quotation marks`() throws {
     for mark in ["”\u{FE0F}", "″", "＂", "‟", "„", "\"\u{20DD}", "〞", "🙷", "」", "｣", "»"] {
-      let mine = application("mine", name: "Menu\(mark) to open nothing", .user)
+      let mine = sampleApplication("mine", name: "Menu\(mark) to open nothing", .user)
       let title = shown(try offer([(mine, "menu.example.com")])).summary.string
       #expect(!title.unicodeScalars.dropFirst(7).prefix(20).contains { mark.unicodeScalars.first == $0 }, "\(title)")
     }
   }
 
   @Test func `of ten thousand apps for one domain no more are looked at than are shown`() throws {
-    let apps = (0..<10_000).map { application("app\($0)", .user) }
+    let apps = (0..<10_000).map { sampleApplication("app\($0)", .user) }
     let offer = try offer(apps.map { ($0, "menu.example.com") })
     #expect(offer.candidates.count == 10_000 && offer.offered.count == TapOffer.maximumOffered)
     // Whoever is not shown has not been allowed either.

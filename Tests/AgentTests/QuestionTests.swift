@@ -9,20 +9,13 @@ import UniversalLinks
 
 /// What a notification asks, and what a click on it means.
 struct QuestionTests {
-  private let browser = Application(
-    desktopID: "web.desktop", name: "Web", file: "/usr/share/applications/web", origin: .system)
-
-  private func application(_ id: String, name: String? = nil, _ origin: Application.Origin) -> Application {
-    Application(desktopID: "\(id).desktop", name: name ?? id, file: "/f/\(id)", origin: origin, launch: id)
-  }
-
   private func offer(
     _ applications: [Application], claim: String = "menu.example.com", hasBrowser: Bool = true,
     message: [UInt8]? = nil, languages: [String] = []
   ) throws -> TapOffer {
     let registry = Registry(
       declarations: try applications.map { HandlerDeclaration(application: $0, domains: [try DomainPattern(claim)]) },
-      defaults: hasBrowser ? ["https": browser] : [:])
+      defaults: hasBrowser ? ["https": sampleBrowser] : [:])
     let message = try message ?? uriMessage("https://menu.example.com/7")
     let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
     return TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: languages)
@@ -39,7 +32,7 @@ struct QuestionTests {
   }
 
   @Test func `one that nobody vouches for is asked about, with the browser beside it`() throws {
-    let mine = application("mine", name: "M“y” \"Menu\"", .user)
+    let mine = sampleApplication("mine", name: "M“y” \"Menu\"", .user)
     let offer = try offer([mine])
     #expect(
       shown(offer) == (
@@ -57,14 +50,14 @@ struct QuestionTests {
     ("menu.example.com", "Allow “mine” to open links of menu.example.com?"),
   ])
   func `the question names the claim that the answer is kept for`(claim: String, question: String) throws {
-    let mine = application("mine", .user)
+    let mine = sampleApplication("mine", .user)
     let offer = try offer([mine], claim: claim)
     #expect(shown(offer).0 == question)
     #expect(opened(offer, by: "allow").2 == .prefer(mine, claim: claim))
   }
 
   @Test func `of several each is a button, three at most, those that ask for trust say so`() throws {
-    let (first, second) = (application("b", name: "Menu", .system), application("a", name: "Menu", .user))
+    let (first, second) = (sampleApplication("b", name: "Menu", .system), sampleApplication("a", name: "Menu", .user))
     let two = try offer([first, second])
     #expect(
       shown(two) == (
@@ -75,12 +68,12 @@ struct QuestionTests {
       ))
     #expect(opened(two, by: "candidate-0") == ("b.desktop", true, .prefer(first, claim: "menu.example.com")))
     #expect(opened(two, by: "candidate-1") == ("a.desktop", true, .prefer(second, claim: "menu.example.com")))
-    let five = try offer((1...5).map { application("app\($0)", .system) })
+    let five = try offer((1...5).map { sampleApplication("app\($0)", .system) })
     #expect(shown(five).1 == ["candidate-0", "app1", "candidate-1", "app2", "candidate-2", "app3"])
   }
 
   @Test func `what was chosen once is not asked again in the same tap, and what failed is tried again`() throws {
-    let offer = try offer([application("mine", .user)])
+    let offer = try offer([sampleApplication("mine", .user)])
     let chosen = try #require(offer.handed(to: "mine.desktop"))
     #expect(chosen.question == .nothing)
     #expect(
@@ -95,7 +88,7 @@ struct QuestionTests {
   }
 
   @Test func `an app that opens at once has the browser beside it, and what failed likewise`() throws {
-    let system = application("theirs", .system)
+    let system = sampleApplication("theirs", .system)
     let offer = try offer([system])
     #expect(
       shown(offer) == (
@@ -107,7 +100,7 @@ struct QuestionTests {
     let inBrowser = try #require(offer.alone(in: "web.desktop"))
     #expect(shown(inBrowser).1 == ["open", "Open", "dismiss", "Dismiss"])
     #expect(inBrowser.answer(to: "alternative", canCopy: true) == .showAgain)
-    for offer in [offer, inBrowser, try self.offer([application("mine", .user)])] {
+    for offer in [offer, inBrowser, try self.offer([sampleApplication("mine", .user)])] {
       #expect(offer.answer(to: "dismiss", canCopy: true) == .dismiss)
     }
   }

@@ -143,6 +143,7 @@ struct RecoveryTests {
     let shown = await server.next()
     #expect(shown.actions.isEmpty)
     #expect(shown.body.hasPrefix("menu.example.com/1\nThe desktop shows no buttons now"))
+    #expect(shown.body.hasSuffix(": tagroute inbox open 01234567"), "\(shown.body)")
     _ = try await rig.call("Open", [.string(tapID(1)), .dictionary([:])])
     #expect(try await rig.state(1) == "delivered")
     await rig.installation.stop()

@@ -32,6 +32,17 @@ func uriMessage(_ uri: String) throws -> [UInt8] { try NDEFMessage.uri(uri).enco
 let menu = Application(
   desktopID: "org.example.Menu.desktop", name: "Menu", icon: "menu", file: "/usr/share/applications/x", origin: .system)
 
+/// What opens every link that no app claims.
+let sampleBrowser = Application(
+  desktopID: "web.desktop", name: "Web", file: "/usr/share/applications/web", origin: .system)
+
+/// An app whose entry leads to `launch`, by default what it is called.
+func sampleApplication(
+  _ id: String, name: String? = nil, _ origin: Application.Origin, launch: String? = nil
+) -> Application {
+  Application(desktopID: "\(id).desktop", name: name ?? id, file: "/f/\(id)", origin: origin, launch: launch ?? id)
+}
+
 func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, question: Route.Question = .nothing)
   throws
   -> TapOffer
@@ -42,6 +53,9 @@ func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, q
     candidates: [handler].compactMap(\.self), question: question, handsOverMessage: true, reason: "claims it",
     title: DisplayText(""))
 }
+
+/// Where a notification was put.
+let samplePlace = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
 
 extension TapPolicy {
   /// A click that is committed.

@@ -8,13 +8,6 @@ import UniversalLinks
 
 /// What is opened of what was shown, when the user's choices, the handlers or the word of a domain are others by then.
 struct TapOfferOpeningTests {
-  private let browser = Application(
-    desktopID: "web.desktop", name: "Web", file: "/usr/share/applications/web", origin: .system)
-
-  private func application(_ id: String, _ origin: Application.Origin, launch: String? = nil) -> Application {
-    Application(desktopID: "\(id).desktop", name: id, file: "/f/\(id)", origin: origin, launch: launch ?? id)
-  }
-
   private func offer(
     _ claims: [(Application, String)], _ changes: [HandlerChoices.Change] = [], browser: Application?,
     vouching: Bool = false, uri: String = "https://menu.example.com/7"
@@ -39,7 +32,7 @@ struct TapOfferOpeningTests {
   }
 
   private func offer(_ applications: [Application], _ changes: [HandlerChoices.Change] = []) throws -> TapOffer {
-    try offer(applications.map { ($0, "menu.example.com") }, changes, browser: browser)
+    try offer(applications.map { ($0, "menu.example.com") }, changes, browser: sampleBrowser)
   }
 
   /// Who gets it by this click, and with `+` where that is the whole message; nil where it is shown again.
@@ -58,7 +51,7 @@ struct TapOfferOpeningTests {
 
   @Test(arguments: [nil, "menu.example.com", "*.example.com"])
   func `one that is blocked gets nothing any more, the browser beside it is not meant`(claim: String?) throws {
-    let (theirs, mine) = (application("theirs", .system), application("mine", .user))
+    let (theirs, mine) = (sampleApplication("theirs", .system), sampleApplication("mine", .user))
     let block = { (id: String) in HandlerChoices.Change.block(desktopID: "\(id).desktop", claim: claim) }
     let sure = try offer([theirs])
     #expect(try opened(sure, now: sure) == "theirs+")
@@ -75,32 +68,33 @@ struct TapOfferOpeningTests {
   }
 
   @Test func `one whose permission was taken back is asked about again`() throws {
-    let mine = application("mine", .user)
+    let mine = sampleApplication("mine", .user)
     let allowed = try offer([mine], [.prefer(mine, claim: "menu.example.com")])
     #expect(allowed.question == .nothing)
     #expect(try opened(allowed, now: try offer([mine])) == nil)
     #expect(try opened(allowed, by: "retry", now: try offer([mine]), hasFailed: true) == nil)
-    let store = application("shop", .store)
-    let vouched = try offer([(store, "menu.example.com")], browser: browser, vouching: true)
+    let store = sampleApplication("shop", .store)
+    let vouched = try offer([(store, "menu.example.com")], browser: sampleBrowser, vouching: true)
     #expect(vouched.question == .nothing)
     #expect(try opened(vouched, now: vouched) == "shop+")
     #expect(try opened(vouched, now: try offer([store])) == nil)
   }
 
   @Test func `a permission counts for the entry that the question was about, and for nobody who needed none`() throws {
-    let mine = application("mine", .user)
+    let mine = sampleApplication("mine", .user)
     let question = try offer([mine])
     #expect(try opened(question, by: "allow", now: question) == "mine+")
-    #expect(try opened(question, by: "allow", now: try offer([application("mine", .user, launch: "other")])) == nil)
-    let two = try offer([application("theirs", .system), mine])
-    #expect(try opened(two, by: "candidate-0", now: try offer([application("theirs", .user), mine])) == nil)
+    #expect(
+      try opened(question, by: "allow", now: try offer([sampleApplication("mine", .user, launch: "other")])) == nil)
+    let two = try offer([sampleApplication("theirs", .system), mine])
+    #expect(try opened(two, by: "candidate-0", now: try offer([sampleApplication("theirs", .user), mine])) == nil)
   }
 
   @Test func `what is installed meanwhile takes nothing over`() throws {
-    let theirs = application("theirs", .system)
+    let theirs = sampleApplication("theirs", .system)
     let sure = try offer([theirs])
-    #expect(try opened(sure, now: try offer([theirs, application("later", .user)])) == "theirs+")
-    #expect(try opened(sure, now: try offer([theirs, application("a", .system)])) == "theirs+")
+    #expect(try opened(sure, now: try offer([theirs, sampleApplication("later", .user)])) == "theirs+")
+    #expect(try opened(sure, now: try offer([theirs, sampleApplication("a", .system)])) == "theirs+")
     let nobody = try offer([])
     #expect(try opened(nobody, now: try offer([theirs])) == "web")
     let without = try offer([], browser: nil)
@@ -110,14 +104,14 @@ struct TapOfferOpeningTests {
   }
 
   @Test func `an app that gets the link alone is tried again without a permission that it does not need`() throws {
-    let maps = application("maps", .system)
+    let maps = sampleApplication("maps", .system)
     let block = HandlerChoices.Change.block(desktopID: "maps.desktop", claim: "geo:")
     let shown = try offer([(maps, "geo:")], [block], browser: maps, uri: "geo:52.5,13.4")
     #expect(shown.handler == maps && !shown.handsOverMessage)
     #expect(try opened(shown, by: "retry", now: shown, hasFailed: true) == "maps")
     #expect(shown.again(in: "maps.desktop")?.handsOverMessage == false)
     // The browser claims the domain, too, and nobody has allowed it that: it gets the link like any other browser.
-    let claiming = application("web", .user)
+    let claiming = sampleApplication("web", .user)
     let question = try offer([(claiming, "menu.example.com")], browser: claiming)
     #expect(question.question == .whetherAllowed)
     #expect(try opened(question, by: "alternative", now: question) == "web")
@@ -128,7 +122,7 @@ struct TapOfferOpeningTests {
 
   @Test func `what is shown as it is decided now is opened, whatever that is`() throws {
     let origins: [(String, Application.Origin)] = [("a", .system), ("b", .store), ("c", .user), ("web", .user)]
-    let apps = origins.map { application($0, $1) }
+    let apps = origins.map { sampleApplication($0, $1) }
     for number in 0..<(1 << 8) {
       let claims = zip(0..., apps).filter { number >> $0.0 & 1 == 1 }.map { ($0.1, "menu.example.com") }
       let changes = zip(4..., apps).filter { number >> $0.0 & 1 == 1 }

@@ -88,6 +88,15 @@ struct TapOfferTests {
     #expect(!offer.reason.contains("alert"))
   }
 
+  @Test func `a Smart Poster that is not looked into was not refused`() throws {
+    let poster = try SmartPosterRecord(uri: "https://menu.example.com/a", titles: []).record()
+    let message = try NDEFMessage(records: [poster]).encoded()
+    let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
+    let offer = TapOffer(
+      reading, registry: Registry(declarations: []), policy: RoutingPolicy(smartPosters: false), languages: [])
+    #expect(offer.tap(reading).title == "Link that is not opened")
+  }
+
   @Test(arguments: [[], [0xFF], [0xD1, 0x01, 0xFF, 0x55], [UInt8](repeating: 0, count: 64)] as [[UInt8]])
   func `garbage has a reason`(message: [UInt8]) throws {
     let offer = try offer(message)

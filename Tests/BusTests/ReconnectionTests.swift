@@ -80,7 +80,8 @@ import Testing
     }
   }
 
-  @Test func openingAtABusThatHangsUpFails() async throws {
+  /// An attempt to open a connection at a bus that has said nothing yet, and the bus's end of it.
+  private func opening() async throws -> (Task<BusError?, Never>, FileDescriptor) {
     let directory = try TemporaryDirectory()
     let listener = try SilentListener(directory.file("bus"))
     let task = Task {
@@ -88,20 +89,17 @@ import Testing
         try await Connection.open(.socket(directory.file("bus")), on: EventLoop(label: "test"))
       }
     }
-    let peer = try await listener.accept()
+    return (task, try await listener.accept())
+  }
+
+  @Test func openingAtABusThatHangsUpFails() async throws {
+    let (task, peer) = try await opening()
     shutdown(peer.rawValue, Int32(SHUT_RDWR))
     #expect(await task.value?.isDisconnected == true)
   }
 
   @Test func openingAtABusThatSaysNothingCanBeGivenUp() async throws {
-    let directory = try TemporaryDirectory()
-    let listener = try SilentListener(directory.file("bus"))
-    let task = Task {
-      await busError { () async throws(BusError) in
-        try await Connection.open(.socket(directory.file("bus")), on: EventLoop(label: "test"))
-      }
-    }
-    let peer = try await listener.accept()
+    let (task, peer) = try await opening()
     task.cancel()
     #expect(await task.value?.name == BusError.Name.cancelled)
     withExtendedLifetime(peer) {}

@@ -19,7 +19,9 @@ import Testing
     try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
-  @Test(arguments: [[], ["nonsense"], ["status", "extra"], ["status", "--nope"], ["resolve"]])
+  @Test(arguments: [
+    [], ["--json"], ["--jso", "status"], ["nonsense"], ["status", "extra"], ["status", "--nope"], ["resolve"],
+  ])
   func wrongUsageIsExitCode64AndSaysWhatIsWrong(_ arguments: [String]) async throws {
     let result = try await run(arguments)
     #expect(result.status == .exited(64))
@@ -29,14 +31,16 @@ import Testing
   }
 
   @Test(arguments: [
-    "status", "monitor", "read", "write", "info", "lock", "transceive", "run", "resolve", "handlers",
-    "inbox", "demo", "doctor",
+    "status", "monitor", "on", "off", "session", "read", "write", "info", "lock", "transceive", "run", "resolve",
+    "handlers", "inbox", "demo", "doctor",
   ])
   func everyCommandExplainsItself(_ command: String) async throws {
     let result = try await run([command, "--help"])
     #expect(result.status == .exited(0))
     #expect(result.output.hasPrefix("Usage: tagroute \(command)"))
     #expect(result.output.contains("--json"))
+    // A terminal of 132 columns, the wider of a VT100's two, breaks no paragraph anew.
+    #expect(result.output.split(separator: "\n").filter { $0.count > 132 } == [])
   }
 
   @Test(arguments: [
@@ -69,7 +73,12 @@ import Testing
   @Test func withoutADaemonItIs69AndSaysHowToStartIt() async throws {
     let result = try await run(["status"], on: try await PrivateBus.start())
     #expect(result.status == .exited(69))
-    #expect(result.errors == ["tagroute: the daemon does not run: start tagrouted"])
+    // Where nobody has made the daemon's user, installing does that first.
+    let start =
+      getpwnam("tagroute") == nil
+      ? "sudo Packaging/install" : "sudo -u tagroute \(try BuiltProducts.program("tagrouted"))"
+    #expect(result.errors.count == 1)
+    #expect(result.errors.first?.hasPrefix("tagroute: the daemon does not run: \(start); ") == true)
   }
 
   @Test func statusTellsWhatTheDaemonTells() async throws {
@@ -82,18 +91,48 @@ import Testing
     #expect(
       text.output == """
         not scanning: the session is locked, something-new
-        pn532\\u{202e} on seat0: failed (pn532_uart:/dev/x)
+        1: pn532\\u{202e} on seat0: failed (pn532_uart:/dev/x)
           it is taken by pcscd
-        no agent in this session: start tagroute-agent
+        no agent in this session: \(try BuiltProducts.program("tagroute-agent")) &
+        tagrouted is version 9.8.7, this is 0.1.0: end tagrouted and start it again, in the way it was started
 
         """)
     let json = try object(try await run(["status", "--json"], on: bus).output)
-    #expect(Set(json.keys) == ["version", "enabled", "scanning", "suspendReasons", "readers", "agent"])
+    #expect(
+      Set(json.keys) == [
+        "version", "enabled", "scanning", "suspendReasons", "readers", "configurationError", "agent",
+      ])
+    #expect(json["configurationError"] as? String == "")
     #expect(json["suspendReasons"] as? [String] == ["session-locked", "something-new"])
     #expect(json["agent"] is NSNull)
     let reader = try #require((json["readers"] as? [[String: Any]])?.first)
-    #expect(Set(reader.keys) == ["name", "device", "seat", "state", "reason"])
+    #expect(Set(reader.keys) == ["number", "name", "device", "seat", "state", "reason"])
+    #expect(reader["number"] as? Int == 1)
     #expect(reader["reason"] as? String == "it is taken by pcscd")
+  }
+
+  @Test(arguments: [["--json", "status"], ["status", "--json"], ["--json", "--json", "status"]])
+  func whoeverWantsJSONSaysSoAnywhere(_ arguments: [String]) async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    defer { withExtendedLifetime(double) {} }
+    #expect(try object(try await run(arguments, on: bus).output)["scanning"] as? Bool == false)
+  }
+
+  /// The double is one of the first: it tells how it is, and knows no more.
+  @Test(arguments: [["run", "true"], ["read"], ["write", "--text", "a"]])
+  func aDaemonThatDoesNotKnowHowIsToldToBeStartedAgain(_ arguments: [String]) async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    defer { withExtendedLifetime(double) {} }
+    let result = try await run(arguments, on: bus)
+    #expect(result.status == .exited(69))
+    #expect(result.errors.count == 1)
+    let error = try #require(result.errors.first)
+    #expect(error.hasPrefix("tagroute: tagrouted is of another version than this one, 0.1.0, and does not know how ("))
+    #expect(error.hasSuffix("): end tagrouted and start it again, in the way it was started"))
   }
 
   @Test func theMomentBeforeTheReaderAnswersHasAWordOfItsOwn() async throws {
@@ -206,6 +245,7 @@ import Testing
     let third = try object(try await monitor.line(containing: "tap-closed"))
     #expect(third["id"] as? String == "an-id")
     #expect(third["state"] as? String == "delivered")
+    #expect(third.keys.contains("title"))
     try await bus.stop()
     try await monitor.line(containing: "daemon-gone")
   }

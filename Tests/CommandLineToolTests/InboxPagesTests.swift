@@ -42,7 +42,7 @@ import Testing
     ) { call in await inbox.list(call.arguments.first?.asDictionary ?? [:]) }
     try await connection.export(
       [ExportedInterface(Names.Agent.interface, methods: [list])], at: try ObjectPath(Names.Agent.path))
-    _ = try await connection.requestName(Names.Agent.busName)
+    try await connection.standIn(for: Names.Agent.busName)
     let result = try await ChildProcess.run(
       BuiltProducts.program("tagroute"), arguments, environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
     #expect(result.status == .exited(0), "\(result.log)")

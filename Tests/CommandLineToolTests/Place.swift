@@ -16,12 +16,15 @@ struct Place {
     try await daemon.start()
   }
 
-  func start(_ arguments: [String], program: String? = nil, input: Bool = false) throws -> ChildProcess {
-    try ChildProcess(
+  func start(
+    _ arguments: [String], program: String? = nil, environment: [String: String] = [:], input: Bool = false
+  ) throws -> ChildProcess {
+    let usual = [
+      "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb",
+    ]
+    return try ChildProcess(
       program ?? BuiltProducts.program("tagroute"), arguments,
-      environment: [
-        "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "dumb",
-      ],
+      environment: usual.merging(environment) { _, given in given },
       input: input, starter: starter)
   }
 

@@ -85,7 +85,7 @@ import Testing
     let lost = try await place.run(["read"])
     #expect(lost.code == .exited(75))
     #expect(lost.errors == ["tagroute: the tag: it was taken away"])
-    #expect(await place.next(6).last == .invalidate("the tag: it was taken away"))
+    #expect(await place.next(6).last == .invalidate("The tag was taken away too soon."))
   }
 
   @Test(

@@ -1,3 +1,4 @@
+import Bus
 import TagrouteClient
 import Testing
 
@@ -29,8 +30,13 @@ struct TagRunTests {
   @Test func aFailureIsOnTheSheetAndInTheExitCode() {
     var run = active()
     _ = run.handle(.detected(1, name: "1"))
-    #expect(run.handle(.worked(failure)) == [.hide, .print, .close("it is away")])
-    #expect(run.handle(.closed) == [.finish(.failed(failure))])
+    let known = Failure(message: "it is away", exitCode: 75, sheet: "Es ist weg.")
+    #expect(run.handle(.worked(known)) == [.hide, .print, .close("Es ist weg.")])
+    #expect(run.handle(.closed) == [.finish(.failed(known))])
+    // The sheet is in the user's language, the terminal's words are not; and without any it would say that all went well.
+    run = active()
+    _ = run.handle(.detected(1, name: "1"))
+    #expect(run.handle(.worked(failure)) == [.hide, .print, .close("The terminal says why.")])
   }
 
   @Test func aSessionThatEndsWithoutATagSaysWhy() {
@@ -89,8 +95,9 @@ struct TagRunTests {
 
   @Test func theTimeIsForTheWaitingAndNotForTheWork() {
     var run = active()
-    let late = Failure(message: "no tag came in time, which is 5 s: try again", exitCode: 75)
-    #expect(run.handle(.timeIsUp) == [.hide, .close(late.message)])
+    let late = Failure(
+      message: "no tag came in time, which is 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
+    #expect(run.handle(.timeIsUp) == [.hide, .close("No tag came in time.")])
     #expect(run.handle(.closed) == [.finish(.failed(late))])
     run = active()
     _ = run.handle(.detected(1, name: "1"))
@@ -109,6 +116,101 @@ struct TagRunTests {
     #expect(run.handle(.closed) == [.finish(.done)])
   }
 
+  @Test(arguments: [ReaderSessionEnd.Reason.daemonStopping, .daemonGone])
+  func whoeverWaitsForATagIsNotToldThatTheDaemonWasStartedAnew(reason: ReaderSessionEnd.Reason) {
+    var run = active()
+    let again: [Run.Action] = [.show("waiting for the daemon"), .startAgain]
+    #expect(run.handle(.ended(ReaderSessionEnd(reason))) == again)
+    #expect(run.handle(.began) == [.show("waiting for the reader")])
+    #expect(run.handle(.ended(ReaderSessionEnd(reason))) == again)
+    #expect(run.handle(.notBegun(failure)) == [.hide, .finish(.failed(failure))])
+    // The time is for all of it.
+    run = active()
+    _ = run.handle(.ended(ReaderSessionEnd(reason)))
+    let late = Failure(
+      message: "no tag came in time, which is 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
+    #expect(run.handle(.timeIsUp) == [.hide, .finish(.failed(late))])
+    run = active()
+    _ = run.handle(.ended(ReaderSessionEnd(reason)))
+    #expect(run.handle(.interrupted(2)) == [.hide, .finish(.signalled(2))])
+  }
+
+  /// Nobody knows what the tag holds now, and another session might do the same to it twice.
+  @Test func aTagThatWasBeingWorkedOnWhenTheDaemonEndedIsNotTriedAgain() {
+    var run = active()
+    _ = run.handle(.detected(1, name: "1"))
+    #expect(run.handle(.ended(ReaderSessionEnd(.daemonGone))) == [])
+    let expected = Failure(.init(.daemonGone), whileWorking: true)
+    #expect(expected.exitCode == 75 && expected.message.contains("try again"))
+    #expect(run.handle(.worked(failure)) == [.hide, .print, .hide, .finish(.failed(expected))])
+    for name in [BusError.Name.noReply, BusError.Name.nameHasNoOwner] {
+      let broken = Failure(tag: BusError(name: name, message: "it has gone"))
+      #expect(broken.exitCode == 75 && broken.message.contains("try again"), "\(broken.message)")
+    }
+  }
+
+  @Test func followingGoesOnWithTheNextDaemonAndDoesNotTellOfATagTwice() {
+    var run = active(following: true)
+    _ = run.handle(.detected(1, name: "1"))
+    #expect(run.handle(.ended(ReaderSessionEnd(.daemonGone))) == [])
+    #expect(
+      run.handle(.worked(failure)) == [
+        .hide, .print, .report(failure), .show("waiting for the daemon"), .startAgain,
+      ])
+    _ = run.handle(.began)
+    #expect(run.handle(.activated) == [.show("hold a tag near the reader"), .settle])
+    #expect(run.handle(.detected(2, name: "1")) == [])
+    #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [.start])
+  }
+
+  /// As the daemon says it.
+  /// The session has ended, and the next one has the reader.
+  private func beginAnew(_ run: inout Run) {
+    _ = run.handle(.ended(ReaderSessionEnd(.timedOut)))
+    _ = run.handle(.began)
+    _ = run.handle(.activated)
+  }
+
+  @Test func whatASessionsEndTakesAwayLiesThereStill() {
+    var run = active(following: true)
+    for (tag, name) in [(1, "1"), (2, "2"), (3, "3")] {
+      _ = run.handle(.detected(tag, name: name))
+      _ = run.handle(.worked(nil))
+    }
+    _ = run.handle(.removed(3))
+    _ = run.handle(.progress(1))
+    _ = run.handle(.removed(1))
+    _ = run.handle(.removed(2))
+    beginAnew(&run)
+    #expect(run.handle(.detected(4, name: "1")) == [])
+    #expect(run.handle(.detected(5, name: "2")) == [])
+    #expect(run.handle(.detected(6, name: "3")) == [.hide, .work(6)])
+  }
+
+  @Test func whatWasTakenAwayAMomentBeforeTheEndIsNewWhenItComesAgain() {
+    var run = active(following: true)
+    _ = run.handle(.detected(1, name: "1"))
+    _ = run.handle(.worked(nil))
+    #expect(run.handle(.removed(1)) == [.forget(1)])
+    #expect(run.handle(.forgotten(1)) == [])
+    beginAnew(&run)
+    #expect(run.handle(.detected(2, name: "1")) == [.hide, .work(2)])
+  }
+
+  @Test func oneTagThatIsForgottenTakesNoOtherAlong() {
+    var run = active(following: true)
+    for tag in [1, 2] {
+      _ = run.handle(.detected(tag, name: "\(tag)"))
+      _ = run.handle(.worked(nil))
+    }
+    _ = run.handle(.removed(1))
+    _ = run.handle(.removed(2))
+    _ = run.handle(.forgotten(1))
+    beginAnew(&run)
+    #expect(run.handle(.detected(3, name: "2")) == [])
+    #expect(run.handle(.detected(4, name: "1")) == [.hide, .work(4)])
+  }
+
   @Test func followingAfterASessionsEndWaitsForTheWorkFirst() {
     var run = active(following: true)
     _ = run.handle(.detected(1, name: "1"))
@@ -120,7 +222,7 @@ struct TagRunTests {
     var run = active(following: true)
     _ = run.handle(.detected(1, name: "1"))
     _ = run.handle(.detected(2, name: "2"))
-    #expect(run.handle(.removed(2)) == [])
+    #expect(run.handle(.removed(2)) == [.forget(2)])
     #expect(run.handle(.worked(nil)) == [.hide, .print, .show("hold a tag near the reader")])
   }
 
@@ -132,7 +234,7 @@ struct TagRunTests {
     _ = run.handle(.began)
     #expect(run.handle(.activated) == [.show("hold a tag near the reader"), .settle])
     #expect(run.handle(.detected(2, name: "a")) == [])
-    #expect(run.handle(.removed(2)) == [])
+    #expect(run.handle(.removed(2)) == [.forget(2)])
     // It was away meanwhile.
     #expect(run.handle(.detected(3, name: "a")) == [.hide, .work(3)])
     _ = run.handle(.worked(nil))

@@ -7,6 +7,7 @@ import Testing
     #expect(try DaemonOptions([]).configuration == nil)
     #expect(try DaemonOptions(["--config", "/a"]).configuration == "/a")
     #expect(try DaemonOptions(["--config=/a"]).configuration == "/a")
+    #expect(try DaemonOptions(["--check", "--config", "/a"]).mode == .check)
     #expect(try DaemonOptions(["--help"]).mode == .showHelp)
     #expect(try DaemonOptions(["--version"]).mode == .showVersion)
   }

@@ -77,9 +77,12 @@ struct DaemonRig {
   mutating func restartDaemon() async throws {
     daemon.signal(SIGTERM)
     try await daemon.exit()
-    daemon = try Self.start(directory, environment, starter)
+    try startDaemon()
     try await ready()
   }
+
+  /// Starts another daemon in the place of one that has ended.
+  mutating func startDaemon() throws { daemon = try Self.start(directory, environment, starter) }
 
   /// A registered agent; it registers as soon as it may.
   func agent() async throws -> AgentDouble {

@@ -1,4 +1,5 @@
 import Bus
+import EventLoop
 import Glibc
 import Names
 import ReaderLink
@@ -144,7 +145,7 @@ struct HotplugTests {
     let rig = try await Rig()
     let path = try await rig.testbed.plugUSB("1-1", "04cc:2533", number: 5, driver: "pn533_usb")
     let expected =
-      "it is taken by the kernel module pn533_usb: modprobe -r pn533_usb, and blacklist it in /etc/modprobe.d"
+      "it is taken by the kernel module pn533_usb: sudo modprobe -r pn533_usb, and blacklist it in /etc/modprobe.d"
     _ = try await rig.readers { $0["0"]?["StateReason"]?.asString == expected }
     try await rig.daemon.line(containing: "reader pn53x_usb:001:005 has failed: \(expected)")
     // Told again that it is there, its process looks again; the journal has it already.
@@ -167,13 +168,14 @@ struct HotplugTests {
   @Test func pcscdIsNamedWhereItRunsAndHasTheReader() async throws {
     let rig = try await Rig { testbed in
       try testbed.runtime.write("", to: "pcscd/pcscd.comm")
+      try testbed.runtime.write("", to: "systemd/system/.keep")
       _ = try await testbed.plugUSB("1-1", "072f:2200", number: 5, driver: "usbfs")
       _ = try await testbed.plugUSB("1-2", "072f:2200", number: 6)
     }
     let readers = try await rig.readers { $0.count == 2 && Self.states($0) == ["failed"] }
     let reasons = Dictionary(
       uniqueKeysWithValues: readers.values.map { ($0["Device"]?.asString ?? "", $0["StateReason"]?.asString ?? "") })
-    #expect(reasons["acr122_usb:001:005"]?.contains("probably pcscd: systemctl disable --now") == true)
+    #expect(reasons["acr122_usb:001:005"]?.contains("probably pcscd: sudo systemctl disable --now") == true)
     #expect(reasons["acr122_usb:001:006"]?.contains("pcscd") == false)
   }
 

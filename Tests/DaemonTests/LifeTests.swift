@@ -1,5 +1,4 @@
 import Bus
-import EventLoop
 import Glibc
 import Names
 import ReaderLink
@@ -50,6 +49,33 @@ import Testing
     }
   }
 
+  /// A reader process runs as the same user, and has what it has been given and no more.
+  @Test func noProcessOfItsUserOpensItsMemory() async throws {
+    let bus = try await PrivateBus.start(type: "system")
+    let directory = try TemporaryDirectory()
+    // In /proc a process that may not be dumped is root's. Of root's own process that shows nothing.
+    let lowered = getuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups" : ""
+    let program = try directory.write(
+      "#!/bin/sh\nexec \(lowered) \(try BuiltProducts.program("tagrouted")) \"$@\"\n", to: "tagrouted", mode: 0o755)
+    let file = try directory.write("[Reader]\nDevices=pn532_uart:/dev/nothing\n", to: "tagroute.conf")
+    let socket = String(bus.address.dropFirst("unix:path=".count).prefix { $0 != "," })
+    for open in [directory.path, String(socket.dropLast("/bus".count)), socket] { #expect(chmod(open, 0o777) == 0) }
+    let daemon = try ChildProcess(
+      program, ["--config", file],
+      environment: [
+        "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": directory.path, "PATH": "/usr/bin:/bin",
+      ])
+    let client = try await AgentDouble(on: bus)
+    for await owner in try await client.connection.owners(of: Names.Daemon.busName) where owner != nil { break }
+    var information = stat()
+    #expect(stat("/proc/\(daemon.identifier)/environ", &information) == 0)
+    #expect(information.st_uid == 0, "it may be dumped")
+    let status = String(decoding: try readFile("/proc/\(daemon.identifier)/status"), as: UTF8.self)
+    #expect(!status.contains("Uid:\t0\t"), "this shows nothing of root's process")
+    daemon.signal(SIGTERM)
+    #expect(try await daemon.exit() == .exited(0))
+  }
+
   @Test func aSecondDaemonEndsAndNamesTheFirst() async throws {
     let rig = try await DaemonRig()
     let run = try await ChildProcess.run(
@@ -69,45 +95,11 @@ import Testing
     let agent = try await rig.agent()
     try await rig.scanning(true)
     _ = try await notifications.next { $0 == "STATUS=scanning" }
-    rig.daemon.signal(SIGHUP)
-    try await rig.daemon.line(containing: "SIGHUP")
     rig.daemon.signal(SIGTERM)
     _ = try await notifications.next { $0.hasPrefix("STOPPING=1") }
     #expect(try await rig.daemon.exit() == .exited(0))
     // The reader was asked to shut down, not just killed.
     for await command in rig.reader.commands where command == .shutDown { break }
     await agent.connection.close()
-  }
-}
-
-/// What a service tells systemd, one message a datagram.
-private final class NotifySocket: Sendable {
-  private let messages: AsyncStream<String>
-  private let watch: DescriptorWatch
-  private let loop = EventLoop(label: "notify")
-
-  init(_ path: String) throws {
-    let descriptor = FileDescriptor(owning: socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-    let result = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor.rawValue, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    guard result == 0 else { throw SystemError("bind \(path)") }
-    let (messages, continuation) = AsyncStream.makeStream(of: String.self)
-    self.messages = messages
-    watch = try DescriptorWatch(descriptor, on: loop) {
-      var buffer = [UInt8](repeating: 0, count: 4096)
-      let count = recv(descriptor.rawValue, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-      if count > 0 { continuation.yield(String(decoding: buffer[..<count], as: UTF8.self)) }
-    }
-  }
-
-  func next(where matches: (String) -> Bool) async throws -> String {
-    for await message in messages where matches(message) { return message }
-    throw RigError("systemd was not told")
   }
 }

@@ -84,6 +84,13 @@ import Testing
     }
   }
 
+  @Test func aReaderThatMayNotBeOpenedIsTriedWhenUdevSpeaksOfIt() {
+    var roster = Self.plugged(Samples.acr122())
+    #expect(roster.handle(.failed(0, .permission(node: "/dev/bus/usb/001/004"))) == [])
+    #expect(roster.handle(.device(.changed(Samples.acr122()))) == [.look(0)])
+    #expect(roster.handle(.device(.changed(Samples.acr122()))) == [])
+  }
+
   @Test func thereIsAnEndToHowManyReadersThereMayBe() {
     var roster = ReaderRoster(configured: [], hasUdev: true)
     let devices = (1...40).map { Samples.acr122("/sys/devices/\($0)", number: $0) }

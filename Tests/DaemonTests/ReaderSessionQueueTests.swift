@@ -1,3 +1,4 @@
+import Names
 import Testing
 
 @testable import Daemon
@@ -145,6 +146,10 @@ import Testing
     }
     #expect(problems.isEmpty, "\(problems.prefix(3))")
     #expect(seen.count > 10_000)
+  }
+
+  @Test func clientsAreToldOfEachEndThatThereIsAWordForAndOfNoOther() {
+    #expect(Queue.End.allCases.map(\.told) == Names.SessionEnd.allCases.map(Optional.some) + [nil])
   }
 
   @Test func eachEndOfTheFirstLetsTheSecondIn() {

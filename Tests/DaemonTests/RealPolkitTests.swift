@@ -67,7 +67,7 @@ struct RealPolkitTests {
     return run.log.joined(separator: "\n")
   }
 
-  @Test func polkitdKnowsTheActionsAndTheirOwner() async throws {
+  @Test func polkitdKnowsTheActionsTheirOwnerAndWhoMay() async throws {
     let directory = try TemporaryDirectory()
     let bus = try await PrivateBus.start(type: "system")
     let polkit = try await polkit(on: bus, directory)
@@ -76,10 +76,13 @@ struct RealPolkitTests {
       "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority", "org.freedesktop.PolicyKit1.Authority",
       "EnumerateActions", [.string("")])
     var owners: [String: String] = [:]
+    var defaults: [String: [UInt32?]] = [:]
     for action in reply.first?.asArray ?? [] {
       guard let parts = action.asStructure, let id = parts.first?.asString else { continue }
       #expect(parts[1].asString?.isEmpty == false)
       #expect(parts[2].asString?.isEmpty == false)
+      // Anybody, inactive sessions, the active one.
+      defaults[id] = parts[6...8].map(\.asUInt32)
       owners[id] = parts.last?.asDictionary?["org.freedesktop.policykit.owner"]?.asString
     }
     let ids = [
@@ -87,6 +90,8 @@ struct RealPolkitTests {
       Names.PolkitAction.writeTags,
     ]
     #expect(owners == Dictionary(uniqueKeysWithValues: ids.map { ($0, "unix-user:tagroute") }))
+    let (no, yes): (UInt32, UInt32) = (0, 5)
+    #expect(defaults == Dictionary(uniqueKeysWithValues: ids.map { ($0, [no, no, yes]) }))
     polkit.signal(SIGKILL)
   }
 

@@ -30,6 +30,7 @@ final class ScriptedReader: Sendable {
       if [ "$1" = --list ]; then cat found 2>/dev/null; exit 0; fi
       for device; do :; done
       cd "${device##*/}" 2>/dev/null || cd scripted || exit 1
+      echo "$@" >arguments
       cat <&3 >orders &
       exec cat feed >&3
       """, to: "tagroute-reader", mode: 0o755)

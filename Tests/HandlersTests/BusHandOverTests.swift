@@ -43,8 +43,13 @@ import UniversalLinks
       return []
     }
     try await connection.export([ExportedInterface(interface, methods: [exported], limits: .tagMessage)], at: Self.path)
-    #expect(try await connection.requestName("org.example.My-Menu").isOwner)
+    try await connection.standIn(for: "org.example.My-Menu")
     return connection
+  }
+
+  /// The same for one that takes tags.
+  private func serveTags(_ handler: @escaping @Sendable () async throws -> Void = {}) async throws -> Connection {
+    try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"], handler)
   }
 
   private func open(message: [UInt8]? = BusHandOverTests.message, patience: Duration = .seconds(25)) async throws
@@ -71,7 +76,7 @@ import UniversalLinks
 
   @Test("a handler gets URI, message and what the click brought")
   func handleTag() async throws {
-    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"])
+    let application = try await serveTags()
     #expect(try await open() == .delivered)
     let values = await received()
     #expect(values.count == 3)
@@ -97,7 +102,7 @@ import UniversalLinks
 
   @Test("a default application is not asked whether it knows tags")
   func defaultApplication() async throws {
-    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"])
+    let application = try await serveTags()
     guard case .failed = try await open(message: nil) else {
       Issue.record("it was delivered")
       return
@@ -108,7 +113,7 @@ import UniversalLinks
 
   @Test("an application whose entry has changed since it was offered is not called")
   func changed() async throws {
-    let served = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"])
+    let served = try await serveTags()
     let data = try DataDirectory()
     let file = try data.entry("org.example.My-Menu", ["Exec=true %u", "DBusActivatable=true"])
     let launcher = Launcher(connection: try await connect(), environment: data.environment, on: loop)
@@ -130,7 +135,7 @@ import UniversalLinks
 
   @Test("a refusal is shown with the application's words, and Open is not tried")
   func refusal() async throws {
-    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+    let application = try await serveTags {
       throw BusError(name: "org.example.Error.Closed", message: "the kitchen is closed")
     }
     let expected = HandOverFailure(.handlerFailed, "the kitchen is closed", error: "org.example.Error.Closed")
@@ -149,7 +154,7 @@ import UniversalLinks
       BusError.Name.unknownInterface, BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected,
     ])
   func another(name: String) async throws {
-    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+    let application = try await serveTags {
       throw BusError(name: name, message: "the cellar is closed")
     }
     #expect(try await open() == .failed(HandOverFailure(.handlerFailed, "the cellar is closed", error: name)))
@@ -159,10 +164,7 @@ import UniversalLinks
 
   @Test("whether a handler that hangs has it is unknown after the time-out")
   func hanging() async throws {
-    let (never, _) = AsyncStream.makeStream(of: Void.self)
-    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
-      for await _ in never {}
-    }
+    let application = try await serveTags { try await hang() }
     #expect(try await open(patience: .milliseconds(50)) == .unknown(HandOverDoubt(.unanswered, "0.05")))
     await application.close()
   }
@@ -170,7 +172,7 @@ import UniversalLinks
   @Test("an answer that comes late is the last word, whether the handler takes it or not", arguments: [true, false])
   func late(takes: Bool) async throws {
     let (answers, answer) = AsyncStream.makeStream(of: Void.self)
-    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
+    let application = try await serveTags {
       for await _ in answers {}
       if !takes { throw BusError.failed("the kitchen is closed") }
     }
@@ -187,10 +189,7 @@ import UniversalLinks
 
   @Test("whoever does not answer within the limit has the last word no more")
   func never() async throws {
-    let (never, _) = AsyncStream.makeStream(of: Void.self)
-    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
-      for await _ in never {}
-    }
+    let application = try await serveTags { try await hang() }
     let handOver = try await handOver(patience: .milliseconds(1), limit: .seconds(1))
     #expect(await handOver.answer?.outcome == .unknown(HandOverDoubt(.unanswered, "1")))
     await application.close()
@@ -198,10 +197,7 @@ import UniversalLinks
 
   @Test("whether a handler that leaves the bus instead of answering has it is unknown")
   func leaving() async throws {
-    let (never, _) = AsyncStream.makeStream(of: Void.self)
-    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
-      for await _ in never {}
-    }
+    let application = try await serveTags { try await hang() }
     async let outcome = open()
     for await _ in calls { break }
     await application.close()
@@ -257,10 +253,7 @@ import UniversalLinks
 
   @Test("whether a handler has it is unknown where the bus goes before the answer")
   func disconnected() async throws {
-    let (never, _) = AsyncStream.makeStream(of: Void.self)
-    let application = try await serve("org.tagroute.Handler1", "HandleTag", ["s", "ay", "a{sv}"]) {
-      for await _ in never {}
-    }
+    let application = try await serveTags { try await hang() }
     async let outcome = open()
     for await _ in calls { break }
     try await bus.stop()

@@ -23,7 +23,9 @@ import Testing
   private func store() -> ChoiceStore { ChoiceStore(files, on: EventLoop(label: "test")) }
   private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-  @Test("what is chosen is there after a restart, in files that others can read as well")
+  @Test(
+    "what is chosen is there after a restart, in files that other programs of the user can read as well, and nobody else"
+  )
   func restart() async throws {
     let first = store()
     let changes: [HandlerChoices.Change] = [
@@ -46,7 +48,8 @@ import Testing
 
         """)
     #expect(try text(files.handlers).contains("[evil.desktop]\nBlocked=*;\n"))
-    #expect(try permissions(files.handlers) == 0o600)
+    for file in [files.handlers, files.intents] { #expect(try permissions(file) == 0o600, "\(file)") }
+    #expect(try permissions(folder.file("config")) == 0o700)
   }
 
   /// GLib puts an empty line between groups.

@@ -199,7 +199,7 @@ import Testing
     "the id is what follows the directory of desktop entries",
     arguments: [
       ("/usr/share/applications/a.desktop", "a.desktop"), ("/usr/share/applications/v/a.desktop", "v-a.desktop"),
-      ("./a.desktop", "a.desktop"), ("/work/data/a.desktop", "a.desktop"), ("applications/v/a.desktop", "v-a.desktop"),
+      ("./a.desktop", "a.desktop"), ("/srv/data/a.desktop", "a.desktop"), ("applications/v/a.desktop", "v-a.desktop"),
     ])
   func id(path: String, expected: String) { #expect(HandlerCheck.id(of: path) == expected) }
 }

@@ -44,6 +44,22 @@ struct NothingKeptTests {
     #expect(notices.all.count == 1)
   }
 
+  @Test func `where it cannot become one it is what it was`() async throws {
+    let inbox = Inbox(
+      .file(directory: temporary.path, name: "inbox.sqlite"), retention: Retention(), maximumPages: 0,
+      now: { sampleTime }, report: reports.report,
+      openMemory: { () throws(SQLiteError) -> TapStore in throw SQLiteError(code: 7, message: "out of memory") })
+    for id in ["a", "b"] { _ = try await inbox.refuse(sampleTap(id), detail: "") }
+    let error = await #expect(throws: InboxError.self) {
+      try await inbox.configure(
+        .memoryWhileOpen(directory: temporary.path, name: "inbox.sqlite"), Retention(days: 1, maximumTaps: 1))
+    }
+    #expect(error?.code == .storage && error?.message.contains("out of memory") == true)
+    _ = try await inbox.prune()
+    #expect(try await inbox.list().count == 2)
+    #expect(isThere("inbox.sqlite") && reports.all.isEmpty)
+  }
+
   @Test func `what another agent still keeps is left to that, and removed when it is gone`() async throws {
     let other = keeping()
     _ = try await other.receive(sampleTap("a"))

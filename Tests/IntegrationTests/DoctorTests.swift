@@ -1,3 +1,4 @@
+import EventLoop
 import Foundation
 import Glibc
 import Names
@@ -7,60 +8,35 @@ import Testing
 
 /// `tagroute doctor` where everything is as it should be, and where one thing is broken.
 @Suite(.timeLimit(.minutes(5))) struct DoctorTests {
-  private struct Finding: Decodable, Hashable {
-    let subject: String
-    let verdict: String
-    let text: String
-    let remedy: String?
-  }
-
-  private func findings(
-    _ desktop: Desktop, without variable: String? = nil
-  ) async throws -> (status: ChildProcess.ExitStatus, findings: [Finding]) {
-    var environment = desktop.installation.environment
-    if let variable { environment[variable] = "unix:path=\(desktop.installation.directory.file("nobody"))" }
-    let result = try await ChildProcess.run(
-      BuiltProducts.program("tagroute"), ["doctor", "--json"], environment: environment)
-    return (result.status, try JSONDecoder().decode([Finding].self, from: Data(result.output.utf8)))
-  }
-
-  /// What is wrong, by subject.
-  private func wrong(_ desktop: Desktop, without variable: String? = nil) async throws -> [String: Finding] {
-    let (status, findings) = try await findings(desktop, without: variable)
-    let wrong = findings.filter { $0.verdict == "wrong" }
-    #expect(status == .exited(wrong.isEmpty ? 0 : 1))
-    for finding in wrong { #expect(finding.remedy?.isEmpty == false, "\(finding)") }
-    return Dictionary(wrong.map { ($0.subject, $0) }) { first, _ in first }
-  }
-
-  private static let actions: Set<String> = [
-    Names.PolkitAction.configure, Names.PolkitAction.inhibit, Names.PolkitAction.readTags,
-    Names.PolkitAction.writeTags,
-  ]
-
-  /// Everything there and in order.
-  private func sound(starter: String = #function) async throws -> (
-    Desktop, NotificationServerStandIn, PolkitStandIn
+  /// The same, with both of systemd's managers, whose units run.
+  private func withSystemd(starter: String = #function) async throws -> (
+    Desktop, system: SystemdStandIn, user: SystemdStandIn, [any Sendable]
   ) {
-    let desktop = try await Desktop(starter: starter)
-    let polkit = try await PolkitStandIn.start(on: desktop.systemBus, allowing: Self.actions)
-    let server = try await desktop.startServer()
-    try await desktop.start()
-    try await desktop.status(\.scanning)
-    return (desktop, server, polkit)
+    let (desktop, server, polkit) = try await Desktop.sound(starter: starter)
+    let system = try await SystemdStandIn.start(on: desktop.installation.systemBus.address)
+    try await system.setUnit("tagrouted.service")
+    let user = try await SystemdStandIn.start(on: try #require(desktop.installation.sessionBus).address)
+    try await user.setUnit("tagroute-agent.service")
+    try await user.setUnit("graphical-session.target")
+    return (desktop, system, user, [server, polkit])
   }
 
   @Test func `where all is well it says so of each thing, and ends with 0`() async throws {
-    let (desktop, server, polkit) = try await sound()
+    let (desktop, server, polkit) = try await Desktop.sound()
     defer { withExtendedLifetime((server, polkit)) {} }
-    let (status, findings) = try await findings(desktop)
+    let (status, findings) = try await desktop.findings()
     #expect(status == .exited(0))
     #expect(findings.filter { $0.verdict != "right" }.isEmpty, "\(findings)")
     #expect(
       findings.map(\.subject) == [
-        "system-bus", "configuration", "daemon", "polkit", "kernel-module", "reader", "session-bus", "agent",
-        "notifications", "handlers", "scanning",
+        "versions", "system-bus", "configuration", "policy", "daemon", "polkit", "kernel-module", "reader",
+        "session-bus",
+        "agent-configuration", "agent", "notifications", "handlers", "scanning",
       ])
+    let directory = desktop.installation.directory
+    #expect(try findings[0].text.contains(Regex("^tagroute [0-9.]+, libnfc [0-9][^ ]*, Linux ")), "\(findings[0].text)")
+    #expect(findings[2].text == "\(directory.file("tagroute.conf")) is in order; tagrouted was told to read it")
+    #expect(findings[9].text == "\(directory.file("agent.conf")) is in order; tagroute-agent was told to read it")
     let text = try await desktop.installation.start("tagroute", ["doctor"])
     #expect(try await text.exit() == .exited(0))
     #expect(await text.log().count == findings.count)
@@ -69,65 +45,162 @@ import Testing
   }
 
   @Test func `each thing of the machine that is broken is named`() async throws {
-    let (desktop, server, polkit) = try await sound()
+    let (desktop, server, polkit) = try await Desktop.sound()
     defer { withExtendedLifetime(server) {} }
     let directory = desktop.installation.directory
 
     mkdir(directory.file("sys/module"), 0o700)
     mkdir(directory.file("sys/module/pn533_usb"), 0o700)
-    #expect(try await wrong(desktop)["kernel-module"]?.remedy?.contains("modprobe -r pn533_usb") == true)
+    #expect(try await desktop.wrong()["kernel-module"]?.remedy?.contains("modprobe -r pn533_usb") == true)
     rmdir(directory.file("sys/module/pn533_usb"))
 
     for folder in ["run", "run/pcscd"] { mkdir(directory.file(folder), 0o700) }
     _ = try directory.write("", to: "run/pcscd/pcscd.comm")
-    #expect(try await findings(desktop).findings.contains { $0.subject == "pcscd" && $0.verdict == "note" })
+    #expect(try await desktop.findings().findings.contains { $0.subject == "pcscd" && $0.verdict == "note" })
     unlink(directory.file("run/pcscd/pcscd.comm"))
 
     await polkit.allow([Names.PolkitAction.configure])
-    #expect(try await wrong(desktop)["polkit"]?.text.contains(Names.PolkitAction.writeTags) == true)
+    #expect(try await desktop.wrong()["polkit"]?.text.contains(Names.PolkitAction.writeTags) == true)
     await polkit.stop()
-    #expect(try await wrong(desktop).keys.sorted() == ["polkit"])
+    #expect(try await desktop.wrong().keys.sorted() == ["polkit"])
 
     try await desktop.simulator.signal(SIGKILL)
     try await desktop.status { !$0.scanning }
-    #expect(try await wrong(desktop)["reader"] != nil)
+    #expect(
+      try await desktop.wrong()["reader"]?.remedy
+        == "plug it in, or change Devices= below [Reader] in \(directory.file("tagroute.conf"))")
 
     try await desktop.daemon.signal(SIGKILL)
     try await desktop.daemon.exit()
-    #expect(try await wrong(desktop)["daemon"]?.remedy == "sudo systemctl enable --now tagrouted.service")
+    // Nobody but a build has put the programs here, and there is no systemd that would start them.
+    let starting = "sudo -u tagroute \(try BuiltProducts.program("tagrouted"))"
     #expect(
-      try await wrong(desktop, without: "DBUS_SYSTEM_BUS_ADDRESS").keys.sorted() == ["system-bus"])
+      try await desktop.wrong()["daemon"]?.command
+        == (getpwnam("tagroute") == nil ? "sudo Packaging/install" : starting))
+    let busless = try await desktop.wrong(without: "DBUS_SYSTEM_BUS_ADDRESS")
+    #expect(busless.keys.sorted() == ["system-bus"])
+    #expect(busless["system-bus"]?.text.hasPrefix("cannot connect to the bus at unix:path=") == true)
     await desktop.stop()
   }
 
   @Test func `each thing of the session that is broken is named`() async throws {
-    let (desktop, server, polkit) = try await sound()
+    let (desktop, server, polkit) = try await Desktop.sound()
     defer { withExtendedLifetime(polkit) {} }
     let directory = desktop.installation.directory
 
     _ = try directory.write(
       "[Desktop Entry]\nType=Application\nName=X\nImplements=org.tagroute.Handler1;\n",
       to: "share/applications/x.desktop")
-    let broken = try await wrong(desktop)
+    let broken = try await desktop.wrong()
     #expect(broken.keys.sorted() == ["handlers"])
     #expect(broken["handlers"]?.text.hasPrefix(directory.file("share/applications/x.desktop")) == true)
     unlink(directory.file("share/applications/x.desktop"))
 
-    mkdir(directory.file("config/tagroute"), 0o700)
-    _ = try directory.write("[Inbox]\nInbox=perhaps\n", to: "config/tagroute/agent.conf")
-    #expect(try await wrong(desktop)["agent-configuration"]?.text.contains("agent.conf:2") == true)
-    unlink(directory.file("config/tagroute/agent.conf"))
+    _ = try directory.write("[Inbox]\nInbox=perhaps\n", to: "agent.conf")
+    #expect(try await desktop.wrong()["agent-configuration"]?.text.contains("agent.conf:2") == true)
+    _ = try directory.write("", to: "agent.conf")
 
     await server.setCapabilities(["body"])
-    #expect(try await wrong(desktop).keys.sorted() == ["notifications"])
+    #expect(try await desktop.wrong().keys.sorted() == ["notifications"])
     await server.stop()
-    #expect(try await wrong(desktop)["notifications"]?.text.contains("nobody shows") == true)
+    #expect(try await desktop.wrong()["notifications"]?.text.contains("nobody shows") == true)
+
+    try await desktop.daemon.signal(SIGKILL)
+    try await desktop.daemon.exit()
+    let waiting = try await desktop.findings().findings
+    #expect(waiting.contains { $0.subject == "agent" && $0.verdict == "note" && $0.text == "waits for tagrouted" })
+    try await desktop.agent.signal(SIGKILL)
+    try await desktop.agent.exit()
+    let alone = try await desktop.wrong()
+    #expect(alone["agent"]?.text == "no agent runs in this session")
+    #expect(try await desktop.wrong(without: "DBUS_SESSION_BUS_ADDRESS").keys.contains("session-bus"))
+    await desktop.stop()
+  }
+
+  @Test func `units and what they say of their programs are named`() async throws {
+    let (desktop, system, user, others) = try await withSystemd()
+    defer { withExtendedLifetime(others) {} }
+    let (status, findings) = try await desktop.findings()
+    #expect(status == .exited(0))
+    #expect(findings.filter { $0.verdict != "right" }.isEmpty, "\(findings)")
+    #expect(findings.filter { $0.subject.hasSuffix("-unit") }.count == 2)
+
+    try await desktop.daemon.signal(SIGKILL)
+    try await desktop.daemon.exit()
+    let program = "/usr/libexec/tagrouted"
+    for (active, sub, code, command) in [
+      ("inactive", "dead", nil, "sudo systemctl enable --now tagrouted.service"),
+      (
+        "failed", "failed", 78,
+        "sudo systemctl reset-failed tagrouted.service && sudo systemctl restart tagrouted.service"
+      ),
+      ("activating", "auto-restart", 1, "sudo journalctl -u tagrouted.service -n 20"),
+    ] as [(String, String, Int32?, String)] {
+      try await system.setUnit("tagrouted.service") {
+        ($0.active, $0.sub, $0.exitStatus, $0.arguments) = (active, sub, code, [program])
+      }
+      #expect(try await desktop.wrong()["daemon-unit"]?.command == command)
+    }
+    try await system.setUnit("tagrouted.service") { ($0.load, $0.active) = ("masked", "inactive") }
+    #expect(
+      try await desktop.wrong()["daemon-unit"]?.command
+        == "sudo systemctl unmask tagrouted.service && sudo systemctl enable --now tagrouted.service")
+    // The bus does not let it have its name, and the unit is all that tells.
+    try await system.setUnit("tagrouted.service") {
+      ($0.active, $0.sub, $0.exitStatus) = ("activating", "auto-restart", 77)
+    }
+    #expect(try await desktop.wrong()["policy"]?.text.contains("does not let tagrouted have its name") == true)
 
     try await desktop.agent.signal(SIGKILL)
     try await desktop.agent.exit()
-    let alone = try await wrong(desktop)
-    #expect(alone["agent"]?.text == "no agent runs in this session")
-    #expect(try await wrong(desktop, without: "DBUS_SESSION_BUS_ADDRESS").keys.contains("session-bus"))
+    try await user.setUnit("tagroute-agent.service") { ($0.active, $0.sub) = ("inactive", "dead") }
+    #expect(
+      try await desktop.wrong()["agent-unit"]?.command == "systemctl --user enable --now tagroute-agent.service")
+    try await user.setUnit("graphical-session.target") { ($0.active, $0.sub) = ("inactive", "dead") }
+    #expect(try await desktop.wrong()["agent-unit"]?.text.contains("graphical-session.target") == true)
+    await desktop.stop()
+  }
+
+  @Test func `the configuration that is judged is the one that the daemon has, or its unit names`() async throws {
+    let (desktop, system, _, others) = try await withSystemd()
+    defer { withExtendedLifetime(others) {} }
+    let file = try desktop.installation.directory.write("[Reader]\nDevices=\n[Scann]\n", to: "tagroute.conf")
+    #expect(try await desktop.wrong()["configuration"]?.text.hasPrefix("\(file):3: ") == true)
+
+    let other = try desktop.installation.directory.write("[Scan]\nWhenLocked=perhaps\n", to: "other.conf")
+    try await desktop.daemon.signal(SIGKILL)
+    try await desktop.daemon.exit()
+    try await system.setUnit("tagrouted.service") {
+      ($0.active, $0.sub, $0.exitStatus) = ("failed", "failed", 78)
+      $0.arguments = ["/usr/libexec/tagrouted", "--config", other]
+    }
+    let wrong = try await desktop.wrong()
+    #expect(wrong["configuration"]?.text.hasPrefix("\(other):2: ") == true)
+    #expect(wrong["configuration"]?.remedy?.hasSuffix("sudo systemctl restart tagrouted.service") == true)
+    await desktop.stop()
+  }
+
+  @Test func `who keeps tags from being looked for is named`() async throws {
+    let (desktop, server, polkit) = try await Desktop.sound()
+    defer { withExtendedLifetime((server, polkit)) {} }
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "inhibitor"))
+    let inhibitor = try await client.inhibit(who: "Camera", why: "takes a picture")
+    try await desktop.status { $0.suspendReasons == ["inhibited"] }
+    let inhibited = try await desktop.findings()
+    #expect(inhibited.status == .exited(0))
+    #expect(inhibited.findings.last?.text == "not now: Camera inhibits it (takes a picture)")
+    #expect(inhibited.findings.last?.remedy == "it is over when process \(getpid()) ends")
+    withExtendedLifetime(inhibitor) {}
+
+    try await client.setEnabled(false)
+    let wrong = try await desktop.wrong()
+    #expect(wrong.keys.sorted() == ["scanning"])
+    #expect(wrong["scanning"]?.command == "tagroute on")
+    // The remedy, as it is printed.
+    let program = try BuiltProducts.program("tagroute")
+    let mended = try await ChildProcess.run(program, ["on"], environment: desktop.installation.environment)
+    #expect(mended.status == .exited(0))
+    #expect(try await desktop.wrong()["scanning"] == nil)
     await desktop.stop()
   }
 }

@@ -41,7 +41,10 @@ import Testing
     #expect(mkfifo(output, 0o600) == 0)
     let script = try directory.write("#!/bin/sh\nexec \(command) > '\(output)'\n", to: "start", mode: 0o755)
     let bus = try #require(desktop.installation.sessionBus)
-    let service = try directory.write("[D-BUS Service]\nName=\(id)\nExec=\(script)\n", to: "\(id).service")
+    let installed = String(decoding: try readFile("\(Self.folder)/\(id).service"), as: UTF8.self)
+    let program = "/usr/local/libexec/\(language.lowercased())-handler"
+    try #require(installed.contains("Exec=\(program)\n"))
+    let service = try directory.write(installed.replacing(program, with: script), to: "\(id).service")
     #expect(symlink(service, "\(bus.servicesDirectory)/\(id).service") == 0)
     let client = try await Connection.open(desktop.sessionBus, on: EventLoop(label: "test-client"))
     _ = try await client.call(

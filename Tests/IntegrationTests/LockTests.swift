@@ -7,9 +7,24 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct LockTests {
   private static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
+  private func start(_ scan: String..., session: LogindStandIn.Session = Self.session, starter: String = #function)
+    async throws -> (Desktop, LogindStandIn)
+  {
+    let desktop = try await Desktop(scan: ["Sessions=logind"] + scan, starter: starter)
+    return (desktop, try await LogindStandIn.start(on: desktop.systemBus, sessions: [session]))
+  }
+
+  /// What would let a look through: a word to the daemon, a change that leaves the session locked. What would have been read behind the
+  /// lock has been after that.
+  private func sleepAndWake(_ desktop: Desktop, _ logind: LogindStandIn) async throws {
+    try await logind.prepareForSleep(true)
+    try await desktop.status { $0.suspendReasons.contains("sleeping") }
+    try await logind.prepareForSleep(false)
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+  }
+
   @Test func aLockedSessionHasNoFieldAndATagWaitsForTheUnlocking() async throws {
-    let desktop = try await Desktop(scan: ["Sessions=logind"])
-    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    let (desktop, logind) = try await start()
     let server = try await desktop.startServer()
     try await desktop.start()
     try await desktop.place(try Tag(1))
@@ -20,11 +35,7 @@ import Testing
     try await desktop.status { !$0.scanning && $0.suspendReasons == ["session-locked"] }
     try await desktop.installation.simulate("counters reset")
     try await desktop.place(try Tag(2))
-    // Things that would let a look through: a word to the daemon, a change that leaves the session locked.
-    try await logind.prepareForSleep(true)
-    try await desktop.status { $0.suspendReasons.contains("sleeping") }
-    try await logind.prepareForSleep(false)
-    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    try await sleepAndWake(desktop, logind)
     let counters = try await desktop.installation.simulate("counters")
     #expect(counters.hasPrefix("commands=0 exchanges=0 activation-frames=0"))
     #expect(counters.hasSuffix("field=off field-on-ms=0"))
@@ -40,8 +51,7 @@ import Testing
   }
 
   @Test func aTagThatWasReadBeforeTheLockIsNotReadAgainBehindIt() async throws {
-    let desktop = try await Desktop(scan: ["Sessions=logind"])
-    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    let (desktop, logind) = try await start()
     let server = try await desktop.startServer()
     try await desktop.start()
     try await desktop.place(try Tag(1))
@@ -61,8 +71,7 @@ import Testing
   }
 
   @Test func whenLockedHoldReadsAtOnceAndShowsAfterTheUnlocking() async throws {
-    let desktop = try await Desktop(scan: ["Sessions=logind", "WhenLocked=hold"])
-    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    let (desktop, logind) = try await start("WhenLocked=hold")
     let server = try await desktop.startServer()
     try await desktop.start()
     try await desktop.status(\.scanning)
@@ -83,18 +92,13 @@ import Testing
   @Test func withHoldNothingIsReadBeforeTheSessionWasUnlockedOnce() async throws {
     var locked = Self.session
     locked.isLocked = true
-    let desktop = try await Desktop(scan: ["Sessions=logind", "WhenLocked=hold"])
-    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [locked])
+    let (desktop, logind) = try await start("WhenLocked=hold", session: locked)
     let server = try await desktop.startServer()
     try await desktop.start()
     try await desktop.status { $0.suspendReasons == ["session-locked"] }
     try await desktop.installation.simulate("counters reset")
     try await desktop.place(try Tag(1))
-    // A change that leaves it locked, so that what would have been read has been.
-    try await logind.prepareForSleep(true)
-    try await desktop.status { $0.suspendReasons.contains("sleeping") }
-    try await logind.prepareForSleep(false)
-    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    try await sleepAndWake(desktop, logind)
     #expect(try await desktop.installation.simulate("counters").hasSuffix("field=off field-on-ms=0"))
     try await desktop.installation.simulate("remove")
 
@@ -114,8 +118,7 @@ import Testing
   }
 
   @Test func withStrictOnlyAWordThatItIsUnlockedStartsTheScan() async throws {
-    let desktop = try await Desktop(scan: ["Sessions=logind", "LockDetection=strict"])
-    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    let (desktop, logind) = try await start("LockDetection=strict")
     try await desktop.start()
     // The hint is not set, as it would be with a locker that sets none.
     try await desktop.status { !$0.scanning && $0.suspendReasons == ["lock-unknown"] }
@@ -131,8 +134,7 @@ import Testing
   }
 
   @Test func aLogindThatRestartsDoesNotUnlock() async throws {
-    let desktop = try await Desktop(scan: ["Sessions=logind"])
-    let logind = try await LogindStandIn.start(on: desktop.systemBus, sessions: [Self.session])
+    let (desktop, logind) = try await start()
     try await desktop.start()
     try await desktop.status(\.scanning)
     try await logind.update("2") { $0.isLocked = true }
@@ -140,10 +142,7 @@ import Testing
     try await desktop.installation.simulate("counters reset")
     try await logind.restart()
     try await desktop.status { $0.suspendReasons == ["session-locked"] }
-    try await logind.prepareForSleep(true)
-    try await desktop.status { $0.suspendReasons.contains("sleeping") }
-    try await logind.prepareForSleep(false)
-    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    try await sleepAndWake(desktop, logind)
     #expect(try await desktop.installation.simulate("counters").hasSuffix("field=off field-on-ms=0"))
     try await logind.update("2") { $0.isLocked = true }
     try await logind.update("2") { $0.isLocked = false }

@@ -65,6 +65,23 @@ import Testing
     await desktop.stop()
   }
 
+  /// They may quote the tag: the log has the error's name.
+  @Test func noLogHasTheWordsOfAnAppThatRefuses() async throws {
+    let desktop = try await Desktop(log: "info")
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    await desktop.app.set(.refuses)
+    try await desktop.place(Tag(1))
+    try await server.click(desktop.notification(on: server))
+    let agent = try await desktop.agent
+    let line = try await agent.line(containing: "was not handed to \(HandlerStandIn.desktopID)")
+    #expect(line.hasSuffix(": \(BusError.Name.failed)"))
+    // Shown to the user, and so known.
+    #expect(try await desktop.notification(on: server).body.contains("the kitchen is closed"))
+    #expect(await agent.log().filter { $0.contains("kitchen") } == [])
+    await desktop.stop()
+  }
+
   /// Lines with anything that only a tag could have told.
   private static func telling(_ lines: [String]) -> [String] {
     lines.filter { line in secrets.contains { line.lowercased().contains($0) } }

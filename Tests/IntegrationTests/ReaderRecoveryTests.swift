@@ -39,7 +39,7 @@ import Testing
     try await desktop.start()
     try await desktop.place(try Tag(1))
     let shown = try await desktop.notification(on: server)
-    let (daemon, reader) = (try await desktop.daemon, try await desktop.reader)
+    let daemon = try await desktop.daemon
     try await desktop.remove()
 
     var seen = await daemon.log().count
@@ -53,8 +53,9 @@ import Testing
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
     try await server.click(shown)
     #expect(try await desktop.handed().message == Tag(1).message)
-    // A device that is away is no reason to end a process.
-    #expect(try daemon.children().map(\.identifier) == [reader.identifier])
+    // One process at a time, and none has failed: one that has confined itself to a device makes room for one that may open the next.
+    #expect(try daemon.children().count == 1)
+    #expect(!(await daemon.log().contains { $0.contains("process ended") }))
     await desktop.stop()
   }
 }

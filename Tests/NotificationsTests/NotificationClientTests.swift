@@ -107,6 +107,14 @@ struct NotificationClientTests {
     #expect(await second.capabilityRequests == 1)
   }
 
+  @Test func `a server that has stopped has left its name to the next one`() async throws {
+    let bus = try await PrivateBus.start()
+    for _ in 1...50 {
+      let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
+      await server.stop()
+    }
+  }
+
   @Test func `the bus itself goes and comes back, and the notification with it`() async throws {
     let bus = try await PrivateBus.start()
     let first = try await NotificationServerStandIn.start(on: BusAddress(bus.address))

@@ -21,6 +21,7 @@ import Testing
     .counters(ReaderCounters(chipCommands: 1, exchanges: 2, tags: 3)),
     .log(.warning, "the reader is gone"),
     .sessionBegan(3), .sessionEnded(.max), .sessionTagRemoved(3, placement: 8), .lent(true), .stopped,
+    .successorWanted,
     .sessionTag(3, SessionTag(placement: placement, atqa: [0, 0x44], sak: 0)),
     .sessionTag(
       3,
@@ -59,6 +60,10 @@ import Testing
         applicationIdentifiers: [[0xD2, 0x76, 0, 0, 0x85], [UInt8](repeating: 1, count: 16)],
         systemCodes: [0x0003, 0xFEE1])),
     .endSession(1), .restartPolling(1), .lend(true), .lend(false),
+    .configure(ReaderPolling(interval: .milliseconds(10), idleInterval: .milliseconds(10_000))),
+    .configure(
+      ReaderPolling(
+        interval: .milliseconds(125), idleInterval: .milliseconds(250), technologies: ["type-3", "mifare-classic"])),
     .perform(session: 1, request: 2, placement: 3, .query), .perform(session: 1, request: 2, placement: 3, .read),
     .perform(session: 1, request: 2, placement: 3, .write([0xD0, 0, 0], verify: true)),
     .perform(session: 1, request: 2, placement: 3, .lock),
@@ -81,7 +86,9 @@ import Testing
   }
 
   @Test func refusesAnotherVersion() throws {
-    #expect(throws: ReaderLinkError("a frame of the unknown version 2")) { try ReaderMessage(payload: [2, 4, 1]) }
+    let error = ReaderLinkError("a frame of version 2 instead of 1", isOtherVersion: true)
+    #expect(throws: error) { try ReaderMessage(payload: [2, 4, 1]) }
+    #expect(throws: error) { try ReaderCommand(payload: [2, 1, 1]) }
   }
 
   @Test(
@@ -143,6 +150,12 @@ import Testing
       .beginSession(ReaderSessionOptions(number: 1, systemCodes: [0xFF03])),
       .beginSession(ReaderSessionOptions(number: 1, technologies: ["Type 4"])),
       .beginSession(ReaderSessionOptions(number: 1, technologies: Array(repeating: "type-2", count: 9))),
+      .configure(
+        ReaderPolling(
+          interval: .milliseconds(125), idleInterval: .milliseconds(250),
+          technologies: Array(repeating: "type-2", count: 9))),
+      .configure(
+        ReaderPolling(interval: .milliseconds(125), idleInterval: .milliseconds(250), technologies: ["Type 4"])),
       .perform(session: 1, request: 1, placement: 1, .transceive([], timeout: 100)),
       .perform(session: 1, request: 1, placement: 1, .transceive([0x60], timeout: 0)),
       .perform(session: 1, request: 1, placement: 1, .transceive([0x60], timeout: 5001)),

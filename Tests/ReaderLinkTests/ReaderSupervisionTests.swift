@@ -96,6 +96,76 @@ import Testing
     #expect(pauses == [.milliseconds(250), .milliseconds(500)] + [1, 2, 5, 10, 30, 30].map { .seconds($0) })
   }
 
+  @Test func aProcessThatEndsForAnotherHasNotFailed() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.scan(true))
+    _ = rig(.received(.state(.absent(reason: "away"))))
+    for _ in 0..<3 {
+      #expect(rig(.received(.successorWanted)) == [])
+      #expect(rig(.exited("exited with code 0")) == [.spawn, .send(.scan(true))])
+    }
+    // The next one has not said so.
+    #expect(
+      rig(.exited("exited with code 0")).contains(
+        .report(.state(.failed(reason: "the reader process ended: exited with code 0")))))
+  }
+
+  /// Each process would try it once more.
+  @Test func aTagThatTakesTheReaderFromOneProcessAfterTheOtherIsAnnouncedAndLeftAlone() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    for round in 1...3 {
+      _ = rig(.received(.state(.ready(name: "x", device: "x"))))
+      _ = rig(.received(.examining(placement)))
+      _ = rig(.received(.removed(placement: placement.number)))
+      let actions = rig(.received(.state(.failed(reason: "gone"))))
+      let problems = actions.compactMap { if case .report(.tag(let report)) = $0 { report.content } else { nil } }
+      #expect(problems == (round < 3 ? [] : [.problem(reason: "the reader failed each time it was read: gone")]))
+      #expect(actions.contains(.send(.avoid(avoided(true)))) == (round == 3))
+      _ = rig(.received(.successorWanted))
+      #expect(rig(.exited("exited with code 0")).contains(.send(.avoid(avoided(true)))) == (round == 3))
+    }
+  }
+
+  @Test func aTagThatWasReadMeanwhileTakesNoReader() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    for number in UInt64(1)...6 {
+      let placement = Placement(number: number, technology: placement.technology, uid: placement.uid)
+      _ = rig(.received(.state(.ready(name: "x", device: "x"))))
+      _ = rig(.received(.examining(placement)))
+      if number == 3 {
+        _ = rig(.received(.tag(TagReport(placement: placement, content: .problem(reason: "x")))))
+      } else {
+        _ = rig(.received(.removed(placement: number)))
+      }
+      let actions = rig(.received(.state(.failed(reason: "gone"))))
+      #expect(actions.contains { if case .report(.tag) = $0 { true } else { false } } == (number == 6))
+    }
+  }
+
+  @Test func aProcessThatWantsASuccessorAndDoesNotEndIsKilled() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.received(.successorWanted))
+    #expect(rig.advance(ReaderSupervision.hangUpAllowance).first == .kill)
+  }
+
+  @Test func processesThatEndForOthersWithoutEndHaveFailed() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    for _ in 0..<RestartSchedule.mostSuccessions {
+      _ = rig(.received(.successorWanted))
+      #expect(rig(.exited("exited with code 0")) == [.spawn])
+    }
+    _ = rig(.received(.successorWanted))
+    #expect(rig(.exited("exited with code 0")).contains { if case .report(.crashed) = $0 { true } else { false } })
+    rig.now += RestartSchedule.successionWindow
+    _ = rig(.received(.successorWanted))
+    #expect(rig(.exited("exited with code 0")) == [.spawn])
+  }
+
   @Test func goodConductStartsTheCountAnew() {
     var rig = SupervisionRig()
     _ = rig(.start)

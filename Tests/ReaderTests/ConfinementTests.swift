@@ -1,6 +1,9 @@
+import CShims
 import EventLoop
 import Glibc
+import Journal
 import ReaderLink
+import ReaderSimulator
 import Rig
 import Testing
 
@@ -23,11 +26,15 @@ import Testing
     // It has found its device to be absent, long after it has confined itself.
     for await event in process.events {
       if case .state(.absent) = event { break }
+      // What is in force, and what cannot be.
+      if case .log(.debug, _) = event { continue }
+      if case .log(.notice, let line) = event, !hasLandlock, line.contains("Landlock") { continue }
       Issue.record("\(event)")
     }
     let child = try #require(await process.processID)
     let status = try lines("/proc/\(child)/status")
     #expect(status.contains("NoNewPrivs:\t1"))
+    #expect(status.contains("Seccomp:\t2"))
     let cores = try #require(try lines("/proc/\(child)/limits").first { $0.hasPrefix("Max core file size") })
     #expect(cores.split(separator: " ").suffix(3) == ["0", "0", "bytes"])
     var information = stat()
@@ -35,6 +42,49 @@ import Testing
     #expect(information.st_uid == 0, "it may be dumped")
     #expect(status.first { $0.hasPrefix("Uid:") } != "Uid:\t0\t0\t0\t0", "this shows nothing of root's process")
     await process.stop()
+  }
+
+  /// Each device that is plugged in is one process's: the one that was confined to the last one makes room.
+  @Test func aDeviceThatIsPluggedInAnewIsOpenedByAnotherProcess() async throws {
+    let rig = try await ReaderRig.scanning()
+    let first = try #require(await rig.process.processID)
+    #expect(try lines("/proc/\(first)/status").contains("Seccomp:\t2"))
+    await rig.simulator.unplug()
+    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    try await rig.simulator.plug()
+    try await rig.isReady()
+    let second = try #require(await rig.process.processID)
+    #expect(try lines("/proc/\(second)/status").contains("Seccomp:\t2"))
+    // Without Landlock the first one may open whatever has the name.
+    #expect((second != first) == (tagroute_landlock_version() > 0))
+    #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
+    await rig.stop()
+  }
+
+  /// The kernel sets the time of change of a USB device with each transfer, and udev and logind whenever they say whose a device is.
+  @Test(.enabled(if: hasLandlock, noLandlock)) func aDeviceThatWasUsedOrGivenToSomebodyIsTheSame() async throws {
+    let directory = try TemporaryDirectory()
+    let port = try directory.write("", to: "port")
+    await #expect(processExitsWith: .exitCode(7)) { [port = port as String] in
+      let files = FileConfinement([ConfinementPlan.FileRule(path: port, use: .device)])
+      guard files.version != nil, files.newDevice == nil else { _exit(1) }
+      guard chmod(port, 0o660) == 0, files.newDevice == nil else { _exit(2) }
+      var times = [timespec(tv_sec: 1, tv_nsec: 1), timespec(tv_sec: 2, tv_nsec: 2)]
+      guard utimensat(AT_FDCWD, port, &times, 0) == 0, files.newDevice == nil else { _exit(3) }
+      // It is the one that may be opened.
+      guard open(port, O_RDWR) >= 0 else { _exit(4) }
+      _exit(7)
+    }
+  }
+
+  @Test func whatIsInForceIsSaid() async throws {
+    let rig = try await ReaderRig()
+    try await rig.next("what is in force") { (event) -> Bool? in
+      guard case .log(.debug, let line) = event, line.hasPrefix("confined: ") else { return nil }
+      let hasLandlock = line.contains("Landlock") == (tagroute_landlock_version() > 0)
+      return line.contains("system calls") && hasLandlock ? true : nil
+    }
+    await rig.stop()
   }
 
   /// In a process of its own, which has no daemon to speak to.

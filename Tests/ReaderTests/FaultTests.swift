@@ -69,7 +69,9 @@ import Testing
     await rig.process.setScanning(false)
     try await rig.expect(.scanning(false))
     #expect(await !rig.simulator.isFieldOn)
-    #expect(await rig.process.processID == child)
+    // What is plugged in anew may be another process's, and none has failed.
+    if !wrong.needsHands { #expect(await rig.process.processID == child) }
+    #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
     await rig.stop()
   }
 

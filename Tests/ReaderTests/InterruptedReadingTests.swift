@@ -37,13 +37,7 @@ import Testing
     try await rig.expect(.scanning(false))
     try await rig.expect(.stopped)
     try await rig.expect(.scanning(true))
-    // What lay there then is nobody's, for as long as it does; what comes in its place is read.
-    try await rig.commands(20)
-    await rig.simulator.removeAll()
-    try await rig.commands(20)
-    let after = try uri("https://example.com/after")
-    await rig.simulator.place(try .type2(.ntag213, message: after))
-    #expect(try await rig.message().message == after)
+    try await rig.announcesOnlyWhatComesNow()
     await rig.stop()
   }
 

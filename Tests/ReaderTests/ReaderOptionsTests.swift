@@ -12,6 +12,7 @@ import Testing
     #expect(options.pollInterval == .milliseconds(50))
     #expect(options.device == "pn532_uart:/dev/ttyS0")
     #expect(try ReaderOptions(["--list"]).mode == .list)
+    #expect(try ReaderOptions(["--version"]).mode == .showVersion)
     #expect(options.technologies == .all)
     let more = try ReaderOptions(["--link", "3", "--idle-poll-interval", "900", "--technologies", "type-2;type-3"])
     #expect(more.idlePollInterval == .milliseconds(900))
@@ -34,7 +35,7 @@ import Testing
 
   @Test(
     arguments: [
-      ([], "--list or --link is needed"),
+      ([], "--list, --version or --link is needed"),
       (["--lnk"], "--lnk is no option"),
       (["--link"], "--link needs a value"),
       (["--link", "2"], "--link 2: a descriptor from 3 on is needed"),

@@ -88,6 +88,16 @@ final class ReaderRig {
     }
   }
 
+  /// What lies there is nobody's, for as long as it does; what comes in its place is announced.
+  func announcesOnlyWhatComesNow() async throws {
+    try await commands(20)
+    await simulator.removeAll()
+    try await commands(20)
+    let after = try uri("https://example.com/after")
+    await simulator.place(try .type2(.ntag213, message: after))
+    #expect(try await message().message == after)
+  }
+
   /// Waits until the process sleeps until it is told something.
   func isAsleep() async throws {
     await process.wait { $0.isAsleep }

@@ -131,18 +131,32 @@ import Testing
     _ = try await rig.next("counters") { if case .counters(let counters) = $0 { counters } else { nil } }
     await rig.simulator.resetCounters()
     let child = try #require(await rig.process.processID)
-    try await Task.sleep(for: .milliseconds(100))
-    let before = try contextSwitches(of: child)
+    let before = try await atRest(child)
     // A window to look through, not a wait for something.
     try await Task.sleep(for: .seconds(1))
-    #expect(try contextSwitches(of: child) == before)
+    #expect(try status(of: child, "voluntary_ctxt_switches") == before)
     #expect(await rig.simulator.counters.commands == 0)
     #expect(await rig.simulator.counters.fieldOnTime == .zero)
     await rig.stop()
   }
 
-  private func contextSwitches(of process: Int32) throws -> [Substring] {
+  /// How often the process has been switched, once it sleeps. A thread that waits for a lock sleeps too, and is switched again soon: so
+  /// once two looks agree.
+  private func atRest(_ process: Int32) async throws -> [Substring] {
+    var before: [Substring] = []
+    while true {
+      let isAsleep = try status(of: process, "State:").allSatisfy { $0.contains("S (sleeping)") }
+      let switches = try status(of: process, "voluntary_ctxt_switches")
+      if isAsleep && switches == before { return switches }
+      before = switches
+      // Nothing tells of it.
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// The lines of /proc/PID/status (proc(5)) that have this in them.
+  private func status(of process: Int32, _ part: String) throws -> [Substring] {
     String(decoding: try readFile("/proc/\(process)/status"), as: UTF8.self).split(separator: "\n")
-      .filter { $0.contains("voluntary_ctxt_switches") }
+      .filter { $0.contains(part) }
   }
 }

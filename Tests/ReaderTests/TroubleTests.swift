@@ -11,7 +11,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct TroubleTests {
   @Test func aReaderThatIsUnpluggedIsFoundAgain() async throws {
     let rig = try await ReaderRig.scanning()
-    let child = await rig.process.processID
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     let (_, placement) = try await rig.message()
     await rig.simulator.unplug()
@@ -23,7 +22,8 @@ import Testing
     try await rig.expect(.scanning(true))
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     #expect(try await rig.message().message == uri("https://example.com/2"))
-    #expect(await rig.process.processID == child)
+    // Another process may have taken over, and none has failed.
+    #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
     await rig.stop()
   }
 

@@ -16,6 +16,8 @@ private struct World: Hashable {
 
   mutating func take(_ event: ScanGate.Event) {
     switch event {
+    // What is decided is no part of what is true.
+    case .policy: break
     case .enabled(let value): isEnabled = value
     case .readerReady(let value): isReady = value
     case .session(let value): session = value
@@ -109,6 +111,22 @@ private struct Place: Hashable {
   ) async {
     let policy = ScanPolicy(whenLocked: whenLocked, lockDetection: lockDetection)
     await walk(Self.eventsOfLocks, policy, places: 8 * 8 * 3)
+  }
+
+  @Test func aGateGoesByAnotherPolicyAsIfItHadBegunWithIt() {
+    let policies = ScanPolicy.WhenLocked.allCases.flatMap { whenLocked in
+      ScanPolicy.LockDetection.allCases.map { ScanPolicy(whenLocked: whenLocked, lockDetection: $0) }
+    }
+    for session in Self.sessions {
+      for (before, after) in policies.flatMap({ before in policies.map { (before, $0) } }) {
+        var gate = ScanGate(policy: before)
+        for event in Self.everythingIsWell + [.session(session)] { _ = gate.handle(event) }
+        let fresh = ScanGate(policy: after, conditions: gate.conditions).verdict
+        let told = gate.handle(.policy(after))
+        #expect(gate.verdict == fresh && gate.policy == after)
+        #expect(told == (ScanGate(policy: before, conditions: gate.conditions).verdict == fresh ? nil : fresh))
+      }
+    }
   }
 
   private func walk(_ events: [ScanGate.Event], _ policy: ScanPolicy, places: Int) async {

@@ -99,12 +99,12 @@ import Testing
     let desk = try await Desk(timeout: .milliseconds(100))
     let connection = try await Connection.open(desk.address, on: EventLoop(label: "mute"))
     let mute = ExportedMethod("GetActive", out: [Argument("active", "b")]) { _ in
-      try await Task.sleep(for: .seconds(600))
+      try await hang()
       return [.boolean(false)]
     }
     try await connection.export(
       [ExportedInterface("org.xfce.ScreenSaver", methods: [mute])], at: "/org/xfce/ScreenSaver")
-    _ = try await connection.requestName("org.xfce.ScreenSaver")
+    try await connection.standIn(for: "org.xfce.ScreenSaver")
     try await desk.start()
     #expect(await desk.monitor.state.locked == .unknown)
     await connection.close()
@@ -173,6 +173,17 @@ import Testing
     try power("On")
     await desk.monitor.setWanted(true)
     try await desk.until { $0.displayOff == .no }
+  }
+
+  @Test func camerasThatCannotBeFollowedAreTriedAgain() async throws {
+    let desk = try await Desk(followsCameras: true)
+    try await desk.start()
+    // There is no folder of devices yet.
+    await #expect(throws: SystemError.self) { try await desk.monitor.startCameras() }
+    await #expect(throws: SystemError.self) { try await desk.monitor.setFollowsCameras(true) }
+    try desk.directory.write("", to: "dev/video3")
+    try await desk.monitor.setFollowsCameras(true)
+    try await desk.until { $0.camera == .no }
   }
 
   @Test func itFollowsCamerasThatComeAndGo() async throws {

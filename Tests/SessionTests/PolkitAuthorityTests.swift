@@ -29,7 +29,7 @@ import Testing
     let authority = ExportedInterface(
       "org.freedesktop.PolicyKit1.Authority", methods: [method], properties: [], signals: [])
     try await connection.export([authority], at: "/org/freedesktop/PolicyKit1/Authority")
-    _ = try await connection.requestName("org.freedesktop.PolicyKit1")
+    try await connection.standIn(for: "org.freedesktop.PolicyKit1")
     return connection
   }
 

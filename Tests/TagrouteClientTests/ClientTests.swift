@@ -1,5 +1,7 @@
 import Bus
 import EventLoop
+import Glibc
+import Names
 import TagrouteClient
 import TestSupport
 import Testing
@@ -22,6 +24,8 @@ import Testing
     let loop = EventLoop(label: "test")
     let status = try await DaemonClient.connect(to: BusAddress(bus.address), on: loop).status()
     #expect(status.version == "9.8.7")
+    // As one from before there was such a version.
+    #expect(status.interfaceVersion == 0)
     #expect(status.enabled && !status.scanning)
     #expect(status.suspendReasons == ["session-locked", "something-new"])
     #expect(status.readers.map(\.path) == ["/org/tagroute/Tagroute1/readers/1"])
@@ -30,6 +34,26 @@ import Testing
     #expect(try await agent.handlers().first?.domains == ["menu.example.com"])
     #expect(try await agent.resolve("x:y").handler == nil)
     withExtendedLifetime(double) {}
+  }
+
+  /// One that does not know the option has inhibited scanning, and its device is open.
+  @Test func aDaemonThatReleasesNoReaderIsAnError() async throws {
+    let bus = try await PrivateBus.start()
+    let daemon = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "daemon"))
+    let method = ExportedMethod(
+      "InhibitWithOptions", in: [Argument("who", "s"), Argument("why", "s"), Argument("options", "a{sv}")],
+      out: [Argument("inhibitor", "h"), Argument("results", "a{sv}")]
+    ) { _ in [.unixFD(FileDescriptor(owning: dup(2))), .dictionary([:])] }
+    try await daemon.export(
+      [ExportedInterface(Names.Daemon.managerInterface, methods: [method])], at: ObjectPath(Names.Daemon.path))
+    try await daemon.standIn(for: Names.Daemon.busName)
+    let client = try await DaemonClient.connect(to: BusAddress(bus.address), on: EventLoop(label: "test"))
+    let error = await #expect(throws: BusError.self) {
+      _ = try await client.releaseReader(who: "a test", why: "because")
+    }
+    #expect(error?.name == BusError.Name.notSupported)
+    let remedy = RunningProgram.daemon.restart(hasSystemd: SystemDirectories().hasSystemd)
+    #expect(error?.message.hasSuffix(remedy) == true)
   }
 
   @Test func aChangeIsToldAndSoIsTheEndOfTheDaemon() async throws {

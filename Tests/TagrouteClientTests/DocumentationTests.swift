@@ -1,4 +1,5 @@
 import Bus
+import Names
 import TestSupport
 import Testing
 
@@ -9,6 +10,11 @@ struct DocumentationTests {
   private func text() throws -> String {
     let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     return String(decoding: try readFile("\(root)/docs/reader-sessions.md"), as: UTF8.self)
+  }
+
+  @Test func aReasonIsWhatTheBusSaysOrThatNobodySaysAnything() {
+    let reasons = ReaderSessionEnd.Reason.allCases.map(\.rawValue)
+    #expect(reasons == Names.SessionEnd.allCases.map(\.rawValue) + ["daemon-gone"])
   }
 
   @Test func everyReasonIsDocumented() throws {

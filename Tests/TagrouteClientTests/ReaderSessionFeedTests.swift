@@ -48,7 +48,7 @@ import Testing
       break
     }
     rig.clock.advance(by: .milliseconds(199))
-    try await rig.say("Ended", .string(Names.SessionEnd.daemonStopping), .string("it ends"))
+    try await rig.say("Ended", .string(Names.SessionEnd.daemonStopping.rawValue), .string("it ends"))
     #expect(await events.next() == .ended(ReaderSessionEnd(.daemonStopping, message: "it ends")))
     #expect(await events.next() == nil)
   }

@@ -17,6 +17,35 @@ int tagroute_set_no_new_privileges(void);
 /* prctl(PR_SET_DUMPABLE, 0). */
 int tagroute_set_not_dumpable(void);
 
+/* What both have come to: prctl(PR_GET_NO_NEW_PRIVS), prctl(PR_GET_DUMPABLE); -1 with errno. */
+int tagroute_has_no_new_privileges(void);
+int tagroute_is_dumpable(void);
+
+/* Whether the kernel can filter system calls, whether or not this process may have it do so. */
+int tagroute_kernel_filters_calls(void);
+
+/* Landlock (Linux, Documentation/userspace-api/landlock.rst), which the C library has no functions for. All: -1 with errno.
+   The version of its interface that the kernel has, from 1 on. */
+int tagroute_landlock_version(void);
+/* A set of rules that refuses what these rights name, LANDLOCK_ACCESS_FS_…, LANDLOCK_ACCESS_NET_…, LANDLOCK_SCOPE_…; a descriptor. */
+int tagroute_landlock_create(uint64_t files, uint64_t network, uint64_t scopes);
+/* Excepts the rights at a file, or at a directory and what is below it, which a descriptor stands for. */
+int tagroute_landlock_allow(int rules, int file, uint64_t rights);
+/* Holds the calling thread, and what it starts, to the rules for good. */
+int tagroute_landlock_restrict(int rules);
+
+/* Requests of ioctl(2) that libnfc, libusb and the C library make of one kind of device; their number is returned, and so many are
+   stored as there is room for. */
+int tagroute_terminal_requests(uint32_t *requests, int room);
+int tagroute_usb_requests(uint32_t *requests, int room);
+int tagroute_spi_requests(uint32_t *requests, int room);
+
+/* The only one that libnfc makes of an I2C bus: it says the address of the chip that is read and written from then on. */
+uint32_t tagroute_i2c_address_request(void);
+
+/* Whether the code was built with a sanitizer, which maps terabytes of addresses. */
+int tagroute_is_sanitized(void);
+
 /* pthread_setname_np on the calling thread; at most 15 bytes count. */
 int tagroute_set_thread_name(const char *name);
 

@@ -1,28 +1,50 @@
+import Bus
+import EventLoop
 import Glibc
 import NDEF
 import Names
 import Rig
+import TagrouteClient
 
 extension Command {
   static let demo = Command(
-    name: "demo", usage: "demo", summary: "see it work, without a reader",
+    name: "demo", usage: "demo [--uri URI]", summary: "see it work, without a reader",
     details: """
       Starts a simulated reader, the daemon and the agent on buses of their own, puts a tag on the reader and waits for a
       click on its notification. The sample app then prints the message it was handed. Nothing of the system is changed.
       The notification appears on this desktop; where there is none, on a screen that only programs see.
 
         --unattended         also click, and fail unless the app got the message
-        --examples FOLDER    where the sample app is, by default /usr/share/tagroute/examples
+        --examples FOLDER    where the sample app is, by default the one installed with tagroute-simulator
         --screenshot FILE    store a picture of the notification (only with --unattended)
+
+      With --uri it taps a tag with that link for an app of yours instead, and prints what the app prints. The app is found as ever, by
+      the desktop entries and D-Bus service files of this user and of the system, and is opened at once, without a notification and
+      without a question. It starts with the settings of a new user, on a session bus of its own; it is waited for until it ends, 10
+      seconds at most.
+
+        --uri URI            the link on the tag
+        --handler APP        in this app, one of those that claim the link; needed where there is a choice
       """,
-    flags: ["unattended"], options: ["examples", "screenshot"], words: 0...0
+    flags: ["unattended"], options: ["examples", "handler", "screenshot", "uri"], words: 0...0
   ) { arguments, console throws(Failure) in
-    let demo = Demo(
-      examples: arguments.options["examples"] ?? "/usr/share/tagroute/examples",
-      isUnattended: arguments.has("unattended"),
-      screenshot: arguments.options["screenshot"], console: console)
+    let isOfSample = ["examples", "screenshot", "unattended"].contains(where: arguments.has)
+    guard arguments.has("uri") ? !isOfSample : !arguments.has("handler") else {
+      throw .usage("say tagroute demo, or tagroute demo --uri URI [--handler APP]")
+    }
+    try Demo.checkSimulator()
     do {
-      let report = try await demo.run()
+      let report: DemoReport
+      if let uri = arguments.options["uri"] {
+        report = try await OwnAppDemo(uri: uri, handler: arguments.options["handler"], console: console).run()
+      } else {
+        let demo = Demo(
+          examples: arguments.options["examples"] ?? Demo.installedExamples(beside: OwnProgram.directory),
+          isUnattended: arguments.has("unattended"),
+          screenshot: arguments.options["screenshot"], console: console)
+        try demo.checkExamples()
+        report = try await demo.run()
+      }
       try console.answer(report)
       return report.delivered ? 0 : Names.ExitCode.failure
     } catch let failure as Failure {
@@ -35,7 +57,7 @@ extension Command {
 
 /// What `demo` prints with `--json`.
 struct DemoReport: Encodable {
-  /// Whether the app printed every record of the tag, and the inbox says so too.
+  /// Whether the app has the message: the sample app has printed every record too.
   var delivered = false
   /// The tap's state in the inbox at the end.
   var state = ""
@@ -57,6 +79,7 @@ struct Demo {
     let message = NDEFMessage(
       records: NDEFMessage.uri(Demo.link).records + [try TextRecord(Demo.text, language: "en").record()])
     let screen = try await DemoScreen.open(isUnattended: isUnattended)
+    if let bus = screen.sessionBus { try await makeSureOfRoom(on: bus) }
     var options = Installation.Options()
     options.environment = screen.environment
     options.environment["PATH"] = "\(examples):/usr/local/bin:/usr/bin:/bin"
@@ -65,9 +88,9 @@ struct Demo {
     let installation = try await Installation(options)
     defer { withExtendedLifetime(screen) {} }
 
-    say("an app that registers menu.example.com for tags: \(examples)/org.example.Menu.desktop")
+    say("an app that registers menu.example.com for tags: \(examples)/\(Demo.entry)")
     try installation.directory.write(
-      try readFile("\(examples)/org.example.Menu.desktop"), to: "share/applications/org.example.Menu.desktop")
+      try readFile("\(examples)/\(Demo.entry)"), to: "share/applications/\(Demo.entry)")
     say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on buses of their own")
     try await screen.startServer(in: installation)
     try await installation.startAll()
@@ -81,6 +104,18 @@ struct Demo {
       await installation.stop()
       throw error
     }
+  }
+
+  /// A session bus has room for one agent, and where Tagroute is installed the user's own has it.
+  private func makeSureOfRoom(on bus: String) async throws {
+    let agent = try await AgentClient.connect(to: BusAddress(bus), on: EventLoop(label: "demo"))
+    guard let status = try await agent.status() else { return }
+    throw Failure(
+      message: """
+        demo: tagroute-agent \(status.version) runs in this session, which has room for one: tap a real tag; or see a tap for an app of \
+        yours with tagroute demo --uri URI; or first \(Setup.current.stopping(.agent).text)
+        """,
+      exitCode: Names.ExitCode.tryAgain)
   }
 
   private func tap(_ installation: Installation, _ screen: DemoScreen, _ message: NDEFMessage) async throws

@@ -7,7 +7,7 @@ import TagrouteClient
 struct DemoObserver {
   private let installation: Installation
   private let daemon: DaemonClient
-  private let agent: AgentClient
+  let agent: AgentClient
   private let events: AsyncStream<AgentClient.Event>
 
   init(_ installation: Installation) async throws {

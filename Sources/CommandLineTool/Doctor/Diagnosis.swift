@@ -1,90 +1,149 @@
 import Bus
+import KeyFile
 import Names
 import TagrouteClient
 
 /// What is right, what is wrong and what mends it, of what was seen. Pure.
 struct Diagnosis {
-  private let seen: Examination
+  let seen: Examination
 
   init(_ seen: Examination) { self.seen = seen }
 
+  var setup: Setup { seen.setup }
+
   /// In the order of a tap's way: who follows a remedy from the top meets no consequence before its cause.
   var findings: [Finding] {
-    system + readers + session + [scanning].compactMap { $0 }
+    ([versions] + machine + readers + session + scanning).map { $0.shortened(seen.home) }
   }
+
+  private var versions: Finding { .right(.versions, seen.versions.joined(separator: ", ")) }
 
   // MARK: The machine
 
-  private var system: [Finding] {
+  private var machine: [Finding] {
     if let error = seen.systemBus {
       return [
+        configuration,
         .wrong(
-          .systemBus, "there is no system bus (\(error.message))",
-          remedy: "sudo systemctl start dbus.socket, or look at DBUS_SYSTEM_BUS_ADDRESS")
+          .systemBus, error.message,
+          error.name == BusError.Name.timeout
+            ? .advise("look at DBUS_SYSTEM_BUS_ADDRESS; where that is not set, start the machine again")
+            : setup.startingSystemBus),
       ]
     }
-    return [.right(.systemBus, "answers")] + [configuration, daemonUnit, daemon, polkit].compactMap { $0 }
+    let unit = daemonUnit
+    let policy = policy
+    let isExplained = [unit, policy].contains { $0?.verdict == .wrong }
+    return [.right(.systemBus, "answers"), configuration]
+      + [policy, unit, daemon(isExplained: isExplained), polkit].compactMap { $0 }
   }
 
-  private var configuration: Finding? {
-    guard let mistake = seen.configuration else {
-      return .right(.configuration, "\(Names.Files.daemonConfiguration) is in order")
+  private var configuration: Finding {
+    let status = seen.systemBus == nil ? seen.daemon.value : nil
+    return finding(
+      .configuration, seen.configuration, .daemon, seen.daemonUnit.value, isRunning: status != nil,
+      refused: status?.configurationError, readAt: status?.configurationTime)
+  }
+
+  /// What is to be said of a configuration, the daemon's or the agent's.
+  ///
+  /// - Parameters:
+  ///   - subject: which.
+  ///   - settings: what the files say.
+  ///   - service: who reads them.
+  ///   - unit: its unit.
+  ///   - isRunning: whether it runs, and so goes on with what it has read before.
+  ///   - refused: the mistake for which it does, as it says itself.
+  ///   - time: when what is in force was read, in microseconds since 1970.
+  /// - Returns: the finding.
+  func finding(
+    _ subject: Finding.Subject, _ settings: Examination.Settings, _ service: RunningProgram, _ unit: Examination.Unit?,
+    isRunning: Bool, refused: String? = nil, readAt time: UInt64? = nil
+  ) -> Finding {
+    let again = isRunning ? setup.reloading(service, unit) : setup.restarting(service, unit)
+    let isRefused = refused?.isEmpty == false
+    let newer = self.newer(settings, service, than: time)
+    if settings.isForbidden, let mistake = settings.mistake, service == .daemon {
+      let forbidden = "\(mistake.file) is not for you to read"
+      if !isRunning { return .note(subject, forbidden, setup.checking(service, settings)) }
+      // It need not have heard of the change: systemd has a reload fail at a mistake, and tells the daemon nothing.
+      if !isRefused, let newer {
+        return .note(subject, "\(forbidden); \(newer)", setup.checking(service, settings, then: again))
+      }
+      if !isRefused { return .right(subject, "\(forbidden); \(service.program) has read it and is content") }
+    } else if let mistake = settings.mistake {
+      let meanwhile = isRunning ? "; until then \(service.program) goes on with the former one" : ""
+      // Of one that never ran another line says what starts it.
+      let then = isRunning || unit?.load == "loaded" ? ", then \(again.text)" : ""
+      guard mistake.line != nil else {
+        return .wrong(subject, "\(mistake.file): \(mistake.problem)\(meanwhile)", .advise(mistake.remedy + then))
+      }
+      return .wrong(subject, mistake.description + meanwhile, .advise("change that line\(then)"))
     }
-    return .wrong(.configuration, mistake, remedy: "then sudo systemctl restart \(Self.daemonUnitName)")
+    if let refused, isRefused {
+      return .wrong(subject, "\(service.program) goes on with the former one, for it has read \(refused)", again)
+    }
+    if let newer { return .note(subject, newer, again) }
+    if settings.isNamed {
+      return .right(subject, "\(settings.file) is in order; \(service.program) was told to read it")
+    }
+    return .right(
+      subject, settings.isThere ? "\(settings.file) is in order" : "there is no \(settings.file): the defaults count")
+  }
+
+  /// Says that files have changed since a program has read them; nil where they have not, as far as can be seen.
+  private func newer(_ settings: Examination.Settings, _ service: RunningProgram, than time: UInt64?) -> String? {
+    guard let time else { return nil }
+    if let changed = settings.changed, changed > time {
+      let files = service == .daemon && !settings.isNamed ? "\(settings.file) or a drop-in" : settings.file
+      return "\(files) is newer than what \(service.program) goes by"
+    }
+    guard let removed = settings.removed, removed > time else { return nil }
+    return "there is no \(settings.file); if there was one, \(service.program) still goes by it"
+  }
+
+  /// Whether the system bus lets the daemon have its name, and everybody talk to it.
+  private var policy: Finding? {
+    if seen.daemon.value != nil { return .right(.policy, "the system bus lets you talk to tagrouted") }
+    let isRefused =
+      if case .failed(let error) = seen.daemon { error.name == BusError.Name.accessDenied } else { false }
+    let unit = seen.daemonUnit.value
+    let isKeptOff =
+      unit.map { ["activating", "failed"].contains($0.active) && $0.exitStatus == Names.ExitCode.notAllowed } ?? false
+    guard isRefused || isKeptOff else { return nil }
+    let what = isRefused ? "does not let you talk to tagrouted" : "does not let tagrouted have its name"
+    guard let file = seen.policyFile else {
+      return .wrong(.policy, "the system bus \(what): there is no policy \(Self.policyName)", setup.installing)
+    }
+    return .wrong(
+      .policy, "the system bus \(what), although there is \(file): it has not read it, or another policy overrules it",
+      setup.readingPolicy(.daemon))
   }
 
   private var daemonUnit: Finding? {
-    switch seen.daemonUnit {
-    // No systemd: whoever starts the daemon then is none of our business.
-    case .notAsked, .failed: return nil
-    case .given(let unit):
-      let isRunning = seen.daemon.value != nil
-      return finding(of: unit, .daemonUnit, Self.daemonUnitName, systemctl: "sudo systemctl", isRunning: isRunning)
-    }
+    seen.daemonUnit.value.map { finding(.daemonUnit, .daemon, $0, isRunning: seen.daemon.value != nil) }
   }
 
-  private func finding(
-    of unit: Examination.Unit, _ subject: Finding.Subject, _ name: String, systemctl: String, isRunning: Bool
-  ) -> Finding {
-    let journal = systemctl.hasSuffix("--user") ? "journalctl --user" : "sudo journalctl"
-    switch (unit.load, unit.active) {
-    case ("masked", _): return .wrong(subject, "\(name) is masked", remedy: "\(systemctl) unmask --now \(name)")
-    case ("loaded", "active"), ("loaded", "reloading"), ("loaded", "activating"):
-      return .right(subject, "\(name) is \(unit.active)")
-    case ("loaded", "failed"):
-      return .wrong(
-        subject, "\(name) has failed", remedy: "\(journal) -u \(name) says why; then \(systemctl) restart \(name)")
-    case ("loaded", _):
-      // Started by hand, or not at all: what does not run is said once.
-      guard !isRunning else { return .note(subject, "\(name) is \(unit.active); it was started in another way") }
-      return .wrong(subject, "\(name) is \(unit.active)", remedy: "\(systemctl) enable --now \(name)")
-    default:
-      return .note(subject, "\(name) is not installed (\(unit.load))")
-    }
-  }
-
-  private var daemon: Finding? {
+  private func daemon(isExplained: Bool) -> Finding? {
+    let unit = seen.daemonUnit.value
     switch seen.daemon {
     case .notAsked: return nil
     case .given(let status):
-      guard status.version == Names.version else {
-        return .wrong(
-          .daemon, "tagrouted is version \(status.version), this is \(Names.version)",
-          remedy: "sudo systemctl restart \(Self.daemonUnitName)")
+      if let difference = RunningProgram.daemon.difference(version: status.version) {
+        return .note(.daemon, "\(difference); tags are shown all the same", setup.restarting(.daemon, unit))
       }
       return .right(.daemon, "tagrouted \(status.version) answers")
     case .failed(let error):
       switch error.name {
-      case BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner:
-        return .wrong(.daemon, "tagrouted does not run", remedy: "sudo systemctl enable --now \(Self.daemonUnitName)")
-      case BusError.Name.accessDenied:
-        return .wrong(
-          .daemon, "the policy of the system bus does not let you talk to tagrouted",
-          remedy: "install the tagroute package again for \(Self.policyFile), then sudo systemctl reload dbus")
+      case BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner, BusError.Name.accessDenied:
+        let isRefused = error.name == BusError.Name.accessDenied
+        let text = isRefused ? "tagrouted cannot be asked" : "tagrouted does not run"
+        if isExplained { return .note(.daemon, text) }
+        // What systemd has running without its name on the bus is nothing that a start would change.
+        let isActive = unit?.active == "active"
+        return .wrong(.daemon, text, isActive ? setup.restarting(.daemon, unit) : setup.starting(.daemon, unit))
       default:
-        return .wrong(
-          .daemon, "tagrouted does not answer (\(error.message))",
-          remedy: "sudo systemctl restart \(Self.daemonUnitName)")
+        return .wrong(.daemon, "tagrouted does not answer (\(error.message))", setup.restarting(.daemon, unit))
       }
     }
   }
@@ -93,158 +152,23 @@ struct Diagnosis {
     switch seen.polkitActions {
     case .notAsked: return nil
     case .failed(let error):
+      let isAbsent = [BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner].contains(error.name)
       return .wrong(
         .polkit, "polkit does not answer (\(error.message)): reading and writing tags by command is refused",
-        remedy: "sudo apt install polkitd, or start what your distribution has")
+        isAbsent ? setup.installing(.polkit) : setup.restartingPolkit)
     case .given(let actions):
       let missing = Self.actions.filter { !actions.contains($0) }
       guard missing.isEmpty else {
         return .wrong(
-          .polkit, "polkit does not know \(missing.joined(separator: ", "))",
-          remedy: "install the tagroute package again, for its file in /usr/share/polkit-1/actions")
+          .polkit,
+          "polkit does not know \(missing.joined(separator: ", ")): their file in /usr/share/polkit-1/actions is missing",
+          setup.installing)
       }
       return .right(.polkit, "knows our actions")
     }
   }
 
-  // MARK: Readers
-
-  private var readers: [Finding] {
-    var findings = seen.kernelModules.map { module in
-      Finding.wrong(
-        .kernelModule, "\(module) is loaded, and takes readers before libnfc can",
-        remedy: "sudo modprobe -r \(module), and blacklist \(module) in /etc/modprobe.d")
-    }
-    if findings.isEmpty { findings = [.right(.kernelModule, "none takes readers")] }
-    if seen.hasPCSCD {
-      findings.append(
-        .note(
-          .pcscd, "pcscd is there, and takes readers that it knows, an ACR122U say",
-          remedy: "sudo systemctl disable --now pcscd.socket pcscd.service, where you do not need it"))
-    }
-    guard let status = seen.daemon.value else { return findings }
-    if status.readers.isEmpty {
-      findings.append(
-        .wrong(
-          .reader, "there is none that libnfc drives",
-          remedy: "plug one in, or name its port under [Reader] Devices= in \(Names.Files.daemonConfiguration)"))
-    }
-    return findings + status.readers.map(finding)
-  }
-
-  private func finding(of reader: ReaderStatus) -> Finding {
-    let name = reader.name.isEmpty ? reader.device : "\(reader.name) (\(reader.device))"
-    guard ["absent", "failed"].contains(reader.state) else {
-      return .right(.reader, "\(name) on \(reader.seat) is \(reader.state)")
-    }
-    return .wrong(
-      .reader, "\(name) is \(reader.state)",
-      remedy: reader.stateReason.isEmpty ? "sudo journalctl -u \(Self.daemonUnitName) says why" : reader.stateReason)
-  }
-
-  // MARK: The session
-
-  private var session: [Finding] {
-    if let error = seen.sessionBus {
-      return [
-        .wrong(
-          .sessionBus, "there is no session bus (\(error.message))",
-          remedy: "call this in your desktop session, not by sudo or in a service")
-      ]
-    }
-    return [.right(.sessionBus, "answers")]
-      + [agentConfiguration, agentUnit, agent, notifications].compactMap { $0 } + handlers
-  }
-
-  private var agentConfiguration: Finding? {
-    guard let mistake = seen.agentConfiguration else { return nil }
-    return .wrong(.agentConfiguration, mistake, remedy: "then \(Self.userctl) restart \(Self.agentUnitName)")
-  }
-
-  private var agentUnit: Finding? {
-    guard let unit = seen.agentUnit.value else { return nil }
-    let isRunning = seen.agent.value.flatMap { $0 } != nil
-    return finding(of: unit, .agentUnit, Self.agentUnitName, systemctl: Self.userctl, isRunning: isRunning)
-  }
-
-  private var agent: Finding? {
-    switch seen.agent {
-    case .notAsked: return nil
-    case .failed(let error):
-      return .wrong(
-        .agent, "tagroute-agent does not answer (\(error.message))",
-        remedy: "\(Self.userctl) restart \(Self.agentUnitName)")
-    case .given(nil):
-      return .wrong(
-        .agent, "no agent runs in this session",
-        remedy: "\(Self.userctl) enable --now \(Self.agentUnitName), or start tagroute-agent")
-    case .given(let status?) where status.version != Names.version:
-      return .wrong(
-        .agent, "the agent is version \(status.version), this is \(Names.version)",
-        remedy: "\(Self.userctl) restart \(Self.agentUnitName), or log out and in")
-    case .given(let status?) where !status.registered:
-      guard seen.daemon.value != nil else { return .note(.agent, "waits for tagrouted") }
-      return .wrong(
-        .agent, "the agent is not registered with tagrouted: this session is not one that may have the reader",
-        remedy: "loginctl session-status has to show an active, local, graphical session of class user")
-    case .given(let status?): return .right(.agent, "tagroute-agent \(status.version) is registered")
-    }
-  }
-
-  private var notifications: Finding? {
-    switch seen.notifications {
-    case .notAsked: return nil
-    case .failed:
-      return .wrong(
-        .notifications, "nobody shows notifications on this session's bus: taps go to the inbox alone",
-        remedy: "start your desktop's notification server, or sudo apt install dunst; tagroute inbox has the taps")
-    case .given(let server):
-      let name = server.version.isEmpty ? server.name : "\(server.name) \(server.version)"
-      guard server.capabilities.contains("actions") else {
-        return .wrong(
-          .notifications, "\(name) shows no buttons, so a notification opens nothing",
-          remedy: "end do-not-disturb, or use another server; tagroute inbox open opens taps")
-      }
-      return .right(.notifications, "\(name) shows them, with buttons")
-    }
-  }
-
-  private var handlers: [Finding] {
-    guard case .given(let handlers) = seen.handlers else {
-      guard case .failed(let error) = seen.handlers else { return [] }
-      return [.wrong(.handlers, "the agent does not list them (\(error.message))", remedy: "tagroute handlers")]
-    }
-    let broken = handlers.compactMap { handler in
-      handler.problem.map { problem in
-        Finding.wrong(
-          .handlers, "\(handler.path)\(handler.line.map { ":\($0)" } ?? ""): \(problem)",
-          remedy: "tagroute handlers --check looks again")
-      }
-    }
-    let sound = handlers.count - broken.count
-    let count =
-      sound == 0
-      ? Finding.note(.handlers, "no app declares that it takes tags; links go to the browser")
-      : .right(.handlers, "\(sound) \(sound == 1 ? "app takes" : "apps take") tags")
-    return [count] + broken
-  }
-
-  // MARK: The verdict
-
-  private var scanning: Finding? {
-    guard let status = seen.daemon.value else { return nil }
-    if status.scanning { return .right(.scanning, "tags are looked for") }
-    guard let reason = status.suspendReasons.first else { return .note(.scanning, "it is about to begin") }
-    let words = status.suspendReasons.map(StatusReport.words).joined(separator: ", ")
-    // What is to be mended of these is named above, with its remedy.
-    guard reason == "disabled" else { return .note(.scanning, "not now: \(words)") }
-    return .wrong(.scanning, "it is switched off", remedy: "tagroute on")
-  }
-
-  private static let daemonUnitName = "tagrouted.service"
-  private static let agentUnitName = "tagroute-agent.service"
-  private static let userctl = "systemctl --user"
-  private static let policyFile = "/usr/share/dbus-1/system.d/\(Names.Daemon.busName).conf"
+  static let policyName = "\(Names.Daemon.busName).conf"
   static let actions = [
     Names.PolkitAction.configure, Names.PolkitAction.inhibit, Names.PolkitAction.readTags,
     Names.PolkitAction.writeTags,

@@ -1,8 +1,5 @@
 import Bus
-import Configuration
 import EventLoop
-import Glibc
-import KeyFile
 import Names
 import TagrouteClient
 
@@ -10,45 +7,49 @@ extension Examination {
   /// Looks at everything, and changes nothing; what the buses can start, they may start by being asked.
   ///
   /// - Parameters:
-  ///   - directories: where the kernel shows what is loaded.
+  ///   - environment: a whole environment, which says where things are.
   ///   - loop: what the connections live on.
   /// - Returns: what there is to see; what cannot be asked is in it as that.
-  static func make(_ directories: SystemDirectories = SystemDirectories(), on loop: EventLoop) async -> Examination {
+  static func make(
+    _ environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop
+  ) async -> Examination {
+    let files = ExaminedFiles(environment)
     var seen = Examination()
-    seen.kernelModules = ["pn533_usb", "pn533"].filter { access("\(directories.kernel)/module/\($0)", F_OK) == 0 }
-    seen.hasPCSCD = access("\(Names.Files.runtimeDirectory(ProcessEnvironment.current))/pcscd/pcscd.comm", F_OK) == 0
-    seen.configuration = mistake { () throws(KeyFileError) in
-      _ = try DaemonConfiguration.load(DaemonConfiguration.standardFiles())
-    }
-    if let folder = BaseDirectories().configuration {
-      seen.agentConfiguration = mistake { () throws(KeyFileError) in
-        _ = try AgentConfiguration.load(["\(folder)/\(Names.Files.agentConfiguration)"])
-      }
-    }
-    await seen.askSystemBus(on: loop)
-    await seen.askSessionBus(on: loop)
+    seen.home = environment["HOME"]
+    seen.setup = files.setup()
+    seen.hasKernelModule = files.isLoaded(Diagnosis.kernelModule)
+    seen.isKernelModuleKeptOff = files.isKeptOff(Diagnosis.kernelModule)
+    seen.hasPCSCD = files.hasPCSCD
+    seen.policyFile = files.policy()
+    seen.hasUdevRules = files.hasUdevRules
+    seen.readerProgram = await ReaderProgramProbe.run(files.readerProgram(seen.setup))
+    let daemon = await seen.askSystemBus(files, on: loop)
+    let agent = await seen.askSessionBus(on: loop)
+    seen.configuration = files.daemonConfiguration(
+      arguments: daemon.flatMap { files.arguments(of: $0) } ?? seen.daemonUnit.value?.arguments)
+    seen.agentConfiguration = files.agentConfiguration(
+      arguments: agent.flatMap { files.arguments(of: $0) } ?? seen.agentUnit.value?.arguments)
+    if case .loads(let libnfc) = seen.readerProgram { seen.versions.insert("libnfc \(libnfc)", at: 0) }
+    seen.versions.insert("tagroute \(Names.version)", at: 0)
+    seen.versions += files.versions(seen.setup)
     return seen
   }
 
-  private static func mistake(_ load: () throws(KeyFileError) -> Void) -> String? {
-    do throws(KeyFileError) {
-      try load()
-      return nil
-    } catch {
-      return error.description
-    }
-  }
-
-  private mutating func askSystemBus(on loop: EventLoop) async {
+  /// - Returns: the number of the daemon's process; nil where it does not run.
+  private mutating func askSystemBus(_ files: ExaminedFiles, on loop: EventLoop) async -> UInt32? {
     let bus: Connection
     do throws(BusError) {
       bus = try await Connection.open(.system, on: loop)
     } catch {
       systemBus = error
-      return
+      return nil
     }
-    daemon = await Answer { () throws(BusError) in try await DaemonClient(bus).status() }
-    daemonUnit = await Answer { () throws(BusError) in try await Self.unit("tagrouted.service", bus) }
+    daemon = await Answer { () throws(BusError) in try await DaemonClient(bus).status(timeout: Self.patience) }
+    daemonUnit = await Answer { () throws(BusError) in try await Self.unit(RunningProgram.daemon.unit, bus) }
+    if daemonUnit.value != nil {
+      setup.hasSystemd = true
+      if let version = try? await Self.systemdVersion(bus) { versions.append("systemd \(version)") }
+    }
     polkitActions = await Answer { () throws(BusError) in
       let reply = try await bus.call(
         "org.freedesktop.PolicyKit1", ObjectPath("/org/freedesktop/PolicyKit1/Authority"),
@@ -56,29 +57,43 @@ extension Examination {
       let actions = reply.first?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? []
       return Set(actions.filter { $0.hasPrefix(Names.Daemon.busName + ".") })
     }
+    let process = try? await Self.process(of: Names.Daemon.busName, bus)
+    guard let status = daemon.value else { return process }
+    daemonCredentials = process.flatMap { files.credentials(of: $0) }
+    for reader in status.readers where ["absent", "failed"].contains(reader.state) {
+      nodes[reader.path] = files.node(of: reader.device)
+    }
+    if status.suspendReasons.contains("inhibited") {
+      inhibitors = (try? await DaemonClient(bus).inhibitors(timeout: Self.patience)) ?? []
+    }
+    return process
   }
 
-  private mutating func askSessionBus(on loop: EventLoop) async {
+  /// - Returns: the number of the agent's process; nil where none runs.
+  private mutating func askSessionBus(on loop: EventLoop) async -> UInt32? {
     let bus: Connection
     do throws(BusError) {
       bus = try await Connection.open(.session, on: loop)
     } catch {
       sessionBus = error
-      return
+      return nil
     }
     let client: AgentClient
     do throws(BusError) {
       client = try AgentClient(bus)
     } catch {
       agent = .failed(error)
-      return
+      return nil
     }
-    agent = await Answer { () throws(BusError) in try await client.status() }
-    agentUnit = await Answer { () throws(BusError) in try await Self.unit("tagroute-agent.service", bus) }
+    agent = await Answer { () throws(BusError) in try await client.status(timeout: Self.patience) }
+    agentUnit = await Answer { () throws(BusError) in try await Self.unit(RunningProgram.agent.unit, bus) }
+    if agentUnit.value != nil {
+      graphicalSession = await Answer { () throws(BusError) in try await Self.unit("graphical-session.target", bus) }
+    }
     if agent.value.flatMap({ $0 }) != nil {
       handlers = await Answer { () throws(BusError) in
-        try await client.reload()
-        return try await client.handlers()
+        try await client.reloadHandlers(timeout: Self.patience)
+        return try await client.handlers(timeout: Self.patience)
       }
     }
     notifications = await Answer { () throws(BusError) in
@@ -88,6 +103,7 @@ extension Examination {
         name: information.first?.asString ?? "", version: information.count > 2 ? information[2].asString ?? "" : "",
         capabilities: Set(capabilities))
     }
+    return try? await Self.process(of: Names.Agent.busName, bus)
   }
 
   private static func notifications(_ member: String, _ bus: Connection) async throws(BusError) -> [Value] {
@@ -96,19 +112,59 @@ extension Examination {
       member, timeout: patience)
   }
 
+  /// The process that owns a name, as the bus knows it.
+  private static func process(of name: String, _ bus: Connection) async throws(BusError) -> UInt32? {
+    try await bus.call(
+      "org.freedesktop.DBus", ObjectPath("/org/freedesktop/DBus"), "org.freedesktop.DBus",
+      "GetConnectionUnixProcessID", [.string(name)], timeout: patience
+    ).first?.asUInt32
+  }
+
+  // MARK: systemd
+
+  private static let systemd = "org.freedesktop.systemd1"
+  private static let managerPath = "/org/freedesktop/systemd1"
+
+  private static func systemdVersion(_ bus: Connection) async throws(BusError) -> String? {
+    try await properties(ObjectPath(managerPath), "Manager", bus)["Version"]?.asString
+  }
+
   /// Asks the systemd of the system's bus, or of the user's.
   private static func unit(_ name: String, _ bus: Connection) async throws(BusError) -> Unit {
-    let systemd = "org.freedesktop.systemd1"
     let reply = try await bus.call(
-      systemd, ObjectPath("/org/freedesktop/systemd1"), "\(systemd).Manager", "LoadUnit", [.string(name)],
-      timeout: patience, autoStart: false)
+      systemd, ObjectPath(managerPath), "\(systemd).Manager", "LoadUnit", [.string(name)], timeout: patience,
+      autoStart: false)
     guard let path = reply.first?.asObjectPath else { throw .failed("LoadUnit gave no path") }
-    let values = try await bus.call(
-      systemd, path, "org.freedesktop.DBus.Properties", "GetAll", [.string("\(systemd).Unit")], timeout: patience)
-    let properties = values.first?.asDictionary ?? [:]
-    return Unit(
-      load: properties["LoadState"]?.asString ?? "", active: properties["ActiveState"]?.asString ?? "",
-      file: properties["UnitFileState"]?.asString ?? "")
+    let all = try await properties(path, "Unit", bus)
+    var unit = Unit(
+      load: all["LoadState"]?.asString ?? "", active: all["ActiveState"]?.asString ?? "",
+      sub: all["SubState"]?.asString ?? "", file: all["UnitFileState"]?.asString ?? "",
+      loadError: all["LoadError"]?.asStructure?.last?.asString ?? "")
+    guard name.hasSuffix(".service"), unit.load == "loaded" else { return unit }
+    let service = try await properties(path, "Service", bus)
+    unit.result = service["Result"]?.asString ?? ""
+    // CLD_EXITED: a number of a signal is no exit code.
+    if service["ExecMainCode"]?.asInt32 == 1 { unit.exitStatus = service["ExecMainStatus"]?.asInt32 }
+    unit.restarts = service["NRestarts"]?.asUInt32 ?? 0
+    let command = service["ExecStart"]?.asArray?.first?.asStructure ?? []
+    unit.arguments = command.count > 1 ? command[1].asStrings ?? [] : []
+    if let policy = service["DevicePolicy"]?.asString,
+      policy != "auto" || service["DeviceAllow"]?.asArray?.isEmpty == false
+    {
+      let allowed = service["DeviceAllow"]?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? []
+      // systemd.resource-control(5): standard pseudo devices, which pseudo-terminals are, too, are in all policies but `strict`.
+      unit.devices = allowed + (policy == "strict" ? [] : ["char-pts"])
+    }
+    return unit
+  }
+
+  private static func properties(
+    _ path: ObjectPath, _ interface: String, _ bus: Connection
+  ) async throws(BusError) -> [String: Value] {
+    try await bus.call(
+      systemd, path, "org.freedesktop.DBus.Properties", "GetAll", [.string("\(systemd).\(interface)")],
+      timeout: patience, autoStart: false
+    ).first?.asDictionary ?? [:]
   }
 
   /// A service that is started for the question may take a while; one that hangs is to be named, not waited for.

@@ -1,3 +1,4 @@
+import Names
 import Bus
 import EventLoop
 import TagrouteClient
@@ -26,9 +27,9 @@ extension Command {
           --all                 also what is on the screen, which is taken from it. What is just being opened stays
           --yes                 does not ask; needed where standard input is no terminal
 
-      Exit codes: 1 the app did not take it, or has it already, 66 there is no such tap, 69 the agent does not run, 73 FILE cannot be
-      written, 75 it is not possible now: the user has to choose, or it is just being opened, 76 the app did not answer: it may have been
-      opened.
+      Exit codes: 1 the app did not take it, or has it already, or none opens such a link, 66 there is no such tap, 69 the agent does
+      not run, 73 FILE cannot be written, 75 it is not possible now: the user has to choose, or it is just being opened, 76 the app
+      did not answer: it may have been opened.
       """,
     flags: ["all", "force", "yes"], options: ["before", "handler", "limit", "older-than", "state"],
     words: 0...(InboxAction.maximumIDs + 1)

@@ -21,6 +21,10 @@ struct InboxReader: Sendable {
   ///
   /// - Returns: its whole id.
   func id(of text: String) async throws(Failure) -> String {
+    guard (1...36).contains(text.utf8.count), text.allSatisfy({ $0 == "-" || ($0.isASCII && $0.isHexDigit) }) else {
+      throw .usage(
+        "\(text): an id is of hexadecimal digits and -, and its beginning is enough; tagroute inbox lists them")
+    }
     let found = try await call { agent throws(BusError) in try await agent.taps(idPrefix: text, limit: 3) }.map(\.id)
     if let whole = found.first(where: { $0 == text.lowercased() }) { return whole }
     guard let first = found.first else {

@@ -36,7 +36,7 @@ struct InboxTap {
       let token = ProcessEnvironment.current["XDG_ACTIVATION_TOKEN"]
       try await inbox.agent.open(tap.id, handler: handler, activationToken: token)
     } catch {
-      if error.name == Names.Errors.notPossible, handler == nil, let choice = await choice() { throw choice }
+      if error.name == Names.Errors.notPossible, handler == nil, let obstacle = await obstacle(error) { throw obstacle }
       throw await failure(error)
     }
     // It is opened, whatever becomes of this question.
@@ -62,17 +62,24 @@ struct InboxTap {
     return Failure(message: "tap \(tap.shortID): \(message)", exitCode: exitCode)
   }
 
-  /// Whom the user has to choose from; nil where it is something else that keeps the tap from being opened.
-  private func choice() async -> Failure? {
-    guard !tap.uri.isEmpty, let resolution = try? await inbox.agent.resolve(tap.uri),
-      !["nothing", ""].contains(resolution.question)
-    else { return nil }
+  /// What keeps the tap from being opened, whatever it is tried again; nil where that is over in a moment.
+  private func obstacle(_ error: BusError) async -> Failure? {
+    guard !tap.uri.isEmpty else { return nobody(error) }
+    guard let resolution = try? await inbox.agent.resolve(tap.uri) else { return nil }
+    if ["none", "refused"].contains(resolution.kind) { return nobody(error) }
+    guard !["nothing", ""].contains(resolution.question) else { return nil }
     let others = resolution.moreCandidates > 0 ? " and \(resolution.moreCandidates) more" : ""
     let candidates = resolution.candidates.joined(separator: ", ") + others
     return Failure(
       message: "tap \(tap.shortID): which app opens it is for you to say: tagroute inbox open \(tap.shortID) "
         + "--handler APP, with one of \(candidates)",
       exitCode: Names.ExitCode.tryAgain)
+  }
+
+  /// Nobody takes what is on the tag; nil where it is being opened all the same, in whatever took it once.
+  private func nobody(_ error: BusError) -> Failure? {
+    guard tap.state != "opening" else { return nil }
+    return Failure(message: "tap \(tap.shortID): \(error.message)", exitCode: Names.ExitCode.failure)
   }
 
   /// `inbox dismiss`.

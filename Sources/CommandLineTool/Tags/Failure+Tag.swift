@@ -6,7 +6,13 @@ extension Failure {
   /// What keeps something from being done with a tag.
   init(tag error: BusError) {
     guard let failure = TagFailure(error) else {
-      self.init(error, from: .daemon)
+      switch error.name {
+      // It has ended in the middle of this, and whoever restarts it restarts it for others too.
+      case BusError.Name.noReply, BusError.Name.nameHasNoOwner, BusError.Name.serviceUnknown,
+        BusError.Name.disconnected:
+        self.init(message: Self.endedWhileWorking, exitCode: Names.ExitCode.tryAgain)
+      default: self.init(error, from: .daemon)
+      }
       return
     }
     let code =
@@ -16,8 +22,11 @@ extension Failure {
       case .readerLost: Names.ExitCode.unavailable
       case .noMessage, .tooLong, .notSupported, .notAsWritten, .cannotLock: Names.ExitCode.failure
       }
-    self.init(message: "the tag: \(error.message)", exitCode: code)
+    self.init(message: "the tag: \(error.message)", exitCode: code, sheet: SheetMessages.words(for: failure))
   }
+
+  private static let endedWhileWorking =
+    "the daemon has ended before the tag was done with; one that was being written may hold no message now: try again"
 
   /// How a session ended that was to go on.
   ///
@@ -37,6 +46,8 @@ extension Failure {
       case .readerLost: ("the reader is gone, or was given to another program", Names.ExitCode.unavailable)
       case .sessionInactive: ("the session is no longer the active one, or is locked", Names.ExitCode.notAllowed)
       case .sleeping: ("the machine goes to sleep", Names.ExitCode.tryAgain)
+      case .daemonStopping where isWorking, .daemonGone where isWorking:
+        (Self.endedWhileWorking, Names.ExitCode.tryAgain)
       case .daemonStopping, .daemonGone: ("the daemon is gone", Names.ExitCode.unavailable)
       case .invalidated, .firstRead: ("the session is over", Names.ExitCode.failure)
       }

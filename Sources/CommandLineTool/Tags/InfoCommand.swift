@@ -14,7 +14,7 @@ extension Command {
       """,
     options: TagCommand.optionNames, words: 0...0
   ) { arguments, console throws(Failure) in
-    let options = ReaderSessionOptions(message: "Hold the tag near the reader.")
+    let options = ReaderSessionOptions(message: SheetMessages.any)
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
       let report = try await InfoReport.of(tag)
       try await output.answer(report, report.lines)

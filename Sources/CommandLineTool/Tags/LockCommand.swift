@@ -17,7 +17,7 @@ extension Command {
     flags: ["yes"], options: TagCommand.optionNames, words: 0...0
   ) { arguments, console throws(Failure) in
     let options = ReaderSessionOptions(
-      message: "Hold the tag that is to be made read-only for ever near the reader.", access: .write)
+      message: SheetMessages.lock, access: .write)
     let command = try TagCommand(options, arguments, console) { tag, output throws(Failure) in
       try await tag.attempt { tag throws(BusError) in try await tag.lock() }
       let uid = Hexadecimal.text(tag.uid)

@@ -16,13 +16,14 @@ extension Command {
     flags: ["follow"], options: TagCommand.optionNames, words: 0...0
   ) { arguments, console throws(Failure) in
     let isFollowing = arguments.has("follow")
-    let options = ReaderSessionOptions(message: "Hold the tag that is to be read near the reader.")
+    let options = ReaderSessionOptions(message: SheetMessages.read)
     return try await TagCommand(options, arguments, console, isFollowing: isFollowing) { tag, output throws(Failure) in
       let report = try await TagReport.of(tag)
       let records = RecordReport.lines(report.records).map { "  \($0)" }
       try await output.answer(ReadReport(report: report), [report.summary] + records, onOneLine: isFollowing)
       guard report.status == .notSupported, !isFollowing else { return }
-      throw Failure(message: "the tag holds no NDEF message", exitCode: Names.ExitCode.failure)
+      throw Failure(
+        message: "the tag holds no NDEF message", exitCode: Names.ExitCode.failure, sheet: SheetMessages.noMessage)
     }.run()
   }
 }

@@ -17,7 +17,8 @@ struct StatusLine: Sendable {
 }
 
 extension Console {
-  /// A text of ours as the sheet of a reader session takes it: without controls, at most 256 bytes.
+  /// A text of ours as the sheet of a reader session takes it: without controls, at most 256 bytes. One that is so already, and has
+  /// at most 253, is itself.
   static func forSheet(_ text: String) -> String {
     var result = ""
     for character in printable(text) {

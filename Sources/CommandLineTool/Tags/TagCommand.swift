@@ -67,11 +67,13 @@ struct TagCommand: Sendable {
       for action in run.handle(event) {
         switch action {
         case .start: await tasks.start()
+        case .startAgain: await tasks.startAgain()
         case .show(let text): line.show(text)
         case .hide: line.hide()
         case .work(let tag): tasks.work(tag)
         case .print: try await output.flush()
         case .report(let failure): Console.report(failure)
+        case .forget(let tag): loop.schedule(after: .seconds(1)) { continuation.yield(.forgotten(tag)) }
         case .settle: settling = loop.schedule(after: .seconds(3)) { continuation.yield(.settled) }
         case .close(let message): await tasks.close(message)
         case .finish(.done): return 0
@@ -91,9 +93,11 @@ private actor TagTasks {
   private nonisolated let events: AsyncStream<TagRun<ReaderTag>.Event>.Continuation
   private var connection: Connection?
   private var session: ReaderSession?
+  private var choice: ReaderChoice?
 
   init(command: TagCommand, loop: EventLoop, events: AsyncStream<TagRun<ReaderTag>.Event>.Continuation) {
     self.command = command
+    choice = command.reader.map(ReaderChoice.init)
     self.loop = loop
     self.events = events
   }
@@ -101,20 +105,59 @@ private actor TagTasks {
   func start() {
     Task {
       do throws(Failure) {
-        let session = try await open()
-        self.session = session
-        events.yield(.began)
-        await follow(session)
+        await began(try await open())
       } catch {
         events.yield(.notBegun(error))
       }
     }
   }
 
+  private func began(_ session: ReaderSession) async {
+    self.session = session
+    events.yield(.began)
+    await follow(session)
+  }
+
+  /// How long a daemon that has ended may take to come back with a reader: an update, or systemd's pause after a crash.
+  private static let patience = Duration.seconds(30)
+
+  func startAgain() {
+    session = nil
+    let opening = Task { await openAgain() }
+    let timer = loop.schedule(after: Self.patience) { opening.cancel() }
+    Task {
+      let result = await opening.value
+      timer.cancel()
+      switch result {
+      case .success(let session): await began(session)
+      case .failure(let failure): events.yield(.notBegun(failure))
+      }
+    }
+  }
+
+  private func openAgain() async -> Result<ReaderSession, Failure> {
+    var problem = Failure(message: "the daemon is gone", exitCode: Names.ExitCode.unavailable)
+    guard let connection, let changes = try? await DaemonClient(connection).changes() else { return .failure(problem) }
+    for await _ in changes {
+      do throws(Failure) {
+        return .success(try await open())
+      } catch {
+        if Task.isCancelled { break }
+        problem = error
+        // No daemon yet, or no reader: the next change says when to look again.
+        guard [Names.ExitCode.unavailable, Names.ExitCode.tryAgain].contains(error.exitCode) else { break }
+      }
+    }
+    return .failure(problem)
+  }
+
   private func open() async throws(Failure) -> ReaderSession {
     let connection = try await connect()
     var options = command.options
-    if let reader = command.reader { options.reader = try await ReaderChoice.path(of: reader, connection) }
+    if choice != nil {
+      let readers = try await ReaderChoice.readers(connection)
+      options.reader = try choice?.choose(among: readers)
+    }
     do throws(BusError) {
       return try await ReaderSession.start(options, on: connection)
     } catch {

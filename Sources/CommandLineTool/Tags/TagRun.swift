@@ -15,6 +15,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     /// What lay there when the session became active has been found.
     case settled
     case removed(Tag)
+    /// No session has ended in the moments after that tag was taken away: it was.
+    case forgotten(Tag)
     case progress(UInt64)
     case ended(ReaderSessionEnd)
     /// What was to be done with a tag is done, or has failed.
@@ -29,6 +31,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
 
   enum Action: Equatable, Sendable {
     case start
+    /// Starts a session as soon as there is a daemon again, with a reader that is ready.
+    case startAgain
     /// Tells the person at a terminal what goes on, in a line that the next one replaces.
     case show(String)
     case hide
@@ -39,6 +43,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     case report(Failure)
     /// Says after a while that it is settled.
     case settle
+    /// Says after a moment that the tag is forgotten.
+    case forget(Tag)
     /// Ends the session; where something went wrong, its sheet says what.
     case close(String?)
     case finish(Outcome)
@@ -55,10 +61,15 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   /// For the message where no tag has come in time.
   let timeout: Int?
   private var isOpen = false
+  /// The daemon has ended, and the session with it.
+  private var isDaemonGone = false
   private var current: Tag?
   private var waiting: [Tag] = []
   /// What is there, by its name.
   private var present: [Tag: String] = [:]
+  /// What was taken away a moment ago, and nothing has happened since: a session that ends takes its tags away first, wherever they
+  /// lie.
+  private var takenAway: [Tag: String] = [:]
   /// What lay there when the last session ended: it is no other tag when the next one finds it.
   private var resting: Set<String> = []
   /// How it ends, once that is decided.
@@ -73,8 +84,12 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   /// - Returns: what to do, in this order.
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
+    case .removed, .forgotten, .ended: break
+    default: takenAway = [:]
+    }
+    switch event {
     case .began:
-      isOpen = true
+      (isOpen, isDaemonGone) = (true, false)
       return outcome == nil ? [.show("waiting for the reader")] : [.close(nil)]
     case .notBegun(let failure): return [.hide, .finish(outcome ?? .failed(failure))]
     case .activated: return [.show(Self.invitation)] + (resting.isEmpty ? [] : [.settle])
@@ -88,8 +103,12 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       waiting.append(tag)
       return next()
     case .removed(let tag):
-      present[tag] = nil
       waiting.removeAll { $0 == tag }
+      guard isFollowing, let name = present.removeValue(forKey: tag) else { return [] }
+      takenAway[tag] = name
+      return [.forget(tag)]
+    case .forgotten(let tag):
+      takenAway[tag] = nil
       return []
     case .progress(let bytes): return outcome == nil ? [.show("\(bytes) bytes")] : []
     case .ended(let end): return ended(end)
@@ -118,11 +137,11 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       // What is done is done, even where the session ended behind it.
       if case .signalled? = outcome { return answer + (isOpen ? [] : finish()) }
       outcome = failure.map { isOpen ? .failed($0) : outcome ?? .failed($0) } ?? .done
-      return answer + (isOpen ? [.close(failure?.message)] : finish())
+      return answer + (isOpen ? [.close(failure.map { $0.sheet ?? SheetMessages.elsewhere })] : finish())
     }
     let report = answer + (failure.map { [.report($0)] } ?? [])
     guard outcome == nil else { return report + (isOpen ? [] : finish()) }
-    guard isOpen else { return report + [.start] }
+    guard isOpen else { return report + nextSession() }
     let more = next()
     return report + (more.isEmpty ? [.show(Self.invitation)] : more)
   }
@@ -131,14 +150,20 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     isOpen = false
     waiting = []
     guard outcome == nil else { return current == nil ? finish() : [] }
-    if isFollowing, end.reason == .timedOut {
-      resting = Set(present.values)
+    isDaemonGone = [.daemonStopping, .daemonGone].contains(end.reason)
+    // Whoever waits for a tag need not know that the daemon was started anew. One that was being worked on is another matter.
+    if isFollowing ? isDaemonGone || end.reason == .timedOut : isDaemonGone && current == nil {
+      resting = isFollowing ? Set(takenAway.values).union(present.values) : []
       present = [:]
-      return current == nil ? [.start] : []
+      return current == nil ? nextSession() : []
     }
     outcome = .failed(Failure(end, whileWorking: current != nil))
     // What is being done is answered with an error now.
     return current == nil ? finish() : []
+  }
+
+  private func nextSession() -> [Action] {
+    isDaemonGone ? [.show("waiting for the daemon"), .startAgain] : [.start]
   }
 
   private mutating func interrupted(_ signal: Int32) -> [Action] {
@@ -154,9 +179,10 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       return isOpen ? [.hide, .close(nil)] : finish()
     }
     let failure = Failure(
-      message: "no tag came in time, which is \(timeout ?? 0) s: try again", exitCode: Names.ExitCode.tryAgain)
+      message: "no tag came in time, which is \(timeout ?? 0) s: try again", exitCode: Names.ExitCode.tryAgain,
+      sheet: SheetMessages.noTag)
     outcome = .failed(failure)
-    return isOpen ? [.hide, .close(failure.message)] : finish()
+    return isOpen ? [.hide, .close(failure.sheet)] : finish()
   }
 
   private func finish() -> [Action] { [.hide, .finish(outcome ?? .done)] }

@@ -26,7 +26,7 @@ extension Command {
     let commands = try arguments.words.map { word throws(Failure) in try RawCommand(word) }
     let limit = try arguments.number("answer-within", in: 1...5000) ?? 1000
     let options = ReaderSessionOptions(
-      message: "Hold the tag near the reader.", access: arguments.has("write") ? .write : .read,
+      message: SheetMessages.any, access: arguments.has("write") ? .write : .read,
       applicationIdentifiers: try list(arguments, "aid", of: 5...16),
       systemCodes: try list(arguments, "system-code", of: 2...2).map { UInt16($0[0]) << 8 | UInt16($0[1]) })
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in

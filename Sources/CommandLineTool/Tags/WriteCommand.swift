@@ -23,7 +23,7 @@ extension Command {
   ) { arguments, console throws(Failure) in
     let message = try await MessageToWrite.bytes(arguments)
     let options = ReaderSessionOptions(
-      message: "Hold the tag that is to be written near the reader.", access: .write)
+      message: SheetMessages.write, access: .write)
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
       try await tag.attempt { tag throws(BusError) in try await tag.writeNDEF(message) }
       let uid = Hexadecimal.text(tag.uid)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Agent
+@testable import Localization
 
 /// A catalogue is somebody else's file.
 struct TranslationTests {

@@ -6,12 +6,13 @@ import Names
 ///
 /// The words of a catalogue are somebody else's: they are only ever put together, never read as a format. The file itself is read by
 /// glibc, which trusts its tables as it does a library's; it is whoever has installed the program who has installed it.
-enum Translation {
+public enum Translation {
   /// Finds the catalogues, for the whole process: by ``directory(environment:beside:)``, in the language of the process's environment.
   /// Before this, and where nothing is found, a text is itself.
   ///
-  /// - Precondition: no other thread has begun.
-  static func start() {
+  /// - Precondition: it is called once, before whoever asks for a text has begun, and nobody changes the environment meanwhile
+  ///   (bindtextdomain(3) and newlocale(3) bear other threads).
+  public static func start() {
     guard let directory = directory(environment: ProcessEnvironment.current, beside: OwnProgram.directory) else {
       return
     }
@@ -35,7 +36,7 @@ enum Translation {
   ///   - message: the text in English, with `{name}` for each value.
   ///   - values: what takes those places, as it is.
   /// - Returns: the translation; the English text where there is none, or none that has exactly these places.
-  static func text(_ message: String, _ values: [String: String]) -> String {
+  public static func text(_ message: String, _ values: [String: String]) -> String {
     // Where there is no translation the answer is the text that was given, so that has to be there still.
     let translation = message.withCString { text in
       String(validatingCString: tagroute_translation(Names.translationDomain, text))

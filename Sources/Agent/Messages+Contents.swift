@@ -1,0 +1,31 @@
+import Notifications
+
+/// What the inbox calls a tag that holds neither a link nor a text.
+extension Messages {
+  static var emptyMessage: String {
+    // Translators: in a list of tags that were read: the tag is made for messages and holds none.
+    translated("Empty message")
+  }
+  static var link: String {
+    // Translators: in a list of tags that were read: there is a link in it of a kind that is left alone here. Nobody has forbidden it.
+    translated("Link that is not opened")
+  }
+  static var contactCard: String {
+    // Translators: in a list of tags that were read: the tag holds a vCard, a person's name and address.
+    translated("Contact card")
+  }
+  static var calendarEntry: String { translated("Calendar entry") }
+  static var wirelessSettings: String {
+    // Translators: in a list of tags that were read: the tag holds the name of a wireless network, and its password.
+    translated("Wi-Fi settings")
+  }
+  static var bluetoothPairing: String {
+    // Translators: in a list of tags that were read: the tag says how to connect to a Bluetooth device.
+    translated("Bluetooth pairing")
+  }
+  static func data(of type: DisplayText) -> String {
+    // Translators: in a list of tags that were read. {type} is for example image/png or example.com:coupon
+    translated("Data of type {type}", ["type": type.string])
+  }
+  static var unknownData: String { translated("Data of an unknown kind") }
+}

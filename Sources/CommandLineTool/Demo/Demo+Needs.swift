@@ -1,0 +1,37 @@
+import Glibc
+import Names
+import Rig
+
+/// What a demo needs and the package of the daemon does not have.
+extension Demo {
+  /// The desktop entry of the sample app, in the folder of the examples.
+  static let entry = "org.example.Menu.desktop"
+
+  /// Where `Packaging/install` puts the sample app, whatever the prefix.
+  ///
+  /// - Parameter program: the directory of this program, which has `share` beside it.
+  /// - Returns: an absolute path.
+  static func installedExamples(beside program: String?) -> String {
+    let prefix = program.flatMap { folder in folder.lastIndex(of: "/").map { String(folder[..<$0]) } } ?? "/usr"
+    return "\(prefix)/share/tagroute/examples"
+  }
+
+  /// - Throws: that there is no simulated reader, and what installs one.
+  static func checkSimulator() throws(Failure) {
+    guard (try? BuiltProducts.program("tagroute-simulator")) == nil else { return }
+    throw Failure(
+      message: "demo needs tagroute-simulator, which is not installed: \(Setup.current.installingSimulator.text)",
+      exitCode: Names.ExitCode.failure)
+  }
+
+  /// - Throws: that the sample app is not where it is looked for.
+  func checkExamples() throws(Failure) {
+    let file = "\(examples)/\(Demo.entry)"
+    guard access(file, R_OK) != 0 else { return }
+    throw Failure(
+      message: """
+        demo: the sample app is not there: \(file): \(String(cString: strerror(errno))); it comes with tagroute-simulator, and --examples \
+        names another folder
+        """, exitCode: Names.ExitCode.failure)
+  }
+}

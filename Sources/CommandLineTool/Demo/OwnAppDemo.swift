@@ -1,0 +1,149 @@
+import Bus
+import EventLoop
+import Glibc
+import NDEF
+import Names
+import Rig
+import TagrouteClient
+
+/// One tap for an app that its author wants to try: simulated reader, daemon, agent and buses are the demo's own, so that what runs in
+/// the session is left alone; desktop entries, service files and the app are the user's.
+struct OwnAppDemo {
+  let uri: String
+  let handler: String?
+  let console: Console
+
+  /// How long an app may go on after the hand-over.
+  private static let patience = Duration.seconds(10)
+
+  func run() async throws -> DemoReport {
+    let message = try NDEFMessage.uri(uri).encoded()
+    let own = ProcessEnvironment.current
+    let directories = BaseDirectories(environment: own)
+    var options = Installation.Options()
+    options.environment = Self.environment(own, data: directories.data)
+    options.dataDirectories = directories.systemData ?? BaseDirectories.standardSystemData
+    let installation = try await Installation(options)
+    do {
+      try await linkServices(of: [directories.data].compactMap(\.self) + options.dataDirectories, into: installation)
+      say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on buses of their own")
+      try await installation.startAll()
+      return try await tap(installation, message)
+    } catch {
+      await installation.stop()
+      throw error
+    }
+  }
+
+  /// What the app needs to find its files and its screen. Where settings and state are kept stays the demo's own.
+  private static func environment(_ own: [String: String], data: String?) -> [String: String] {
+    let kept = ["DISPLAY", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "PATH", "XAUTHORITY"]
+    var result = own.filter { kept.contains($0.key) }
+    result["XDG_DATA_HOME"] = data
+    // The path of its own is below the session's runtime directory, which is another one here.
+    if let display = own["WAYLAND_DISPLAY"], let runtime = own["XDG_RUNTIME_DIR"] {
+      result["WAYLAND_DISPLAY"] = display.hasPrefix("/") ? display : "\(runtime)/\(display)"
+    }
+    return result
+  }
+
+  /// Lets the bus start the apps, whose service files are named as their desktop entries are. What else can be activated in a session
+  /// stays out: a second notification server, say, or the session's own agent.
+  private func linkServices(of data: [String], into installation: Installation) async throws {
+    guard let bus = installation.sessionBus else { return }
+    for folder in data {
+      for file in Self.names(in: "\(folder)/dbus-1/services") where file.hasSuffix(".service") {
+        let entry = "applications/\(file.dropLast(".service".count)).desktop"
+        guard data.contains(where: { access("\($0)/\(entry)", R_OK) == 0 }) else { continue }
+        // The first directory is the most important one, and its link is there already.
+        symlink("\(folder)/dbus-1/services/\(file)", "\(bus.servicesDirectory)/\(file)")
+      }
+    }
+    let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "demo"))
+    _ = try await connection.call(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+    await connection.close()
+  }
+
+  private static func names(in folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      names.append(
+        withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+          pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        })
+    }
+    return names
+  }
+
+  private func tap(_ installation: Installation, _ message: [UInt8]) async throws -> DemoReport {
+    let observer = try await DemoObserver(installation)
+    try await observer.waitUntilScanning()
+    let app = try choose(try await observer.agent.resolve(uri))
+    say("a tag on the reader: \(uri)")
+    let file = try installation.directory.write(message, to: "tag.ndef")
+    try await installation.simulate("tap --type 4 --ndef \(file)")
+    let tap = try await observer.waitForNotification()
+    say("it is opened in \(app)")
+    var report = DemoReport()
+    var refusal: BusError?
+    do throws(BusError) {
+      try await observer.agent.open(tap, handler: app)
+      (report.delivered, report.state) = (true, "delivered")
+    } catch {
+      (refusal, report.state) = (error, "failed")
+    }
+    report.output = try await end(installation)
+    for line in report.output { say("the app prints: \(line)") }
+    if let refusal {
+      say("the app has not taken it: \(refusal.message)")
+    } else {
+      say("the app has it")
+    }
+    return report
+  }
+
+  /// Ends everything, and the app with its bus.
+  ///
+  /// - Returns: what the app has printed, whoever has started it.
+  private func end(_ installation: Installation) async throws -> [String] {
+    let agent = await installation.agent
+    let called = try await installation.sessionBus?.end(within: Self.patience) ?? []
+    await installation.stop()
+    await agent?.outputsClosed(within: Self.patience)
+    // The agent's own lines begin with their priority.
+    let started = await agent?.log().filter { !$0.hasPrefix("<") } ?? []
+    return called + started
+  }
+
+  private func choose(_ resolution: Resolution) throws(Failure) -> String {
+    let candidates = resolution.candidates
+    guard resolution.kind == "universal-link" || resolution.kind == "scheme", !candidates.isEmpty else {
+      throw Failure(
+        message:
+          "demo: no app has registered \(uri) for tags (\(resolution.reason)); tagroute handlers --check says what is "
+          + "wrong with an entry",
+        exitCode: Names.ExitCode.failure)
+    }
+    if let handler {
+      guard let app = candidates.first(where: { $0 == handler || $0 == handler + ".desktop" }) else {
+        throw .usage("\(handler) does not claim \(uri): that do \(candidates.joined(separator: ", "))")
+      }
+      return app
+    }
+    guard candidates.count == 1 || resolution.question != "which" else {
+      throw Failure(
+        message: "demo: which app opens it is for you to say: --handler APP, with one of "
+          + candidates.joined(separator: ", "),
+        exitCode: Names.ExitCode.tryAgain)
+    }
+    return resolution.handler ?? candidates[0]
+  }
+
+  private func say(_ text: String) {
+    // What it comes to is its exit code.
+    if !console.json { try? console.line("· \(text)") }
+  }
+}

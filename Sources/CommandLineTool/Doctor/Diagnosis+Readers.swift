@@ -1,0 +1,127 @@
+import Glibc
+import Names
+import TagrouteClient
+
+extension Diagnosis {
+  var readers: [Finding] {
+    var findings = [readerProgram, kernelModule].compactMap { $0 }
+    if seen.hasPCSCD {
+      findings.append(
+        .note(.pcscd, "pcscd is there, and takes readers that it knows, an ACR122U say", setup.stoppingPCSCD))
+    }
+    guard let status = seen.daemon.value else { return findings }
+    if status.readers.isEmpty {
+      findings.append(.wrong(.reader, "there is none that libnfc drives", addingReader))
+    }
+    return findings + status.readers.map(finding)
+  }
+
+  /// Of the program that has libnfc there is only something to say where it does not start; else its version is among the others.
+  private var readerProgram: Finding? {
+    switch seen.readerProgram {
+    case .notAsked, .loads: nil
+    case .isMissing(let path): .wrong(.reader, "there is no \(path), which opens readers", setup.installing)
+    case .isWithoutLibrary(let reason):
+      .wrong(
+        .reader, "\(Names.Files.readerProgram), which opens readers, is not started (\(reason))",
+        setup.installing(.libnfc))
+    case .fails(let reason):
+      .wrong(.reader, "\(Names.Files.readerProgram), which opens readers, does not work (\(reason))", setup.installing)
+    }
+  }
+
+  private var kernelModule: Finding {
+    let module = Self.kernelModule
+    guard seen.hasKernelModule else { return .right(.kernelModule, "none takes readers") }
+    let removing = ReaderRemedy.unloading(module)
+    return .wrong(
+      .kernelModule, "\(module) is loaded, and takes readers before libnfc can",
+      .run(seen.isKernelModuleKeptOff ? removing : "\(removing) && \(ReaderRemedy.keepingOff(module))"))
+  }
+
+  private func finding(of reader: ReaderStatus) -> Finding {
+    let name = reader.name.isEmpty ? reader.device : "\(reader.name) (\(reader.device))"
+    guard ["absent", "failed"].contains(reader.state) else {
+      return .right(.reader, "\(name) on \(reader.seat) is \(reader.state)")
+    }
+    let unit = seen.daemonUnit.value
+    let text = "\(name) is \(reader.state)" + (reader.stateReason.isEmpty ? "" : " (\(reader.stateReason))")
+    if let remedy = seen.nodes[reader.path].flatMap(opening) { return .wrong(.reader, text, remedy) }
+    if reader.state == "absent" {
+      return .wrong(.reader, text, connecting(reader))
+    }
+    guard !reader.stateReason.isEmpty else { return .wrong(.reader, text, setup.log(of: .daemon, unit)) }
+    // The daemon's own words say what to do.
+    return .wrong(.reader, "\(name) is \(reader.state)", .advise(reader.stateReason))
+  }
+
+  private var addingReader: Remedy {
+    .advise("plug one in, or name its port under [Reader] Devices= in \(seen.configuration.file)")
+  }
+
+  /// What brings a reader that is away. Where the configuration names none it is one that libnfc has found, or is to find.
+  private func connecting(_ reader: ReaderStatus) -> Remedy {
+    let place = "Devices= below [Reader] in \(seen.configuration.file)"
+    return switch seen.configuration.namesReaders {
+    case true?: .advise("plug it in, or change \(place)")
+    case nil: .advise("plug it in, or look whether \(place) names another")
+    case false? where reader.device.isEmpty: addingReader
+    case false?: .advise("plug it in")
+    }
+  }
+
+  /// What has the daemon open a file; nil where nothing that can be seen keeps it from that.
+  private func opening(_ node: Examination.Node) -> Remedy? {
+    guard node.isThere, let daemon = seen.daemonCredentials else { return nil }
+    guard daemon.mayOpen(node) else {
+      // A daemon of somebody else's gains nothing by our rules.
+      if node.isUSB, daemon.groupName == ReaderRemedy.owner {
+        guard seen.hasUdevRules else { return setup.installing }
+        return .run(ReaderRemedy.applyingUdevRules, "gives it to the group of the udev rules")
+      }
+      return letting(daemon, open: node)
+    }
+    guard let devices = seen.daemonUnit.value?.devices, !devices.contains(where: node.isMeant) else { return nil }
+    return .run(
+      "sudo systemctl set-property \(RunningProgram.daemon.unit) 'DeviceAllow=\(node.path) rw'",
+      "the unit lets tagrouted open other devices only")
+  }
+
+  /// What has the file's permissions let the daemon open it.
+  private func letting(_ daemon: Examination.Credentials, open node: Examination.Node) -> Remedy {
+    let passing = "until it is plugged in again: a udev rule does it for good"
+    if daemon.user == node.owner { return .run("sudo chmod u+rw \(node.path)", passing) }
+    let opening = "sudo chmod g+rw \(node.path)"
+    if daemon.groups.contains(node.group) { return .run(opening, passing) }
+    // Root's group is none to hand out, and who has no name cannot be joined.
+    if node.group == 0 || node.groupName == "\(node.group)" {
+      return .run("sudo chgrp \(daemon.groupName) \(node.path) && \(opening)", passing)
+    }
+    let restart = setup.restarting(.daemon, seen.daemonUnit.value)
+    let isOpen = node.mode & 0o060 == 0o060
+    let commands = [
+      isOpen ? nil : opening, "sudo usermod -aG \(node.groupName) \(daemon.userName)", restart.command,
+    ].compactMap { $0 }
+    let advice = [restart.advice, isOpen ? nil : passing].compactMap { $0 }
+    return Remedy(
+      command: commands.joined(separator: " && "), advice: advice.isEmpty ? nil : advice.joined(separator: "; "))
+  }
+
+  static let kernelModule = "pn533_usb"
+}
+
+extension Examination.Node {
+  /// Whether an entry of DeviceAllow= is about this file. A driver may stand there as a pattern (systemd.resource-control(5)).
+  func isMeant(by entry: String) -> Bool {
+    names.contains(entry) || drivers.contains { fnmatch(entry, $0, 0) == 0 }
+  }
+}
+
+extension Examination.Credentials {
+  /// Whether the file's permissions let them read and write it (path_resolution(7)).
+  func mayOpen(_ node: Examination.Node) -> Bool {
+    if user == 0 { return true }
+    if user == node.owner { return node.mode & 0o600 == 0o600 }
+    return groups.contains(node.group) ? node.mode & 0o060 == 0o060 : node.mode & 0o006 == 0o006
+  }
+}

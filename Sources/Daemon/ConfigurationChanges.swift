@@ -1,0 +1,57 @@
+import Configuration
+
+/// What has to be done where another configuration takes the place of the one that is in force. Pure.
+struct ConfigurationChanges: Hashable, Sendable {
+  enum Action: Hashable, Sendable {
+    /// Follow logind, or do not.
+    case sessions(DaemonConfiguration.Sessions)
+    /// Decide by other rules.
+    case policy
+    /// Have the processes of readers look for other tags, or at other intervals.
+    case polling
+    /// Have other readers.
+    case devices([String])
+  }
+
+  /// The keys whose values differ, as they are written in the file.
+  let keys: [String]
+  /// In the order in which they are carried out: who decides comes before what is decided, and a reader that comes with the change
+  /// finds everything else as it is to be.
+  var actions: [Action] {
+    Self.order.compactMap { kind in wanted.contains(kind) ? action(kind) : nil }
+  }
+
+  private enum Kind { case sessions, policy, polling, devices }
+
+  private static let order: [Kind] = [.sessions, .policy, .polling, .devices]
+  private let wanted: Set<Kind>
+  private let new: DaemonConfiguration
+
+  /// - Parameters:
+  ///   - old: what is in force.
+  ///   - new: what is to be.
+  init(from old: DaemonConfiguration, to new: DaemonConfiguration) {
+    self.new = new
+    keys = new.keys(differingFrom: old)
+    wanted = keys.reduce(into: []) { $0.formUnion(Self.kinds(of: $1)) }
+  }
+
+  private static func kinds(of key: String) -> Set<Kind> {
+    switch key {
+    case "Devices": [.devices]
+    case "PollInterval", "IdlePollInterval": [.polling]
+    case "Technologies": [.policy, .polling]
+    case "Sessions": [.sessions, .policy]
+    default: [.policy]
+    }
+  }
+
+  private func action(_ kind: Kind) -> Action {
+    switch kind {
+    case .sessions: .sessions(new.sessions)
+    case .policy: .policy
+    case .polling: .polling
+    case .devices: .devices(new.devices)
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import CShims
+import Glibc
+
+/// What becomes of each system call, by a plan.
+///
+/// Three answers. What the process needs is let through, with arguments that it needs. What no library asks for of its own accord, and what
+/// one that was taken over would ask for first, ends the process at once: it is not to try on. Everything else is answered with ENOSYS,
+/// not EPERM: another libc, or a newer one, may ask for calls that this list does not know, and goes back to the ones that it
+/// does where it hears that the kernel has no such call; EPERM would be taken at its word.
+struct SystemCallPolicy: Equatable {
+  enum Verdict: Equatable {
+    case allow
+    /// EPERM, for a call that is let through with other arguments.
+    case refuse
+    case kill
+  }
+
+  /// What an argument has to be.
+  enum Condition: Equatable {
+    case equal(argument: UInt32, UInt64)
+    case notEqual(argument: UInt32, UInt64)
+    /// The bits of a mask.
+    case masked(argument: UInt32, mask: UInt64, UInt64)
+  }
+
+  struct Rule: Equatable {
+    let verdict: Verdict
+    /// As the kernel's tables name it; one that this architecture has not is left out.
+    let call: String
+    /// All of them hold.
+    let conditions: [Condition]
+
+    init(_ verdict: Verdict, _ call: String, _ conditions: Condition...) {
+      self.verdict = verdict
+      self.call = call
+      self.conditions = conditions
+    }
+  }
+
+  let rules: [Rule]
+
+  /// - Parameters:
+  ///   - plan: what the process is for.
+  ///   - process: its id: it may send signals to itself alone, as abort(3) does.
+  init(_ plan: ConfinementPlan, process: Int32) {
+    var rules = (Self.needed + (plan.startsThreads ? Self.neededForThreads : [])).map {
+      Rule(.allow, $0)
+    }
+    rules += Self.bounded(process)
+    rules += Set(plan.kinds.flatMap(Self.requests) + Self.terminalQuery).sorted().map { request in
+      Rule(.allow, "ioctl", Self.isRequest(request))
+    }
+    if plan.kinds.contains(.i2c) {
+      // The kernel looks at all 64 bits of the address.
+      rules.append(
+        Rule(.allow, "ioctl", Self.isRequest(tagroute_i2c_address_request()), .equal(argument: 2, Self.pn532Address)))
+    }
+    if !plan.sockets.isEmpty { rules += Self.neededForSockets.map { Rule(.allow, $0) } }
+    for socket in plan.sockets {
+      switch socket {
+      case .deviceEvents:
+        rules.append(
+          Rule(
+            .allow, "socket", .equal(argument: 0, UInt64(AF_NETLINK)), .equal(argument: 2, Self.deviceEvents)))
+      }
+    }
+    if plan.startsThreads {
+      rules.append(Rule(.allow, "clone", .masked(argument: 0, mask: Self.thread, Self.thread)))
+    }
+    let fatal = Self.fatal + (plan.sockets.isEmpty ? Self.fatalWithoutSockets : [])
+    self.init(rules: rules + fatal.map { Rule(.kill, $0) })
+  }
+
+  init(rules: [Rule]) { self.rules = rules }
+
+  /// CLONE_THREAD, which Glibc's module leaves out.
+  private static let thread: UInt64 = 0x0001_0000
+  /// NETLINK_KOBJECT_UEVENT, the same.
+  private static let deviceEvents: UInt64 = 15
+  /// isatty(3) of standard output.
+  private static let terminalQuery = [UInt32(TCGETS)]
+
+  /// Of seven bits (NXP UM0701-02, PN532 User Manual, section 6.2.4: 48h with the bit that says which way), the one chip that libnfc speaks to on
+  /// such a bus. The others, which have a reader process nothing to do with, may be memories or what sets voltages.
+  private static let pn532Address: UInt64 = 0x24
+
+  /// The kernel looks at 32 bits, and libraries sign-extend some requests to 64.
+  private static func isRequest(_ request: UInt32) -> Condition {
+    .masked(argument: 1, mask: 0xFFFF_FFFF, UInt64(request))
+  }
+
+  /// Those that may have any argument.
+  private static func requests(of kind: ConfinementPlan.DeviceKind) -> [UInt32] {
+    let store: (UnsafeMutablePointer<UInt32>?, Int32) -> Int32
+    switch kind {
+    case .terminal: store = tagroute_terminal_requests
+    case .usb: store = tagroute_usb_requests
+    case .i2c: return []
+    case .spi: store = tagroute_spi_requests
+    }
+    return Array(unsafeUninitializedCapacity: 32) { buffer, count in
+      count = min(Int(store(buffer.baseAddress, Int32(buffer.count))), buffer.count)
+    }
+  }
+
+  private static func bounded(_ process: Int32) -> [Rule] {
+    let own = UInt64(UInt32(bitPattern: process))
+    let creating = UInt64(UInt32(bitPattern: O_CREAT)) | 0o20_000_000  // __O_TMPFILE
+    var rules: [Rule] = []
+    for (call, flags) in [("open", UInt32(1)), ("openat", 2)] {
+      rules.append(Rule(.allow, call, .masked(argument: flags, mask: creating, 0)))
+    }
+    rules += ["fcntl", "fcntl64"].flatMap(Self.descriptorRules)
+    let executable = UInt64(UInt32(bitPattern: PROT_EXEC))
+    for call in ["mmap", "mmap2", "mprotect", "pkey_mprotect"] {
+      rules.append(Rule(.allow, call, .masked(argument: 2, mask: executable, 0)))
+      // Not the end: libraries load others when they need them, and do without where they cannot.
+      rules.append(Rule(.refuse, call, .masked(argument: 2, mask: executable, executable)))
+    }
+    // Its limits may be read.
+    rules.append(Rule(.allow, "prlimit64", .equal(argument: 2, 0)))
+    rules.append(Rule(.refuse, "prlimit64", .notEqual(argument: 2, 0)))
+    rules.append(Rule(.allow, "tgkill", .equal(argument: 0, own)))
+    rules.append(Rule(.kill, "tgkill", .notEqual(argument: 0, own)))
+    // A thread, and no process. clone3, whose flags no filter can see, is said not to be there, and libc takes this one.
+    rules.append(Rule(.kill, "clone", .masked(argument: 0, mask: Self.thread, 0)))
+    return rules
+  }
+
+  /// What fcntl(2) may do with a descriptor. It can also have the kernel send a signal of the caller's choice to another process of the same
+  /// user, the daemon's, when something can be read.
+  private static func descriptorRules(_ call: String) -> [Rule] {
+    func command(_ number: Int32) -> Condition { .masked(argument: 1, mask: 0xFFFF_FFFF, UInt64(number)) }
+    let asynchronous = UInt64(UInt32(bitPattern: O_ASYNC))
+    // Those that Glibc's module leaves out are the same on every architecture that Swift is built for.
+    let (setSignal, setOwnerThread, lease, notify): (Int32, Int32, Int32, Int32) = (10, 15, 1024, 1026)
+    return [F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC].map { Rule(.allow, call, command($0)) }
+      + [F_SETOWN, setSignal, setOwnerThread, lease, notify].map { Rule(.kill, call, command($0)) }
+      + [
+        Rule(.allow, call, command(F_SETFL), .masked(argument: 2, mask: asynchronous, 0)),
+        Rule(.kill, call, command(F_SETFL), .masked(argument: 2, mask: asynchronous, asynchronous)),
+      ]
+  }
+
+  private static let needed = [
+    // the link, the device and the pipes between them
+    "read", "readv", "write", "writev", "sendto", "recvfrom", "poll", "ppoll", "select", "_newselect", "pselect6",
+    "ppoll_time64", "pselect6_time64",
+    "close", "lseek",
+    "_llseek", "pipe", "pipe2", "dup",
+    // which files there are; what they are opened for is bounded
+    "access", "faccessat", "faccessat2", "stat", "stat64", "fstat", "fstat64", "lstat", "newfstatat", "fstatat64",
+    "statx", "statfs",
+    "fstatfs", "getdents", "getdents64", "readlink", "readlinkat",
+    // memory, and threads that wait for each other
+    "brk", "munmap", "mremap", "madvise", "mincore", "futex", "futex_time64", "membarrier", "sched_yield",
+    "sched_getaffinity", "getcpu",
+    // time, and the alarm of a process that is wedged
+    "clock_gettime", "clock_gettime64", "clock_getres", "clock_nanosleep", "clock_nanosleep_time64", "nanosleep",
+    "gettimeofday", "time",
+    "alarm", "setitimer", "getitimer", "restart_syscall",
+    // signals to itself, and the end
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigreturn", "sigaltstack", "exit", "exit_group",
+    // what it is
+    "getpid", "getppid", "gettid", "getuid", "geteuid", "getgid", "getegid", "uname", "getrandom", "getrlimit",
+    "ugetrlimit", "getrusage",
+    "sysinfo",
+  ]
+
+  private static let neededForThreads = [
+    "set_robust_list", "rseq", "set_tid_address", "eventfd2", "timerfd_create", "timerfd_settime",
+  ]
+
+  private static let neededForSockets = [
+    "connect", "bind", "getsockname", "getsockopt", "setsockopt", "sendmsg", "recvmsg", "shutdown",
+  ]
+
+  private static let fatal = [
+    // other programs and processes
+    "execve", "execveat", "fork", "vfork", "kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open",
+    "pidfd_getfd",
+    "pidfd_send_signal", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp",
+    // another user, or more of this one
+    "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "capset",
+    "unshare", "setns",
+    "setsid",
+    // the machine
+    "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig",
+    "mount_setattr", "init_module",
+    "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "sethostname",
+    "setdomainname",
+    "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "acct", "quotactl", "syslog", "iopl", "ioperm",
+    "modify_ldt",
+    // parts of the kernel that are large and have been broken into before
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl",
+    "add_key", "request_key",
+    "open_by_handle_at", "fanotify_init", "memfd_create", "memfd_secret", "shmget", "msgget",
+    "semget", "mq_open",
+    "socketpair", "accept", "accept4", "listen", "personality",
+  ]
+
+  private static let fatalWithoutSockets = ["socket", "connect", "bind"]
+}

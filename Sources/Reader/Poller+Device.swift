@@ -1,0 +1,143 @@
+import Journal
+import ReaderLink
+
+/// The life of the device: it is found, opened, lost, lent to another program and taken back.
+extension Poller {
+  func find() throws(Interruption) {
+    let isInDoubt = last.leftOn != nil
+    switch schedule.step(wantsScanning: daemon.wantsScanning, isFieldInDoubt: isInDoubt, at: .now) {
+    case .open: try open()
+    case .wait(let duration):
+      try pause(duration)
+    case .sleep:
+      try asking { () throws(ReaderLinkError) in
+        try daemon.promiseNothing()
+        try daemon.sleep(nil)
+      }
+    }
+  }
+
+  private func open() throws(Interruption) {
+    daemon.timing = ReaderTiming(device: options.device)
+    try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.opening) }
+    if let path = confinement.newDevice { return try give(path) }
+    let state: ReaderState
+    let refusal = confinement.refusal.map { DeviceSearch.Obstacle(state: .failed(reason: $0)) }
+    let search = DeviceSearch(configured: options.device, known: last.known)
+    switch refusal.map(Result.failure) ?? search.candidate(context) {
+    case .failure(let obstacle):
+      state = obstacle.state
+      schedule.failed(nil, isAbsent: state.isAbsent, at: .now)
+    case .success(let connectionString):
+      switch Self.open(connectionString, context) {
+      case .failure(let failure):
+        schedule.failed(connectionString, at: .now)
+        if failure.isFieldInDoubt { last.failed(fieldOf: connectionString) }
+        let doubt = last.leftOn == nil ? "" : "; until it answers, its field may be on"
+        state = .failed(reason: failure.reason + schedule.advice(on: connectionString) + doubt)
+      case .success(let device):
+        self.device = device
+        let isAnother = last.open(connectionString)
+        // Opening it has reset it: whatever was before, its field is off.
+        try report(.scanning(false))
+        daemon.timing = ReaderTiming(device: connectionString)
+        device.beforeCommand = { [daemon] in try? daemon.beat() }
+        openedAt = .now
+        timesOff = -1
+        isAtRest = false
+        try report(.state(.ready(name: device.name, device: device.connectionString)))
+        if isAnother { try changed() }
+        return
+      }
+    }
+    if state.isAbsent {
+      last.areAway()
+      try report(.scanning(false))
+    }
+    try report(.state(state))
+    // A device that does not answer took no tag along, however long that lasts; one that is away did.
+    if state.isAbsent { try handle(tracker.readerLeft()) }
+  }
+
+  /// The device that was here is away, whether or not anybody has looked meanwhile; the one at `path` is for another process to open.
+  private func give(_ path: String) throws(Interruption) {
+    last.areAway()
+    try report(.scanning(false))
+    try report(.state(.absent(reason: "\(path) was plugged in anew")))
+    try handle(tracker.readerLeft())
+    try report(.successorWanted)
+    isOver = true
+  }
+
+  /// Another device than before is open: what lay on that one does not lie on this one.
+  private func changed() throws(Interruption) {
+    if let leftOn = last.leftOn {
+      try report(.log(.warning, "\(leftOn) failed before; until it is unplugged, its field may be on"))
+    }
+    try handle(tracker.readerLeft())
+  }
+
+  private static func open(_ connectionString: String, _ context: OpaquePointer) -> Result<Device, Device.Failure> {
+    Result { () throws(Device.Failure) in try Device.open(connectionString, context) }
+  }
+
+  func lose(_ failure: Device.Failure) throws(ReaderLinkError) {
+    counters.chipCommands += device?.commands ?? 0
+    // Closing waits for a chip that is silent.
+    try daemon.promise(daemon.timing.closing)
+    let connectionString = device?.connectionString
+    if device?.isFieldOn == true { last.failed(fieldOf: connectionString) }
+    device = nil
+    selected = nil
+    mayListen = false
+    daemon.allow(.zero)
+    daemon.orders.drop()
+    try daemon.report(.log(.warning, failure.reason))
+    // Nobody says that the field is off before the device is open again, or away.
+    isScanning = false
+    try daemon.report(.state(.failed(reason: failure.reason)))
+    schedule.lost(connectionString, openedAt: openedAt, at: .now)
+    for outcome in dropSession() { if let message = Self.message(of: outcome) { try daemon.report(message) } }
+  }
+
+  // MARK: Lending
+
+  /// Closes the device for another program, and sleeps.
+  func lend() throws(Interruption) {
+    if device != nil {
+      if let device {
+        try letGo(device)
+        try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      }
+      try reportCounters()
+      counters.chipCommands += device?.commands ?? 0
+      try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.closing) }
+      device = nil
+      try report(.scanning(false))
+    }
+    (isScanning, isAtRest, isLent) = (false, false, true)
+    daemon.forgetState()
+    if daemon.orders.isLoanUnanswered {
+      daemon.orders.loanIsAnswered()
+      try report(.lent(true))
+    }
+    _ = daemon.takeLookForDevice()
+    try asking { () throws(ReaderLinkError) in
+      try daemon.promiseNothing()
+      try daemon.sleep(nil)
+    }
+  }
+
+  /// The device is ours again, and what lies on the reader was laid down for somebody else.
+  func takeBack() throws(Interruption) {
+    daemon.orders.loanIsAnswered()
+    isLent = false
+    tracker.quieten()
+    schedule.hurry()
+    try report(.lent(false))
+  }
+}
+
+extension ReaderState {
+  fileprivate var isAbsent: Bool { if case .absent = self { true } else { false } }
+}

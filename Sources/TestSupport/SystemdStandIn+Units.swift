@@ -1,0 +1,101 @@
+import Bus
+
+extension SystemdStandIn {
+  /// A unit as far as somebody asks how it is (org.freedesktop.systemd1(5)).
+  public struct UnitState: Sendable {
+    /// `LoadState`.
+    public var load = "loaded"
+    /// `ActiveState`.
+    public var active = "active"
+    /// `SubState`.
+    public var sub = "running"
+    /// `UnitFileState`.
+    public var file = "enabled"
+    /// `LoadError`, its message.
+    public var loadError = ""
+    /// `ExecMainStatus` of a program that has ended by itself; nil where none has.
+    public var exitStatus: Int32?
+    /// `NRestarts`.
+    public var restarts: UInt32 = 0
+    /// What `DeviceAllow` names; with any the rest is closed.
+    public var devices: [String] = []
+    /// The argument vector in `ExecStart`.
+    public var arguments: [String] = []
+
+    /// A unit that is there and runs.
+    public init() {}
+  }
+
+  /// How a unit is from here on; one of which nothing was said is not installed.
+  ///
+  /// - Parameters:
+  ///   - name: with its ending.
+  ///   - change: makes of a unit that is there and runs what it is to be.
+  /// - Throws: `BusError` where the bus refuses.
+  public func setUnit(_ name: String, _ change: (inout UnitState) -> Void = { _ in }) async throws {
+    var state = UnitState()
+    change(&state)
+    if states.updateValue(state, forKey: name) == nil { try await export(name) }
+  }
+
+  /// The object of a unit, which there is for any that is asked for.
+  func load(_ name: String) async throws -> Value {
+    if states[name] == nil {
+      states[name] = UnitState()
+      states[name]?.load = "not-found"
+      states[name]?.active = "inactive"
+      try await export(name)
+    }
+    return .objectPath(try path(of: name))
+  }
+
+  private func path(of name: String) throws -> ObjectPath {
+    let escaped = name.utf8.map { byte in
+      Character(Unicode.Scalar(byte)).isLetter ? String(Unicode.Scalar(byte)) : "_\(String(byte, radix: 16))"
+    }
+    return try ObjectPath("/org/freedesktop/systemd1/unit/\(escaped.joined())")
+  }
+
+  private func export(_ name: String) async throws {
+    func property(
+      _ property: String, _ signature: Signature, _ read: @escaping @Sendable (UnitState) -> Value
+    ) -> ExportedProperty {
+      ExportedProperty(property, signature, emits: .none) { [weak self] in read(await self?.states[name] ?? UnitState())
+      }
+    }
+    let command: Signature = "(sasbttttuii)"
+    let unit = ExportedInterface(
+      "org.freedesktop.systemd1.Unit",
+      properties: [
+        property("LoadState", "s") { .string($0.load) },
+        property("ActiveState", "s") { .string($0.active) },
+        property("SubState", "s") { .string($0.sub) },
+        property("UnitFileState", "s") { .string($0.file) },
+        property("LoadError", "(ss)") { .structure([.string(""), .string($0.loadError)]) },
+      ])
+    let service = ExportedInterface(
+      "org.freedesktop.systemd1.Service",
+      properties: [
+        property("Result", "s") { .string($0.exitStatus == nil ? "success" : "exit-code") },
+        property("ExecMainCode", "i") { .int32($0.exitStatus == nil ? 0 : 1) },
+        property("ExecMainStatus", "i") { .int32($0.exitStatus ?? 0) },
+        property("NRestarts", "u") { .uint32($0.restarts) },
+        property("DevicePolicy", "s") { _ in .string("auto") },
+        property("DeviceAllow", "a(ss)") { state in
+          .array(element: "(ss)", state.devices.map { .structure([.string($0), .string("rw")]) })
+        },
+        property("ExecStart", "a(sasbttttuii)") { state in
+          .array(
+            element: command,
+            state.arguments.isEmpty
+              ? []
+              : [
+                .structure(
+                  [.string(state.arguments[0]), .strings(state.arguments), .boolean(false)]
+                    + [Value](repeating: .uint64(0), count: 4) + [.uint32(0), .int32(0), .int32(0)])
+              ])
+        },
+      ])
+    try await connection.export([unit, service], at: path(of: name))
+  }
+}

@@ -1,0 +1,81 @@
+import Bus
+import Configuration
+import Dispatch
+import EventLoop
+import Glibc
+import Journal
+import KeyFile
+import Names
+import TestSupport
+import Testing
+
+@testable import Agent
+
+/// The agent's settings at the two ends of its life.
+@Suite(.timeLimit(.minutes(5)))
+struct AgentRunTests {
+  @Test func `what was being read when the end began is not taken over`() async throws {
+    let (session, system) = (try await PrivateBus.start(), try await PrivateBus.start(type: "system"))
+    let directory = try TemporaryDirectory()
+    // Holds the thread that reads.
+    let gate = DispatchSemaphore(value: 0)
+    let (readings, reading) = AsyncStream.makeStream(of: Void.self)
+    let run = AgentRun(
+      configuration: AgentConfiguration(), readAt: sampleTime,
+      buses: (BusAddress(session.address), BusAddress(system.address)),
+      files: AgentFiles(environment: ["HOME": directory.path]), log: Log(threshold: .error, prefixed: false)
+    ) {
+      reading.yield()
+      gate.wait()
+      var other = AgentConfiguration()
+      other.inbox = false
+      return .success(other)
+    }
+    let serving = Task { await run.serve() }
+    let reload = await run.reload()
+    // It is ready: nothing is read before.
+    for await _ in readings { break }
+    let file = directory.file(".local/state/tagroute/inbox.sqlite")
+    #expect(access(file, F_OK) == 0)
+    await run.end()
+    gate.signal()
+    await reload.value
+    #expect(access(file, F_OK) == 0)
+    serving.cancel()
+    try await session.stop()
+    try await system.stop()
+  }
+
+  @Test func `a start that the end has come before is broken off`() async throws {
+    let (session, system) = (try await PrivateBus.start(), try await PrivateBus.start(type: "system"))
+    let directory = try TemporaryDirectory()
+    let run = AgentRun(
+      configuration: AgentConfiguration(), readAt: sampleTime,
+      buses: (BusAddress(session.address), BusAddress(system.address)),
+      files: AgentFiles(environment: ["HOME": directory.path]), log: Log(threshold: .error, prefixed: false)
+    ) { .success(AgentConfiguration()) }
+    await run.end()
+    // It serves until there is a reason to end, else.
+    #expect(await run.serve() == 0)
+    try await session.stop()
+    try await system.stop()
+  }
+
+  @Test func `whoever asks in its start is answered after it, and systemd hears of one after the other`() async throws {
+    let directory = try TemporaryDirectory()
+    let notifications = try NotifySocket(directory.file("notify"))
+    let rig = try await AgentRig(environment: ["NOTIFY_SOCKET": directory.file("notify")])
+    // GIO waits for whoever writes it, which nobody does, and the agent for GIO; but not for ever.
+    try #require(mkfifo(rig.installation.directory.file("config/mimeapps.list"), 0o600) == 0)
+    let owners = try await rig.client.owners(of: Names.Agent.busName)
+    try await rig.installation.startAgent()
+    let agent = try #require(await rig.installation.agent)
+    for await owner in owners where owner != nil { break }
+    agent.signal(SIGHUP)
+    let first = try await notifications.next { $0.contains("READY=1") || $0.contains("RELOADING=1") }
+    #expect(first.hasPrefix("READY=1"))
+    _ = try await notifications.next { $0.hasPrefix("RELOADING=1") }
+    _ = try await notifications.next { $0.hasPrefix("READY=1") }
+    await rig.installation.stop()
+  }
+}

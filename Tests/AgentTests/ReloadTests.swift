@@ -1,0 +1,170 @@
+import Bus
+import Glibc
+import Names
+import TestSupport
+import Testing
+
+/// The real agent, and an `agent.conf` that is changed while it runs.
+@Suite(.timeLimit(.minutes(5)))
+struct ReloadTests {
+  private static let isRead = "the configuration was read again: "
+
+  private func write(_ text: String, _ rig: AgentRig) throws {
+    try rig.installation.directory.write(text, to: "agent.conf")
+  }
+
+  private func tap(_ number: Int, _ uri: String, _ rig: AgentRig) async throws {
+    try await rig.daemon.give(tapValues(number, message: try uriMessage(uri)))
+  }
+
+  @Test func `each setting counts from the next tap on`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    try await tap(1, "https://menu.example.com/1", rig)
+    #expect(await server.next().timeout == -1)
+    try write("[Notifications]\nTimeout=7\n[Links]\nSmartPosters=no\n", rig)
+    agent.signal(SIGHUP)
+    try await agent.line(containing: Self.isRead + "new are SmartPosters, Timeout")
+    try await tap(2, "https://menu.example.com/2", rig)
+    #expect(await server.next().timeout == 7000)
+    // The same by a call, which returns when it is so.
+    try write("[Notifications]\nTimeout=8\n", rig)
+    _ = try await rig.call("Reload")
+    try await tap(3, "https://menu.example.com/3", rig)
+    #expect(await server.next().timeout == 8000)
+    _ = try await rig.call("Reload")
+    try await agent.line(containing: Self.isRead + "nothing has changed")
+    await rig.installation.stop()
+  }
+
+  @Test func `an inbox that keeps nothing any more has nothing, but what is on the screen, and keeps again`()
+    async throws
+  {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    let file = rig.installation.directory.file("state/tagroute/inbox.sqlite")
+    let signals = try await rig.signals()
+    try await tap(1, "https://menu.example.com/1", rig)
+    try await server.click(await server.next())
+    #expect(await signals.closed(1) == "delivered")
+    try await tap(2, "https://menu.example.com/2", rig)
+    let shown = await server.next()
+    #expect(access(file, F_OK) == 0)
+
+    try write("[Inbox]\nInbox=off\n", rig)
+    _ = try await rig.call("Reload")
+    #expect(access(file, F_OK) != 0)
+    #expect(try await rig.state(2) == "shown")
+    #expect(try await rig.tap(1).isEmpty)
+    try await server.click(shown)
+    #expect(await signals.closed(2) == "delivered")
+    #expect(try await rig.call("ListInbox", [.dictionary([:])]).first?.asArray?.isEmpty == true)
+    try await tap(3, "https://menu.example.com/3", rig)
+    let third = await server.next()
+
+    try write("", rig)
+    _ = try await rig.call("Reload")
+    #expect(access(file, F_OK) == 0)
+    #expect(try await rig.state(3) == "shown")
+    try await server.click(third)
+    #expect(await signals.closed(3) == "delivered")
+    #expect(try await rig.state(3) == "delivered")
+    // It is in the file: the next agent has it.
+    agent.signal(SIGTERM)
+    try await agent.exit()
+    try await rig.startAgent()
+    #expect(try await rig.state(3) == "delivered")
+    await rig.installation.stop()
+  }
+
+  @Test func `another retention is applied at once`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    let signals = try await rig.signals()
+    for number in 1...3 {
+      try await tap(number, "https://menu.example.com/\(number)", rig)
+      try await server.click(await server.next())
+      #expect(await signals.closed(number) == "delivered")
+    }
+    try write("[Inbox]\nMaximumTaps=1\n", rig)
+    _ = try await rig.call("Reload")
+    #expect(try await rig.call("ListInbox", [.dictionary([:])]).first?.asArray?.count == 1)
+    await rig.installation.stop()
+  }
+
+  @Test func `a broken file keeps the former settings, and whoever asked is told`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try write("[Notifications]\nTimeout=7\n", rig)
+    let agent = try await rig.startAgent()
+    let time = try #require(try await rig.property("ConfigurationTime")?.asUInt64)
+    #expect(try await rig.property("ConfigurationError")?.asString == "")
+    try write("[Notifications]\nTimeout=8\n[Inbox]\nInbox=perhaps\n", rig)
+    agent.signal(SIGHUP)
+    try await agent.line(containing: "agent.conf:4: ")
+    try await agent.line(containing: "until then the former configuration stays in force")
+    let error = await #expect(throws: BusError.self) { try await rig.call("Reload") }
+    #expect(error?.name == Names.Errors.invalidConfiguration)
+    #expect(error?.message.contains("agent.conf:4: ") == true)
+    #expect(try await rig.property("ConfigurationError")?.asString == error?.message)
+    #expect(try await rig.property("ConfigurationTime")?.asUInt64 == time)
+    try await tap(1, "https://menu.example.com/1", rig)
+    #expect(await server.next().timeout == 7000)
+    // Who asks for handlers gets them all the same.
+    let handlers = try await rig.installation.start("tagroute", ["handlers", "--check"])
+    #expect(try await handlers.exit() == .exited(0))
+    try write("[Notifications]\nTimeout=9\n", rig)
+    _ = try await rig.call("Reload")
+    try await tap(2, "https://menu.example.com/2", rig)
+    #expect(await server.next().timeout == 9000)
+    #expect(try await rig.property("ConfigurationError")?.asString == "")
+    #expect(try #require(try await rig.property("ConfigurationTime")?.asUInt64) > time)
+    await rig.installation.stop()
+  }
+
+  @Test func `looking at handlers takes over no settings that somebody is in the middle of changing`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    let file = rig.installation.directory.file("state/tagroute/inbox.sqlite")
+    try await tap(1, "https://menu.example.com/1", rig)
+    _ = await server.next()
+    try write("[Inbox]\nInbox=off\n", rig)
+    for arguments in [["handlers"], ["handlers", "--check"], ["doctor"]] {
+      try await rig.installation.start("tagroute", arguments).exit()
+      #expect(access(file, F_OK) == 0, "\(arguments)")
+    }
+    #expect(await !agent.log().contains { $0.contains(Self.isRead) })
+    _ = try await rig.call("Reload")
+    #expect(access(file, F_OK) != 0)
+    await rig.installation.stop()
+  }
+
+  @Test func `however often it is asked for, also at its end, it ends in order`() async throws {
+    let rig = try await AgentRig()
+    let agent = try await rig.startAgent()
+    try write("[Notifications]\nTimeout=7\n", rig)
+    for _ in 1...50 { agent.signal(SIGHUP) }
+    try await agent.line(containing: Self.isRead + "new are Timeout")
+    agent.signal(SIGTERM)
+    for _ in 1...50 { agent.signal(SIGHUP) }
+    #expect(try await agent.exit() == .exited(0))
+    #expect(await agent.log().count { $0.contains("new are") } == 1)
+    await rig.installation.stop()
+  }
+
+  @Test func `a check says what is wrong without a bus`() async throws {
+    let directory = try TemporaryDirectory()
+    let program = try BuiltProducts.program("tagroute-agent")
+    let file = try directory.write("[Inbox]\nInbox=perhaps\n", to: "agent.conf")
+    let wrong = try await ChildProcess.run(program, ["--check", "--config", file], environment: [:])
+    #expect(wrong.status == .exited(Names.ExitCode.configuration))
+    #expect(wrong.log.first?.hasPrefix("tagroute-agent: \(file):2: ") == true)
+    try directory.write("[Inbox]\nInbox=off\n", to: "agent.conf")
+    let right = try await ChildProcess.run(program, ["--check", "--config", file], environment: [:])
+    #expect(right.status == .exited(0) && right.log.isEmpty && right.output.isEmpty)
+  }
+}

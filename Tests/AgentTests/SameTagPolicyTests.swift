@@ -1,0 +1,70 @@
+import Handlers
+import Inbox
+import Notifications
+import Routing
+import Testing
+
+@testable import Agent
+
+/// What becomes of a tap whose tag is read once more.
+struct SameTagPolicyTests {
+  @Test func `the same tag again takes the place of its tap, which is dismissed first`() throws {
+    var policy = TapPolicy()
+    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))
+    _ = policy.handle(.stored(first))
+    #expect(
+      policy.handle(.stored(second)) == [
+        .move(first.id, to: .dismissed, reason: TapReason(.tappedAgain)), .announceReceived(second.id),
+        .show(second, replacing: first.id), .announceClosed(first.id, .dismissed),
+      ])
+    #expect(policy.count == 1)
+    #expect(policy.handle(.closed(first.id, .dismissed)).isEmpty)
+  }
+
+  @Test func `a question never takes the place of what somebody may just be clicking`() throws {
+    var policy = TapPolicy()
+    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7, question: .whetherAllowed))
+    _ = policy.handle(.stored(first))
+    #expect(
+      policy.handle(.stored(second)) == [
+        .move(first.id, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(first.id),
+        .announceClosed(first.id, .dismissed), .announceReceived(second.id), .show(second, replacing: nil),
+      ])
+    #expect(policy.count == 1 && policy.offer(second.id) == second)
+  }
+
+  @Test(arguments: [Route.Question.nothing, .whetherAllowed])
+  func `a click that was on its way when the same tag came again opens what it was made on`(question: Route.Question)
+    throws
+  {
+    var policy = TapPolicy()
+    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7, question: question))
+    _ = policy.handle(.stored(first))
+    _ = policy.handle(.stored(second))
+    #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .open(first, nil))
+    #expect(policy.isReplaced(first.id) && !policy.isReplaced(second.id))
+    #expect(policy.open(first, token: nil) == [.handOver(first, token: nil)])
+    #expect(policy.onScreenInOrder == [second.id])
+    // They are not kept for ever.
+    for number in 3...(3 + TapPolicy.maximumOnScreen) { _ = policy.handle(.stored(try sampleOffer(number, tag: 7))) }
+    #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .showAgain && !policy.isReplaced(first.id))
+  }
+
+  @Test func `the same tag after a click is a tap of its own`() throws {
+    var policy = TapPolicy()
+    let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))
+    _ = policy.handle(.stored(first))
+    _ = policy.open(first, token: nil)
+    #expect(policy.handle(.stored(second)) == [.announceReceived(second.id), .show(second, replacing: nil)])
+  }
+
+  @Test func `an old tap that fails late does not hide a newer one of its tag`() throws {
+    var policy = TapPolicy()
+    let (first, second, third) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7))
+    _ = policy.handle(.stored(first))
+    _ = policy.open(first, token: nil)
+    _ = policy.handle(.stored(second))
+    _ = policy.handle(.handedOver(first, .failed(HandOverFailure(.notStarted, "late"))))
+    #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
+  }
+}

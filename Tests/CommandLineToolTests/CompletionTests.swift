@@ -1,0 +1,51 @@
+import Bus
+import TestSupport
+import Testing
+
+/// What bash offers by what the real program answers; `Packaging/check-completions` tries the rest on a stand-in, in each shell.
+@Suite(.timeLimit(.minutes(5))) struct CompletionTests {
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+  private func completed(
+    _ words: [String], on bus: PrivateBus?, starter: String = #function
+  ) async throws -> (output: String, log: [String]) {
+    let script = """
+      source \(Self.root)/Config/completions/tagroute
+      COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+      _tagroute
+      printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    let program = try BuiltProducts.program("tagroute")
+    let folder = program.dropLast("/tagroute".count)
+    // However slow the machine is, what answers is waited for.
+    let directory = try TemporaryDirectory()
+    try directory.write("#!/bin/sh\nshift\nexec \"$@\"\n", to: "bin/timeout", mode: 0o755)
+    let address = bus?.address ?? "unix:path=/nonexistent/bus"
+    let result = try await ChildProcess.run(
+      "/bin/bash", ["--norc", "--noprofile", "-c", script, "bash"] + words,
+      environment: [
+        "PATH": "\(directory.file("bin")):\(folder):/usr/bin:/bin", "DBUS_SYSTEM_BUS_ADDRESS": address,
+        "DBUS_SESSION_BUS_ADDRESS": address,
+      ], starter: starter)
+    let lines = Set(result.output.split(separator: "\n").map(String.init))
+    return (result.output, result.log.filter { !lines.contains($0) && !$0.isEmpty })
+  }
+
+  @Test func whatIsOfferedIsWhatTheProgramHas() async throws {
+    let bus = try await PrivateBus.start()
+    let double = try await DaemonDouble(on: bus.address)
+    try await double.start()
+    try await double.startAgent()
+    defer { withExtendedLifetime(double) {} }
+    #expect(try await completed(["tagroute", "read", "--reader", ""], on: bus).output == "1\n")
+    #expect(
+      try await completed(["tagroute", "handlers", "prefer", "org"], on: bus).output == "org.example.Menu.desktop\n")
+  }
+
+  @Test(arguments: [["handlers", "prefer", ""], ["inbox", "show", ""], ["read", "--reader", ""]])
+  func whereNobodyAnswersThereIsSilence(_ words: [String]) async throws {
+    let result = try await completed(["tagroute"] + words, on: nil)
+    #expect(result.log.isEmpty, "\(result.log)")
+    #expect(!result.output.contains(".desktop"))
+  }
+}

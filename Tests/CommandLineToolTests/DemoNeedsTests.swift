@@ -1,0 +1,47 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `tagroute demo`, the real program, installed without what it needs.
+@Suite(.timeLimit(.minutes(5))) struct DemoNeedsTests {
+  /// A prefix that has the program, and the other one where it is installed with `Packaging/install`.
+  private func install(beside programs: [String]) throws -> TemporaryDirectory {
+    let prefix = try TemporaryDirectory()
+    try prefix.write(try readFile(BuiltProducts.program("tagroute")), to: "bin/tagroute", mode: 0o755)
+    for program in programs { try prefix.write("#!/bin/sh\nexit 1\n", to: program, mode: 0o755) }
+    return prefix
+  }
+
+  private func demo(
+    _ prefix: TemporaryDirectory, _ arguments: [String], starter: String = #function
+  ) async throws -> (status: ChildProcess.ExitStatus, log: [String]) {
+    let result = try await ChildProcess.run(
+      prefix.file("bin/tagroute"), ["demo"] + arguments, environment: ["PATH": "/usr/bin:/bin"], starter: starter)
+    return (result.status, result.log)
+  }
+
+  @Test(arguments: [[], ["--uri", "https://menu.example.com/"]])
+  func withoutTheSimulatorItSaysWhatInstallsIt(_ arguments: [String]) async throws {
+    let prefix = try install(beside: ["libexec/tagrouted"])
+    let (status, log) = try await demo(prefix, arguments)
+    #expect(status == .exited(1))
+    #expect(
+      log == [
+        "tagroute: demo needs tagroute-simulator, which is not installed: sudo Packaging/install PREFIX=\(prefix.path) "
+          + "COMPONENT=simulator; in the sources of Tagroute"
+      ])
+  }
+
+  @Test func theSampleAppIsLookedForWhereTheProgramIsInstalled() async throws {
+    let prefix = try install(beside: ["bin/tagroute-simulator"])
+    let (status, log) = try await demo(prefix, [])
+    #expect(status == .exited(1))
+    #expect(
+      log.first?.hasPrefix(
+        "tagroute: demo: the sample app is not there: \(prefix.path)/share/tagroute/examples/org.example.Menu.desktop: No such file"
+      )
+        == true, "\(log)")
+    let elsewhere = try await demo(prefix, ["--examples", "/nonexistent"])
+    #expect(elsewhere.log.first?.contains(" /nonexistent/org.example.Menu.desktop: ") == true, "\(elsewhere.log)")
+  }
+}

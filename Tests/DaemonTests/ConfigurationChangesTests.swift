@@ -1,0 +1,61 @@
+import Configuration
+import KeyFile
+import Rig
+import Testing
+
+@testable import Daemon
+
+/// What another configuration changes.
+@Suite struct ConfigurationChangesTests {
+  struct Change: Sendable, CustomTestStringConvertible {
+    let key: String
+    let group: String
+    let value: String
+    let actions: [ConfigurationChanges.Action]
+
+    var testDescription: String { key }
+  }
+
+  static let changes = [
+    Change(key: "Devices", group: "Reader", value: "pn53x_usb", actions: [.devices(["pn53x_usb"])]),
+    Change(key: "PollInterval", group: "Reader", value: "10", actions: [.polling]),
+    Change(key: "IdlePollInterval", group: "Reader", value: "10", actions: [.polling]),
+    Change(key: "SessionLimit", group: "Reader", value: "1", actions: [.policy]),
+    Change(key: "Technologies", group: "Reader", value: "type-2", actions: [.policy, .polling]),
+    Change(key: "Sessions", group: "Scan", value: "any", actions: [.sessions(.any), .policy]),
+    Change(key: "WhenLocked", group: "Scan", value: "hold", actions: [.policy]),
+    Change(key: "LockDetection", group: "Scan", value: "strict", actions: [.policy]),
+    Change(key: "SmartPosters", group: "Tags", value: "no", actions: [.policy]),
+  ]
+
+  private static func configuration(_ changes: [Change]) throws -> DaemonConfiguration {
+    let directory = try TemporaryDirectory()
+    let lines = changes.map { "[\($0.group)]\n\($0.key)=\($0.value)\n" }
+    return try DaemonConfiguration.load(only: directory.write(lines.joined(), to: "tagroute.conf"))
+  }
+
+  @Test func everyKeyOfTheConfigurationIsHere() {
+    let keys = DaemonConfiguration.schema.keys.flatMap(\.value)
+    #expect(Set(Self.changes.map(\.key)) == Set(keys))
+  }
+
+  @Test(arguments: changes) func oneKeyChangesWhatItSaysAndNothingElse(change: Change) throws {
+    let (before, after) = (DaemonConfiguration(), try Self.configuration([change]))
+    for changes in [
+      ConfigurationChanges(from: before, to: after), ConfigurationChanges(from: after, to: before),
+    ] { #expect(changes.keys == [change.key]) }
+    #expect(ConfigurationChanges(from: before, to: after).actions == change.actions)
+  }
+
+  @Test func whereNothingHasChangedNothingIsDone() throws {
+    let configuration = try Self.configuration(Self.changes)
+    let changes = ConfigurationChanges(from: configuration, to: try Self.configuration(Self.changes))
+    #expect(changes.keys == [] && changes.actions == [])
+  }
+
+  @Test func whoDecidesComesFirstAndReadersLast() throws {
+    let changes = ConfigurationChanges(from: DaemonConfiguration(), to: try Self.configuration(Self.changes))
+    #expect(changes.keys.count == Self.changes.count)
+    #expect(changes.actions == [.sessions(.any), .policy, .polling, .devices(["pn53x_usb"])])
+  }
+}

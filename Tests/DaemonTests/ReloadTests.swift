@@ -1,0 +1,220 @@
+import Bus
+import EventLoop
+import Glibc
+import Names
+import ReaderLink
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+/// The real `tagrouted` on SIGHUP.
+@Suite(.timeLimit(.minutes(5))) struct ReloadTests {
+  private static let other = "pn532_uart:/dev/other"
+  private static let first = "pn532_uart:/dev/scripted"
+  private static let isRead = "the configuration was read again: "
+  private static let nothing = isRead + "nothing has changed"
+
+  @Test func readersThatAreNamedComeAndThoseThatAreNotGoAndOthersAreNotTouched() async throws {
+    let rig = try await DaemonRig(others: ["other"])
+    let other = try #require(rig.others.first)
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    try await rig.reload(devices: "\(Self.first);\(Self.other)", expecting: Self.isRead + "new are Devices")
+    // What lies there may have been announced by the process of another name for it.
+    for await command in other.commands where command == .lend(false) { break }
+    await other.becomeReady()
+    for await command in other.commands where command == .scan(true) { break }
+    let readers = try await agent.property("Readers")?.asObjectPaths?.map(\.string)
+    #expect(readers == ["\(Names.Daemon.readersPath)/0", "\(Names.Daemon.readersPath)/2"])
+    var taps = agent.taps.makeAsyncIterator()
+    await rig.reader.tap(.message(Samples.message))
+    #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/0")
+    try await rig.reload(devices: Self.other, expecting: Self.isRead + "new are Devices")
+    for await command in rig.reader.commands {
+      if case .shutDown = command { break }
+      #expect(![.lend(true), .lend(false), .scan(false)].contains(command), "\(command)")
+    }
+    await other.tap(.message(Samples.message))
+    #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/2")
+    #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
+  }
+
+  @Test func aProcessIsToldOfOtherTechnologiesAndClientsAre() async throws {
+    let rig = try await DaemonRig()
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    let reader = try ObjectPath("\(Names.Daemon.readersPath)/0")
+    let changes = try await agent.connection.signals(
+      MatchRule(sender: Names.Daemon.busName, path: reader, member: "PropertiesChanged"))
+    try rig.write(reader: "Technologies=type-4a;type-2\nPollInterval=500")
+    rig.daemon.signal(SIGHUP)
+    let polling = try await rig.command { command -> ReaderPolling? in
+      if case .configure(let polling) = command { polling } else { nil }
+    }
+    await rig.reader.say(.heartbeat(within: 0))
+    #expect(
+      polling
+        == ReaderPolling(
+          interval: .milliseconds(500), idleInterval: .milliseconds(250), technologies: ["type-2", "type-4a"]))
+    for await change in changes {
+      guard let technologies = change.arguments[1].asDictionary?["Technologies"] else { continue }
+      #expect(technologies.asStrings == ["type-2", "type-4a"])
+      break
+    }
+    // The same process, and it scans.
+    await rig.reader.tap(.message(Samples.message))
+    var taps = agent.taps.makeAsyncIterator()
+    #expect(await taps.next()?["message"]?.asBytes == Samples.message)
+    // One that is started later is started with it.
+    let child = try #require(try rig.daemon.children().first)
+    child.signal(SIGKILL)
+    try await rig.daemon.line(containing: "killed by signal 9")
+    await rig.reader.becomeReady()
+    try await rig.scanning(true)
+    let arguments = String(decoding: try readFile(rig.directory.file("scripted/arguments")), as: UTF8.self)
+    #expect(arguments.contains("type-2;type-4a") && arguments.contains("500"))
+  }
+
+  @Test func aBrokenFileKeepsTheFormerConfigurationAndSaysSo() async throws {
+    let directory = try TemporaryDirectory()
+    let notifications = try NotifySocket(directory.file("notify"))
+    let rig = try await DaemonRig(environment: ["NOTIFY_SOCKET": directory.file("notify")])
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
+    let time = try #require(try await agent.property("ConfigurationTime")?.asUInt64)
+    #expect(try await agent.property("ConfigurationError")?.asString == "")
+    try rig.directory.write("[Reader]\nDevices=\(Self.other)\n[Scan]\nSesions=any\n", to: "tagroute.conf")
+    rig.daemon.signal(SIGHUP)
+    let mistake = "tagroute.conf:4: group [Scan] has no key Sesions: did you mean Sessions?"
+    #expect(try await notifications.next { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") }.count > 30)
+    #expect(try await notifications.next { $0.contains("READY=1") }.contains(mistake))
+    try await rig.daemon.line(containing: "\(mistake); until then the former configuration stays in force")
+    #expect(try await agent.property("ConfigurationError")?.asString?.hasSuffix(mistake) == true)
+    #expect(try await agent.property("ConfigurationTime")?.asUInt64 == time)
+    await rig.reader.tap(.message(Samples.message))
+    var taps = agent.taps.makeAsyncIterator()
+    #expect(await taps.next()?["message"]?.asBytes == Samples.message)
+    #expect(try await agent.property("Readers")?.asObjectPaths?.map(\.string) == ["\(Names.Daemon.readersPath)/0"])
+    // Mended, it is in force.
+    try await rig.reload(devices: Self.first, expecting: Self.nothing)
+    #expect(try await notifications.next { $0.contains("READY=1") }.hasSuffix("STATUS=scanning"))
+    #expect(try await agent.property("ConfigurationError")?.asString == "")
+    #expect(try #require(try await agent.property("ConfigurationTime")?.asUInt64) > time)
+  }
+
+  @Test func anOpenReaderSessionGoesOn() async throws {
+    let (rig, _, polkit) = try await DaemonRig.withPolkit()
+    let client = try await rig.client()
+    let session = try await client.start()
+    let options = try await rig.begin()
+    try await client.expect("Activated", of: session)
+    try rig.write(reader: "Technologies=type-2", scan: "WhenLocked=hold")
+    rig.daemon.signal(SIGHUP)
+    _ = try await rig.command { command -> Bool? in
+      #expect(command != .endSession(options.number))
+      return if case .configure = command { true } else { nil }
+    }
+    await rig.reader.say(.heartbeat(within: 0))
+    await rig.reader.say(.sessionTag(options.number, ReaderSessionTests.tag()))
+    try await client.expect("TagDetected")
+    #expect(try await client.property(session, "State")?.asString == "active")
+    await polkit.stop()
+  }
+
+  @Test func sessionsAreLogindsOrAnybodysFromThenOn() async throws {
+    let rig = try await DaemonRig(sessions: [])
+    let agent = try await AgentDouble(on: rig.bus)
+    #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
+    try rig.write(scan: "Sessions=any")
+    rig.daemon.signal(SIGHUP)
+    try await rig.daemon.line(containing: Self.isRead + "new are Sessions")
+    try await agent.register()
+    try await rig.scanning(true)
+    try rig.write()
+    rig.daemon.signal(SIGHUP)
+    try await rig.scanning(false)
+    #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
+  }
+
+  @Test func whatCannotTakeEffectEndsTheDaemonAndNothingMoreIsDoneBefore() async throws {
+    let directory = try TemporaryDirectory()
+    let notifications = try NotifySocket(directory.file("notify"))
+    let rig = try await DaemonRig(
+      sessions: nil, others: ["other"], environment: ["NOTIFY_SOCKET": directory.file("notify")])
+    _ = try await notifications.next { $0.contains("READY=1") }
+    // The bus takes no match any more, without which logind cannot be followed.
+    try await rig.bus.limitMatchRules(to: 1)
+    let client = try await Connection.open(BusAddress(rig.bus.address), on: EventLoop(label: "test-client"))
+    _ = try await client.call(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+    try rig.write(devices: "\(Self.first);\(Self.other)")
+    rig.daemon.signal(SIGHUP)
+    _ = try await notifications.next { $0.contains("RELOADING=1") }
+    let next = try await notifications.next { $0.contains("READY=1") || $0.contains("STOPPING=1") }
+    #expect(next.contains("STOPPING=1"))
+    #expect(try await rig.daemon.exit() != .exited(0))
+    #expect(access(rig.directory.file("other/arguments"), F_OK) != 0)
+  }
+
+  @Test func howeverOftenAndWheneverItIsAskedForItIsDone() async throws {
+    let rig = try await DaemonRig()
+    for _ in 1...50 { rig.daemon.signal(SIGHUP) }
+    try await rig.daemon.line(containing: Self.nothing)
+    // The last of them counts: what stands in the file by then is read.
+    try rig.write(reader: "PollInterval=500")
+    rig.daemon.signal(SIGHUP)
+    try await rig.daemon.line(containing: Self.isRead + "new are PollInterval")
+    #expect(await rig.daemon.log().count { $0.contains("new are") } == 1)
+    // On the way to its end it does neither that nor fall over it.
+    rig.daemon.signal(SIGTERM)
+    for _ in 1...50 { rig.daemon.signal(SIGHUP) }
+    #expect(try await rig.daemon.exit() == .exited(0))
+  }
+
+  @Test func whatIsAskedForAtTheStartIsDoneAfterIt() async throws {
+    var rig = try await DaemonRig()
+    rig.daemon.signal(SIGTERM)
+    try await rig.daemon.exit()
+    // The daemon says so between its first reading of the configuration and its first word to the bus, which does not answer.
+    try rig.directory.write("neither yes nor no", to: "state/enabled")
+    await rig.bus.signal(SIGSTOP)
+    try rig.startDaemon()
+    try await rig.daemon.line(containing: "state/enabled")
+    try rig.write(reader: "PollInterval=500")
+    rig.daemon.signal(SIGHUP)
+    await rig.bus.signal(SIGCONT)
+    await rig.reader.becomeReady()
+    try await rig.daemon.line(containing: Self.isRead + "new are PollInterval")
+    #expect(await rig.daemon.log().count { $0.contains(Self.isRead) } == 1)
+  }
+
+  @Test func aCheckSaysWhatIsWrongWithoutABus() async throws {
+    let directory = try TemporaryDirectory()
+    let program = try BuiltProducts.program("tagrouted")
+    let file = try directory.write("[Scan]\nSesions=any\n", to: "tagroute.conf")
+    let wrong = try await ChildProcess.run(program, ["--check", "--config", file], environment: [:])
+    #expect(wrong.status == .exited(Names.ExitCode.configuration))
+    #expect(wrong.log == ["tagrouted: \(file):2: group [Scan] has no key Sesions: did you mean Sessions?"])
+    try directory.write("[Scan]\nSessions=any\n", to: "tagroute.conf")
+    let right = try await ChildProcess.run(program, ["--check", "--config", file], environment: [:])
+    #expect(right.status == .exited(0) && right.log.isEmpty && right.output.isEmpty)
+  }
+}
+
+extension DaemonRig {
+  /// Writes the configuration anew: the device that the rig began with, and these lines.
+  fileprivate func write(
+    devices: String = "pn532_uart:/dev/scripted", reader: String = "", scan: String = "Sessions=logind"
+  ) throws {
+    try directory.write("[Reader]\nDevices=\(devices)\n\(reader)\n[Scan]\n\(scan)\n", to: "tagroute.conf")
+  }
+
+  /// Has other devices, and waits until the daemon has taken that in.
+  fileprivate func reload(devices: String, expecting line: String) async throws {
+    let seen = await daemon.log().count
+    try write(devices: devices)
+    daemon.signal(SIGHUP)
+    try await daemon.line(containing: line, after: seen)
+  }
+}

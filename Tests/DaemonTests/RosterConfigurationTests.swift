@@ -1,0 +1,91 @@
+import DeviceEvents
+import Testing
+
+@testable import Daemon
+
+/// Which readers come, go and stay when the configuration names others.
+@Suite struct RosterConfigurationTests {
+  private static let first = Samples.acr122()
+  private static let second = Samples.acr122("/sys/devices/b", number: 7)
+
+  private static func roster(_ configured: [String], _ devices: Device..., hasUdev: Bool = true) -> ReaderRoster {
+    var roster = ReaderRoster(configured: configured, hasUdev: hasUdev)
+    if hasUdev { _ = roster.handle(.device(.present(devices))) }
+    _ = roster.handle(.start)
+    return roster
+  }
+
+  /// The readers that there are, as clients see them: a device and a number each.
+  private static func shown(_ roster: ReaderRoster) -> [Int: String?] { roster.readers.mapValues(\.device) }
+
+  @Test func whatIsNamedBeforeAndAfterIsNotTouched() {
+    var roster = Self.roster(["pn532_uart:/dev/a", "pn532_uart:/dev/b"], hasUdev: false)
+    #expect(
+      roster.handle(.configured(["pn532_uart:/dev/b", "pn532_uart:/dev/c"])) == [
+        .stop(0), .hide(0), .start(3, device: "pn532_uart:/dev/c"),
+        .show(3, device: "pn532_uart:/dev/c", seat: "seat0"),
+      ])
+    #expect(Self.shown(roster) == [1: "pn532_uart:/dev/b", 3: "pn532_uart:/dev/c"])
+    #expect(roster.handle(.configured(["pn532_uart:/dev/b", "pn532_uart:/dev/c"])) == [])
+    // Another order alone is none of the readers' business.
+    #expect(roster.handle(.configured(["pn532_uart:/dev/c", "pn532_uart:/dev/b"])) == [])
+  }
+
+  @Test func aReaderThatWasFoundAndIsNamedNowStaysAndOthersGo() {
+    var roster = Self.roster([], Self.first, Self.second)
+    #expect(roster.handle(.configured(["acr122_usb:001:004"])) == [.stop(1), .hide(1)])
+    // It is the configuration's from here on.
+    #expect(roster.handle(.device(.removed(path: Self.first.path))) == [.away(0, true), .look(0)])
+    #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
+  }
+
+  @Test func whereNoneIsNamedAnyMoreThoseThatArePluggedInAreThere() {
+    var roster = Self.roster(["acr122_usb:001:004", "pn532_uart:/dev/a"], Self.first, Self.second)
+    #expect(roster.listing == .nothing)
+    #expect(
+      roster.handle(.configured([])) == [
+        .stop(1), .hide(1), .start(3, device: "acr122_usb:001:007"),
+        .show(3, device: "acr122_usb:001:007", seat: "seat0"),
+      ])
+    #expect(roster.listing == .named)
+    #expect(roster.handle(.device(.removed(path: Self.first.path))) == [.stop(0), .hide(0)])
+    let other = "pn532_uart:/dev/a"
+    #expect(
+      roster.handle(.listed([other])) == [.start(4, device: other), .show(4, device: other, seat: "seat0")])
+  }
+
+  @Test func whatSomebodyElseHeldIsFreeWhereThatOneIsNamedNoMore() {
+    // One name for any reader of a driver, and the exact one beside it, as at a start: the exact one comes first.
+    var roster = Self.roster(["acr122_usb"], Self.first)
+    let started = ReaderRoster.Action.start(1, device: "acr122_usb:001:004")
+    let actions = roster.handle(.configured(["acr122_usb", "acr122_usb:001:004"]))
+    #expect(actions.prefix(2) == [.stop(0), .hide(0)])
+    #expect(actions.contains(started))
+    var fresh = Self.roster(["acr122_usb", "acr122_usb:001:004"], Self.first)
+    #expect(Set(roster.readers.values) == Set(fresh.readers.values))
+    // Two names of one file: the second is refused until the first is gone.
+    roster = Self.roster(["pn532_uart:/dev/a", "pn532_i2c:/dev/a"], hasUdev: false)
+    #expect(roster.readers[1]?.isRefused == true)
+    #expect(roster.handle(.configured(["pn532_i2c:/dev/a"])).contains(.start(2, device: "pn532_i2c:/dev/a")))
+    fresh = Self.roster(["pn532_i2c:/dev/a"], hasUdev: false)
+    #expect(Set(roster.readers.values) == Set(fresh.readers.values))
+  }
+
+  @Test func oneThatTakesWhateverIsFoundGoes() {
+    var roster = Self.roster([], hasUdev: false)
+    #expect(roster.handle(.listed([])) == [.start(0, device: nil)])
+    var other = roster
+    #expect(
+      roster.handle(.configured(["pn532_uart:/dev/a"])) == [
+        .stop(0), .start(1, device: "pn532_uart:/dev/a"), .show(1, device: "pn532_uart:/dev/a", seat: "seat0"),
+      ])
+    // What libnfc was asked before is no answer any more.
+    #expect(roster.handle(.listed(["pn53x_usb:001:009"])) == [])
+    _ = other.handle(.opened(0, device: "pn532_uart:/dev/a"))
+    #expect(
+      other.handle(.configured(["pn532_uart:/dev/a"])) == [
+        .stop(0), .hide(0), .start(1, device: "pn532_uart:/dev/a"),
+        .show(1, device: "pn532_uart:/dev/a", seat: "seat0"),
+      ])
+  }
+}

@@ -1,0 +1,16 @@
+import EventLoop
+import Testing
+
+@Suite struct WindowCountTests {
+  @Test func aWindowBeginsWithTheFirstTimeAndNotWithTheClock() {
+    var count = WindowCount(within: .seconds(60))
+    let start = SuspendingClock.now
+    #expect(count.next(at: start) == 1)
+    #expect(count.next(at: start + .seconds(59)) == 2)
+    #expect(count.next(at: start + .seconds(60)) == 1)
+    // After a pause the next window begins where somebody counts again.
+    #expect(count.next(at: start + .seconds(500)) == 1)
+    #expect(count.next(at: start + .seconds(559)) == 2)
+    #expect(count.next(at: start + .seconds(560)) == 1)
+  }
+}

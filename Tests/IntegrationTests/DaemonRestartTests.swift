@@ -1,0 +1,247 @@
+import Bus
+import EventLoop
+import Glibc
+import Names
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// The daemon is killed, or ended as `systemctl restart` does, and another one takes its place: what everybody else has of that.
+@Suite(.timeLimit(.minutes(5))) struct DaemonRestartTests {
+  static let ends = [SIGKILL, SIGTERM]
+
+  private func desktop(_ signal: Int32, _ test: String = #function) async throws -> (Desktop, PolkitStandIn) {
+    try await Desktop.scanning(starter: "\(test.prefix { $0 != "(" })_\(signal)")
+  }
+
+  // MARK: Whoever has the reader
+
+  @Test(arguments: ends) func whoeverWaitsForATagGoesOnWaiting(signal: Int32) async throws {
+    let (desktop, polkit) = try await desktop(signal)
+    defer { withExtendedLifetime(polkit) {} }
+    let process = try await desktop.installation.start("tagroute", ["read"])
+    try await desktop.status { $0.suspendReasons == ["reader-session"] }
+    try await desktop.replaceDaemon(signal)
+    try await desktop.status { $0.suspendReasons == ["reader-session"] }
+    try await desktop.place(try Tag(1))
+    #expect(try await process.exit() == .exited(0))
+    #expect(await process.log().contains { $0.contains(Tag.text(1)) })
+    await desktop.stop()
+  }
+
+  @Test(arguments: ends) func whoeverReadsTagAfterTagReadsTheNextOneAndNoneTwice(signal: Int32) async throws {
+    let (desktop, polkit) = try await desktop(signal)
+    defer { withExtendedLifetime(polkit) {} }
+    let process = try await desktop.installation.start("tagroute", ["read", "--follow", "--json"])
+    try await desktop.status { $0.suspendReasons == ["reader-session"] }
+    try await desktop.place(try Tag(1))
+    try await process.line(containing: try Tag(1).uid)
+    try await desktop.replaceDaemon(signal)
+    try await desktop.status { $0.suspendReasons == ["reader-session"] }
+    // The first one lies there as before.
+    try await desktop.lookedAround()
+    try await desktop.place(try Tag(2))
+    try await process.line(containing: try Tag(2).uid)
+    let first = try Tag(1).uid
+    #expect(await process.log().filter { $0.contains(first) }.count == 1)
+    process.signal(SIGINT)
+    #expect(try await process.exit() == .signalled(SIGINT))
+    await desktop.stop()
+  }
+
+  @Test(arguments: ends) func sessionsEndWithTheDaemonAndTheirSheetGoes(signal: Int32) async throws {
+    let (desktop, polkit) = try await desktop(signal)
+    defer { withExtendedLifetime(polkit) {} }
+    let server = try await desktop.startServer()
+    let program = try await desktop.program()
+    let first = try await program.start()
+    try await desktop.within("the session") { try await first.activated() }
+    let waiting = [try await program.start(), try await desktop.program().start()]
+    let sheet = try await desktop.notification(on: server)
+    #expect(sheet.actions.contains("cancel"))
+    try await desktop.replaceDaemon(signal)
+    let expected: ReaderSessionEnd.Reason = signal == SIGKILL ? .daemonGone : .daemonStopping
+    for (number, session) in ([first] + waiting).enumerated() {
+      let end = try await desktop.within("the end") { try await session.end() }
+      #expect(end.reason == expected, "\(number): \(end)")
+    }
+    #expect(try await desktop.within("the sheet's end") { await server.nextClosed() } == sheet.id)
+    // The same connection has a session at the next daemon.
+    try await desktop.scanning()
+    let next = try await program.start()
+    try await desktop.within("the session") { try await next.activated() }
+    await desktop.stop()
+  }
+
+  @Test(arguments: ends) func whatIsBeingDoneWithATagHasAnEnd(signal: Int32) async throws {
+    let (desktop, polkit) = try await desktop(signal)
+    defer { withExtendedLifetime(polkit) {} }
+    let daemon = try await desktop.daemon
+    let open = try await desktop.program().start(ReaderSessionOptions(access: .write))
+    try await desktop.within("the session") { try await open.activated() }
+    try await desktop.place(try Tag(1))
+    let tag = try await desktop.within("a tag") { try await open.tag() }
+    let seen = await daemon.log().count
+    // The answer to what the reader does next comes late, so it is in the middle of it.
+    try await desktop.installation.simulate("fault delay 500")
+    let message = try Tag(2).message
+    let writing = Task { () -> BusError? in
+      do throws(BusError) {
+        try await tag.writeNDEF(message)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    try await daemon.line(containing: "is to write", after: seen)
+    daemon.signal(signal)
+    let error = try #require(try await desktop.within("an answer") { await writing.value })
+    #expect(error.name == (signal == SIGKILL ? BusError.Name.noReply : Names.Errors.sessionEnded), "\(error)")
+    let expected: ReaderSessionEnd.Reason = signal == SIGKILL ? .daemonGone : .daemonStopping
+    #expect(try await desktop.within("the end") { try await open.end() }.reason == expected)
+    try await daemon.exit()
+    await desktop.stop()
+  }
+
+  // MARK: Whoever keeps the reader off
+
+  @Test(arguments: ends) func aReaderThatIsLentIsLentByTheNextOneToo(signal: Int32) async throws {
+    let (desktop, polkit) = try await desktop(signal)
+    defer { withExtendedLifetime(polkit) {} }
+    let wait = "import os, signal; os.write(1, b'has it\\n'); signal.pause()"
+    let process = try await desktop.installation.start("tagroute", ["run", "--", "python3", "-c", wait])
+    try await process.line(containing: "has it")
+    for _ in 1...2 {
+      try await desktop.replaceDaemon(signal)
+      try await desktop.status { $0.readers.first?.state == "released" }
+    }
+    process.signal(SIGTERM)
+    #expect(try await process.exit() == .exited(128 + SIGTERM))
+    try await desktop.scanning()
+    #expect(await process.log() == ["has it"])
+    await desktop.stop()
+  }
+
+  /// Somebody else is quicker at the next daemon.
+  @Test(arguments: [true, false]) func whoeverHasLostTheReaderIsToldAndGetsItBack(isGivenBack: Bool) async throws {
+    let (desktop, polkit) = try await Desktop.scanning(
+      starter: "whoeverHasLostTheReaderIsToldAndGetsItBack_\(isGivenBack)")
+    defer { withExtendedLifetime(polkit) {} }
+    let fail = """
+      import os, signal
+      signal.signal(signal.SIGTERM, lambda number, frame: os._exit(4))
+      os.write(1, b'has it\\n')
+      while True: signal.pause()
+      """
+    let process = try await desktop.installation.start("tagroute", ["run", "--", "python3", "-c", fail])
+    try await process.line(containing: "has it")
+    process.signal(SIGSTOP)
+    try await desktop.replaceDaemon(SIGKILL)
+    try await desktop.scanning()
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
+    var other: Inhibitor? = try await client.releaseReader(who: "another program", why: "because")
+    process.signal(SIGCONT)
+    let told = "tagroute: the daemon was started anew and lends the reader to the command no more"
+    try await process.line(containing: told)
+    if isGivenBack {
+      #expect(other?.isHeld == true)
+      other = nil
+      try await process.line(containing: "tagroute: the daemon lends the reader to the command again")
+      try await desktop.status { $0.readers.first?.state == "released" }
+    }
+    process.signal(SIGTERM)
+    // It has failed for want of the reader, or by itself.
+    #expect(try await process.exit() == .exited(isGivenBack ? 4 : Names.ExitCode.tryAgain))
+    withExtendedLifetime(other) {}
+    let lines = await process.log().filter { $0.hasPrefix(told) }
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains("released to another program (user \(getuid())) already") == true, "\(lines)")
+    await desktop.stop()
+  }
+
+  @Test(arguments: ends) func anInhibitorEndsWithItsDaemonAndSaysSo(signal: Int32) async throws {
+    let (desktop, polkit) = try await desktop(signal)
+    defer { withExtendedLifetime(polkit) {} }
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
+    let inhibitor = try await client.inhibit(who: "a test", why: "because")
+    try await desktop.status { $0.suspendReasons == ["inhibited"] }
+    #expect(inhibitor.isHeld)
+    try await desktop.replaceDaemon(signal)
+    #expect(!inhibitor.isHeld)
+    try await desktop.scanning()
+    await desktop.stop()
+  }
+
+  // MARK: Taps
+
+  @Test(arguments: ends) func aTapThatTheAgentHasNotAnsweredIsShownOnce(signal: Int32) async throws {
+    let (desktop, polkit) = try await desktop(signal)
+    defer { withExtendedLifetime(polkit) {} }
+    let server = try await desktop.startServer()
+    let (agent, daemon) = (try await desktop.agent, try await desktop.daemon)
+    agent.signal(SIGSTOP)
+    try await desktop.place(try Tag(1))
+    try await daemon.line(containing: "message of \(Tag(1).message.count) bytes")
+    try await desktop.remove()
+    let seen = await agent.log().count
+    try await desktop.replaceDaemon(signal)
+    agent.signal(SIGCONT)
+    #expect(try await desktop.notification(on: server).body == Tag.text(1))
+    try await agent.line(containing: Desktop.registered, after: seen)
+    try await desktop.scanning()
+    try await desktop.place(try Tag(2))
+    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    #expect(await server.all.count == 2)
+    await desktop.stop()
+  }
+
+  @Test(arguments: ends) func aTagThatRestsOnTheReaderIsAnnouncedOnce(signal: Int32) async throws {
+    let folder = try TemporaryDirectory()
+    let desktop = try await Desktop(
+      environment: ["RUNTIME_DIRECTORY": folder.file(".")],
+      starter: "aTagThatRestsOnTheReaderIsAnnouncedOnce_\(signal)")
+    let server = try await desktop.startServer()
+    try await desktop.startScanning()
+    try await desktop.place(try Tag(1))
+    #expect(try await desktop.notification(on: server).body == Tag.text(1))
+    try await desktop.replaceDaemon(signal)
+    try await desktop.scanning()
+    try await desktop.lookedAround()
+    try await desktop.place(try Tag(2))
+    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    // It has been away.
+    try await desktop.place(try Tag(1))
+    #expect(try await desktop.notification(on: server).body == Tag.text(1))
+    #expect(await server.all.count == 3)
+    await desktop.stop()
+  }
+
+  @Test(arguments: ends) func theNextDaemonKnowsTheLockFromTheFirstMoment(signal: Int32) async throws {
+    let (desktop, polkit) = try await desktop(signal)
+    defer { withExtendedLifetime(polkit) {} }
+    let lock = try await desktop.installation.start("tagroute", ["session", "lock"])
+    #expect(try await lock.exit() == .exited(0))
+    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    let seen = try await desktop.agent.log().count
+    try await desktop.replaceDaemon(signal)
+    try await desktop.agent.line(containing: Desktop.registered, after: seen)
+    try await desktop.status { $0.suspendReasons == ["session-locked"] && $0.readers.first?.state == "ready" }
+    let log = try await desktop.daemon.log()
+    #expect(!log.contains { $0.contains("is to look for tags") })
+    await desktop.stop()
+  }
+}
+
+extension Desktop {
+  /// Ends the daemon, and starts another one; returns once that answers.
+  func replaceDaemon(_ signal: Int32) async throws {
+    let daemon = try await daemon
+    daemon.signal(signal)
+    try await daemon.exit()
+    try await installation.startDaemon()
+    let client = try await DaemonClient.connect(to: systemBus, on: EventLoop(label: "test-client"))
+    try await within("the next daemon") {
+      for await _ in try await client.changes() where (try? await client.status()) != nil { return }
+    }
+  }
+}

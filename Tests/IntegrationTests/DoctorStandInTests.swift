@@ -1,0 +1,154 @@
+import Bus
+import EventLoop
+import Foundation
+import Glibc
+import Names
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// `tagroute doctor` before daemons, agents and servers that are not as ours are: of another version, dumb, closed by a policy.
+@Suite(.timeLimit(.minutes(5))) struct DoctorStandInTests {
+  /// Owns a name of which nothing answers.
+  private func mute(_ name: String, on address: BusAddress) async throws -> Connection {
+    let connection = try await Connection.open(address, on: EventLoop(label: "mute"))
+    _ = try await connection.requestName(name)
+    return connection
+  }
+
+  @Test func `a daemon and an agent of other versions come with what starts them again`() async throws {
+    let desktop = try await Desktop()
+    let system = try await SystemdStandIn.start(on: desktop.systemBus.string)
+    try await system.setUnit("tagrouted.service")
+    let user = try await SystemdStandIn.start(on: desktop.sessionBus.string)
+    try await user.setUnit("tagroute-agent.service")
+    let daemon = try await DaemonDouble(on: desktop.systemBus.string)
+    try await daemon.start()
+    let agent = try await DaemonDouble(on: desktop.sessionBus.string)
+    try await agent.startAgent(isRegistered: true)
+    let findings = try await desktop.findings().findings
+    for (subject, text, command) in [
+      ("daemon", "tagrouted is version 9.8.7, this is \(Names.version)", "sudo systemctl restart tagrouted.service"),
+      (
+        "agent", "tagroute-agent is version 1.2.3, this is \(Names.version)",
+        "systemctl --user restart tagroute-agent.service"
+      ),
+    ] {
+      let finding = findings.first { $0.subject == subject }
+      #expect(finding?.verdict == "note" && finding?.command == command, "\(findings)")
+      #expect(finding?.text == text + "; tags are shown all the same")
+    }
+    // What the daemon itself says of a reader, with nothing in it that steers a terminal.
+    let reader = findings.first { $0.subject == "reader" }
+    #expect(reader?.remedy == "it is taken by pcscd" && reader?.verdict == "wrong")
+    #expect(findings.contains { $0.subject == "handlers" && $0.text == "1 app takes tags" })
+    #expect(findings.contains { $0.text == "/usr/share/applications/broken.desktop:3: no Exec" })
+    withExtendedLifetime((system, user)) {}
+    await desktop.stop()
+  }
+
+  @Test func `an agent that is not let in is named, and one that does not list the apps`() async throws {
+    let desktop = try await Desktop()
+    let daemon = try await DaemonDouble(on: desktop.systemBus.string)
+    try await daemon.start()
+    let agent = try await Connection.open(desktop.sessionBus, on: EventLoop(label: "agent"))
+    let interface = ExportedInterface(
+      Names.Agent.interface,
+      properties: [
+        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
+        ExportedProperty("Registered", "b", emits: .changed) { .boolean(false) },
+      ])
+    try await agent.export([interface], at: try ObjectPath(Names.Agent.path))
+    _ = try await agent.requestName(Names.Agent.busName)
+    let wrong = try await desktop.wrong()
+    #expect(wrong["agent"]?.command == "loginctl session-status")
+    #expect(wrong["handlers"]?.command == "tagroute handlers")
+    withExtendedLifetime(daemon) {}
+    await desktop.stop()
+  }
+
+  @Test func `who has a name and does not answer is named`() async throws {
+    let desktop = try await Desktop()
+    let polkit = "org.freedesktop.PolicyKit1"
+    let notifications = "org.freedesktop.Notifications"
+    let dumb = [
+      try await mute(Names.Daemon.busName, on: desktop.systemBus), try await mute(polkit, on: desktop.systemBus),
+      try await mute(Names.Agent.busName, on: desktop.sessionBus),
+      try await mute(notifications, on: desktop.sessionBus),
+    ]
+    let wrong = try await desktop.wrong()
+    #expect(wrong["daemon"]?.text.hasPrefix("tagrouted does not answer (") == true)
+    #expect(wrong["daemon"]?.remedy == "end tagrouted and start it again, in the way it was started")
+    #expect(wrong["polkit"]?.remedy == "start polkitd again by what starts services here")
+    #expect(wrong["agent"]?.text.hasPrefix("tagroute-agent does not answer (") == true)
+    #expect(wrong["notifications"]?.text.hasPrefix("the notification server does not answer (") == true)
+    withExtendedLifetime(dumb) {}
+    await desktop.stop()
+  }
+
+  @Test func `a bus whose policy keeps callers from the daemon is named`() async throws {
+    let desktop = try await Desktop()
+    let bus = try await PrivateBus.start(
+      type: "system", rules: ["<deny send_destination=\"\(Names.Daemon.busName)\"/>"])
+    let daemon = try await mute(Names.Daemon.busName, on: BusAddress(bus.address))
+    let findings = try await desktop.findings(["DBUS_SYSTEM_BUS_ADDRESS": bus.address]).findings
+    let policy = findings.first { $0.subject == "policy" }
+    #expect(policy?.verdict == "wrong", "\(findings)")
+    #expect(policy?.text.hasPrefix("the system bus does not let you talk to tagrouted") == true)
+    #expect(findings.contains { $0.subject == "daemon" && $0.verdict == "note" && $0.text.contains("cannot be asked") })
+    withExtendedLifetime(daemon) {}
+    try await bus.stop()
+    await desktop.stop()
+  }
+
+  @Test func `each reason for which no tags are looked for is told`() async throws {
+    let desktop = try await Desktop()
+    let daemon = try await DaemonDouble(on: desktop.systemBus.string)
+    try await daemon.start()
+    for (reasons, verdict, text, command) in [
+      (["disabled"], "wrong", "it is switched off", "tagroute on"),
+      (
+        ["lock-unknown"], "wrong", "nobody tells whether the session is locked, and LockDetection=strict wants to know",
+        "tagroute session unlock"
+      ),
+      (["airplane-mode"], "wrong", "every radio is switched off", "rfkill unblock all"),
+      (["session-locked"], "note", "not now: the session is locked", "tagroute session unlock"),
+      (["sleeping", "no-reader"], "note", "not now: the machine goes to sleep, no reader", nil),
+      (["of-tomorrow"], "note", "not now: of-tomorrow", nil),
+      ([], "note", "it is about to begin", nil),
+    ] as [([String], String, String, String?)] {
+      await daemon.doesNotScan(for: reasons)
+      let scanning = try await desktop.findings().findings.filter { $0.subject == "scanning" }
+      #expect(scanning.map(\.verdict) == [verdict], "\(reasons)")
+      #expect(scanning.first?.text == text && scanning.first?.command == command, "\(scanning)")
+    }
+    await desktop.stop()
+  }
+
+  @Test func `whatever is wrong with the program that opens readers is named`() async throws {
+    let desktop = try await Desktop()
+    let directory = desktop.installation.directory
+    mkdir(directory.file("programs"), 0o755)
+    let copy = directory.file("programs/tagroute")
+    try FileManager.default.copyItem(atPath: BuiltProducts.program("tagroute"), toPath: copy)
+    let program = directory.file("programs/tagroute-reader")
+    #expect(try await desktop.wrong(program: copy)["reader"]?.text == "there is no \(program), which opens readers")
+    for (script, text, command) in [
+      ("echo 'libnfc.so.6: cannot open' >&2; exit 127", "is not started (libnfc.so.6: cannot open)", "install libnfc"),
+      ("kill -9 $$", "does not work (signal 9 ends it)", "Packaging/install"),
+      ("exit 1", "does not work (it ends with 1)", "Packaging/install"),
+      ("echo hello", "does not work (it does not say its version)", "Packaging/install"),
+    ] {
+      _ = try directory.write("#!/bin/sh\n\(script)\n", to: "programs/tagroute-reader")
+      chmod(program, 0o755)
+      let finding = try await desktop.wrong(program: copy)["reader"]
+      #expect(finding?.text == "tagroute-reader, which opens readers, \(text)")
+      #expect(finding?.remedy?.contains(command) == true, "\(String(describing: finding))")
+    }
+    _ = try directory.write("#!/bin/sh\necho tagroute-reader 0.1.0\necho libnfc 9.9\n", to: "programs/tagroute-reader")
+    chmod(program, 0o755)
+    let (_, findings) = try await desktop.findings(program: copy)
+    #expect(findings.first?.text.contains("libnfc 9.9") == true)
+    await desktop.stop()
+  }
+}

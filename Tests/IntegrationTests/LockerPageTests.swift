@@ -1,0 +1,50 @@
+import EventLoop
+import Glibc
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// The scripts of docs/scanning.md for lockers that tell nobody, pasted as they stand and run with lockers that lock nothing.
+@Suite(.timeLimit(.minutes(5))) struct LockerPageTests {
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+  /// The block of the page that makes the script of a locker.
+  private static func block(of locker: String) throws -> String {
+    let page = String(decoding: try readFile("\(root)/docs/scanning.md"), as: UTF8.self)
+    let section = try #require(page.split(separator: "\n**\(locker), ").dropFirst().first)
+    let block = try #require(section.split(separator: "```sh\n").dropFirst().first?.split(separator: "```").first)
+    return String(block)
+  }
+
+  @Test(arguments: ["swaylock", "i3lock"]) func onlyAnUnlockingHasTagsReadAgain(locker: String) async throws {
+    let starter = "onlyAnUnlockingHasTagsReadAgain_\(locker)"
+    let desktop = try await Desktop(starter: starter)
+    try await desktop.startScanning()
+    let directory = desktop.installation.directory
+    try directory.write("", to: "home/.profile")
+    // It is unlocked, or crashes, when somebody says with which code it is to end.
+    let end = directory.file("end")
+    try #require(mkfifo(end, 0o600) == 0)
+    try directory.write("#!/bin/sh\nread -r code <'\(end)'\nexit \"$code\"\n", to: "bin/\(locker)", mode: 0o755)
+    try #require(symlink(try BuiltProducts.program("tagroute"), directory.file("bin/tagroute")) == 0)
+    var environment = desktop.installation.environment
+    environment["PATH"] = "\(directory.file("bin")):/usr/bin:/bin"
+    let pasted = try await ChildProcess.run(
+      "/bin/sh", ["-eu", "-c", try Self.block(of: locker)], environment: environment, starter: starter)
+    try #require(pasted.status == .exited(0), "\(pasted.log)")
+
+    let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
+    for code: Int32 in [0, 1] {
+      let script = try ChildProcess(
+        directory.file("home/.local/bin/lock-screen"), [], environment: environment, starter: starter)
+      try await desktop.status { $0.suspendReasons == ["session-locked"] }
+      _ = try await ChildProcess.run(
+        "/bin/sh", ["-c", "echo \(code) >'\(end)'"], environment: environment, starter: starter)
+      #expect(try await script.exit() == .exited(code))
+      // What the script has said by its end, the daemon knows.
+      let status = try await client.status()
+      #expect(status.suspendReasons == (code == 0 ? [] : ["session-locked"]))
+    }
+    await desktop.stop()
+  }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// `tagroute demo --uri`: a tap for an app of somebody's own, without a session.
+@Suite(.timeLimit(.minutes(5))) struct OwnAppDemoTests {
+  private let home: TemporaryDirectory
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+
+  init() throws { home = try TemporaryDirectory() }
+
+  private func demo(
+    _ arguments: [String], starter: String = #function
+  ) async throws -> (status: ChildProcess.ExitStatus, log: [String]) {
+    let environment = [
+      "HOME": home.path, "PATH": "\(home.file("bin")):/usr/bin:/bin", "XDG_DATA_DIRS": home.file("system"),
+    ]
+    let result = try await ChildProcess.run(
+      BuiltProducts.program("tagroute"), ["demo"] + arguments, environment: environment, starter: starter)
+    return (result.status, result.log)
+  }
+
+  private func install(_ id: String, of folder: String, service: String? = nil) throws {
+    let entry = String(decoding: try readFile("\(Self.root)/\(folder)/\(id).desktop"), as: UTF8.self)
+    try home.write(entry, to: ".local/share/applications/\(id).desktop")
+    guard let service else { return }
+    try home.write(
+      "[D-BUS Service]\nName=\(id)\nExec=\(service)\n", to: ".local/share/dbus-1/services/\(id).service")
+  }
+
+  @Test func whatAProgramPrintsThatIsStartedIsPrinted() async throws {
+    try install("org.example.Menu", of: "Config/examples")
+    try home.write(
+      try readFile("\(Self.root)/Config/examples/tagroute-example-menu"), to: "bin/tagroute-example-menu", mode: 0o755)
+    let (status, log) = try await demo(["--uri", "https://menu.example.com/table/7"])
+    #expect(status == .exited(0))
+    #expect(
+      log.suffix(3) == [
+        "· the app prints: link: https://menu.example.com/table/7",
+        "· the app prints: record 1: well-known U: https://menu.example.com/table/7", "· the app has it",
+      ])
+  }
+
+  @Test func anAppThatRefusesIsAFailureInItsWords() async throws {
+    try install("org.example.SwiftHandler", of: "Examples/tag-handler", service: BuiltProducts.program("tag-handler"))
+    let (status, log) = try await demo(["--uri", "https://swift.example.com/closed"])
+    #expect(status == .exited(1))
+    #expect(
+      log.last?.hasPrefix("· the app has not taken it: ") == true && log.last?.contains("kitchen") == true, "\(log)")
+  }
+
+  @Test func whichAppIsForTheCallerToSay() async throws {
+    try install("org.example.Menu", of: "Config/examples")
+    let other = try readFile("\(Self.root)/Config/examples/org.example.Menu.desktop")
+    try home.write(other, to: ".local/share/applications/org.example.Other.desktop")
+    try home.write("#!/bin/sh\necho opened\n", to: "bin/tagroute-example-menu", mode: 0o755)
+    let asked = try await demo(["--uri", "https://menu.example.com/"])
+    #expect(asked.status == .exited(75))
+    #expect(asked.log.last?.contains("--handler APP") == true, "\(asked.log)")
+    let (status, log) = try await demo(["--uri", "https://menu.example.com/", "--handler", "org.example.Other"])
+    #expect(status == .exited(0))
+    #expect(log.contains("· it is opened in org.example.Other.desktop"))
+    #expect(log.contains("· the app prints: opened"))
+  }
+
+  @Test(arguments: [
+    (["--uri", "https://nobody.example.com/"], Int32(1), "tagroute handlers --check"),
+    (["--uri", "https://menu.example.com/", "--handler", "other"], 64, "other does not claim"),
+    (["--uri", "https://menu.example.com/", "--unattended"], 64, "tagroute demo --uri URI"),
+    (["--handler", "other"], 64, "tagroute demo --uri URI"),
+  ])
+  func whatCannotBeTriedSaysWhatToDo(_ arguments: [String], _ code: Int32, _ words: String) async throws {
+    try install("org.example.Menu", of: "Config/examples")
+    try home.write("#!/bin/sh\n", to: "bin/tagroute-example-menu", mode: 0o755)
+    let (status, log) = try await demo(arguments)
+    #expect(status == .exited(code))
+    #expect(log.last?.contains(words) == true, "\(log)")
+  }
+
+  @Test func theSampleLeavesADesktopAloneThatHasAnAgent() async throws {
+    let desktop = try await Desktop()
+    try await desktop.start()
+    var environment = desktop.installation.environment
+    environment["DISPLAY"] = ":99"
+    let (status, _, log) = try await ChildProcess.run(
+      BuiltProducts.program("tagroute"), ["demo", "--examples", "\(Self.root)/Config/examples"],
+      environment: environment)
+    #expect(status == .exited(75))
+    #expect(log.last?.contains("tagroute demo --uri URI") == true, "\(log)")
+    await desktop.stop()
+  }
+}

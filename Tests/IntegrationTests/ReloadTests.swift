@@ -1,0 +1,183 @@
+import Bus
+import EventLoop
+import Glibc
+import NDEF
+import Names
+import TagrouteClient
+import TestSupport
+import Testing
+
+/// Another configuration for programs that run, with a reader, a tag and an app.
+@Suite(.timeLimit(.minutes(5))) struct ReloadTests {
+  private static let isRead = "the configuration was read again: "
+
+  @Test func theDaemonGoesOnWithABrokenFileAndTakesAMendedOne() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    let (daemon, reader) = (try await desktop.daemon, try await desktop.reader)
+    let directory = desktop.installation.directory
+    let good = String(decoding: try readFile(directory.file("tagroute.conf")), as: UTF8.self)
+
+    // A tag rests while the configuration changes.
+    try await desktop.place(Tag(1))
+    #expect(try await desktop.notification(on: server).body.contains(Tag.text(1)))
+    try directory.write(good + "[Tags]\nSmartPosters=perhaps\n", to: "tagroute.conf")
+    daemon.signal(SIGHUP)
+    try await daemon.line(containing: "until then the former configuration stays in force")
+    try await desktop.status { $0.configurationError.contains("perhaps") }
+    #expect(try await output(desktop, "status").contains("the former configuration is in force"))
+    #expect(try await output(desktop, "doctor").contains("tagrouted goes on with the former one"))
+
+    try directory.write(
+      good.replacing("[Reader]\n", with: "[Reader]\nTechnologies=type-2\n"), to: "tagroute.conf")
+    daemon.signal(SIGHUP)
+    try await daemon.line(containing: Self.isRead + "new are Technologies")
+    try await desktop.status { $0.configurationError.isEmpty && $0.scanning }
+    // What rests was announced, and what is no kind that is wanted now is not; what comes is, by the same process.
+    try await desktop.remove()
+    try await desktop.place(Tag(2, type: 4))
+    try await daemon.line(containing: "is left alone: type-4a is not configured")
+    try await desktop.place(Tag(3))
+    #expect(try await desktop.notification(on: server).body.contains(Tag.text(3)))
+    #expect(!reader.isGone)
+    await desktop.stop()
+  }
+
+  @Test func readersThatAreNamedComeAndReadAndThoseThatAreNotLeave() async throws {
+    let desktop = try await Desktop()
+    let server = try await desktop.startServer()
+    try await desktop.start()
+    let (daemon, first) = (try await desktop.daemon, try await desktop.reader)
+    let places = try Places(desktop)
+    let second = try await places.startReader("second")
+    let third = try await places.startReader("third")
+    try await desktop.status(\.scanning)
+
+    // What lies on one that comes may have been announced by whoever had it.
+    try await places.place(Tag(1), on: second)
+    try await places.name(["reader", "second"])
+    let two = try await places.readers(["reader", "second"])
+    #expect(two["reader"] == "\(Names.Daemon.readersPath)/0")
+    try await places.looks(second)
+    try await places.place(Tag(2), on: second)
+    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    #expect(await server.all.map(\.body) == [Tag.text(2)])
+    try await desktop.place(Tag(3))
+    #expect(try await desktop.notification(on: server).body == Tag.text(3))
+
+    // One gives way to another, and the tags rest on the readers meanwhile.
+    let leaving = try #require(try daemon.children().first { $0.identifier != first.identifier })
+    try await places.name(["reader", "third"])
+    try await leaving.end()
+    #expect(try await places.answer(of: second, "counters").contains("field=off"))
+    let changed = try await places.readers(["reader", "third"])
+    #expect(changed["reader"] == two["reader"] && changed["third"] != two["second"])
+    try await places.place(Tag(4), on: third)
+    #expect(try await desktop.notification(on: server).body == Tag.text(4))
+    #expect(!first.isGone)
+
+    // The one that was there from the beginning goes as well.
+    try await places.name(["third"])
+    try await first.end()
+    #expect(try await places.answer(of: try await desktop.simulator, "counters").contains("field=off"))
+    #expect(try await places.readers(["third"]) == ["third": changed["third"]])
+    try await places.remove(from: third)
+    try await places.place(Tag(5), on: third)
+    #expect(try await desktop.notification(on: server).body == Tag.text(5))
+    // None was announced twice.
+    #expect(await server.all.map(\.body) == [2, 3, 4, 5].map(Tag.text))
+    for reader in [second, third] { reader.signal(SIGTERM) }
+    await desktop.stop()
+  }
+
+  @Test func theAgentSaysThatItDoesNotGoByWhatItHasRead() async throws {
+    let desktop = try await Desktop()
+    try await desktop.start()
+    let (agent, directory) = (try await desktop.agent, desktop.installation.directory)
+    try directory.write("[Inbox]\nInbox=perhaps\n", to: "agent.conf")
+    agent.signal(SIGHUP)
+    try await agent.line(containing: "until then the former configuration stays in force")
+    // Mended, but nobody has told the agent.
+    try directory.write("[Inbox]\nInbox=off\n", to: "agent.conf")
+    #expect(try await output(desktop, "doctor").contains("tagroute-agent goes on with the former one, for it has read"))
+    #expect(try await output(desktop, "status").contains("agent.conf:2: "))
+    agent.signal(SIGHUP)
+    try await agent.line(containing: Self.isRead + "new are Inbox")
+    #expect(try await !output(desktop, "doctor").contains("goes on with the former one"))
+    #expect(try await !output(desktop, "status").contains("agent.conf"))
+    await desktop.stop()
+  }
+
+  /// Several readers, each where its own simulator is.
+  private struct Places {
+    private let desktop: Desktop
+    private let configuration: String
+
+    init(_ desktop: Desktop) throws {
+      self.desktop = desktop
+      let file = desktop.installation.directory.file("tagroute.conf")
+      configuration = String(decoding: try readFile(file), as: UTF8.self)
+    }
+
+    private func device(_ name: String) -> String { "pn532_uart:\(desktop.installation.directory.file(name))" }
+
+    func startReader(_ name: String) async throws -> ChildProcess {
+      let reader = try await desktop.installation.start(
+        "tagroute-simulator", ["--link", desktop.installation.directory.file(name), "--timing", "fast"], input: true)
+      try await reader.line(containing: "ready")
+      return reader
+    }
+
+    /// Has these readers be those of the configuration, and waits until the daemon has read that.
+    func name(_ names: [String]) async throws {
+      let daemon = try await desktop.daemon
+      let seen = await daemon.log().count
+      try desktop.installation.directory.write(
+        configuration.replacing(device("reader"), with: names.map(device).joined(separator: ";")),
+        to: "tagroute.conf")
+      daemon.signal(SIGHUP)
+      try await daemon.line(containing: ReloadTests.isRead + "new are Devices", after: seen)
+    }
+
+    /// Waits until the daemon has these readers and no others, and all of them look for tags.
+    func readers(_ names: [String]) async throws -> [String: String] {
+      let devices = names.map(device)
+      try await desktop.status { status in
+        status.readers.map(\.device) == devices && status.readers.allSatisfy { $0.state == "scanning" }
+      }
+      let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "test-client"))
+      let paths = try await client.status().readers.map(\.path)
+      return Dictionary(uniqueKeysWithValues: zip(names, paths))
+    }
+
+    func place(_ tag: Tag, on reader: ChildProcess) async throws {
+      let file = try desktop.installation.directory.write(tag.message, to: "tags/\(tag.uid).ndef")
+      _ = try await answer(of: reader, "tap --type \(tag.type) --ndef \(file) --uid \(tag.uid)")
+    }
+
+    /// Waits until a reader has looked for tags several times over. Of one that counts as announced nothing is said, and nothing is read.
+    func looks(_ reader: ChildProcess) async throws { _ = try await answer(of: reader, "wait 200") }
+
+    func remove(from reader: ChildProcess) async throws {
+      let daemon = try await desktop.daemon
+      let seen = await daemon.log().count
+      _ = try await answer(of: reader, "remove")
+      try await daemon.line(containing: Desktop.tagAway, after: seen)
+    }
+
+    func answer(of reader: ChildProcess, _ command: String) async throws -> String {
+      let seen = await reader.log().count
+      try await reader.send(command)
+      let answer = try await reader.line(after: seen) { $0.hasPrefix("ok") || $0.hasPrefix("error") }
+      try #require(answer.hasPrefix("ok"), "\(answer)")
+      return answer
+    }
+  }
+
+  private func output(_ desktop: Desktop, _ command: String) async throws -> String {
+    let process = try await desktop.installation.start("tagroute", [command])
+    try await process.exit()
+    return await process.standardOutput()
+  }
+}

@@ -1,0 +1,244 @@
+import CShims
+import EventLoop
+import Glibc
+import ReaderSimulator
+import Rig
+import TestSupport
+import Testing
+
+@testable import Reader
+
+/// What a reader process that was taken over would try, tried in the real one: each ends otherwise before it is confined than after.
+@Suite(.timeLimit(.minutes(5))) struct ConfinedAttemptTests {
+  private static let whatNoReaderNeeds: [Attempt] = [
+    // other programs and processes
+    .killed("fork"), .killed("clone"), .unknown("clone3"), .killed("execute"), .killed("execute memory"),
+    .killed("execute descriptor"), .killed("trace"), .killed("read parent"), .killed("signal parent"),
+    .killed("signal parent's thread"), .unknown("thread"),
+    // the same by the kernel's hand
+    .killed("owner"), .killed("owning thread"), .killed("owner's signal"), .killed("asynchronous"),
+    .unknown("asynchronous request"),
+    // the network and other programs' sockets
+    .killed("internet socket"), .killed("local socket"), .killed("netlink socket"), .killed("route socket"),
+    .killed("connect"),
+    // the machine, another user, the kernel's wider parts
+    .killed("mount"), .killed("namespace"), .killed("user"), .unknown("dumpable"), .killed("ring"),
+    .killed("page faults"),
+    .killed("keys"), .killed("bpf"), .killed("performance events"),
+    // code and memory
+    .refused("executable memory"), .refused("made executable"), .refused("limits"),
+    Attempt(name: "addresses", outcome: .error("ENOMEM")), Attempt(name: "descriptors", outcome: .error("EMFILE")),
+    // new files
+    .unknown("create", "/dev/shm/tagroute-attempt"), .unknown("nameless file", "/tmp"),
+  ]
+
+  private static let filesOfOthers: [Attempt] = [
+    .withoutFile("read", "/etc/passwd"), .withoutFile("list", "/home"), .withoutFile("list", "/"),
+    .withoutFile("read", "/proc/1/cmdline"),
+    .withoutFile("read", "/proc/self/fd/0"), .withoutFile("read", "/dev/urandom"), .withoutFile("write", "/dev/null"),
+    .withoutFile("open device", "/dev/ptmx"),
+  ]
+
+  @Test(arguments: whatNoReaderNeeds)
+  func whatNoReaderNeedsIsNotDone(attempt: Attempt) async throws {
+    if attempt.name == "addresses", tagroute_is_sanitized() != 0 { return }
+    try await check(attempt, device: "pn532_uart:/dev/nothing")
+    if attempt.name == "create" { unlink(attempt.subject) }
+  }
+
+  @Test(.enabled(if: hasLandlock, noLandlock), arguments: filesOfOthers)
+  func noFileIsOpenedButTheDevice(attempt: Attempt) async throws {
+    try await check(attempt, device: "pn532_uart:/dev/nothing")
+  }
+
+  @Test(.enabled(if: hasLandlock, noLandlock)) func aFileInADirectoryOfTheUsersIsNotOpened() async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write("x", to: "file")
+    for attempt in [
+      Attempt.withoutFile("read", file), .withoutFile("write", file), .withoutFile("list", directory.path),
+    ] {
+      try await check(attempt, device: "pn532_uart:/dev/nothing")
+    }
+  }
+
+  @Test func aDirectoryOfTheUsersIsNotChanged() async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write("x", to: "file")
+    for attempt in [Attempt.unknown("remove", file), .unknown("link", directory.file("link"))] {
+      #expect(try await attempt(isConfined: true, device: "pn532_uart:/dev/nothing") == .error("ENOSYS"))
+      #expect(try await attempt(isConfined: false, device: "pn532_uart:/dev/nothing") == .done)
+    }
+  }
+
+  /// The port of another reader looks like its own.
+  @Test(.enabled(if: hasLandlock, noLandlock)) func noPortIsOpenedButItsOwn() async throws {
+    let own = try PseudoTerminal()
+    let other = try PseudoTerminal()
+    for driver in ["pn532_uart", "arygon", "acr122s"] {
+      try await check(.withoutFile("open device", other.path), device: "\(driver):\(own.path)")
+    }
+  }
+
+  @Test func itsOwnPortIsOpened() async throws {
+    let directory = try TemporaryDirectory()
+    let own = try PseudoTerminal()
+    // As /dev/serial/by-id has them.
+    let link = directory.file("by-id")
+    #expect(symlink(own.path, link) == 0)
+    for device in ["pn532_uart:\(own.path):115200", "pn532_uart:\(link)", "arygon:\(link)", "acr122s:\(own.path)"] {
+      for path in [own.path, link] {
+        #expect(
+          try await Attempt(name: "open device", subject: path, outcome: .done)(isConfined: true, device: device)
+            == .done)
+      }
+    }
+    let device = "pn532_uart:\(own.path)"
+    let mode = Attempt(name: "terminal's mode", subject: own.path, outcome: .done)
+    #expect(try await mode(isConfined: true, device: device) == .done)
+    try await check(.unknown("window size", own.path), device: device)
+    try await check(.unknown("type on terminal", own.path), device: device)
+  }
+
+  /// A driver that speaks USB opens no serial port, and asks none anything.
+  @Test(.enabled(if: hasLandlock, noLandlock)) func aReaderOnUSBHasNoPort() async throws {
+    let port = try PseudoTerminal()
+    for device in ["pn53x_usb:001:004", "acr122_usb", "pn532_i2c:/dev/i2c-1"] {
+      try await check(.withoutFile("open device", port.path), device: device)
+    }
+  }
+
+  /// The other chips of the bus are the machine's own: sensors, memories, what sets voltages.
+  @Test(arguments: ["pn532_i2c:/dev/i2c-1", nil]) func onItsBusThePN532IsSpokenToAndNoOtherChip(device: String?)
+    async throws
+  {
+    // Standard input is no bus.
+    let own = Attempt(name: "chip's address", subject: "0x24", outcome: .error("ENOTTY"))
+    #expect(try await own(isConfined: true, device: device) == own.outcome)
+    for address in ["0x50", "0x100000024"] { try await check(.unknown("chip's address", address), device: device) }
+    try await check(.unknown("chip's address", "0x24"), device: "pn532_spi:/dev/spidev0.0")
+  }
+
+  /// The real libusb 1 and the real libudev, in whose /sys there is a reader.
+  @Test(arguments: ["pn53x_usb:001:004", "pn53x_usb", nil]) func libusb1FindsReaders(device: String?) async throws {
+    let testbed = try await DeviceTestbed()
+    let attempt = Attempt(name: "devices", outcome: .done, hasLibusb1: true, testbed: testbed)
+    // What is there is what is found.
+    #expect(try await attempt(isConfined: true, device: device) == .error("ENODEV"))
+    let path = try await testbed.plugUSB("1-1", "04cc:2533", number: 4)
+    // No text, as which umockdev's other attributes are given.
+    let file = FileDescriptor(
+      owning: open(
+        "\(testbed.environment["UMOCKDEV_DIR"] ?? "")\(path)/descriptors", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644))
+    #expect(write(file.rawValue, Self.descriptors, Self.descriptors.count) == Self.descriptors.count)
+    #expect(try await attempt(isConfined: false, device: device) == .done)
+    #expect(try await attempt(isConfined: true, device: device) == .done)
+  }
+
+  /// Of a PN533: a device and a configuration without an interface (Universal Serial Bus Specification 2.0, sections 9.6.1 and 9.6.3).
+  private static let descriptors: [UInt8] =
+    [18, 1, 0, 2, 0, 0, 0, 8, 0xCC, 0x04, 0x33, 0x25, 0, 1, 0, 0, 0, 1] + [9, 2, 9, 0, 0, 1, 0, 0x80, 50]
+
+  /// It looks for devices in /sys, where much else stands.
+  @Test(
+    .enabled(if: hasLandlock, noLandlock),
+    arguments: [
+      Attempt.withoutFile("list", "/sys/kernel"), .withoutFile("list", "/sys/module"),
+      .withoutFile("read", "/sys/bus/platform/drivers_autoprobe"), .withoutFile("list", "/run"),
+    ])
+  func libusb1SeesDevicesAndNothingElseOfTheKernels(attempt: Attempt) async throws {
+    var attempt = attempt
+    attempt.hasLibusb1 = true
+    for device in ["pn53x_usb:001:004", nil] { try await check(attempt, device: device) }
+  }
+
+  /// Of the kernel's word of devices only; and of nobody else's, though a thread may be started.
+  @Test func libusb1HearsOfDevicesAndOfNothingElseOfTheKernels() async throws {
+    for device in ["pn53x_usb:001:004", nil] {
+      let heard = Attempt(name: "netlink socket", outcome: .done, hasLibusb1: true)
+      #expect(try await heard(isConfined: true, device: device) == .done)
+      for name in ["route socket", "local socket", "internet socket"] {
+        try await check(Attempt(name: name, outcome: .error("ENOSYS"), hasLibusb1: true), device: device)
+      }
+    }
+    // The same program without it.
+    try await check(.killed("netlink socket"), device: "pn53x_usb:001:004")
+    try await check(.killed("netlink socket"), device: nil)
+  }
+
+  @Test func whoeverLooksForReadersIsHeldToDevices() async throws {
+    let port = try PseudoTerminal()
+    #expect(
+      try await Attempt(name: "open device", subject: port.path, outcome: .done)(isConfined: true, device: nil) == .done
+    )
+    for attempt in [Attempt.killed("execute"), .killed("fork")] { try await check(attempt, device: nil) }
+  }
+
+  @Test(.enabled(if: hasLandlock, noLandlock)) func whoeverLooksForReadersOpensNoFileOfOthers() async throws {
+    try await check(.withoutFile("read", "/etc/passwd"), device: nil)
+  }
+
+  /// A reader that crashes ends as the daemon is told, whatever is refused on the way.
+  @Test(
+    .enabled(if: tagroute_is_sanitized() == 0, "a sanitizer has handlers of its own"),
+    arguments: [("crash", SIGSEGV), ("abort", SIGABRT)])
+  func aCrashIsACrash(attempt: String, signal: Int32) async throws {
+    let outcome = Attempt.Outcome.killed(signal)
+    #expect(
+      try await Attempt(name: attempt, outcome: outcome)(isConfined: true, device: "pn532_uart:/dev/x") == outcome)
+  }
+
+  /// In a process of the test's own, for machines without a compiler. Only what ends it can be tried there: threads of libdispatch ask for
+  /// priorities and sockets of their own, which a reader's process has none of.
+  @Test func theSameHoldsInAnyProcess() async throws {
+    await #expect(processExitsWith: .signal(SIGSYS)) {
+      _ = Confinement.begin()
+      _ = Confinement(device: "pn532_uart:/dev/nothing")
+      _ = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    }
+  }
+
+  /// What says nothing has tried nothing, and is not taken for what was done.
+  @Test(arguments: ["nothing said", "an attempt that there is not"]) func whatWasNotTriedWasNotDone(name: String) async
+  {
+    for isConfined in [false, true] {
+      await #expect(throws: RigError.self) {
+        try await Attempt(name: name, outcome: .done)(isConfined: isConfined, device: "pn532_uart:/dev/nothing")
+      }
+    }
+  }
+
+  // MARK: How
+
+  private func check(
+    _ attempt: Attempt, device: String?, at location: SourceLocation = #_sourceLocation
+  ) async throws {
+    let before = try await attempt(isConfined: false, device: device)
+    let after = try await attempt(isConfined: true, device: device)
+    #expect(after == attempt.outcome, "\(attempt.name) \(attempt.subject)", sourceLocation: location)
+    #expect(before != after, "without being confined it ends so too", sourceLocation: location)
+  }
+}
+
+let hasLandlock = tagroute_landlock_version() > 0
+let noLandlock: Comment = "this kernel has no Landlock, which refuses files"
+
+/// Skipping is for a person who sees it. Where nobody looks, what is not tested is a fault.
+@Suite(.enabled(if: getenv("CI") != nil, "only where CI is set")) struct ConfinementIsTestedTests {
+  @Test func theKernelLetsConfinementBeTested() {
+    #expect(hasLandlock, "start a kernel with CONFIG_SECURITY_LANDLOCK and \"landlock\" in its parameter lsm=")
+  }
+}
+
+/// A terminal that nobody sits at.
+private final class PseudoTerminal {
+  let path: String
+  private let controlling: FileDescriptor
+
+  init() throws {
+    var name = [CChar](repeating: 0, count: 64)
+    let descriptor = tagroute_open_pseudo_terminal(&name, name.count)
+    guard descriptor >= 0 else { throw SystemError("make a pseudo-terminal") }
+    controlling = FileDescriptor(owning: descriptor)
+    path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,87 @@
+import Glibc
+import Journal
+import Names
+import ReaderLink
+import ReaderSimulator
+import Rig
+import Testing
+
+@testable import Reader
+
+/// What a reader process does where it cannot be confined as it should be: the real one, below a filter that has the kernel be without something.
+@Suite(.timeLimit(.minutes(5))) struct ConfinementGapTests {
+  /// A kernel that could hold the process to its calls, and does not: whatever the reason, a tag is not to find it so.
+  @Test(arguments: ["permission to filter", "no new privileges"])
+  func noDeviceIsTouchedWithoutAFilterThatTheKernelHas(lack: String) async throws {
+    let rig = try await ReaderRig(environment: try await environment(lacking: lack))
+    await rig.process.setScanning(true)
+    let state = try await rig.next("a state") { if case .state(let state) = $0 { state } else { nil } }
+    guard case .failed(let reason) = state else {
+      Issue.record("\(state)")
+      return await rig.stop()
+    }
+    #expect(reason.contains("cannot filter its system calls"))
+    #expect(await rig.simulator.counters.commands == 0)
+    await rig.stop()
+  }
+
+  @Test func noReaderIsLookedForWithoutAFilterThatTheKernelHas() async throws {
+    let ended = try await ChildProcess.run(
+      try BuiltProducts.program("tagroute-reader"), ["--list"],
+      environment: try await Attempt.environment(lacking: "permission to filter"))
+    #expect(ended.status == .exited(Names.ExitCode.failure))
+    // What takes libnfc's place says something each time.
+    #expect(ended.output.isEmpty)
+    #expect(ended.log.contains { $0.contains("cannot filter its system calls") })
+  }
+
+  /// What is not in force is not said to be, and the reader works all the same.
+  @Test(arguments: [
+    ("filters", "system calls", "the kernel has no filter of system calls"),
+    ("Landlock", "Landlock", "the kernel has no Landlock"),
+    ("new limits", "limits", "limit 4: Operation not permitted"),
+    ("closed memory", "closed memory", "memory may be read"),
+  ])
+  func whatIsNotInForceIsNotSaidToBe(lack: String, part: String, gap: String) async throws {
+    let whole = try await summary(of: try await ReaderRig(environment: try await environment(lacking: "nothing")))
+    if part != "Landlock" || hasLandlock { #expect(whole.contains(part)) }
+    let rig = try await ReaderRig(environment: try await environment(lacking: lack))
+    var lines: [String] = []
+    try await rig.next("a reader that is ready") { event in
+      if case .log(_, let line) = event { lines.append(line) }
+      return if case .state(.ready) = event { true } else { nil }
+    }
+    let notice = try #require(lines.first { $0.hasPrefix("not wholly confined: ") })
+    #expect(notice.contains(gap))
+    let summary = try #require(lines.first { $0.hasPrefix("confined: ") })
+    // The rest is.
+    let others = whole.split(separator: ": ").last?.split(separator: ", ").filter { !$0.contains(part) } ?? []
+    #expect(summary == "confined: " + others.joined(separator: ", "))
+    await rig.stop()
+  }
+
+  /// libseccomp may be older than a rule. All but it is in force.
+  @Test func oneRuleThatLibseccompDoesNotTakeDoesNotDropTheOthers() async throws {
+    await #expect(processExitsWith: .signal(SIGSYS)) {
+      _ = Confinement.begin()
+      let policy = SystemCallPolicy(ConfinementPlan(device: "pn532_uart:/dev/x", .own), process: getpid())
+      // A call has six arguments.
+      let rules = [SystemCallPolicy.Rule(.allow, "ioctl", .equal(argument: 6, 0))] + policy.rules
+      guard case .inForce(let missing) = SystemCallFilter.apply(SystemCallPolicy(rules: rules)) else { _exit(1) }
+      guard missing.count == 1, missing[0].hasPrefix("ioctl: ") else { _exit(2) }
+      _ = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    }
+  }
+
+  private func environment(lacking lack: String) async throws -> [String] {
+    try await Attempt.environment(lacking: lack).map { "\($0.key)=\($0.value)" }
+  }
+
+  private func summary(of rig: ReaderRig) async throws -> String {
+    let line = try await rig.next("what is in force") { event in
+      if case .log(.debug, let line) = event, line.hasPrefix("confined: ") { line } else { nil }
+    }
+    await rig.stop()
+    return line
+  }
+}
