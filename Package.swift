@@ -177,7 +177,7 @@ let package = Package(
     tests("EventLoop", ["CShims", "Rig"]),
     .testTarget(name: "ExamplesTests", dependencies: ["Bus", "TestSupport", "suica"], swiftSettings: settings),
     tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "SeededRandom", "TestSupport", "UniversalLinks"]),
-    tests("Inbox", ["TestSupport"]),
+    tests("Inbox", ["EventLoop", "TestSupport"]),
     tests("KeyFile", []),
     tests("Localization", []),
     tests("NDEF", ["SeededRandom"], exclude: ["Differential/generate.py", "Differential/ndeflib.jsonl"]),

@@ -10,13 +10,22 @@ public enum DedicatedThread {
   public static func run<Value: Sendable>(
     _ body: @escaping @Sendable () -> Value
   ) async throws(SystemError) -> Value {
-    let result: Result<Value, SystemError> = await withCheckedContinuation { continuation in
+    // Through a lock, since Thread Sanitizer does not see that a continuation which is resumed before anybody waits for it
+    // orders what comes before and after it.
+    let result = Locked<Result<Value, SystemError>?>(nil)
+    await withCheckedContinuation { continuation in
       do throws(SystemError) {
-        try start { continuation.resume(returning: .success(body())) }
+        try start {
+          let value = body()
+          result.withLock { $0 = .success(value) }
+          continuation.resume()
+        }
       } catch {
-        continuation.resume(returning: .failure(error))
+        result.withLock { $0 = .failure(error) }
+        continuation.resume()
       }
     }
+    guard let result = result.withLock(\.self) else { preconditionFailure("resumed without a result") }
     return try result.get()
   }
 

@@ -2,15 +2,17 @@ import Glibc
 
 /// A value behind a pthread mutex.
 ///
-/// Not `Synchronization.Mutex`, whose futex Thread Sanitizer does not see: every hand-over between threads in this project
-/// goes through one of these, and all of them would be reported.
+/// Not `Synchronization.Mutex`: a thread that has to wait for one waits in the standard library, which is not instrumented, so
+/// Thread Sanitizer sees no order between the two and reports a race. Every hand-over between threads in this project, and in
+/// its tests, goes through one of these.
 ///
 /// `@unchecked` because the value and the mutex are only ever touched between locking and unlocking the mutex.
-final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var value: Value
 
-  init(_ value: sending Value) {
+  /// - Parameter value: what it holds at first.
+  package init(_ value: sending Value) {
     self.value = value
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -23,7 +25,7 @@ final class Locked<Value>: @unchecked Sendable {
   }
 
   /// Runs `body` with the value to itself. `body` must not lock again.
-  func withLock<Result>(_ body: (inout Value) -> sending Result) -> sending Result {
+  package func withLock<Result>(_ body: (inout Value) -> sending Result) -> sending Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return body(&value)

@@ -1,7 +1,6 @@
 import CShims
 import EventLoop
 import Glibc
-import Synchronization
 
 /// The two ends of a pipe, close-on-exec.
 struct Pipe {
@@ -47,7 +46,7 @@ actor ProcessOutput {
   private var watches: [Watched: DescriptorWatch] = [:]
   private var status: ChildProcess.ExitStatus?
   /// Whether its number may be another process's by now.
-  private let isReaped = Mutex(false)
+  private let isReaped = Locked(false)
   private var waiters: [Waiter] = []
   private var exitWaiters: [Int: CheckedContinuation<ChildProcess.ExitStatus, any Error>] = [:]
   private var closeWaiters: [Int: CheckedContinuation<Void, Never>] = [:]

@@ -1,4 +1,4 @@
-import Synchronization
+import EventLoop
 
 /// A clock that a test moves by hand.
 public final class ManualClock: Clock {
@@ -19,7 +19,7 @@ public final class ManualClock: Clock {
     var sleepers: [Int: (deadline: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   /// How long each sleep is to be, as it begins; for one consumer.
   public let pauses: AsyncStream<Duration>
   private let continuation: AsyncStream<Duration>.Continuation

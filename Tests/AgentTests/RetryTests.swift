@@ -1,5 +1,5 @@
 import Bus
-import Synchronization
+import EventLoop
 import Testing
 
 @testable import Agent
@@ -7,8 +7,8 @@ import Testing
 struct RetryTests {
   @Test func `it is done again after growing pauses until it ends without an error`() async {
     let clock = RecordingClock()
-    let attempts = Mutex(0)
-    let told = Mutex<[String]>([])
+    let attempts = Locked(0)
+    let told = Locked<[String]>([])
     await Retry(clock: clock).run { () async throws(BusError) in
       let attempt = attempts.withLock { count in
         count += 1
@@ -34,7 +34,7 @@ final class RecordingClock: Clock {
     static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
   }
 
-  private let slept = Mutex<[Duration]>([])
+  private let slept = Locked<[Duration]>([])
   var pauses: [Duration] { slept.withLock(\.self) }
   var now: Instant { Instant(offset: pauses.reduce(.zero, +)) }
   var minimumResolution: Duration { .zero }

@@ -131,15 +131,6 @@ private final class SilentListener: Sendable {
 
   /// The next connection, once its client has said something.
   func accept() async throws -> FileDescriptor {
-    try await withCheckedThrowingContinuation { continuation in
-      do {
-        try DedicatedThread.start { [listener] in
-          let peer = Glibc.accept(listener.rawValue, nil, nil)
-          continuation.resume(returning: FileDescriptor(owning: peer))
-        }
-      } catch {
-        continuation.resume(throwing: error)
-      }
-    }
+    try await DedicatedThread.run { [listener] in FileDescriptor(owning: Glibc.accept(listener.rawValue, nil, nil)) }
   }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+import EventLoop
 import Testing
 
 @testable import Inbox
@@ -167,7 +167,7 @@ struct InboxTests {
 
   @Test func `where nothing is kept a failed tap goes with its notification, and its time ends for good`() async throws
   {
-    let time = Mutex(sampleTime)
+    let time = Locked(sampleTime)
     let inbox = Inbox(
       .memoryWhileOpen(), retention: Retention(days: 1), now: { time.withLock(\.self) }, report: { _ in })
     for id in ["failed", "open"] { _ = try await inbox.receive(sampleTap(id)) }

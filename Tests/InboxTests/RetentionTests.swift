@@ -1,4 +1,4 @@
-import Synchronization
+import EventLoop
 import Testing
 import TestSupport
 
@@ -68,7 +68,7 @@ struct RetentionTests {
 
   @Test func `what it removed is no longer in the file`() async throws {
     let temporary = try TemporaryDirectory()
-    let time = Mutex(sampleTime)
+    let time = Locked(sampleTime)
     let inbox = Inbox(
       .file(directory: temporary.path, name: "inbox.sqlite"), now: { time.withLock(\.self) }, report: { _ in })
     func isThere(_ text: String) throws -> Bool {

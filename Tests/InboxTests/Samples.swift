@@ -1,4 +1,4 @@
-import Synchronization
+import EventLoop
 
 @testable import Inbox
 
@@ -16,7 +16,7 @@ func sampleTap(
 
 /// What an inbox said for the log.
 final class Reports: Sendable {
-  private let lines = Mutex<[String]>([])
+  private let lines = Locked<[String]>([])
 
   var all: [String] { lines.withLock { $0 } }
 

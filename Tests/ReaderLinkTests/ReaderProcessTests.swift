@@ -1,7 +1,6 @@
 import EventLoop
 import Glibc
 import Rig
-import Synchronization
 import Testing
 
 @testable import ReaderLink
@@ -30,7 +29,7 @@ import Testing
 
   /// The process's id, as soon as there is one; it may be gone a moment later.
   func child(of process: ReaderProcess) async throws -> Int32 {
-    let child = Mutex<Int32?>(nil)
+    let child = Locked<Int32?>(nil)
     await process.wait { process in
       child.withLock { child in
         child = process.processID

@@ -1,6 +1,5 @@
 import EventLoop
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
@@ -19,22 +18,16 @@ private struct Host {
   func send(_ bytes: [UInt8]) { _ = write(descriptor.rawValue, bytes, bytes.count) }
 
   /// - Returns: as many bytes as were asked for, fewer where the line is cut.
-  func receive(_ count: Int) async -> [UInt8] {
-    await withCheckedContinuation { continuation in
-      let descriptor = descriptor
-      let thread: () throws -> Void = {
-        try DedicatedThread.start {
-          var received: [UInt8] = []
-          var buffer = [UInt8](repeating: 0, count: 512)
-          while received.count < count {
-            let length = read(descriptor.rawValue, &buffer, min(buffer.count, count - received.count))
-            guard length > 0 else { break }
-            received += buffer[..<length]
-          }
-          continuation.resume(returning: received)
-        }
+  func receive(_ count: Int) async throws -> [UInt8] {
+    try await DedicatedThread.run { [descriptor] in
+      var received: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 512)
+      while received.count < count {
+        let length = read(descriptor.rawValue, &buffer, min(buffer.count, count - received.count))
+        guard length > 0 else { break }
+        received += buffer[..<length]
       }
-      do { try thread() } catch { continuation.resume(returning: []) }
+      return received
     }
   }
 }
@@ -45,7 +38,7 @@ private final class ManualClock: SimulatorClock {
     var now = Duration.zero
     var due: [(at: Duration, loop: EventLoop, body: @Sendable () -> Void)] = []
   }
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   var now: Duration { state.withLock { $0.now } }
 
@@ -75,7 +68,7 @@ private final class ManualClock: SimulatorClock {
     let reader = try await SimulatedReader.start()
     let host = try Host(await reader.path)
     host.send([0x55, 0x55, 0x00, 0x00, 0x00] + firmware)
-    #expect(await host.receive(firmwareAnswer.count) == firmwareAnswer)
+    #expect(try await host.receive(firmwareAnswer.count) == firmwareAnswer)
     let counters = await reader.counters
     #expect(counters.commands == 1 && counters.bytesSent == firmwareAnswer.count)
     #expect(await reader.connectionString == "pn532_uart:\(await reader.path)")
@@ -87,7 +80,7 @@ private final class ManualClock: SimulatorClock {
     for _ in 0..<3 {
       let host = try Host(await reader.path)
       host.send(firmware)
-      #expect(await host.receive(firmwareAnswer.count) == firmwareAnswer)
+      #expect(try await host.receive(firmwareAnswer.count) == firmwareAnswer)
     }
     await reader.stop()
   }
@@ -102,7 +95,7 @@ private final class ManualClock: SimulatorClock {
     await reader.wait(until: { $0.counters.bytesReceived == 6 + 9 })
     #expect(await reader.counters.commands == 0)
     clock.advance(by: .milliseconds(100))
-    #expect(await host.receive(firmwareAnswer.count) == firmwareAnswer)
+    #expect(try await host.receive(firmwareAnswer.count) == firmwareAnswer)
     await reader.stop()
   }
 
@@ -113,9 +106,9 @@ private final class ManualClock: SimulatorClock {
     host.send(firmware)
     await reader.wait(until: { $0.counters.commands == 1 })
     clock.advance(by: .milliseconds(2))
-    #expect(await host.receive(6) == HostFrame.acknowledge.bytes)
+    #expect(try await host.receive(6) == HostFrame.acknowledge.bytes)
     clock.advance(by: .milliseconds(2))
-    #expect(await host.receive(firmwareAnswer.count - 6) == Array(firmwareAnswer.dropFirst(6)))
+    #expect(try await host.receive(firmwareAnswer.count - 6) == Array(firmwareAnswer.dropFirst(6)))
     await reader.stop()
   }
 
@@ -126,7 +119,7 @@ private final class ManualClock: SimulatorClock {
     host.send(firmware)
     await reader.wait(until: { $0.counters.commands == 1 })
     clock.advance(by: .milliseconds(20), isDisorderly: true)
-    #expect(await host.receive(firmwareAnswer.count) == firmwareAnswer)
+    #expect(try await host.receive(firmwareAnswer.count) == firmwareAnswer)
     await reader.stop()
   }
 
@@ -137,14 +130,14 @@ private final class ManualClock: SimulatorClock {
     #expect(await reader.path == directory.file("reader"))
     let host = try Host(directory.file("reader"))
     await reader.unplug()
-    #expect(await host.receive(1) == [])
+    #expect(try await host.receive(1) == [])
     #expect(access(directory.file("reader"), F_OK) != 0)
     #expect(await !reader.isPluggedIn)
     try await reader.plug()
     #expect(await reader.tags == [id])
     let next = try Host(directory.file("reader"))
     next.send(firmware)
-    #expect(await next.receive(firmwareAnswer.count) == firmwareAnswer)
+    #expect(try await next.receive(firmwareAnswer.count) == firmwareAnswer)
     await reader.stop()
   }
 

@@ -121,19 +121,12 @@ import Testing
 
   /// Whether another user of libnfc can open the device, and have it do something.
   private func opens(_ connectionString: String) async throws -> Bool {
-    try await withCheckedThrowingContinuation { continuation in
-      do throws(SystemError) {
-        try DedicatedThread.start {
-          continuation.resume(
-            with: Result {
-              let device = try Device.open(connectionString, NFCContext.shared.pointer)
-              _ = try device.select(.typeA)
-              return true
-            })
-        }
-      } catch {
-        continuation.resume(throwing: error)
+    try await DedicatedThread.run {
+      Result {
+        let device = try Device.open(connectionString, NFCContext.shared.pointer)
+        _ = try device.select(.typeA)
+        return true
       }
-    }
+    }.get()
   }
 }

@@ -115,21 +115,14 @@ func withOpenReader<Result: Sendable>(
 ) async throws -> Result {
   let simulator = try await SimulatedReader.start(timing: timing)
   let connectionString = await simulator.connectionString
-  let result = try await withCheckedThrowingContinuation { continuation in
-    do throws(SystemError) {
-      try DedicatedThread.start {
-        continuation.resume(
-          with: Swift.Result {
-            let device = try Device.open(connectionString, NFCContext.shared.pointer)
-            return try body(OpenReader(device: device, simulator: simulator))
-          })
-      }
-    } catch {
-      continuation.resume(throwing: error)
+  let result = try await DedicatedThread.run {
+    Swift.Result {
+      let device = try Device.open(connectionString, NFCContext.shared.pointer)
+      return try body(OpenReader(device: device, simulator: simulator))
     }
   }
   await simulator.stop()
-  return result
+  return try result.get()
 }
 
 /// Blocks the calling thread, which must be nobody else's, until `body` is done.
