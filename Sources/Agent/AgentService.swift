@@ -18,7 +18,7 @@ actor AgentService {
   let choices: ChoiceStore
   let launcher: Launcher
   /// Whether there was a clipboard at the last look; `PATH` may lead to a file system that does not answer.
-  private var canCopy = false
+  private(set) var canCopy = false
   let notifications: NotificationClient
   let associations: AssociationStore?
   /// The last reading of what domains have said.
@@ -31,7 +31,7 @@ actor AgentService {
   let declareLocked: @Sendable (Bool) async throws -> Void
   /// Reads the settings again, and says what is wrong with them.
   let readSettings: @Sendable () async -> KeyFileError?
-  private let clock: any Clock<Duration>
+  let clock: any Clock<Duration>
   /// How long what is to be read from files may keep the first notifications waiting.
   private static let patience = Duration.seconds(5)
   let log: Log
@@ -166,14 +166,6 @@ actor AgentService {
     await session.propertiesChanged(names, of: Names.Agent.interface, at: path)
   }
 
-  private func serveNotifications() async {
-    await Retry(clock: clock).run { [notifications] () async throws(BusError) in
-      try await notifications.run()
-    } failed: { [log] error in
-      log(.warning, "cannot listen to notification servers: \(error); trying again")
-    }
-  }
-
   /// What is wrong with desktop entries goes to the log once, and not all of it where it is much.
   private func followHandlers() async {
     let most = 20
@@ -186,54 +178,6 @@ actor AgentService {
       known = Set(problems)
       await readAssociations()
     }
-  }
-
-  private func followNotifications() async {
-    for await event in notifications.events {
-      if await handleSheet(event) { continue }
-      switch event {
-      case .shown(let key, let place): await perform(policy.handle(.shown(key.rawValue, at: place)))
-      case .gone(let place): await leave([place])
-      case .closed(let key, let reason): await perform(policy.handle(.closed(key.rawValue, reason)))
-      case .activated(let key, let action, let token): await clicked(key.rawValue, action, token: token)
-      case .refused(let key, let reason):
-        log(.warning, "the notification server refused tap \(key.rawValue); trying again")
-        log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "a server's words"))
-      case .serverChanged(let server?):
-        let name = DisplayText("\(server.name) \(server.version)", limit: 80)
-        log(.info, "notifications go to \(server.name.isEmpty ? "a server that does not say what it is" : name.string)")
-      case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
-      }
-    }
-  }
-
-  private func clicked(_ id: String, _ action: String, token: String?) async {
-    do {
-      switch policy.answer(to: action, of: id, canCopy: canCopy) {
-      case .open(let offer, let choice):
-        guard let offer = try await confirmed(offer, isAnswer: choice != nil) else { return try await askAgain(id) }
-        await perform(policy.handle(.open(offer, token: token, choice: choice)))
-      case .showAgain: try await askAgain(id)
-      case .dismiss: await perform(policy.handle(.dismiss(id)))
-      }
-    } catch {
-      log(.warning, "a click on tap \(id) came to nothing: \(error)")
-      // The click has taken its notification away.
-      if let offer = policy.offer(id) { await perform(policy.handle(.again(offer))) }
-    }
-  }
-
-  /// Where the same tag was tapped again meanwhile, that tap is asked about already.
-  private func askAgain(_ id: String) async throws(InboxError) {
-    if !policy.isReplaced(id) { try await showAgain(id) }
-  }
-
-  /// As it is decided now; not where the tap has been opened meanwhile.
-  func showAgain(_ id: String) async throws(InboxError) {
-    let stored = try await inbox.tap(id)
-    let offer = await offer(stored)
-    guard stored.state.successors.contains(.opening), offer.isShown else { return }
-    await perform(policy.handle(.again(offer)))
   }
 
   // MARK: A tap
