@@ -134,7 +134,14 @@ import Testing
     let program = directory.file("programs/tagroute-reader")
     #expect(try await desktop.wrong(program: copy)["reader"]?.text == "there is no \(program), which opens readers")
     for (script, text, command) in [
-      ("echo 'libnfc.so.6: cannot open' >&2; exit 127", "is not started (libnfc.so.6: cannot open)", "install libnfc"),
+      (
+        "echo 'x: error while loading shared libraries: libnfc.so.6: cannot open' >&2; exit 127",
+        "is not started (x: error while loading shared libraries: libnfc.so.6: cannot open)", "libnfc"
+      ),
+      (
+        "echo 'x: symbol lookup error: libnfc.so.6: undefined symbol: y' >&2; exit 127",
+        "is not started (x: symbol lookup error: libnfc.so.6: undefined symbol: y)", "Packaging/install"
+      ),
       ("kill -9 $$", "does not work (signal 9 ends it)", "Packaging/install"),
       ("exit 1", "does not work (it ends with 1)", "Packaging/install"),
       ("echo hello", "does not work (it does not say its version)", "Packaging/install"),

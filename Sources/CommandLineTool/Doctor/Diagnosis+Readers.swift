@@ -21,10 +21,10 @@ extension Diagnosis {
     switch seen.readerProgram {
     case .notAsked, .loads: nil
     case .isMissing(let path): .wrong(.reader, "there is no \(path), which opens readers", setup.installing)
-    case .isWithoutLibrary(let reason):
+    case .isNotLinked(let reason):
       .wrong(
         .reader, "\(Names.Files.readerProgram), which opens readers, is not started (\(reason))",
-        setup.installing(.libnfc))
+        ReaderProgramProbe.missingLibrary(in: reason).flatMap(setup.installing(library:)) ?? setup.installing)
     case .fails(let reason):
       .wrong(.reader, "\(Names.Files.readerProgram), which opens readers, does not work (\(reason))", setup.installing)
     }

@@ -123,8 +123,8 @@ struct Examination: Sendable {
     /// It starts, with this version of libnfc.
     case loads(libnfc: String)
     case isMissing(path: String)
-    /// The dynamic linker finds no library for it; in the linker's words.
-    case isWithoutLibrary(String)
+    /// The dynamic linker does not put it together; in the linker's words.
+    case isNotLinked(String)
     case fails(String)
   }
 

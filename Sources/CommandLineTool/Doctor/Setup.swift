@@ -24,7 +24,6 @@ struct Setup: Hashable, Sendable {
   enum Package: Hashable, Sendable {
     case polkit
     case notificationServer
-    case libnfc
   }
 
   var programs = Programs.package
@@ -119,8 +118,6 @@ struct Setup: Hashable, Sendable {
       switch (package, packageTool) {
       case (.polkit, .apt?): "polkitd"
       case (.polkit, _): "polkit"
-      case (.libnfc, .apt?), (.libnfc, .zypper?): "libnfc6"
-      case (.libnfc, _): "libnfc"
       case (.notificationServer, _): "dunst"
       }
     return switch packageTool {
