@@ -52,4 +52,18 @@ import Testing
       findings.first?.text
         == "tagroute-reader, which opens readers, is not started (\(Self.loading("libnfc.so.6")))")
   }
+
+  @Test func `who ends airplane mode is told what has the command, and what does it without`() {
+    func remedy(_ release: String) -> Remedy {
+      Setup(folder: nil, hasDaemon: true, release: "ID=\(release)\n").endingAirplaneMode
+    }
+    for (release, package) in [
+      ("debian", "rfkill"), ("fedora", "util-linux"), ("arch", "util-linux"), ("nobodys", "rfkill or util-linux"),
+    ] {
+      #expect(remedy(release).command == "sudo rfkill unblock all")
+      #expect(
+        remedy(release).advice
+          == "which is in the package \(package); or end it in the desktop's settings, or by the machine's own switch")
+    }
+  }
 }

@@ -111,7 +111,10 @@ import Testing
         ["lock-unknown"], "wrong", "nobody tells whether the session is locked, and LockDetection=strict wants to know",
         "tagroute session unlock"
       ),
-      (["airplane-mode"], "wrong", "every radio is switched off", "rfkill unblock all"),
+      (
+        ["airplane-mode"], "wrong", "airplane mode: every radio is switched off, or the desktop says so",
+        "sudo rfkill unblock all"
+      ),
       (["session-locked"], "note", "not now: the session is locked", "tagroute session unlock"),
       (["sleeping", "no-reader"], "note", "not now: the machine goes to sleep, no reader", nil),
       (["of-tomorrow"], "note", "not now: of-tomorrow", nil),

@@ -123,7 +123,8 @@ extension Diagnosis {
       ]
     case "airplane-mode":
       return [
-        .wrong(.scanning, "every radio is switched off", .run("rfkill unblock all", "or the machine's own switch"))
+        .wrong(
+          .scanning, "airplane mode: every radio is switched off, or the desktop says so", setup.endingAirplaneMode)
       ]
     case "session-locked":
       return [
@@ -141,3 +142,4 @@ extension Diagnosis {
     }
   }
 }
+      // It is the kernel's word or, reported by the agent, the desktop's: the daemon does not say which.

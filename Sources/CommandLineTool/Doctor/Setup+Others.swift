@@ -1,6 +1,6 @@
 import Names
 
-/// What mends that which is not of Tagroute's own programs: libraries.
+/// What mends that which is not of Tagroute's own programs: libraries, radios.
 extension Setup {
   /// The packages of what `tagroute-reader` is linked with and is not Tagroute's own, by the beginning of a library's name.
   private static let libraries: [(beginning: String, packages: [PackageTool: String])] = [
@@ -29,5 +29,13 @@ extension Setup {
     case .zypper: .run("sudo zypper install --force \(name)")
     case .pacman: .run("sudo pacman --sync \(name)")
     }
+  }
+
+  /// Switches the radios on.
+  var endingAirplaneMode: Remedy {
+    let package = packageTool == .apt ? "rfkill" : packageTool == nil ? "rfkill or util-linux" : "util-linux"
+    return .run(
+      "sudo rfkill unblock all",
+      "which is in the package \(package); or end it in the desktop's settings, or by the machine's own switch")
   }
 }
