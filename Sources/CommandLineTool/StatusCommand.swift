@@ -109,10 +109,9 @@ struct StatusReport: Encodable {
       lines += Self.refusal(agent.configurationError)
     }
     for (program, version) in [(RunningProgram.daemon, version), (.agent, agent?.version ?? "")] {
-      // What was installed last is what a person types, so it is the running one that is to be started again.
-      if let difference = program.difference(version: version) {
-        lines.append("\(difference): \(setup.restarting(program).text)")
-      }
+      guard let difference = program.difference(version: version) else { continue }
+      let remedy = setup.updating(difference, restarting: setup.restarting(program))
+      lines.append("\(difference)" + (remedy.map { ": \($0.text)" } ?? ""))
     }
     return lines
   }

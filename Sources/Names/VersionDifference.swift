@@ -23,10 +23,13 @@ public struct VersionDifference: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameter own: this program.
   /// - Returns: nil where the peer's version is no ``major.minor.patch``, and so neither before nor after.
-  public func older(beside own: RunningProgram) -> RunningProgram? {
-    guard let other = Self.numbers(version), let this = Self.numbers(Names.version) else { return nil }
-    if other.lexicographicallyPrecedes(this) { return peer }
-    return this.lexicographicallyPrecedes(other) ? own : nil
+  public func older(beside own: RunningProgram) -> RunningProgram? { isPeerOlder.map { $0 ? peer : own } }
+
+  /// Whether the peer's version comes before this program's, number by number; nil where the peer's is no ``major.minor.patch``, or the
+  /// same one in other digits.
+  public var isPeerOlder: Bool? {
+    guard let other = Self.numbers(version), let this = Self.numbers(Names.version), other != this else { return nil }
+    return other.lexicographicallyPrecedes(this)
   }
 
   /// For the log of one of our programs that has met a peer of another version.

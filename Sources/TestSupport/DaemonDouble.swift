@@ -55,9 +55,11 @@ public actor DaemonDouble {
 
   /// Takes the agent's name, with one handler that works and one that is broken.
   ///
-  /// - Parameter isRegistered: whether it says that the daemon has let it in.
+  /// - Parameters:
+  ///   - isRegistered: whether it says that the daemon has let it in.
+  ///   - version: of which it says that it is.
   /// - Throws: `BusError`.
-  public func startAgent(isRegistered: Bool = false) async throws {
+  public func startAgent(isRegistered: Bool = false, version: String = "1.2.3") async throws {
     let agent = ExportedInterface(
       Names.Agent.interface,
       methods: [
@@ -100,7 +102,7 @@ public actor DaemonDouble {
         },
       ],
       properties: [
-        ExportedProperty("Version", "s", emits: .const) { .string("1.2.3") },
+        ExportedProperty("Version", "s", emits: .const) { .string(version) },
         ExportedProperty("Registered", "b", emits: .changed) { .boolean(isRegistered) },
       ])
     try await connection.export([agent], at: "/org/tagroute/Agent1")

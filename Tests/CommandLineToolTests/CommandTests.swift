@@ -94,7 +94,8 @@ import Testing
         1: pn532\\u{202e} on seat0: failed (pn532_uart:/dev/x)
           it is taken by pcscd
         no agent in this session: \(try BuiltProducts.program("tagroute-agent")) &
-        tagrouted is version 9.8.7, this is 0.1.0: end tagrouted and start it again, in the way it was started
+        tagrouted is version 9.8.7, this is 0.1.0: \(try BuiltProducts.program("tagroute")) is the older one: update it, \
+        or remove it where a newer tagroute is installed
 
         """)
     let json = try object(try await run(["status", "--json"], on: bus).output)

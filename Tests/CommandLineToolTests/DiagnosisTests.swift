@@ -52,10 +52,20 @@ struct DiagnosisTests {
         DaemonStatus(version: "0.0.9", enabled: true, scanning: true, suspendReasons: [], readers: [Seen.reader]))
     }
     #expect(daemon.map(\.text) == ["tagrouted is version 0.0.9, this is 0.1.0; tags are shown all the same"])
-    #expect(daemon.first?.remedy != nil)
     let agent = notes { $0.agent = .given(AgentStatus(version: "0.2.0", registered: true)) }
     #expect(agent.map(\.text) == ["tagroute-agent is version 0.2.0, this is 0.1.0; tags are shown all the same"])
-    #expect(agent.first?.remedy != nil)
+    #expect(daemon.first?.remedy?.command == "sudo systemctl restart tagrouted.service")
+    // A restart of what is newer changes nothing.
+    let older = "is the older one: update it, or remove it where a newer tagroute is installed"
+    #expect(agent.first?.remedy == .advise("/usr/bin/tagroute \(older)"))
+    let left = notes {
+      $0.setup = Setup(folder: "/usr/local/bin", hasDaemon: true, release: "")
+      $0.daemon = .given(
+        DaemonStatus(version: "0.1.1", enabled: true, scanning: true, suspendReasons: [], readers: [Seen.reader]))
+    }
+    #expect(left.first?.remedy == .advise("/usr/local/bin/tagroute \(older)"))
+    let strange = notes { $0.agent = .given(AgentStatus(version: "nightly", registered: true)) }
+    #expect(strange.map(\.remedy) == [nil])
     // One that is not let in is.
     let stranger = Seen.wrong { $0.agent = .given(AgentStatus(version: "0.2.0", registered: false)) }
     #expect(stranger.first?.text.contains("not registered") == true)

@@ -16,7 +16,8 @@ import Testing
     return connection
   }
 
-  @Test func `a daemon and an agent of other versions come with what starts them again`() async throws {
+  @Test func `an older agent comes with what starts it again, and before a newer daemon this one is old`() async throws
+  {
     let desktop = try await Desktop()
     let system = try await SystemdStandIn.start(on: desktop.systemBus.string)
     try await system.setUnit("tagrouted.service")
@@ -25,18 +26,20 @@ import Testing
     let daemon = try await DaemonDouble(on: desktop.systemBus.string)
     try await daemon.start()
     let agent = try await DaemonDouble(on: desktop.sessionBus.string)
-    try await agent.startAgent(isRegistered: true)
+    try await agent.startAgent(isRegistered: true, version: "0.0.9")
     let findings = try await desktop.findings().findings
     for (subject, text, command) in [
-      ("daemon", "tagrouted is version 9.8.7, this is \(Names.version)", "sudo systemctl restart tagrouted.service"),
+      ("daemon", "tagrouted is version 9.8.7, this is \(Names.version)", nil),
       (
-        "agent", "tagroute-agent is version 1.2.3, this is \(Names.version)",
+        "agent", "tagroute-agent is version 0.0.9, this is \(Names.version)",
         "systemctl --user restart tagroute-agent.service"
       ),
-    ] {
+    ] as [(String, String, String?)] {
       let finding = findings.first { $0.subject == subject }
       #expect(finding?.verdict == "note" && finding?.command == command, "\(findings)")
       #expect(finding?.text == text + "; tags are shown all the same")
+    let old = "\(try BuiltProducts.program("tagroute")) is the older one: update it"
+    #expect(findings.first { $0.subject == "daemon" }?.remedy?.hasPrefix(old) == true)
     }
     // What the daemon itself says of a reader, with nothing in it that steers a terminal.
     let reader = findings.first { $0.subject == "reader" }

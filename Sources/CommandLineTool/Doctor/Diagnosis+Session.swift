@@ -47,7 +47,9 @@ extension Diagnosis {
         .run("loginctl session-status", "has to show an active, local, graphical session of class user; log in to one"))
     case .given(let status?):
       if let difference = RunningProgram.agent.difference(version: status.version) {
-        return .note(.agent, "\(difference); tags are shown all the same", setup.restarting(.agent, unit))
+        return .note(
+          .agent, "\(difference); tags are shown all the same",
+          setup.updating(difference, restarting: setup.restarting(.agent, unit)))
       }
       return .right(.agent, "tagroute-agent \(status.version) is registered")
     }

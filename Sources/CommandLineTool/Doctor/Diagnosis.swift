@@ -130,7 +130,9 @@ struct Diagnosis {
     case .notAsked: return nil
     case .given(let status):
       if let difference = RunningProgram.daemon.difference(version: status.version) {
-        return .note(.daemon, "\(difference); tags are shown all the same", setup.restarting(.daemon, unit))
+        return .note(
+          .daemon, "\(difference); tags are shown all the same",
+          setup.updating(difference, restarting: setup.restarting(.daemon, unit)))
       }
       return .right(.daemon, "tagrouted \(status.version) answers")
     case .failed(let error):

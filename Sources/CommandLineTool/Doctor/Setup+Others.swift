@@ -1,6 +1,6 @@
 import Names
 
-/// What mends that which is not of Tagroute's own programs: libraries, radios.
+/// What mends that which is not of Tagroute's own programs: libraries, radios, a `tagroute` that was left over.
 extension Setup {
   /// The packages of what `tagroute-reader` is linked with and is not Tagroute's own, by the beginning of a library's name.
   private static let libraries: [(beginning: String, packages: [PackageTool: String])] = [
@@ -37,5 +37,28 @@ extension Setup {
     return .run(
       "sudo rfkill unblock all",
       "which is in the package \(package); or end it in the desktop's settings, or by the machine's own switch")
+  }
+
+  /// What has both be of one version: the older one gives way.
+  ///
+  /// - Parameters:
+  ///   - difference: between this program and one that runs.
+  ///   - restart: what starts that one again, in the version that is installed.
+  /// - Returns: nil where there is no telling which of them is the older one.
+  func updating(_ difference: VersionDifference, restarting restart: Remedy) -> Remedy? {
+    switch difference.isPeerOlder {
+    case true?: restart
+    case false?: .advise("\(ownPath) is the older one: update it, or remove it where a newer tagroute is installed")
+    case nil: nil
+    }
+  }
+
+  /// Where this very program is.
+  private var ownPath: String {
+    switch programs {
+    case .package: "/usr/bin/tagroute"
+    case .prefix(let prefix): "\(prefix)/bin/tagroute"
+    case .build(let folder): "\(folder)/tagroute"
+    }
   }
 }
