@@ -59,6 +59,10 @@ enum AgentInterface {
         ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
         ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
         ExportedProperty("Registered", "b") { [weak service] in .boolean(await service?.isRegistered ?? false) },
+        ExportedProperty("RegistrationError", "(ss)") { [weak service] in
+          let error = await service?.registrationError
+          return .structure([.string(error?.name ?? ""), .string(error?.message ?? "")])
+        },
         ExportedProperty("ConfigurationError", "s") { [weak service] in
           .string(await service?.configurationError ?? "")
         },

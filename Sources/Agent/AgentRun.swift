@@ -143,6 +143,8 @@ actor AgentRun {
         [weak self] registered in
         await self?.show(registered: registered)
         await service.setRegistered(registered)
+      } refused: { error in
+        await service.setRegistration(error)
       } displayIsWanted: { isWanted in
         await desktop.setWanted(isWanted)
       } receive: { values in

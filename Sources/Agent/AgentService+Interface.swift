@@ -132,6 +132,12 @@ extension AgentService {
     for id in policy.onScreenInOrder { await decideAgain(id) }
   }
 
+  /// Takes in why the daemon has not accepted this agent; nil where it has, or another one is being asked.
+  func setRegistration(_ error: BusError?) async {
+    registrationError = error
+    await propertiesChanged(["RegistrationError"])
+  }
+
   /// Takes in which settings are in force, and tells who follows that.
   ///
   /// - Parameters:

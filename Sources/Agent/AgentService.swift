@@ -52,6 +52,8 @@ actor AgentService {
 
   /// Whether the daemon has accepted this agent.
   private(set) var isRegistered = false
+  /// What the daemon has answered last instead; nil where it has accepted this agent, or has not answered yet.
+  var registrationError: BusError?
   /// When the reading of the settings that are in force began.
   var configurationTime: Timestamp
   /// What keeps those that were read last from being in force; empty where they are.

@@ -21,6 +21,7 @@ actor DaemonLink {
   let log: Log
   private let receive: @Sendable ([String: Value]) async throws -> Void
   private let changed: @Sendable (Bool) async -> Void
+  private let refused: @Sendable (BusError?) async -> Void
   let displayIsWanted: @Sendable (Bool) async -> Void
   var question = DisplayQuestion()
   /// What was said of that last.
@@ -44,6 +45,8 @@ actor DaemonLink {
   private var telling: Task<Void, Never>?
   private var tellingAgain: Task<Void, Never>?
   private var lastFailure: String?
+  /// Why the daemon has not accepted this agent when it was asked last.
+  private var lastRefusal: BusError?
 
   /// Whether the daemon has accepted this agent.
   private(set) var isRegistered = false
@@ -63,12 +66,14 @@ actor DaemonLink {
   ///   - log: where refusals are told.
   ///   - pause: before a report that failed is made again.
   ///   - changed: is told whether the daemon has accepted this agent, at each change.
+  ///   - refused: is told why the daemon has not accepted this agent, at each change; nil where there is no longer a reason.
   ///   - displayIsWanted: is told whether it matters that the display goes off or on, at each change; not from the beginning.
   ///   - receive: stores a tap; what it throws is the daemon's answer.
   init(
     connection: Connection, conditions: [String: Bool], owesUnlock: Bool = false, clock: any Clock<Duration>, log: Log,
     pause: Duration = .seconds(2),
     changed: @escaping @Sendable (Bool) async -> Void,
+    refused: @escaping @Sendable (BusError?) async -> Void = { _ in },
     displayIsWanted: @escaping @Sendable (Bool) async -> Void,
     receive: @escaping @Sendable ([String: Value]) async throws -> Void
   ) {
@@ -79,6 +84,7 @@ actor DaemonLink {
     self.log = log
     self.pause = pause
     self.changed = changed
+    self.refused = refused
     self.displayIsWanted = displayIsWanted
     self.receive = receive
   }
@@ -106,6 +112,7 @@ actor DaemonLink {
     pausing?.cancel()
     registrationIsAnswered()
     await set(registered: false)
+    await set(refusal: nil)
     guard let owner else {
       log(.notice, "the daemon is not on the system bus; waiting for it")
       return
@@ -116,7 +123,6 @@ actor DaemonLink {
   /// Asks until the daemon says yes: a session may become one that it serves.
   private func register(with owner: String) async {
     var delay = Duration.milliseconds(500)
-    var lastRefusal: String?
     var mayBeRegistered = false
     while !Task.isCancelled, self.owner == owner {
       let (reported, unlocks) = (conditions, owesUnlock)
@@ -133,17 +139,19 @@ actor DaemonLink {
         log(.notice, "registered with the daemon")
         registrationIsAnswered()
         await set(registered: true)
+        await set(refusal: nil)
         await tell()
         return
       } catch {
         guard !Task.isCancelled, self.owner == owner else { return }
         // Once each: a session that is never served would fill the log.
-        if lastRefusal != error.message {
+        if lastRefusal?.message != error.message {
           log(.warning, "the daemon does not take this agent: \(error.message); asking again")
         }
-        lastRefusal = error.message
         mayBeRegistered = error.isTimeout || mayBeRegistered && !Self.refusals.contains(error.name)
         if !mayBeRegistered { registrationIsAnswered() }
+        await set(refusal: error)
+        guard !Task.isCancelled, self.owner == owner else { return }
         // Where it may have been told what is no longer so, there is no time to lose.
         if !mayBeRegistered || (conditions == reported && owesUnlock == unlocks) { await waitToAskAgain(delay) }
         delay = min(delay * 2, .seconds(30))
@@ -251,6 +259,12 @@ actor DaemonLink {
       do { try await Task.sleep(for: pause) } catch { return }
       await tell()
     }
+  }
+
+  private func set(refusal error: BusError?) async {
+    guard error != lastRefusal else { return }
+    lastRefusal = error
+    await refused(error)
   }
 
   private func set(registered: Bool) async {

@@ -8,10 +8,32 @@ public struct AgentStatus: Sendable, Hashable {
   public var interfaceVersion: UInt32 = 0
   /// Whether the daemon gives it the tags of this session's seat.
   public var registered: Bool
+  /// Why the daemon has not accepted it; nil where the agent does not say.
+  public var registrationError: RegistrationError?
   /// What keeps `agent.conf`, as it was read last, from being in force; the one before it is. Empty where there is nothing.
   public var configurationError = ""
   /// When the `agent.conf` that is in force was read, in microseconds since 1970; nil where the agent does not say.
   public var configurationTime: UInt64?
+
+  /// What a daemon has answered to an agent that wanted to be registered.
+  public struct RegistrationError: Sendable, Hashable {
+    /// The error's name, such as `org.tagroute.Error.NotASession`; empty where there is none.
+    public var name: String
+    /// For a person; untrusted.
+    public var message: String
+
+    /// Nil where the value is none of `RegistrationError`.
+    init?(_ value: Value?) {
+      let words = value?.asStructure?.compactMap(\.asString) ?? []
+      guard words.count == 2 else { return nil }
+      self.init(name: words[0], message: words[1])
+    }
+
+    init(name: String, message: String) { (self.name, self.message) = (name, message) }
+
+    /// Whether there is none: it has been accepted, or has not been answered yet.
+    public var isNone: Bool { name.isEmpty }
+  }
 }
 
 /// A handler that claims a URI, and why it opens it or does not.

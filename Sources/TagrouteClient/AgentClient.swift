@@ -53,6 +53,7 @@ public struct AgentClient: Sendable {
         version: properties["Version"]?.asString ?? "",
         interfaceVersion: properties["InterfaceVersion"]?.asUInt32 ?? 0,
         registered: properties["Registered"]?.asBool ?? false,
+        registrationError: AgentStatus.RegistrationError(properties["RegistrationError"]),
         configurationError: properties["ConfigurationError"]?.asString ?? "",
         configurationTime: properties["ConfigurationTime"]?.asUInt64)
     } catch {

@@ -16,6 +16,8 @@ import Testing
     let link: DaemonLink
     /// Whether the display is to be looked at, at each change.
     let display: AsyncStream<Bool>
+    /// Why the daemon does not take the agent, by name, at each change.
+    let refusals: AsyncStream<String?>
 
     init(
       _ conditions: [String: Bool], clock: any Clock<Duration> = ContinuousClock(), isKeptWaiting: Bool = false,
@@ -29,12 +31,15 @@ import Testing
       let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "link"))
       let (registered, registering) = AsyncStream.makeStream(of: Bool.self)
       let (display, displaying) = AsyncStream.makeStream(of: Bool.self)
-      self.display = display
+      let (refusals, refusing) = AsyncStream.makeStream(of: String?.self)
+      (self.display, self.refusals) = (display, refusals)
       let link = DaemonLink(
         connection: connection, conditions: conditions, clock: clock, log: Log(threshold: .error, prefixed: false),
         pause: .milliseconds(1)
       ) {
         registering.yield($0)
+      } refused: {
+        refusing.yield($0?.name)
       } displayIsWanted: {
         displaying.yield($0)
       } receive: { _ in
@@ -152,6 +157,23 @@ import Testing
     try await rig.link.declare(locked: false, ["locked": false])
     clock.advance(by: .seconds(2))
     #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
+  }
+
+  @Test func whyTheDaemonDoesNotTakeTheAgentIsToldUntilItDoes() async throws {
+    let clock = ManualClock()
+    let names = [Names.Errors.notASession, Names.Errors.notASession, Names.Errors.tooMany]
+    let rig = try await Rig([:], clock: clock, failing: names.map { BusError(name: $0, message: "no") })
+    var (refusals, pauses) = (rig.refusals.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
+    #expect(await refusals.next() == names[0])
+    // The second refusal is as the first was, and nothing new.
+    for delay in [Duration.milliseconds(500), .seconds(1)] {
+      #expect(await pauses.next() == delay)
+      clock.advance(by: delay)
+    }
+    #expect(await refusals.next() == names[2])
+    #expect(await pauses.next() == .seconds(2))
+    clock.advance(by: .seconds(2))
+    #expect(await refusals.next() == .some(nil))
   }
 
   @Test func whatChangesIsToldAtOnceWhereARegistrationWasNotAnswered() async throws {

@@ -170,6 +170,24 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
+  @Test func `why the daemon does not take the agent can be read until it does, or is gone`() async throws {
+    let rig = try await AgentRig()
+    let refusal = BusError(name: Names.Errors.notASession, message: "not from here")
+    await rig.daemon.fail(registrations: Array(repeating: refusal, count: 100))
+    try await rig.installation.startAgent()
+    try await #require(await rig.installation.agent).line(containing: "does not take this agent: not from here")
+    func error(is expected: (name: String, message: String)) async throws {
+      let value = Value.structure([.string(expected.name), .string(expected.message)])
+      while try await rig.property("RegistrationError") != value { await Task.yield() }
+    }
+    try await error(is: (refusal.name, refusal.message))
+    #expect(try await rig.property("Registered") == .boolean(false))
+    await rig.daemon.fail(registrations: [])
+    try await error(is: ("", ""))
+    #expect(try await rig.property("Registered") == .boolean(true))
+    await rig.installation.stop()
+  }
+
   @Test func `what the user says before there is a system bus is told with the registration`() async throws {
     let rig = try await AgentRig()
     await rig.daemon.stop()
