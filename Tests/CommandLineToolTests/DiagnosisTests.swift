@@ -1,5 +1,6 @@
 import Bus
 import KeyFile
+import Names
 import Testing
 
 @testable import CommandLineTool
@@ -258,6 +259,7 @@ struct DiagnosisTests {
     ("inhibited", .note, nil), ("sleeping", .note, nil), ("no-session", .note, nil), ("of-tomorrow", .note, nil),
   ]
 
+    #expect(refused.first?.remedy?.command == "journalctl --user -u tagroute-agent.service -n 20")
   @Test(arguments: reasons) func `what keeps tags from being looked for is wrong where it does not pass by itself`(
     reason: String, verdict: Finding.Verdict, command: String?
   ) {
@@ -265,6 +267,29 @@ struct DiagnosisTests {
       $0.daemon = .given(
         DaemonStatus(
           version: "0.1.0", enabled: reason != "disabled", scanning: false, suspendReasons: [reason],
+  @Test(arguments: [
+    (Names.Errors.notASession, "loginctl session-status"),
+    (
+      Names.Errors.alreadyRegistered, "pgrep --list-full --exact --euid \"$(id --user)\" tagroute-agent"
+    ),
+    (Names.Errors.tooMany, "sudo journalctl -u tagrouted.service -n 20"),
+    (BusError.Name.timeout, "sudo journalctl -u tagrouted.service -n 20"),
+  ])
+  func `why the daemon does not take an agent is said in its own words`(name: String, command: String) {
+    func findings(_ error: AgentStatus.RegistrationError) -> [Finding] {
+      Seen.findings {
+        $0.agent = .given(AgentStatus(version: "0.1.0", registered: false, registrationError: error))
+      }.filter { $0.subject == .agent }
+    }
+    let refused = findings(.init(name: name, message: "the daemon's words"))
+    #expect(refused.map(\.text) == ["the agent is not registered with tagrouted (the daemon's words)"])
+    #expect(refused.map(\.verdict) == [.wrong])
+    #expect(refused.first?.remedy?.command == command)
+    // Until there are any it is only being asked.
+    let asked = findings(.init(name: "", message: ""))
+    #expect(asked == [.note(.agent, "the agent is being registered with tagrouted")])
+  }
+
           readers: [Seen.reader]))
       $0.inhibitors = [.init(who: "tagroute run", why: "nfc-list has it", process: 77)]
     }.filter { $0.subject == .scanning }

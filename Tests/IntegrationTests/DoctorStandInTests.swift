@@ -59,11 +59,15 @@ import Testing
       Names.Agent.interface,
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
+        ExportedProperty("RegistrationError", "(ss)", emits: .changed) {
+          .structure([.string(Names.Errors.notASession), .string("there is no such session")])
+        },
         ExportedProperty("Registered", "b", emits: .changed) { .boolean(false) },
       ])
     try await agent.export([interface], at: try ObjectPath(Names.Agent.path))
     _ = try await agent.requestName(Names.Agent.busName)
     let wrong = try await desktop.wrong()
+    #expect(wrong["agent"]?.text == "the agent is not registered with tagrouted (there is no such session)")
     #expect(wrong["agent"]?.command == "loginctl session-status")
     #expect(wrong["handlers"]?.command == "tagroute handlers")
     withExtendedLifetime(daemon) {}

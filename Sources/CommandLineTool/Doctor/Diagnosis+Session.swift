@@ -42,9 +42,7 @@ extension Diagnosis {
       return isExplained ? .note(.agent, text) : .wrong(.agent, text, setup.starting(.agent, unit))
     case .given(let status?) where !status.registered:
       guard seen.daemon.value != nil else { return .note(.agent, "waits for tagrouted") }
-      return .wrong(
-        .agent, "the agent is not registered with tagrouted: this session is not one that may have the reader",
-        .run("loginctl session-status", "has to show an active, local, graphical session of class user; log in to one"))
+      return unregistered(status.registrationError)
     case .given(let status?):
       if let difference = RunningProgram.agent.difference(version: status.version) {
         return .note(
@@ -53,6 +51,27 @@ extension Diagnosis {
       }
       return .right(.agent, "tagroute-agent \(status.version) is registered")
     }
+  }
+
+  /// Of an agent that the daemon has not let in yet, or does not.
+  private func unregistered(_ error: AgentStatus.RegistrationError?) -> Finding {
+    let text = "the agent is not registered with tagrouted"
+    guard let error else {
+      return .wrong(.agent, "\(text), and is none that says why", setup.log(of: .agent, seen.agentUnit.value))
+    }
+    // It has only just begun, or the daemon has.
+    if error.isNone { return .note(.agent, "the agent is being registered with tagrouted") }
+    let remedy: Remedy =
+      switch error.name {
+      case Names.Errors.notASession:
+        .run("loginctl session-status", "has to show an active, local, graphical session of class user; log in to one")
+      case Names.Errors.alreadyRegistered:
+        .run(
+          "pgrep --list-full --exact --euid \"$(id --user)\" \(RunningProgram.agent.program)",
+          "lists your agents: end the one of the other session, or log out there")
+      default: setup.log(of: .daemon, seen.daemonUnit.value)
+      }
+    return .wrong(.agent, "\(text) (\(error.message))", remedy)
   }
 
   private var notifications: Finding? {
@@ -124,6 +143,7 @@ extension Diagnosis {
           .run("tagroute session unlock", "or LockDetection=hint in \(seen.configuration.file)"))
       ]
     case "airplane-mode":
+      // It is the kernel's word or, reported by the agent, the desktop's: the daemon does not say which.
       return [
         .wrong(
           .scanning, "airplane mode: every radio is switched off, or the desktop says so", setup.endingAirplaneMode)
@@ -144,4 +164,3 @@ extension Diagnosis {
     }
   }
 }
-      // It is the kernel's word or, reported by the agent, the desktop's: the daemon does not say which.
