@@ -4,10 +4,14 @@ public enum ReaderRemedy {
   /// Unloads a kernel module (modprobe(8)); what needs it may load it again.
   public static func unloading(_ module: String) -> String { "sudo modprobe -r \(module)" }
 
-  /// Keeps a kernel module from being loaded by itself (modprobe.d(5)); it does not unload it.
+  /// Keeps a kernel module from being loaded by itself (modprobe.d(5)); it does not unload it. What an administrator has written there
+  /// stays.
   public static func keepingOff(_ module: String) -> String {
-    "echo blacklist \(module) | sudo tee /etc/modprobe.d/tagroute.conf"
+    "echo blacklist \(module) | sudo tee --append \(moduleFile)"
   }
+
+  /// The administrator's file of modprobe.d(5) that takes the place of the one that is installed.
+  public static let moduleFile = "/etc/modprobe.d/tagroute.conf"
 
   /// Ends pcscd for good, where systemd starts it.
   public static let stoppingPCSCD = "sudo systemctl disable --now pcscd.socket pcscd.service"

@@ -204,7 +204,21 @@ struct DiagnosisReaderTests {
     #expect(command(isKeptOff: true) == "sudo modprobe -r pn533_usb")
     #expect(
       command(isKeptOff: false)
-        == "sudo modprobe -r pn533_usb && echo blacklist pn533_usb | sudo tee /etc/modprobe.d/tagroute.conf")
+        == "sudo modprobe -r pn533_usb && echo blacklist pn533_usb | sudo tee --append /etc/modprobe.d/tagroute.conf")
+  }
+
+  @Test func `a file of the administrator's in the place of ours is told where it lets the module in`() {
+    func notes(isKeptOff: Bool, isLoaded: Bool) -> [Finding] {
+      Seen.findings {
+        ($0.hasOwnModuleFile, $0.isKernelModuleKeptOff, $0.hasKernelModule) = (true, isKeptOff, isLoaded)
+      }.filter { $0.subject == .kernelModule && $0.verdict == .note }
+    }
+    for isLoaded in [true, false] {
+      #expect(notes(isKeptOff: true, isLoaded: isLoaded).isEmpty)
+      #expect(
+        notes(isKeptOff: false, isLoaded: isLoaded).first?.text.hasPrefix("/etc/modprobe.d/tagroute.conf counts")
+          == true)
+    }
   }
 
   @Test func `a line of modprobe's files keeps a module off, a comment does not`() throws {
@@ -212,8 +226,13 @@ struct DiagnosisReaderTests {
     let files = ExaminedFiles([:])
     _ = try directory.write("# blacklist pn533_usb\nblacklist pn533\n", to: "etc/a.conf")
     #expect(!files.isKeptOff("pn533_usb", folders: [directory.file("etc"), directory.file("usr")]))
-    _ = try directory.write("blacklist\tpn533_usb\n", to: "usr/b.conf")
-    #expect(files.isKeptOff("pn533_usb", folders: [directory.file("etc"), directory.file("usr")]))
+    for name in ["pn533_usb", "pn533-usb"] {
+      _ = try directory.write("blacklist\t\(name)\n", to: "usr/b.conf")
+      #expect(files.isKeptOff("pn533_usb", folders: [directory.file("etc"), directory.file("usr")]))
+    }
+    // One of the same name that counts more takes its place.
+    _ = try directory.write("", to: "etc/b.conf")
+    #expect(!files.isKeptOff("pn533_usb", folders: [directory.file("etc"), directory.file("usr")]))
   }
 
   @Test func `the file behind a connection string is found as libnfc finds it`() throws {

@@ -4,7 +4,7 @@ import TagrouteClient
 
 extension Diagnosis {
   var readers: [Finding] {
-    var findings = [readerProgram, kernelModule].compactMap { $0 }
+    var findings = [readerProgram, kernelModule, moduleFile].compactMap { $0 }
     if seen.hasPCSCD {
       findings.append(
         .note(.pcscd, "pcscd is there, and takes readers that it knows, an ACR122U say", setup.stoppingPCSCD))
@@ -37,6 +37,15 @@ extension Diagnosis {
     return .wrong(
       .kernelModule, "\(module) is loaded, and takes readers before libnfc can",
       .run(seen.isKernelModuleKeptOff ? removing : "\(removing) && \(ReaderRemedy.keepingOff(module))"))
+  }
+
+  /// Who has put a file in the place of ours may have wanted the module, or have forgotten it.
+  private var moduleFile: Finding? {
+    guard seen.hasOwnModuleFile, !seen.isKernelModuleKeptOff else { return nil }
+    return .note(
+      .kernelModule,
+      "\(ReaderRemedy.moduleFile) counts instead of the installed file of that name, and does not keep \(Self.kernelModule) off"
+    )
   }
 
   private func finding(of reader: ReaderStatus) -> Finding {

@@ -19,6 +19,7 @@ extension Examination {
     seen.setup = files.setup()
     seen.hasKernelModule = files.isLoaded(Diagnosis.kernelModule)
     seen.isKernelModuleKeptOff = files.isKeptOff(Diagnosis.kernelModule)
+    seen.hasOwnModuleFile = files.hasOwnModuleFile
     seen.hasPCSCD = files.hasPCSCD
     seen.policyFile = files.policy()
     seen.hasUdevRules = files.hasUdevRules

@@ -164,6 +164,8 @@ struct Examination: Sendable {
   /// `graphical-session.target`, with which the agent's unit is started.
   var graphicalSession = Answer<Unit>.notAsked
   /// Its value is nil where no agent runs.
+  /// Whether the administrator has a file of modprobe.d(5) with the name of ours, which then does not count.
+  var hasOwnModuleFile = false
   var agent = Answer<AgentStatus?>.notAsked
   var notifications = Answer<NotificationServer>.notAsked
   var handlers = Answer<[HandlerDescription]>.notAsked

@@ -49,13 +49,18 @@ struct ExaminedFiles {
       "/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d",
     ]
   ) -> Bool {
-    dropIns(in: folders.reversed()).contains { file in
+    // modprobe(8): a dash and an underscore are the same in the name of a module.
+    func name(_ module: some StringProtocol) -> String { String(module.map { $0 == "-" ? "_" : $0 }) }
+    return dropIns(in: folders.reversed()).contains { file in
       (text(file) ?? "").split(separator: "\n").contains { line in
         let words = line.split { $0 == " " || $0 == "\t" }
-        return words.count == 2 && words[0] == "blacklist" && words[1] == module
+        return words.count == 2 && words[0] == "blacklist" && name(words[1]) == name(module)
       }
     }
   }
+
+  /// Whether a file of the administrator's stands in the place of ours, of the same name in a folder that counts less.
+  var hasOwnModuleFile: Bool { isThere(ReaderRemedy.moduleFile) }
 
   var hasPCSCD: Bool { isThere("\(directories.runtime)/pcscd/pcscd.comm") }
 
