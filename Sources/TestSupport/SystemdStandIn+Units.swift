@@ -17,7 +17,7 @@ extension SystemdStandIn {
     public var exitStatus: Int32?
     /// `NRestarts`.
     public var restarts: UInt32 = 0
-    /// What `DeviceAllow` names; with any the rest is closed.
+    /// What `DeviceAllow` names, as in a unit, `/dev/ttyS0 r`, without letters `rw`; with any the rest is closed.
     public var devices: [String] = []
     /// The argument vector in `ExecStart`.
     public var arguments: [String] = []
@@ -82,7 +82,12 @@ extension SystemdStandIn {
         property("NRestarts", "u") { .uint32($0.restarts) },
         property("DevicePolicy", "s") { _ in .string("auto") },
         property("DeviceAllow", "a(ss)") { state in
-          .array(element: "(ss)", state.devices.map { .structure([.string($0), .string("rw")]) })
+          .array(
+            element: "(ss)",
+            state.devices.map { device in
+              let words = device.split(separator: " ").map(String.init)
+              return .structure([.string(words.first ?? ""), .string(words.count > 1 ? words[1] : "rw")])
+            })
         },
         property("ExecStart", "a(sasbttttuii)") { state in
           .array(

@@ -155,7 +155,10 @@ struct DiagnosisReaderTests {
     node.name(major: major, minor: minor, drivers: drivers)
     return command(node) { seen in
       var unit = Seen.unit()
-      unit.devices = devices
+      unit.devices = devices?.map { device in
+        let words = device.split(separator: " ").map(String.init)
+        return Examination.AllowedDevice(name: words[0], access: words.count > 1 ? words[1] : "")
+      }
       seen.daemonUnit = .given(unit)
     }
   }
@@ -172,6 +175,13 @@ struct DiagnosisReaderTests {
       #expect(command(letting: [device]) == nil, "\(device)")
     }
     #expect(command(letting: nil) == nil)
+    // The kernel asks entry by entry whether the device may be opened for both.
+    for devices in [["/dev/ttyUSB4 r"], ["char-ttyUSB w"], ["char-ttyUSB rm", "char-188 wm"]] {
+      #expect(command(letting: devices) == letting, "\(devices)")
+    }
+    for device in ["/dev/ttyUSB4 rw", "char-ttyUSB rwm", "char-188 wr"] {
+      #expect(command(letting: ["char-* r", device]) == nil, "\(device)")
+    }
   }
 
   @Test func `the unit that is shipped lets in every kind of reader, by numbers too`() throws {
@@ -180,7 +190,7 @@ struct DiagnosisReaderTests {
         .appending(path: "../../Config/systemd/system/tagrouted.service"), encoding: .utf8)
     let devices = unit.split(separator: "\n").compactMap { line -> String? in
       guard line.hasPrefix("DeviceAllow=") else { return nil }
-      return line.dropFirst("DeviceAllow=".count).split(separator: " ").first.map(String.init)
+      return String(line.dropFirst("DeviceAllow=".count))
     }
     #expect(devices.count > 4)
     let nodes: [(String, UInt, UInt, [String])] = [

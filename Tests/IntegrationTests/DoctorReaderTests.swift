@@ -31,6 +31,8 @@ import Testing
     let closed = try await desktop.wrong()["reader"]
     #expect(closed?.command == "sudo systemctl set-property tagrouted.service 'DeviceAllow=\(node) rw'")
     #expect(closed?.text.contains("is failed (") == true)
+    try await systemd.setUnit("tagrouted.service") { $0.devices = ["\(node) r"] }
+    #expect(try await desktop.wrong()["reader"]?.command == closed?.command)
     // The remedy, as systemd would then have it; and a unit that closes nothing.
     for devices in [["char-ttyUSB", node], []] {
       try await systemd.setUnit("tagrouted.service") { $0.devices = devices }

@@ -90,10 +90,10 @@ extension Diagnosis {
       }
       return letting(daemon, open: node)
     }
-    guard let devices = seen.daemonUnit.value?.devices, !devices.contains(where: node.isMeant) else { return nil }
+    guard let devices = seen.daemonUnit.value?.devices, !devices.contains(where: node.isLetIn) else { return nil }
     return .run(
       "sudo systemctl set-property \(RunningProgram.daemon.unit) 'DeviceAllow=\(node.path) rw'",
-      "the unit lets tagrouted open other devices only")
+      "the unit does not let tagrouted read and write this device")
   }
 
   /// What has the file's permissions let the daemon open it.
@@ -120,9 +120,9 @@ extension Diagnosis {
 }
 
 extension Examination.Node {
-  /// Whether an entry of DeviceAllow= is about this file. A driver may stand there as a pattern (systemd.resource-control(5)).
-  func isMeant(by entry: String) -> Bool {
-    names.contains(entry) || drivers.contains { fnmatch(entry, $0, 0) == 0 }
+  /// Whether an entry of DeviceAllow= lets this file be opened. A driver may stand there as a pattern (systemd.resource-control(5)).
+  func isLetIn(by entry: Examination.AllowedDevice) -> Bool {
+    entry.isToReadAndWrite && (names.contains(entry.name) || drivers.contains { fnmatch(entry.name, $0, 0) == 0 })
   }
 }
 

@@ -152,9 +152,12 @@ extension Examination {
     if let policy = service["DevicePolicy"]?.asString,
       policy != "auto" || service["DeviceAllow"]?.asArray?.isEmpty == false
     {
-      let allowed = service["DeviceAllow"]?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? []
+      let allowed = (service["DeviceAllow"]?.asArray ?? []).compactMap { entry -> AllowedDevice? in
+        guard let words = entry.asStructure, let name = words.first?.asString else { return nil }
+        return AllowedDevice(name: name, access: words.count > 1 ? words[1].asString ?? "" : "")
+      }
       // systemd.resource-control(5): standard pseudo devices, which pseudo-terminals are, too, are in all policies but `strict`.
-      unit.devices = allowed + (policy == "strict" ? [] : ["char-pts"])
+      unit.devices = allowed + (policy == "strict" ? [] : [AllowedDevice(name: "char-pts", access: "rw")])
     }
     return unit
   }

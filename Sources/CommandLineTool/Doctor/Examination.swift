@@ -46,8 +46,19 @@ struct Examination: Sendable {
     var restarts: UInt32 = 0
     /// What its program is started with.
     var arguments: [String] = []
-    /// The devices that it lets its program open, as DeviceAllow= names them; nil where it lets it open every one.
-    var devices: [String]?
+    /// The devices that it lets its program open; nil where it lets it open every one.
+    var devices: [AllowedDevice]?
+  }
+
+  /// An entry of DeviceAllow= (systemd.resource-control(5)).
+  struct AllowedDevice: Sendable, Hashable {
+    /// A path, or a driver, which may be a pattern.
+    var name: String
+    /// What may be done with it: of `r`, `w` and `m`; all where there is no letter.
+    var access = ""
+
+    /// Whether it is enough for a program that opens the device to read and write it. The kernel asks entry by entry.
+    var isToReadAndWrite: Bool { access.isEmpty || access.contains("r") && access.contains("w") }
   }
 
   struct NotificationServer: Sendable, Hashable {
@@ -153,6 +164,8 @@ struct Examination: Sendable {
   /// Whether a file of modprobe.d(5) keeps that module from being loaded by itself.
   var isKernelModuleKeptOff = true
   /// Whether pcscd runs, or would if anybody asked for it.
+  /// Whether the administrator has a file of modprobe.d(5) with the name of ours, which then does not count.
+  var hasOwnModuleFile = false
   var hasPCSCD = false
   /// The files of the readers that cannot be used, by the readers' paths.
   var nodes: [String: Node] = [:]
@@ -164,8 +177,6 @@ struct Examination: Sendable {
   /// `graphical-session.target`, with which the agent's unit is started.
   var graphicalSession = Answer<Unit>.notAsked
   /// Its value is nil where no agent runs.
-  /// Whether the administrator has a file of modprobe.d(5) with the name of ours, which then does not count.
-  var hasOwnModuleFile = false
   var agent = Answer<AgentStatus?>.notAsked
   var notifications = Answer<NotificationServer>.notAsked
   var handlers = Answer<[HandlerDescription]>.notAsked
