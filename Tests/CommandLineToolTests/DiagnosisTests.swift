@@ -166,6 +166,19 @@ struct DiagnosisTests {
     }
     #expect(command(Seen.absent) == "sudo apt-get install polkitd")
     #expect(command(.timedOut()) == "sudo systemctl restart polkit.service")
+    // systemd does not start what is masked, and polkit's package is there then.
+    for (file, unmask) in [("masked", "unmask"), ("masked-runtime", "unmask --runtime")] {
+      let refused = BusError(name: "org.freedesktop.systemd1.UnitMasked", message: "it is masked")
+      for error in [.timedOut(), Seen.absent, refused] {
+        let masked = Seen.wrong {
+          $0.polkitActions = .failed(error)
+          $0.polkitUnit = .given(Seen.unit(load: "masked", active: "inactive", file: file))
+        }
+        #expect(
+          masked.first?.remedy?.command
+            == "sudo systemctl \(unmask) polkit.service && sudo systemctl restart polkit.service")
+      }
+    }
   }
 
   @Test func `what the daemon goes on with instead of what was read last, or is older than its files, is said`() {
@@ -246,6 +259,7 @@ struct DiagnosisTests {
   @Test func `an agent that is not let in, and one that waits for the daemon, are two things`() {
     let refused = Seen.wrong { $0.agent = .given(AgentStatus(version: "0.1.0", registered: false)) }
     #expect(refused.map(\.subject) == [.agent])
+    #expect(refused.first?.remedy?.command == "journalctl --user -u tagroute-agent.service -n 20")
     let waiting = Seen.wrong {
       $0.agent = .given(AgentStatus(version: "0.1.0", registered: false))
       $0.daemon = .failed(Seen.absent)
@@ -253,20 +267,6 @@ struct DiagnosisTests {
     #expect(waiting.map(\.subject) == [.daemon])
   }
 
-  static let reasons: [(reason: String, verdict: Finding.Verdict, command: String?)] = [
-    ("disabled", .wrong, "tagroute on"), ("lock-unknown", .wrong, "tagroute session unlock"),
-    ("airplane-mode", .wrong, "sudo rfkill unblock all"), ("session-locked", .note, "tagroute session unlock"),
-    ("inhibited", .note, nil), ("sleeping", .note, nil), ("no-session", .note, nil), ("of-tomorrow", .note, nil),
-  ]
-
-    #expect(refused.first?.remedy?.command == "journalctl --user -u tagroute-agent.service -n 20")
-  @Test(arguments: reasons) func `what keeps tags from being looked for is wrong where it does not pass by itself`(
-    reason: String, verdict: Finding.Verdict, command: String?
-  ) {
-    let scanning = Seen.findings {
-      $0.daemon = .given(
-        DaemonStatus(
-          version: "0.1.0", enabled: reason != "disabled", scanning: false, suspendReasons: [reason],
   @Test(arguments: [
     (Names.Errors.notASession, "loginctl session-status"),
     (
@@ -290,6 +290,19 @@ struct DiagnosisTests {
     #expect(asked == [.note(.agent, "the agent is being registered with tagrouted")])
   }
 
+  static let reasons: [(reason: String, verdict: Finding.Verdict, command: String?)] = [
+    ("disabled", .wrong, "tagroute on"), ("lock-unknown", .wrong, "tagroute session unlock"),
+    ("airplane-mode", .wrong, "sudo rfkill unblock all"), ("session-locked", .note, "tagroute session unlock"),
+    ("inhibited", .note, nil), ("sleeping", .note, nil), ("no-session", .note, nil), ("of-tomorrow", .note, nil),
+  ]
+
+  @Test(arguments: reasons) func `what keeps tags from being looked for is wrong where it does not pass by itself`(
+    reason: String, verdict: Finding.Verdict, command: String?
+  ) {
+    let scanning = Seen.findings {
+      $0.daemon = .given(
+        DaemonStatus(
+          version: "0.1.0", enabled: reason != "disabled", scanning: false, suspendReasons: [reason],
           readers: [Seen.reader]))
       $0.inhibitors = [.init(who: "tagroute run", why: "nfc-list has it", process: 77)]
     }.filter { $0.subject == .scanning }

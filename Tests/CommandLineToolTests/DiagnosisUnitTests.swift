@@ -11,14 +11,15 @@ struct DiagnosisUnitTests {
     let load: String
     let active: String
     var sub = "dead"
+    var file = "disabled"
     var exitStatus: Int32?
     var restarts: UInt32 = 0
     let text: String
     let command: String
-    var testDescription: String { "\(load) \(active) \(sub)" }
+    var testDescription: String { "\(load) \(active) \(sub) \(file)" }
 
     var unit: Examination.Unit {
-      var unit = Seen.unit(load: load, active: active, sub: sub, file: "disabled", exitStatus: exitStatus)
+      var unit = Seen.unit(load: load, active: active, sub: sub, file: file, exitStatus: exitStatus)
       unit.restarts = restarts
       if load == "bad-setting" { unit.loadError = "Unit has a bad unit file setting." }
       return unit
@@ -32,6 +33,9 @@ struct DiagnosisUnitTests {
     Case(
       load: "masked", active: "inactive", text: "tagrouted.service is masked",
       command: "sudo systemctl unmask tagrouted.service && sudo systemctl enable --now tagrouted.service"),
+    Case(
+      load: "masked", active: "inactive", file: "masked-runtime", text: "tagrouted.service is masked",
+      command: "sudo systemctl unmask --runtime tagrouted.service && sudo systemctl enable --now tagrouted.service"),
     Case(
       load: "not-found", active: "inactive", text: "tagrouted.service is not installed",
       command: "sudo apt-get install --reinstall tagroute"),

@@ -155,9 +155,10 @@ struct Diagnosis {
     case .notAsked: return nil
     case .failed(let error):
       let isAbsent = [BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner].contains(error.name)
+      let isMasked = seen.polkitUnit.value?.load == "masked"
       return .wrong(
         .polkit, "polkit does not answer (\(error.message)): reading and writing tags by command is refused",
-        isAbsent ? setup.installing(.polkit) : setup.restartingPolkit)
+        isAbsent && !isMasked ? setup.installing(.polkit) : setup.restartingPolkit(seen.polkitUnit.value))
     case .given(let actions):
       let missing = Self.actions.filter { !actions.contains($0) }
       guard missing.isEmpty else {

@@ -58,6 +58,7 @@ extension Examination {
       let actions = reply.first?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? []
       return Set(actions.filter { $0.hasPrefix(Names.Daemon.busName + ".") })
     }
+      polkitUnit = await Answer { () throws(BusError) in try await Self.unit(Setup.polkitUnit, bus) }
     let process = try? await Self.process(of: Names.Daemon.busName, bus)
     guard let status = daemon.value else { return process }
     daemonCredentials = process.flatMap { files.credentials(of: $0) }

@@ -157,15 +157,16 @@ struct Examination: Sendable {
   var inhibitors: [InhibitorDescription] = []
   /// Where the policy of the system bus is; nil where none of ours is in the bus's folders.
   var policyFile: String?
+  var polkitUnit = Answer<Unit>.notAsked
   /// The actions of ours that polkit knows.
   var polkitActions = Answer<Set<String>>.notAsked
   /// Whether the kernel module that takes readers is loaded.
   var hasKernelModule = false
   /// Whether a file of modprobe.d(5) keeps that module from being loaded by itself.
   var isKernelModuleKeptOff = true
-  /// Whether pcscd runs, or would if anybody asked for it.
   /// Whether the administrator has a file of modprobe.d(5) with the name of ours, which then does not count.
   var hasOwnModuleFile = false
+  /// Whether pcscd runs, or would if anybody asked for it.
   var hasPCSCD = false
   /// The files of the readers that cannot be used, by the readers' paths.
   var nodes: [String: Node] = [:]

@@ -130,10 +130,17 @@ struct Setup: Hashable, Sendable {
   }
 
   /// Has polkit answer, which is there and does not.
-  var restartingPolkit: Remedy {
-    hasSystemd
-      ? .run("sudo systemctl restart polkit.service") : .advise("start polkitd again by what starts services here")
+  ///
+  /// - Parameter unit: its unit as systemd knows it; nil where there is no systemd.
+  /// - Returns: what starts it again; systemd refuses that of one that is masked.
+  func restartingPolkit(_ unit: Examination.Unit?) -> Remedy {
+    guard hasSystemd else { return .advise("start polkitd again by what starts services here") }
+    let restart = "sudo systemctl restart \(Self.polkitUnit)"
+    guard let unit, unit.load == "masked" else { return .run(restart) }
+    return .run("sudo systemctl \(unit.unmask) \(Self.polkitUnit) && \(restart)")
   }
+
+  static let polkitUnit = "polkit.service"
 
   var startingSystemBus: Remedy {
     hasSystemd
@@ -175,7 +182,9 @@ struct Setup: Hashable, Sendable {
       case .user: .run("\(program(service.program)) &", isInstalled ? Self.autostart : nil)
       }
     case "masked"?:
-      .run("\(service.systemctl) unmask \(service.unit) && \(service.systemctl) enable --now \(service.unit)")
+      .run(
+        "\(service.systemctl) \(unit?.unmask ?? "unmask") \(service.unit) && "
+          + "\(service.systemctl) enable --now \(service.unit)")
     case "not-found"?: installing
     case "loaded"?: .run("\(service.systemctl) enable --now \(service.unit)")
     default:
@@ -239,6 +248,11 @@ struct Setup: Hashable, Sendable {
       ? .run("\(service.journalctl) -u \(service.unit) -n 20", "says why")
       : .advise("what \(service.program) has written on its standard error says why")
   }
+}
+
+extension Examination.Unit {
+  /// The word of systemctl(1) that ends its mask, which is either for good or until the next start of the machine.
+  var unmask: String { file == "masked-runtime" ? "unmask --runtime" : "unmask" }
 }
 
 extension RunningProgram {
