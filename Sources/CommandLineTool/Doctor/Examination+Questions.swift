@@ -24,8 +24,16 @@ extension Examination {
     seen.policyFile = files.policy()
     seen.hasUdevRules = files.hasUdevRules
     seen.readerProgram = await ReaderProgramProbe.run(files.readerProgram(seen.setup))
+    // Both at once: somebody on each may let us wait.
+    let start = seen
+    async let session = {
+      var seen = start
+      let agent = await seen.askSessionBus(on: loop)
+      return (seen, agent)
+    }()
     let daemon = await seen.askSystemBus(files, on: loop)
-    let agent = await seen.askSessionBus(on: loop)
+    let (asked, agent) = await session
+    seen.takeSession(of: asked)
     seen.configuration = files.daemonConfiguration(
       arguments: daemon.flatMap { files.arguments(of: $0) } ?? seen.daemonUnit.value?.arguments)
     seen.agentConfiguration = files.agentConfiguration(
@@ -50,6 +58,7 @@ extension Examination {
     if daemonUnit.value != nil {
       setup.hasSystemd = true
       if let version = try? await Self.systemdVersion(bus) { versions.append("systemd \(version)") }
+      polkitUnit = await Answer { () throws(BusError) in try await Self.unit(Setup.polkitUnit, bus) }
     }
     polkitActions = await Answer { () throws(BusError) in
       let reply = try await bus.call(
@@ -58,7 +67,6 @@ extension Examination {
       let actions = reply.first?.asArray?.compactMap { $0.asStructure?.first?.asString } ?? []
       return Set(actions.filter { $0.hasPrefix(Names.Daemon.busName + ".") })
     }
-      polkitUnit = await Answer { () throws(BusError) in try await Self.unit(Setup.polkitUnit, bus) }
     let process = try? await Self.process(of: Names.Daemon.busName, bus)
     guard let status = daemon.value else { return process }
     daemonCredentials = process.flatMap { files.credentials(of: $0) }
@@ -69,6 +77,11 @@ extension Examination {
       inhibitors = (try? await DaemonClient(bus).inhibitors(timeout: Self.patience)) ?? []
     }
     return process
+  }
+
+  private mutating func takeSession(of other: Examination) {
+    (sessionBus, agent, handlers, notifications) = (other.sessionBus, other.agent, other.handlers, other.notifications)
+    (agentUnit, graphicalSession) = (other.agentUnit, other.graphicalSession)
   }
 
   /// - Returns: the number of the agent's process; nil where none runs.
