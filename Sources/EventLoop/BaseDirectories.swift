@@ -22,7 +22,9 @@ public struct BaseDirectories: Sendable, Hashable {
   /// - Parameter environment: a whole environment; by default the process's own.
   public init(environment: [String: String] = ProcessEnvironment.current) {
     func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-    func user(_ name: String, _ path: String) -> String? { absolute(name) ?? absolute("HOME").map { "\($0)/\(path)" } }
+    // The home of a service may be the root, whose path ends where the next one begins.
+    let home = absolute("HOME").map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    func user(_ name: String, _ path: String) -> String? { absolute(name) ?? home.map { "\($0)/\(path)" } }
     func list(_ name: String) -> [String]? {
       guard let value = environment[name], !value.isEmpty else { return nil }
       return value.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }

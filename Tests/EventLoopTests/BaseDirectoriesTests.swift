@@ -27,6 +27,11 @@ struct BaseDirectoriesTests {
     #expect(nowhere.configuration == nil && nowhere.data == nil && nowhere.state == nil)
   }
 
+  @Test(arguments: [("/", "/.config"), ("/home/me/", "/home/me/.config"), ("/root", "/root/.config")])
+  func `a home that ends in a slash is followed by no second one`(home: String, configuration: String) {
+    #expect(BaseDirectories(environment: ["HOME": home]).configuration == configuration)
+  }
+
   @Test func `devices are where the kernel has them, or where the environment says so absolutely`() {
     let standard = SystemDirectories(environment: ["TAGROUTE_DEV": "dev", "TAGROUTE_SYS": ""])
     #expect((standard.devices, standard.kernel, standard.processes) == ("/dev", "/sys", "/proc"))
