@@ -36,7 +36,7 @@ extension HandlerCheck {
     var words: [String] = []
     if entry.application.isDBusActivatable {
       words.append(
-        "no service file lets the bus start it: install \(name).service into dbus-1/services of a directory in XDG_DATA_DIRS, or into "
+        "no service file with Name=\(name) lets the bus start it: install \(name).service into dbus-1/services of a directory in XDG_DATA_DIRS, or into "
           + "~/.local/share/dbus-1/services")
     }
     if let program { words.append("\(absence(of: program)), which Exec starts: install it, or name its path") }
@@ -49,25 +49,46 @@ extension HandlerCheck {
     program.contains("/") ? "there is no program \(program)" : "no directory in PATH has the program \(program)"
   }
 
-  /// The service file that is called by the app's bus name; nil where there is none.
+  /// The service file by which the bus starts an app: the one that names it, whatever the file itself is called (D-Bus specification,
+  /// "Message Bus Starting Services"); nil where there is none.
   private static func service(_ name: String, beside entry: String, _ environment: [String: String]) -> String? {
     let folder = entry.lastIndex(of: "/").map { String(entry[..<$0]) } ?? "."
     let places = DataDirectories(environment: environment)
     let data = [places.user, environment["XDG_RUNTIME_DIR"]].compactMap(\.self) + places.system
     let folders = data.map { "\($0)/dbus-1/services" } + [folder, "\(folder)/../dbus-1/services"]
-    return folders.map { "\($0)/\(name).service" }.first { access($0, F_OK) == 0 }
+    for folder in folders {
+      let usual = "\(folder)/\(name).service"
+      if busName(in: usual) == name { return usual }
+      let files = (FileContents.names(inDirectory: folder, atMost: mostServices) ?? []).sorted()
+      for file in files where file.hasSuffix(".service") && busName(in: "\(folder)/\(file)") == name {
+        return "\(folder)/\(file)"
+      }
+    }
+    return nil
+  }
+
+  /// More than any system has.
+  private static let mostServices = 4096
+  private static let serviceGroup = "D-BUS Service"
+
+  /// Whom the bus starts by a service file; nil where it is none.
+  private static func busName(in service: String) -> String? {
+    guard let bytes = try? Files.contents(of: service), let file = try? KeyFile(bytes: bytes, file: service) else {
+      return nil
+    }
+    return try? file.text("Name", in: serviceGroup)
   }
 
   /// What a service file starts, where that can be told: the bus takes its quotes apart, which is not done here.
   private static func missing(in service: String, id: String) -> HandlerProblem? {
-    let group = "D-BUS Service"
     guard let bytes = try? Files.contents(of: service),
       let file = try? KeyFile(bytes: bytes, file: service),
-      let command = try? file.text("Exec", in: group),
+      let command = try? file.text("Exec", in: serviceGroup),
       let program = command.split(separator: " ").first.map(String.init), program.hasPrefix("/"),
       !program.contains(where: { "\"'\\".contains($0) }), access(program, X_OK) != 0
     else { return nil }
-    var problem = file.problem("Exec", in: group, "\(absence(of: program)), which the bus starts for \(id): install it")
+    var problem = file.problem(
+      "Exec", in: serviceGroup, "\(absence(of: program)), which the bus starts for \(id): install it")
     problem.desktopID = id
     return problem
   }

@@ -54,7 +54,7 @@ import Testing
     let file = try entry("DBusActivatable=true")
     let none = try await check(file)
     #expect(none.status == .exited(1))
-    #expect(none.output.hasPrefix("\(file):4: no service file lets the bus start it: install org.example.Menu.service"))
+    #expect(none.output.hasPrefix("\(file):4: no service file with Name=org.example.Menu lets the bus start it: "))
     // Who speaks to the bus falls back to the program.
     let withProgram = try await check(try entry("DBusActivatable=true\nExec=true"))
     #expect(withProgram.output.isEmpty, "\(withProgram.output)")
@@ -73,5 +73,20 @@ import Testing
       // The next folder counts where those before it have none.
       try #require(unlink(service) == 0)
     }
+  }
+
+  @Test func aServiceFileIsFoundByTheNameInItAsTheBusDoes() async throws {
+    let file = try entry("DBusActivatable=true")
+    let services = "home/dbus-1/services"
+    func write(_ name: String, to service: String, exec: String = "/bin/true") throws {
+      try home.write("[D-BUS Service]\nName=\(name)\nExec=\(exec)\n", to: "\(services)/\(service).service")
+    }
+    // The file's own name says nothing.
+    try write("org.example.Other", to: "org.example.Menu")
+    #expect(try await check(file).output.contains("no service file with Name=org.example.Menu lets the bus start it"))
+    try write("org.example.Menu", to: "menu")
+    #expect(try await check(file).output.isEmpty)
+    try write("org.example.Menu", to: "menu", exec: "/nonexistent/menu")
+    #expect(try await check(file).output.contains("/menu.service:3: there is no program /nonexistent/menu"))
   }
 }
