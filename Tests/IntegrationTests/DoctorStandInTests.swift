@@ -1,6 +1,5 @@
 import Bus
 import EventLoop
-import Foundation
 import Glibc
 import Names
 import TagrouteClient
@@ -38,9 +37,9 @@ import Testing
       let finding = findings.first { $0.subject == subject }
       #expect(finding?.verdict == "note" && finding?.command == command, "\(findings)")
       #expect(finding?.text == text + "; tags are shown all the same")
+    }
     let old = "\(try BuiltProducts.program("tagroute")) is the older one: update it"
     #expect(findings.first { $0.subject == "daemon" }?.remedy?.hasPrefix(old) == true)
-    }
     // What the daemon itself says of a reader, with nothing in it that steers a terminal.
     let reader = findings.first { $0.subject == "reader" }
     #expect(reader?.remedy == "it is taken by pcscd" && reader?.verdict == "wrong")
@@ -59,16 +58,16 @@ import Testing
       Names.Agent.interface,
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
+        ExportedProperty("Registered", "b", emits: .changed) { .boolean(false) },
         ExportedProperty("RegistrationError", "(ss)", emits: .changed) {
           .structure([.string(Names.Errors.notASession), .string("there is no such session")])
         },
-        ExportedProperty("Registered", "b", emits: .changed) { .boolean(false) },
       ])
     try await agent.export([interface], at: try ObjectPath(Names.Agent.path))
     _ = try await agent.requestName(Names.Agent.busName)
     let wrong = try await desktop.wrong()
-    #expect(wrong["agent"]?.text == "the agent is not registered with tagrouted (there is no such session)")
     #expect(wrong["agent"]?.command == "loginctl session-status")
+    #expect(wrong["agent"]?.text == "the agent is not registered with tagrouted (there is no such session)")
     #expect(wrong["handlers"]?.command == "tagroute handlers")
     withExtendedLifetime(daemon) {}
     await desktop.stop()
@@ -140,7 +139,11 @@ import Testing
     let directory = desktop.installation.directory
     mkdir(directory.file("programs"), 0o755)
     let copy = directory.file("programs/tagroute")
-    try FileManager.default.copyItem(atPath: BuiltProducts.program("tagroute"), toPath: copy)
+    // By another process: what this one has open for writing, a child of another test may keep so, and it cannot be started then.
+    func install(_ source: String, as target: String) async throws {
+      #expect(try await ChildProcess.run("/bin/cp", [source, target]).status == .exited(0))
+    }
+    try await install(BuiltProducts.program("tagroute"), as: copy)
     let program = directory.file("programs/tagroute-reader")
     #expect(try await desktop.wrong(program: copy)["reader"]?.text == "there is no \(program), which opens readers")
     for (script, text, command) in [
@@ -156,14 +159,13 @@ import Testing
       ("exit 1", "does not work (it ends with 1)", "Packaging/install"),
       ("echo hello", "does not work (it does not say its version)", "Packaging/install"),
     ] {
-      _ = try directory.write("#!/bin/sh\n\(script)\n", to: "programs/tagroute-reader")
-      chmod(program, 0o755)
+      try await install(try directory.write("#!/bin/sh\n\(script)\n", to: "script", mode: 0o755), as: program)
       let finding = try await desktop.wrong(program: copy)["reader"]
       #expect(finding?.text == "tagroute-reader, which opens readers, \(text)")
       #expect(finding?.remedy?.contains(command) == true, "\(String(describing: finding))")
     }
-    _ = try directory.write("#!/bin/sh\necho tagroute-reader 0.1.0\necho libnfc 9.9\n", to: "programs/tagroute-reader")
-    chmod(program, 0o755)
+    let script = "#!/bin/sh\necho tagroute-reader 0.1.0\necho libnfc 9.9\n"
+    try await install(try directory.write(script, to: "script", mode: 0o755), as: program)
     let (_, findings) = try await desktop.findings(program: copy)
     #expect(findings.first?.text.contains("libnfc 9.9") == true)
     await desktop.stop()
