@@ -26,10 +26,11 @@ import Testing
     .killed("page faults"),
     .killed("keys"), .killed("bpf"), .killed("performance events"),
     // code and memory
-    .refused("executable memory"), .refused("made executable"), .refused("limits"),
+    .refused("executable memory"), .refused("made executable"), .refused("shared memory"), .refused("limits"),
     Attempt(name: "addresses", outcome: .error("ENOMEM")), Attempt(name: "descriptors", outcome: .error("EMFILE")),
     // new files
     .unknown("create", "/dev/shm/tagroute-attempt"), .unknown("nameless file", "/tmp"),
+    .unknown("truncate what is open"),
   ]
 
   private static let filesOfOthers: [Attempt] = [
@@ -68,6 +69,34 @@ import Testing
       #expect(try await attempt(isConfined: true, device: "pn532_uart:/dev/nothing") == .error("ENOSYS"))
       #expect(try await attempt(isConfined: false, device: "pn532_uart:/dev/nothing") == .done)
     }
+  }
+
+  /// By no way that there is, on a kernel without Landlock either, which lets files be opened for writing.
+  @Test(
+    arguments: [
+      "truncate", "truncate for reading", "truncate by name", "truncate as created", "truncate with openat2",
+    ])
+  func aFileOfTheUsersIsNotEmptied(attempt: String) async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write("enabled", to: "file")
+    var attempt = Attempt.unknown(attempt, file)
+    attempt.lack = "Landlock"
+    #expect(try await attempt(isConfined: true, device: "pn532_uart:/dev/nothing") == attempt.outcome)
+    #expect(try readFile(file) == Array("enabled".utf8))
+    #expect(try await attempt(isConfined: false, device: "pn532_uart:/dev/nothing") == .done)
+    #expect(try readFile(file).isEmpty)
+  }
+
+  /// Nor is it written over: what is mapped is not held to the limit of a file's size.
+  @Test func aFileOfTheUsersIsNotWrittenOver() async throws {
+    let directory = try TemporaryDirectory()
+    let file = try directory.write("enabled", to: "file")
+    var attempt = Attempt.refused("written through memory", file)
+    attempt.lack = "Landlock"
+    #expect(try await attempt(isConfined: true, device: "pn532_uart:/dev/nothing") == attempt.outcome)
+    #expect(try readFile(file) == Array("enabled".utf8))
+    #expect(try await attempt(isConfined: false, device: "pn532_uart:/dev/nothing") == .done)
+    #expect(try readFile(file) == Array("ynabled".utf8))
   }
 
   /// The port of another reader looks like its own.

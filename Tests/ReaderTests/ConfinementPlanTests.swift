@@ -105,6 +105,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [nil, "pn532_uart:/dev/x", "pn53x_usb:001:004", "pcsc"], [false, true])
+  func noPlanLetsFilesBeMadeOrEmptied(device: String?, hasLibusb1: Bool) {
+    let rules = SystemCallPolicy(Plan(device: device, Plan.Circumstances(hasLibusb1: hasLibusb1)), process: 42).rules
+    for (call, argument) in [("open", UInt32(1)), ("openat", 2)] {
+      let conditions = rules.filter { $0.call == call }.map(\.conditions)
+      #expect(conditions.count == 1)
+      guard case .masked(argument, let mask, 0)? = conditions.first?.first else {
+        Issue.record("\(call) may have any flag")
+        continue
+      }
+      for flag in [O_CREAT, O_TRUNC, 0o20_000_000] { #expect(mask & UInt64(flag) != 0, "\(call) \(flag)") }
+    }
+    for call in ["creat", "openat2", "truncate", "truncate64", "ftruncate", "ftruncate64", "fallocate"] {
+      #expect(!rules.contains { $0.call == call })
+    }
+  }
+
   @Test func onlyTheKindOfDeviceIsAskedAnything() {
     func requests(_ device: String) -> Int {
       SystemCallPolicy(Plan(device: device, Plan.Circumstances()), process: 42).rules.count { $0.call == "ioctl" }

@@ -105,18 +105,14 @@ struct SystemCallPolicy: Equatable {
 
   private static func bounded(_ process: Int32) -> [Rule] {
     let own = UInt64(UInt32(bitPattern: process))
-    let creating = UInt64(UInt32(bitPattern: O_CREAT)) | 0o20_000_000  // __O_TMPFILE
+    // A file that is emptied is as lost as one that is removed, and no limit of a file's size keeps anybody from that.
+    let changing = UInt64(UInt32(bitPattern: O_CREAT | O_TRUNC)) | 0o20_000_000  // __O_TMPFILE
     var rules: [Rule] = []
     for (call, flags) in [("open", UInt32(1)), ("openat", 2)] {
-      rules.append(Rule(.allow, call, .masked(argument: flags, mask: creating, 0)))
+      rules.append(Rule(.allow, call, .masked(argument: flags, mask: changing, 0)))
     }
     rules += ["fcntl", "fcntl64"].flatMap(Self.descriptorRules)
-    let executable = UInt64(UInt32(bitPattern: PROT_EXEC))
-    for call in ["mmap", "mmap2", "mprotect", "pkey_mprotect"] {
-      rules.append(Rule(.allow, call, .masked(argument: 2, mask: executable, 0)))
-      // Not the end: libraries load others when they need them, and do without where they cannot.
-      rules.append(Rule(.refuse, call, .masked(argument: 2, mask: executable, executable)))
-    }
+    rules += memoryRules
     // Its limits may be read.
     rules.append(Rule(.allow, "prlimit64", .equal(argument: 2, 0)))
     rules.append(Rule(.refuse, "prlimit64", .notEqual(argument: 2, 0)))
@@ -125,6 +121,28 @@ struct SystemCallPolicy: Equatable {
     // A thread, and no process. clone3, whose flags no filter can see, is said not to be there, and libc takes this one.
     rules.append(Rule(.kill, "clone", .masked(argument: 0, mask: Self.thread, 0)))
     return rules
+  }
+
+  /// Which memory there may be: nothing that is executed, and none that is a file's, which would be written to past the limit of a file's
+  /// size. None of it is the end: libraries load others when they need them, and do without where they cannot.
+  private static var memoryRules: [Rule] {
+    let executable = UInt64(UInt32(bitPattern: PROT_EXEC))
+    // MAP_SHARED_VALIDATE has the bit as well. What is mapped for reading could be made writable later.
+    let shared = UInt64(UInt32(bitPattern: MAP_SHARED))
+    return ["mmap", "mmap2"].flatMap { call in
+      [
+        Rule(.allow, call, .masked(argument: 2, mask: executable, 0), .masked(argument: 3, mask: shared, 0)),
+        Rule(.refuse, call, .masked(argument: 2, mask: executable, executable)),
+        Rule(
+          .refuse, call, .masked(argument: 2, mask: executable, 0), .masked(argument: 3, mask: shared, shared)),
+      ]
+    }
+      + ["mprotect", "pkey_mprotect"].flatMap { call in
+        [
+          Rule(.allow, call, .masked(argument: 2, mask: executable, 0)),
+          Rule(.refuse, call, .masked(argument: 2, mask: executable, executable)),
+        ]
+      }
   }
 
   /// What fcntl(2) may do with a descriptor. It can also have the kernel send a signal of the caller's choice to another process of the same

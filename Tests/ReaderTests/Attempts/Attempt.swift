@@ -17,6 +17,8 @@ struct Attempt: Sendable, CustomTestStringConvertible {
   let outcome: Outcome
   /// Whether the process has libusb 1.
   var hasLibusb1 = false
+  /// What the kernel is to be without, by its name in `attempts.c`.
+  var lack = ""
   /// In whose devices it is tried; nil for those of the machine.
   var testbed: DeviceTestbed?
 
@@ -26,7 +28,9 @@ struct Attempt: Sendable, CustomTestStringConvertible {
   static func unknown(_ name: String, _ subject: String = "") -> Self {
     Self(name: name, subject: subject, outcome: .error("ENOSYS"))
   }
-  static func refused(_ name: String) -> Self { Self(name: name, outcome: .error("EPERM")) }
+  static func refused(_ name: String, _ subject: String = "") -> Self {
+    Self(name: name, subject: subject, outcome: .error("EPERM"))
+  }
   static func withoutFile(_ name: String, _ subject: String) -> Self {
     Self(name: name, subject: subject, outcome: .error("EACCES"))
   }
@@ -47,6 +51,7 @@ struct Attempt: Sendable, CustomTestStringConvertible {
       try BuiltProducts.program("tagroute-reader"), ["--list"] + (device.map { ["--device", $0] } ?? []),
       environment: others.merging([
         "LD_PRELOAD": libraries, "ATTEMPT": name, "SUBJECT": subject, "ATTEMPT_WHEN": isConfined ? "after" : "before",
+        "LACKING": lack,
       ]) { $1 })
     switch (ended.status, ended.output.split(separator: "\n").last) {
     case (.signalled(let number), _): return .killed(number)

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/i2c-dev.h>
+#include <linux/openat2.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -37,6 +38,11 @@ static long opened(int flags) {
   int file = open(subject, flags | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0600);
   if (file >= 0) close(file);
   return file;
+}
+
+static long openat2_truncating(void) {
+  struct open_how how = {.flags = O_WRONLY | O_TRUNC | O_CLOEXEC};
+  return syscall(SYS_openat2, AT_FDCWD, subject, &how, sizeof how);
 }
 
 static long listed(void) {
@@ -67,9 +73,21 @@ static long mapped(size_t size, int protection) {
   return mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) == MAP_FAILED ? -1 : 0;
 }
 
+static long mapped_shared(int kind) {
+  return mmap(NULL, 4096, PROT_READ, kind | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0;
+}
+
 static long made_executable(void) {
   void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return mprotect(page, 4096, PROT_READ | PROT_EXEC);
+}
+
+static long written_through_memory(void) {
+  int file = open(subject, O_RDWR | O_CLOEXEC);
+  char *page = file < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (page == MAP_FAILED) return -1;
+  *page = 'y';
+  return 0;
 }
 
 static long limited(void) {
@@ -118,6 +136,12 @@ static long tried(void) {
   if (IS("write")) return opened(O_WRONLY);
   if (IS("open device")) return opened(O_RDWR);
   if (IS("truncate")) return opened(O_WRONLY | O_TRUNC);
+  if (IS("truncate by name")) return truncate(subject, 0);
+  if (IS("truncate for reading")) return opened(O_RDONLY | O_TRUNC);
+  if (IS("truncate as created")) return creat(subject, 0600);
+  if (IS("truncate with openat2")) return openat2_truncating();
+  /* Standard input, which is open for reading alone. */
+  if (IS("truncate what is open")) return ftruncate(0, 0);
   if (IS("create")) return opened(O_WRONLY | O_CREAT);
   if (IS("nameless file")) return opened(O_WRONLY | O_TMPFILE);
   if (IS("list")) return listed();
@@ -154,6 +178,8 @@ static long tried(void) {
   if (IS("bpf")) return syscall(SYS_bpf, 0, parameters, 48);
   if (IS("performance events")) return syscall(SYS_perf_event_open, parameters, 0, -1, -1, 0);
   if (IS("executable memory")) return mapped(4096, PROT_READ | PROT_EXEC);
+  if (IS("shared memory")) return mapped_shared(MAP_SHARED);
+  if (IS("written through memory")) return written_through_memory();
   if (IS("made executable")) return made_executable();
   if (IS("limits")) return limited();
   if (IS("descriptors")) return many_opened();
