@@ -3,8 +3,6 @@ import Configuration
 /// What has to be done where another configuration takes the place of the one that is in force. Pure.
 struct ConfigurationChanges: Hashable, Sendable {
   enum Action: Hashable, Sendable {
-    /// Follow logind, or do not.
-    case sessions(DaemonConfiguration.Sessions)
     /// Decide by other rules.
     case policy
     /// Have the processes of readers look for other tags, or at other intervals.
@@ -15,15 +13,18 @@ struct ConfigurationChanges: Hashable, Sendable {
 
   /// The keys whose values differ, as they are written in the file.
   let keys: [String]
+  /// Whose word on sessions is to count, logind's or nobody's; nil where that is as it was. Comes before the actions, since it may not take
+  /// effect, and then nothing does.
+  var sessions: DaemonConfiguration.Sessions? { wanted.contains(.sessions) ? new.sessions : nil }
   /// In the order in which they are carried out: who decides comes before what is decided, and a reader that comes with the change
   /// finds everything else as it is to be.
   var actions: [Action] {
-    Self.order.compactMap { kind in wanted.contains(kind) ? action(kind) : nil }
+    Self.order.filter(wanted.contains).compactMap(action)
   }
 
   private enum Kind { case sessions, policy, polling, devices }
 
-  private static let order: [Kind] = [.sessions, .policy, .polling, .devices]
+  private static let order: [Kind] = [.policy, .polling, .devices]
   private let wanted: Set<Kind>
   private let new: DaemonConfiguration
 
@@ -46,9 +47,9 @@ struct ConfigurationChanges: Hashable, Sendable {
     }
   }
 
-  private func action(_ kind: Kind) -> Action {
+  private func action(_ kind: Kind) -> Action? {
     switch kind {
-    case .sessions: .sessions(new.sessions)
+    case .sessions: nil
     case .policy: .policy
     case .polling: .polling
     case .devices: .devices(new.devices)

@@ -22,7 +22,7 @@ import Testing
     Change(key: "IdlePollInterval", group: "Reader", value: "10", actions: [.polling]),
     Change(key: "SessionLimit", group: "Reader", value: "1", actions: [.policy]),
     Change(key: "Technologies", group: "Reader", value: "type-2", actions: [.policy, .polling]),
-    Change(key: "Sessions", group: "Scan", value: "any", actions: [.sessions(.any), .policy]),
+    Change(key: "Sessions", group: "Scan", value: "any", actions: [.policy]),
     Change(key: "WhenLocked", group: "Scan", value: "hold", actions: [.policy]),
     Change(key: "LockDetection", group: "Scan", value: "strict", actions: [.policy]),
     Change(key: "SmartPosters", group: "Tags", value: "no", actions: [.policy]),
@@ -44,18 +44,22 @@ import Testing
     for changes in [
       ConfigurationChanges(from: before, to: after), ConfigurationChanges(from: after, to: before),
     ] { #expect(changes.keys == [change.key]) }
-    #expect(ConfigurationChanges(from: before, to: after).actions == change.actions)
+    let changes = ConfigurationChanges(from: before, to: after)
+    #expect(changes.actions == change.actions)
+    #expect(changes.sessions == (change.key == "Sessions" ? .any : nil))
+    #expect(ConfigurationChanges(from: after, to: before).sessions == (change.key == "Sessions" ? .logind : nil))
   }
 
   @Test func whereNothingHasChangedNothingIsDone() throws {
     let configuration = try Self.configuration(Self.changes)
     let changes = ConfigurationChanges(from: configuration, to: try Self.configuration(Self.changes))
-    #expect(changes.keys == [] && changes.actions == [])
+    #expect(changes.keys == [] && changes.sessions == nil && changes.actions == [])
   }
 
   @Test func whoDecidesComesFirstAndReadersLast() throws {
     let changes = ConfigurationChanges(from: DaemonConfiguration(), to: try Self.configuration(Self.changes))
     #expect(changes.keys.count == Self.changes.count)
-    #expect(changes.actions == [.sessions(.any), .policy, .polling, .devices(["pn53x_usb"])])
+    #expect(changes.sessions == .any)
+    #expect(changes.actions == [.policy, .polling, .devices(["pn53x_usb"])])
   }
 }

@@ -137,24 +137,41 @@ import Testing
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
   }
 
-  @Test func whatCannotTakeEffectEndsTheDaemonAndNothingMoreIsDoneBefore() async throws {
+  @Test func whatCannotTakeEffectKeepsTheFormerConfigurationAndNothingOfItIsDone() async throws {
     let directory = try TemporaryDirectory()
     let notifications = try NotifySocket(directory.file("notify"))
     let rig = try await DaemonRig(
       sessions: nil, others: ["other"], environment: ["NOTIFY_SOCKET": directory.file("notify")])
+    let agent = try await rig.agent()
+    try await rig.scanning(true)
     _ = try await notifications.next { $0.contains("READY=1") }
+    let time = try #require(try await agent.property("ConfigurationTime")?.asUInt64)
     // The bus takes no match any more, without which logind cannot be followed.
-    try await rig.bus.limitMatchRules(to: 1)
-    let client = try await Connection.open(BusAddress(rig.bus.address), on: EventLoop(label: "test-client"))
-    _ = try await client.call(
-      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+    try await rig.limitMatchRules(to: 1)
     try rig.write(devices: "\(Self.first);\(Self.other)")
     rig.daemon.signal(SIGHUP)
     _ = try await notifications.next { $0.contains("RELOADING=1") }
     let next = try await notifications.next { $0.contains("READY=1") || $0.contains("STOPPING=1") }
-    #expect(next.contains("STOPPING=1"))
-    #expect(try await rig.daemon.exit() != .exited(0))
+    let mistake = "the configuration: cannot take effect: Sessions=logind "
+    #expect(next.contains("READY=1") && next.contains("the former configuration is in force: \(mistake)"))
+    try await rig.daemon.line(containing: mistake)
+    #expect(await rig.daemon.log().contains { $0.hasSuffix("until then the former configuration stays in force") })
+    #expect(try await agent.property("ConfigurationError")?.asString?.hasPrefix(mistake) == true)
+    #expect(try await agent.property("ConfigurationTime")?.asUInt64 == time)
+    // Nothing of it, neither who decides nor another reader: anybody's agent is given the taps, as before.
+    #expect(try await agent.property("SuspendReasons")?.asStrings == [])
     #expect(access(rig.directory.file("other/arguments"), F_OK) != 0)
+    await rig.reader.tap(.message(Samples.message))
+    var taps = agent.taps.makeAsyncIterator()
+    #expect(await taps.next()?["message"]?.asBytes == Samples.message)
+    // Nothing is left of the attempt: once the bus takes matches again, so does the next reading.
+    try await rig.limitMatchRules(to: 512)
+    try rig.write()
+    rig.daemon.signal(SIGHUP)
+    try await rig.daemon.line(containing: Self.isRead + "new are Sessions")
+    _ = try await notifications.next { $0.contains("READY=1") }
+    #expect(try await agent.property("ConfigurationError")?.asString == "")
+    #expect(try await agent.property("SuspendReasons")?.asStrings?.contains("no-session") == true)
   }
 
   @Test func howeverOftenAndWheneverItIsAskedForItIsDone() async throws {
@@ -203,6 +220,14 @@ import Testing
 }
 
 extension DaemonRig {
+  /// Lets each connection to the bus have so many match rules from here on; those that there are stay.
+  fileprivate func limitMatchRules(to count: Int) async throws {
+    try await bus.limitMatchRules(to: count)
+    let client = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "test-client"))
+    _ = try await client.call(
+      "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
+  }
+
   /// Writes the configuration anew: the device that the rig began with, and these lines.
   fileprivate func write(
     devices: String = "pn532_uart:/dev/scripted", reader: String = "", scan: String = "Sessions=logind"
