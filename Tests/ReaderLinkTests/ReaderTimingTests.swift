@@ -33,6 +33,8 @@ import Testing
     #expect(Duration.seconds(ReaderTiming.secondsAfterSignal) > ReaderTiming.stop)
     // Whole seconds, never less than what was promised, and a moment for a machine that is busy.
     #expect(ReaderTiming.secondsUntilAlarm(.seconds(6)) == 7)
+    #expect(ReaderTiming.secondsUntilAlarm(.seconds(12)) == 13)
+    #expect(ReaderTiming.secondsUntilAlarm(ReaderTiming(device: "acr122_usb").promise) == 8)
     #expect(ReaderTiming.secondsUntilAlarm(.milliseconds(1600)) == 2)
     #expect(ReaderTiming.secondsUntilAlarm(.milliseconds(1601)) == 3)
   }
