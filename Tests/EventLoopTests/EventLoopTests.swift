@@ -1,8 +1,9 @@
 import CShims
-import EventLoop
 import Glibc
 import Synchronization
 import Testing
+
+@testable import EventLoop
 
 private actor Counter {
   let loop: EventLoop
@@ -178,5 +179,22 @@ private actor Counter {
     #expect(await iterator.next() == SIGURG)
     kill(getpid(), SIGWINCH)
     #expect(await iterator.next() == SIGWINCH)
+  }
+
+  /// All of them come before anybody reads.
+  @Test func noSignalIsLostBehindHoweverManyOfAnother() async {
+    let (numbers, entrance) = SignalNumbers.make()
+    entrance.add(SIGTERM)
+    for _ in 1...1000 { entrance.add(SIGHUP) }
+    entrance.add(SIGINT)
+    var iterator = numbers.makeAsyncIterator()
+    #expect(await iterator.next() == SIGTERM)
+    #expect(await iterator.next() == SIGHUP)
+    // What was taken may come again, behind what waits.
+    entrance.add(SIGHUP)
+    entrance.add(SIGTERM)
+    #expect(await iterator.next() == SIGINT)
+    #expect(await iterator.next() == SIGHUP)
+    #expect(await iterator.next() == SIGTERM)
   }
 }
