@@ -8,7 +8,7 @@ struct LoanLoss: Hashable, Sendable {
   let message: String
   private let exitCode: Int32
 
-  /// Nil where the daemon is about to lend it: the next change says when to ask again.
+  /// Nil where the daemon is about to lend it: the next change says when to ask again, or, where it has not answered at all, the clock.
   ///
   /// - Parameters:
   ///   - error: what the daemon has answered to whoever wants the reader again.
@@ -28,6 +28,18 @@ struct LoanLoss: Hashable, Sendable {
     // Whatever else a daemon may say, one of another version say: for the command it had no reader to lend.
     let isNotAllowed = Failure(error, from: .daemon).exitCode == Names.ExitCode.notAllowed
     exitCode = isNotAllowed ? Names.ExitCode.notAllowed : Names.ExitCode.tryAgain
+  }
+
+  /// Where a daemon has readers and none of them can be told to be the one that was lent: it may call that one otherwise, or cannot find it
+  /// while the command has it open.
+  ///
+  /// - Parameter device: what was lent.
+  init(unknownToDaemon device: String) {
+    message = """
+      the daemon was started anew and has other readers, none of which is known to be \(device), which it lent to the command. The command goes on \
+      without it until the daemon has a reader of that name: wait, or end the command, look at tagroute status, and run it again
+      """
+    exitCode = Names.ExitCode.tryAgain
   }
 
   /// Whether somebody else has a reader in this state.

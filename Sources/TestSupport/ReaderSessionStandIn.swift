@@ -27,6 +27,7 @@ public actor ReaderSessionStandIn {
   public nonisolated let requests: AsyncStream<Request>
   private let continuation: AsyncStream<Request>.Continuation
 
+  private var readers = [ReaderSessionStandIn.reader]
   private var refusal: BusError?
   private var isActivating = true
   private var card: SessionCard?
@@ -66,23 +67,26 @@ public actor ReaderSessionStandIn {
       ],
       properties: [
         ExportedProperty("Version", "s", emits: .const) { .string("1.2.3") },
-        ExportedProperty("Readers", "ao", emits: .changed) { .objectPaths([ReaderSessionStandIn.reader]) },
+        ExportedProperty("Readers", "ao", emits: .changed) { .objectPaths(await self.readers) },
       ])
-    let reader = ExportedInterface(
+    try await connection.export([manager], at: ObjectPath(Names.Daemon.path), objectManager: true)
+    try await connection.export([Self.readerInterface(Self.device)], at: Self.reader)
+    try await connection.standIn(for: Names.Daemon.busName)
+  }
+
+  private static func readerInterface(_ device: String) -> ExportedInterface {
+    ExportedInterface(
       Names.Daemon.readerInterface,
       properties: [
         ExportedProperty("Name", "s", emits: .changed) { .string("a reader") },
-        ExportedProperty("Device", "s", emits: .const) { .string(ReaderSessionStandIn.device) },
+        ExportedProperty("Device", "s", emits: .const) { .string(device) },
         ExportedProperty("Seat", "s", emits: .const) { .string("seat0") },
         ExportedProperty("State", "s", emits: .changed) { .string("scanning") },
         ExportedProperty("StateReason", "s", emits: .changed) { .string("") },
       ])
-    try await connection.export([manager], at: ObjectPath(Names.Daemon.path), objectManager: true)
-    try await connection.export([reader], at: ReaderSessionStandIn.reader)
-    try await connection.standIn(for: Names.Daemon.busName)
   }
 
-  /// The only reader.
+  /// The only reader at first.
   public static let reader: ObjectPath = "/org/tagroute/Tagroute1/readers/1"
   /// Its libnfc connection string.
   public static let device = "pn532_uart:/dev/stand-in"
@@ -94,6 +98,27 @@ public actor ReaderSessionStandIn {
 
   /// What the next session or inhibitor is refused with; nil refuses none.
   public func refuse(_ error: BusError?) { refusal = error }
+
+  /// Forgets the inhibitor, as one does that was started anew, and tells nobody.
+  public func forgetInhibitor() {
+    watch?.cancel()
+    watch = nil
+  }
+
+  /// Has these readers in the place of those that it had, and says so.
+  ///
+  /// - Parameter devices: their libnfc connection strings.
+  /// - Throws: `BusError`.
+  public func have(readers devices: [String]) throws {
+    let before = readers
+    readers = try devices.indices.map { try ObjectPath("\(Names.Daemon.readersPath)/\($0 + 1)") }
+    let added = zip(readers, devices)
+    // At once: whoever asks sees all of them.
+    try connection.assumeIsolated { connection in
+      for path in before { connection.unexport(path) }
+      for (path, device) in added { try connection.export([Self.readerInterface(device)], at: path) }
+    }
+  }
 
   /// Lets sessions wait for their turn instead of being active at once, and whoever wants the reader for its answer.
   public func letThemWait() { isActivating = false }

@@ -43,4 +43,10 @@ import Testing
     #expect([0, 128 + 2, 128 + 15].map { loss.exitCode(of: $0) } == [0, 130, 143])
     #expect([1, 2, 127].map { loss.exitCode(of: $0) } == [75, 75, 75])
   }
+
+  @Test func aReaderThatNoDaemonKnowsIsNamed() {
+    let loss = LoanLoss(unknownToDaemon: "pn532_uart:/dev/x")
+    #expect(loss.message.contains("pn532_uart:/dev/x") && loss.message.contains("tagroute status"))
+    #expect([0, 1, 143].map { loss.exitCode(of: $0) } == [0, Names.ExitCode.tryAgain, 143])
+  }
 }
