@@ -52,8 +52,9 @@ enum AgentArguments: Equatable {
       --help          print this
       --version       print the version
 
-    Exit status: 0 ended by a signal, 1 a failure, 64 usage, 69 no session bus,
-    73 another agent runs already, 78 a mistake in the configuration.
+    Exit status: 0 ended by a signal, or a login screen's session, 1 a failure,
+    64 usage, 69 no session bus, 73 another agent runs already, 78 a mistake in
+    the configuration.
 
     SIGHUP has the agent read its configuration and the desktop entries again.
     TAGROUTE_LOG=error|warning|notice|info|debug sets how much is logged.

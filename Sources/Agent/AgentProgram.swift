@@ -48,6 +48,15 @@ public enum AgentProgram {
   }
 
   private static func run(configuration path: String?) async -> Int32 {
+    // Before anything is opened or kept.
+    if let notice = LoginScreen.notice(environment: ProcessEnvironment.current) {
+      Log.fromEnvironment()(.notice, notice)
+      // For systemd a service that ends before it is ready has failed, and is started again.
+      let notifier = ServiceNotifier.fromEnvironment()
+      notifier.ready(status: "Not needed: \(notice)")
+      notifier.stopping()
+      return 0
+    }
     // What tags hold stays in memory. Said of this process alone: apps that it starts may leave core files.
     _ = tagroute_set_not_dumpable()
     Translation.start()
