@@ -130,19 +130,22 @@ import Testing
     // Its last words come after the field is off; then it sleeps.
     _ = try await rig.next("counters") { if case .counters(let counters) = $0 { counters } else { nil } }
     await rig.simulator.resetCounters()
+    try await rig.isAsleep()
     let child = try #require(await rig.process.processID)
-    let before = try await atRest(child)
-    // A window to look through, not a wait for something.
-    try await Task.sleep(for: .seconds(1))
+    // What passes the time: another reader, which looks for tags.
+    let other = try await ReaderRig.scanning()
+    let before = try await atRest(child, beside: other)
+    try await other.commands(20)
     #expect(try status(of: child, "voluntary_ctxt_switches") == before)
     #expect(await rig.simulator.counters.commands == 0)
     #expect(await rig.simulator.counters.fieldOnTime == .zero)
+    await other.stop()
     await rig.stop()
   }
 
   /// How often the process has been switched, once it sleeps. A thread that waits for a lock sleeps too, and is switched again soon: so
   /// once two looks agree.
-  private func atRest(_ process: Int32) async throws -> [Substring] {
+  private func atRest(_ process: Int32, beside other: ReaderRig) async throws -> [Substring] {
     var before: [Substring] = []
     while true {
       let isAsleep = try status(of: process, "State:").allSatisfy { $0.contains("S (sleeping)") }
@@ -150,7 +153,7 @@ import Testing
       if isAsleep && switches == before { return switches }
       before = switches
       // Nothing tells of it.
-      try await Task.sleep(for: .milliseconds(10))
+      try await other.commands(1)
     }
   }
 
