@@ -16,7 +16,8 @@ extension Command {
       where it cannot be started. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on. Where this program is killed, COMMAND gets
       SIGTERM. The reader is taken back when COMMAND has ended, and with it all that it has started, which could have the device
       open; a tag that lies there is not announced again. A daemon that is started anew meanwhile is asked for the reader again;
-      where somebody else has it by then this program says so, and COMMAND goes on without the reader until it is free.
+      where somebody else has it by then, or none of that daemon's readers is known to be it, this program says so, and COMMAND
+      goes on without the reader until it is there and free.
 
         --reader READER  a reader by its name, device or number, as tagroute status shows them
 
