@@ -138,8 +138,10 @@ actor DaemonLink {
         isTold(reported, unlocks)
         log(.notice, "registered with the daemon")
         registrationIsAnswered()
-        await set(registered: true)
+        // Whoever hears that it is registered finds no refusal any more.
         await set(refusal: nil)
+        guard !Task.isCancelled, self.owner == owner else { return }
+        await set(registered: true)
         await tell()
         return
       } catch {

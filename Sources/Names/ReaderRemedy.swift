@@ -5,9 +5,9 @@ public enum ReaderRemedy {
   public static func unloading(_ module: String) -> String { "sudo modprobe -r \(module)" }
 
   /// Keeps a kernel module from being loaded by itself (modprobe.d(5)); it does not unload it. What an administrator has written there
-  /// stays.
+  /// stays; the first line may have no end.
   public static func keepingOff(_ module: String) -> String {
-    "echo blacklist \(module) | sudo tee --append \(moduleFile)"
+    "printf '\\nblacklist \(module)\\n' | sudo tee --append \(moduleFile)"
   }
 
   /// The administrator's file of modprobe.d(5) that takes the place of the one that is installed.

@@ -107,7 +107,12 @@ public actor LoginMonitor {
   ///
   /// - Returns: the state then.
   public func refresh() async -> LoginState {
-    await readEverything().value
+    // A reading that another logind overtakes comes to nothing, and its own reading follows.
+    for _ in 0..<8 {
+      let asked = generation
+      await readEverything().value
+      if asked == generation { break }
+    }
     return state
   }
 

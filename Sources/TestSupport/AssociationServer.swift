@@ -28,9 +28,14 @@ public final class AssociationServer: Sendable {
   /// What it was asked under a name, one line a request: path and fields.
   ///
   /// - Parameter label: the name's first label.
-  /// - Returns: the lines.
-  public func requests(_ label: String) async -> [String] {
-    await process.log().filter { $0.hasPrefix("request \(label) ") }
+  /// - Returns: the lines, with those of all that it has begun to answer.
+  /// - Throws: `RigError` where it has ended.
+  public func requests(_ label: String) async throws -> [String] {
+    // What it has written before it writes this is heard before it.
+    let mark = "mark \(UInt64.random(in: 0 ... .max))"
+    try await process.send(mark)
+    _ = try await process.line { $0 == mark }
+    return await process.log().filter { $0.hasPrefix("request \(label) ") }
   }
 
   private static func makeCertificates(in folder: TemporaryDirectory) async throws {

@@ -138,5 +138,6 @@ def listen(listener, tls):
 for listener in listeners:
     threading.Thread(target=listen, args=listener, daemon=True).start()
 print("ports", *(listener.getsockname()[1] for listener, _ in listeners), flush=True)
-# Whoever started this holds the other end, and may end without a word.
-sys.stdin.read()
+# Whoever started this holds the other end, and may end without a word. A line comes back behind all that was written before.
+for line in sys.stdin:
+    print(line, end="", flush=True)

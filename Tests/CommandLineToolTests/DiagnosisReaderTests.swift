@@ -214,7 +214,8 @@ struct DiagnosisReaderTests {
     #expect(command(isKeptOff: true) == "sudo modprobe -r pn533_usb")
     #expect(
       command(isKeptOff: false)
-        == "sudo modprobe -r pn533_usb && echo blacklist pn533_usb | sudo tee --append /etc/modprobe.d/tagroute.conf")
+        == #"sudo modprobe -r pn533_usb && printf '\nblacklist pn533_usb\n' | sudo tee --append /etc/modprobe.d/tagroute.conf"#
+    )
   }
 
   @Test func `a file of the administrator's in the place of ours is told where it lets the module in`() {

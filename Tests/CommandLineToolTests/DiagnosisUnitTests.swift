@@ -118,6 +118,18 @@ struct DiagnosisUnitTests {
     #expect(unit(file: "disabled", session: "inactive").first?.remedy == stopped.first?.remedy)
   }
 
+  @Test func `a unit that systemd leaves alone is not started once more`() {
+    let findings = Seen.wrong {
+      var unit = Seen.unit(active: "inactive", sub: "dead")
+      unit.missesCondition = true
+      $0.agentUnit = .given(unit)
+      $0.agent = .given(nil)
+    }
+    #expect(
+      findings.map(\.text) == ["tagroute-agent.service is inactive, since a condition of the unit does not hold"])
+    #expect(findings.first?.remedy?.command == "systemctl --user status tagroute-agent.service")
+  }
+
   @Test func `the user's unit is the user's to start`() {
     let findings = Seen.wrong {
       $0.agentUnit = .given(Seen.unit(active: "failed", sub: "failed", exitStatus: 1))

@@ -32,7 +32,7 @@ import Testing
       ["verify", "org.example.Menu"] + trial(server.address),
       environment: Dictionary(uniqueKeysWithValues: proxies + [("HOME", folder.path)]))
     #expect(result.status == .exited(0), "\(result.output)")
-    let requests = await server.requests("menu")
+    let requests = try await server.requests("menu")
     #expect(!requests.isEmpty && requests.allSatisfy { !$0.contains("Authorization") }, "\(requests)")
   }
 

@@ -44,7 +44,7 @@ extension Diagnosis {
     guard seen.hasOwnModuleFile, !seen.isKernelModuleKeptOff else { return nil }
     return .note(
       .kernelModule,
-      "\(ReaderRemedy.moduleFile) counts instead of the installed file of that name, and does not keep \(Self.kernelModule) off"
+      "\(ReaderRemedy.moduleFile) takes the place of an installed file of that name, and does not keep \(Self.kernelModule) off"
     )
   }
 

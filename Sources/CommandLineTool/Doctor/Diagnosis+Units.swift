@@ -41,6 +41,12 @@ extension Diagnosis {
     default:
       guard !isRunning else { return .note(subject, "\(name) is \(unit.active); it was started in another way") }
       if service == .agent, let finding = waiting(unit) { return finding }
+      // Another try would end the same way, and say that all is well.
+      guard !unit.missesCondition else {
+        return .wrong(
+          subject, "\(name) is \(unit.active), since a condition of the unit does not hold",
+          .run("\(service.systemctl) status \(name)", "it names the condition"))
+      }
       return .wrong(subject, "\(name) is \(unit.active)", start)
     }
   }

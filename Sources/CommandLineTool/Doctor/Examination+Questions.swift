@@ -155,6 +155,9 @@ extension Examination {
       load: all["LoadState"]?.asString ?? "", active: all["ActiveState"]?.asString ?? "",
       sub: all["SubState"]?.asString ?? "", file: all["UnitFileState"]?.asString ?? "",
       loadError: all["LoadError"]?.asStructure?.last?.asString ?? "")
+    // Until somebody has tried to start it there is no result, and the time of it is 0.
+    unit.missesCondition =
+      all["ConditionResult"]?.asBool == false && all["ConditionTimestamp"]?.asUInt64 ?? 0 != 0
     guard name.hasSuffix(".service"), unit.load == "loaded" else { return unit }
     let service = try await properties(path, "Service", bus)
     unit.result = service["Result"]?.asString ?? ""

@@ -44,6 +44,8 @@ struct Examination: Sendable {
     var exitStatus: Int32?
     /// How often it was started again.
     var restarts: UInt32 = 0
+    /// Whether systemd has left it alone at the last try, since a `Condition…=` of it did not hold.
+    var missesCondition = false
     /// What its program is started with.
     var arguments: [String] = []
     /// The devices that it lets its program open; nil where it lets it open every one.
