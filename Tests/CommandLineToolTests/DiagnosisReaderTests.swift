@@ -227,7 +227,7 @@ struct DiagnosisReaderTests {
     for isLoaded in [true, false] {
       #expect(notes(isKeptOff: true, isLoaded: isLoaded).isEmpty)
       #expect(
-        notes(isKeptOff: false, isLoaded: isLoaded).first?.text.hasPrefix("/etc/modprobe.d/tagroute.conf counts")
+        notes(isKeptOff: false, isLoaded: isLoaded).first?.text.hasPrefix("/etc/modprobe.d/tagroute.conf takes")
           == true)
     }
   }
