@@ -35,6 +35,8 @@ extension DaemonService {
           + (changes.keys.isEmpty ? "nothing has changed" : "new are \(changes.keys.joined(separator: ", "))"))
       for action in changes.actions { await carryOut(action) }
     } catch {
+      // Nobody refuses anything: the bus was left.
+      guard !isEnding else { return }
       configurationError = error.description
       log(.error, "\(error); until then the former configuration stays in force")
     }

@@ -124,6 +124,8 @@ struct DiagnosisUnitTests {
       unit.missesCondition = true
       $0.agentUnit = .given(unit)
       $0.agent = .given(nil)
+      // That nothing starts it by itself is not what keeps it from running.
+      $0.graphicalSession = .given(Seen.unit(active: "inactive"))
     }
     #expect(
       findings.map(\.text) == ["tagroute-agent.service is inactive, since a condition of the unit does not hold"])

@@ -40,13 +40,13 @@ extension Diagnosis {
           command: setup.restarting(service, unit).command, advice: "\(service.journalctl) -u \(name) -n 20 says why"))
     default:
       guard !isRunning else { return .note(subject, "\(name) is \(unit.active); it was started in another way") }
-      if service == .agent, let finding = waiting(unit) { return finding }
       // Another try would end the same way, and say that all is well.
       guard !unit.missesCondition else {
         return .wrong(
           subject, "\(name) is \(unit.active), since a condition of the unit does not hold",
           .run("\(service.systemctl) status \(name)", "it names the condition"))
       }
+      if service == .agent, let finding = waiting(unit) { return finding }
       return .wrong(subject, "\(name) is \(unit.active)", start)
     }
   }
