@@ -67,15 +67,35 @@ public final class TemporaryDirectory: Sendable {
     let target = file(name)
     let descriptor = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw RigError("cannot write \(target): \(String(cString: strerror(errno)))") }
-    defer { close(descriptor) }
-    fchmod(descriptor, mode)
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { throw RigError("cannot write \(target): \(String(cString: strerror(errno)))") }
-      rest = rest.dropFirst(count)
+    do {
+      defer { close(descriptor) }
+      fchmod(descriptor, mode)
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else { throw RigError("cannot write \(target): \(String(cString: strerror(errno)))") }
+        rest = rest.dropFirst(count)
+      }
     }
+    if mode & 0o111 != 0 { try TemporaryDirectory.waitUntilStartable(target) }
     return target
+  }
+
+  /// A child that another test starts at this moment has what is open here open too, until it becomes a program of its own, and a file that
+  /// anybody has open for writing cannot be started (ETXTBSY). A lease for reading is given once nobody has (fcntl(2)).
+  private static func waitUntilStartable(_ path: String) throws {
+    let setLease: Int32 = 1024
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw RigError("cannot read \(path): \(String(cString: strerror(errno)))") }
+    defer { close(descriptor) }
+    let end = ContinuousClock.now + .seconds(60)
+    while fcntl(descriptor, setLease, Int32(F_RDLCK)) != 0 {
+      // Not every file system gives leases.
+      guard errno == EAGAIN else { return }
+      guard ContinuousClock.now < end else { throw RigError("\(path) stays open for writing in a child of a test") }
+      sched_yield()
+    }
+    _ = fcntl(descriptor, setLease, Int32(F_UNLCK))
   }
 }
 
