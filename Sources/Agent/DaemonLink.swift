@@ -258,7 +258,7 @@ actor DaemonLink {
     }
     lastFailure = error.message
     tellingAgain = Task {
-      do { try await Task.sleep(for: pause) } catch { return }
+      do { try await clock.sleep(for: pause) } catch { return }
       await tell()
     }
   }

@@ -73,8 +73,7 @@ import Testing
     let place = try await Place()
     let process = try place.start(["run", "--", "sh", "-c", "read line; exit 1"], input: true)
     for await request in place.daemon.requests { if case .inhibit = request { break } }
-    await place.daemon.forgetInhibitor()
-    try await place.daemon.have(readers: ["pn532_uart:/dev/one", "pn532_uart:/dev/other"])
+    try await place.lose(readersBeing: ["pn532_uart:/dev/one", "pn532_uart:/dev/other"])
     let line = try await process.line(containing: "the daemon was started anew and has other readers")
     #expect(line.contains("none of which is known to be \(ReaderSessionStandIn.device),"))
     // Said once, and over when the reader is there again.
@@ -82,8 +81,7 @@ import Testing
     try await place.daemon.have(readers: ["pn532_uart:/dev/other", ReaderSessionStandIn.device])
     try await process.line(containing: "the daemon lends the reader to the command again")
     #expect(await process.log().count { $0.contains("none of which") } == 1)
-    await place.daemon.forgetInhibitor()
-    try await place.daemon.have(readers: ["pn532_uart:/dev/one", "pn532_uart:/dev/other"])
+    try await place.lose(readersBeing: ["pn532_uart:/dev/one", "pn532_uart:/dev/other"])
     try await process.line(containing: "none of which", after: 2)
     try await process.send("")
     #expect(try await process.exit() == .exited(Names.ExitCode.tryAgain))
@@ -91,6 +89,14 @@ import Testing
 }
 
 extension Place {
+  /// Ends the loan, with no moment in which it could be had again.
+  fileprivate func lose(readersBeing devices: [String]) async throws {
+    try await daemon.have(readers: devices)
+    await daemon.forgetInhibitor()
+    // Only a change has the loan looked at.
+    try await daemon.have(readers: devices)
+  }
+
   /// Lets each connection to the bus have so many match rules from here on; those that there are stay.
   fileprivate func limitMatchRules(to count: Int) async throws {
     try await bus.limitMatchRules(to: count)
