@@ -139,11 +139,7 @@ import Testing
     let directory = desktop.installation.directory
     mkdir(directory.file("programs"), 0o755)
     let copy = directory.file("programs/tagroute")
-    // By another process: what this one has open for writing, a child of another test may keep so, and it cannot be started then.
-    func install(_ source: String, as target: String) async throws {
-      #expect(try await ChildProcess.run("/bin/cp", [source, target]).status == .exited(0))
-    }
-    try await install(BuiltProducts.program("tagroute"), as: copy)
+    #expect(try await ChildProcess.run("/bin/cp", [BuiltProducts.program("tagroute"), copy]).status == .exited(0))
     let program = directory.file("programs/tagroute-reader")
     #expect(try await desktop.wrong(program: copy)["reader"]?.text == "there is no \(program), which opens readers")
     for (script, text, command) in [
@@ -159,13 +155,13 @@ import Testing
       ("exit 1", "does not work (it ends with 1)", "Packaging/install"),
       ("echo hello", "does not work (it does not say its version)", "Packaging/install"),
     ] {
-      try await install(try directory.write("#!/bin/sh\n\(script)\n", to: "script", mode: 0o755), as: program)
+      try directory.write("#!/bin/sh\n\(script)\n", to: "programs/tagroute-reader", mode: 0o755)
       let finding = try await desktop.wrong(program: copy)["reader"]
       #expect(finding?.text == "tagroute-reader, which opens readers, \(text)")
       #expect(finding?.remedy?.contains(command) == true, "\(String(describing: finding))")
     }
     let script = "#!/bin/sh\necho tagroute-reader 0.1.0\necho libnfc 9.9\n"
-    try await install(try directory.write(script, to: "script", mode: 0o755), as: program)
+    try directory.write(script, to: "programs/tagroute-reader", mode: 0o755)
     let (_, findings) = try await desktop.findings(program: copy)
     #expect(findings.first?.text.contains("libnfc 9.9") == true)
     await desktop.stop()
