@@ -79,11 +79,15 @@ struct MIFAREClassicAccess {
       switch TLVBlocks.find(in: memory, area: area) {
       case .needs(let address): try fetch(address, &channel)
       case .found(let block): return block
-      case .problem(let problem):
-        if mayGoOn { try finishSector(&channel) }
-        guard try extend(&channel) else { throw .problem(problem) }
+      case .absent: try lookFurther(&channel, TLVBlocks.absence)
+      case .problem(let problem): try lookFurther(&channel, problem)
       }
     }
+  }
+
+  private mutating func lookFurther(_ channel: inout some TagChannel, _ problem: TagProblem) throws(TagStop) {
+    if mayGoOn { try finishSector(&channel) }
+    guard try extend(&channel) else { throw .problem(problem) }
   }
 
   /// A block that goes beyond what is known of the area needs the rest of the open sector, which would have to be opened again.

@@ -6,8 +6,13 @@ enum TLVBlocks {
     /// The byte at this address has to be known first.
     case needs(address: Int)
     case found(NDEFBlock)
+    /// There is no NDEF TLV. The block is the free space where one can be written.
+    case absent(NDEFBlock)
     case problem(TagProblem)
   }
+
+  /// Why a tag without an NDEF TLV cannot be read.
+  static let absence = TagProblem(.notNDEF, "there is no NDEF TLV on the tag")
 
   private enum Stop: Error {
     case needs(address: Int)
@@ -35,11 +40,15 @@ enum TLVBlocks {
   private static func search(_ start: Cursor) throws(Stop) -> Outcome {
     var cursor = start
     var lockControls: [LockControl] = []
+    // Where the NULL blocks begin that only a terminator, or the end of the area, follows.
+    var free: Int?
     while cursor.remaining > 0 {
       let kind = try cursor.next()
+      let place = cursor.lastAddress
+      if kind == 0x00 || kind == 0xFE { free = free ?? place }
       if kind == 0x00 { continue }  // NULL has no length
       if kind == 0xFE { break }  // terminator
-      let place = cursor.lastAddress
+      free = nil
       let (length, lengthSize) = try cursor.length()
       // Before a byte of it is fetched: a length is cheap to lie about.
       guard length <= cursor.remaining else { throw areaEnds }
@@ -57,7 +66,9 @@ enum TLVBlocks {
       default: cursor.skip(length)  // proprietary (FD), or of a later version
       }
     }
-    return .problem(TagProblem(.notNDEF, "there is no NDEF TLV on the tag"))
+    return .absent(
+      NDEFBlock(
+        addresses: free.map(cursor.addresses(from:)) ?? [], length: 0, lengthSize: 1, lockControls: lockControls))
   }
 
   private static var areaEnds: Stop {

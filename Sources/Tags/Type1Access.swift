@@ -60,6 +60,7 @@ struct Type1Access {
       switch TLVBlocks.find(in: memory, area: area, reserved: Self.reserved) {
       case .needs(let address): try require([address], &channel)
       case .found(let block): return block
+      case .absent: throw .problem(TLVBlocks.absence)
       case .problem(let problem): throw .problem(problem)
       }
     }

@@ -49,12 +49,15 @@ struct Type2Access {
     area = Self.firstByte..<Self.firstByte + Int(container[2]) * 8
   }
 
-  /// Finds the NDEF TLV.
+  /// Finds the NDEF TLV. A formatted tag that has none but has room for one counts as empty: writing adds the TLV.
   mutating func block(_ channel: inout some TagChannel) throws(TagStop) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area) {
       case .needs(let address): try require([address], &channel)
       case .found(let block): return block
+      case .absent(let place):
+        guard place.addresses.count > 1 else { throw .problem(TLVBlocks.absence) }
+        return place
       case .problem(let problem): throw .problem(problem)
       }
     }

@@ -84,7 +84,9 @@ extension Type2Tag {
   private static func put(
     _ bytes: ArraySlice<(address: Int, byte: UInt8)>, _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagStop) {
-    let new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
+    var new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
+    // A tag that is formatted but has no NDEF TLV gets one.
+    if let type = survey.block.addresses.first { new[type] = 0x03 }
     let free = Set(survey.block.addresses)
     let pages = Set(new.keys.map { $0 / Type2Access.pageSize }).sorted()
     // What shares a page with the new bytes and is not ours stays; what is ours and is not used becomes zero.

@@ -36,7 +36,7 @@ import Testing
         try .type2(memory: uid + (0..<48).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) } + secretBytes)),
       Case("a TLV block is longer than the memory", try .type2(.ultralight, contents: [0x03, 0x40] + link)),
       Case("the NDEF message does not decode", try .type2(.ntag213, contents: [0x03, 0x08, 0xD1, 0x70] + secretBytes)),
-      Case("there is no NDEF TLV", try .type2(.ntag213, contents: [0xFD, 0x06] + secretBytes + [0xFE])),
+      Case("the tag holds no message", try .type2(.ntag213, contents: [0xFD, 0x06] + secretBytes + [0xFE])),
       Case("the NDEF message is longer than the file", try .type4(message: link, options: declaring(5000))),
       Case("the NDEF message does not decode", try .type4(message: link, options: declaring(link.count - 3))),
       Case("the tag holds no message", try .type2(.ntag213, message: [])),

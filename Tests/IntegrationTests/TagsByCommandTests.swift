@@ -45,6 +45,21 @@ import Testing
     await desktop.stop()
   }
 
+  @Test func `writing prepares a tag that is formatted and has no NDEF TLV`() async throws {
+    let (desktop, polkit) = try await Desktop.scanning()
+    defer { withExtendedLifetime(polkit) {} }
+    let pages: [UInt8] = [0x04, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0x48, 0, 0, 0xE1, 0x10, 0x3E, 0]
+    let memory = try desktop.installation.directory.write(
+      pages + [UInt8](repeating: 0, count: 504), to: "tags/zeroes")
+    try await desktop.installation.simulate("tap --type 2 --model ntag215 --memory \(memory)")
+    let before = try await object(desktop, ["read"])
+    #expect(before["status"] as? String == "read-write" && before["message"] is NSNull)
+    _ = try await object(desktop, ["write", "--uri", "https://example.com/new"])
+    let record = try #require((try await object(desktop, ["read"])["records"] as? [[String: Any]])?.first)
+    #expect(record["uri"] as? String == "https://example.com/new")
+    await desktop.stop()
+  }
+
   @Test func aLockIsForEverAndNotWithoutYes() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }

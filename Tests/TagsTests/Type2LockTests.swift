@@ -3,7 +3,7 @@ import Testing
 @testable import Tags
 
 /// A Type 2 tag that can be written, and does not always hear GET_VERSION.
-private struct WritableTag: TagChannel {
+struct WritableTag: TagChannel {
   var memory: [UInt8]
   /// How often it does not hear it.
   var deafness: Int

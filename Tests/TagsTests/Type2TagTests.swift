@@ -101,8 +101,8 @@ private struct NoSuchMessage: Error {}
 
   @Test func namesWhatIsNoNDEF() throws {
     #expect(try problem([], container: [0, 0, 0, 0]) == "not NDEF: there is no capability container in page 3")
-    #expect(try problem([0xFE]) == "not NDEF: there is no NDEF TLV on the tag")
-    #expect(try problem([]) == "not NDEF: there is no NDEF TLV on the tag")
+    #expect(try problem([0xFE])?.hasPrefix("empty") == true)
+    #expect(try problem([])?.hasPrefix("empty") == true)
     #expect(try problem([], size: 0) == "not NDEF: there is no NDEF TLV on the tag")
   }
 

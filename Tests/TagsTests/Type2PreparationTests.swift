@@ -1,0 +1,59 @@
+import Testing
+
+@testable import Tags
+
+/// Tags that are formatted and hold no NDEF TLV: they read as empty, and writing adds the TLV.
+@Suite struct Type2PreparationTests {
+  private static let message: [UInt8] = [0xD5, 0, 60] + [UInt8](repeating: 0xFF, count: 60)
+  /// The answer of an NTAG215 to GET_VERSION.
+  private static let version: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
+
+  /// An NTAG215 with these bytes behind its capability container, and zeroes behind those.
+  private func tag(_ data: [UInt8] = []) -> WritableTag {
+    var tag = WritableTag(size: 0x3E, message: Self.message, version: Self.version)
+    tag.memory.replaceSubrange(16..<16 + 496, with: data + [UInt8](repeating: 0, count: 496 - data.count))
+    return tag
+  }
+
+  @Test func `writing to zeroes adds an NDEF TLV`() throws {
+    var tag = tag()
+    guard case .problem(let problem) = try TagActivation.type2.readNDEF(over: &tag) else {
+      Issue.record("a message was read")
+      return
+    }
+    #expect(problem.code == .empty)
+    let status = try TagActivation.type2.queryNDEF(over: &tag)
+    #expect(status.access == .readWrite && status.capacity == 492)
+    try TagActivation.type2.writeNDEF(Self.message, isVerifying: true, over: &tag)
+    #expect(Array(tag.memory[16..<82]) == [0x03, 63] + Self.message + [0xFE])
+  }
+
+  @Test func `the length stays zero until the message is written`() throws {
+    var tag = tag()
+    try TagActivation.type2.writeNDEF(Self.message, over: &tag)
+    let pages = tag.writes.map { $0[1] }
+    #expect(pages.last == 4 && pages.dropLast().contains(5))
+    #expect(tag.writes.dropLast().filter { $0[1] == 4 }.allSatisfy { $0[3] == 0 })
+  }
+
+  @Test(
+    arguments: [
+      // A lock control TLV stays in front.
+      ([0x01, 3, 0xA0, 0x10, 0x44], 5), ([0x01, 3, 0xA0, 0x10, 0x44, 0xFE], 5), ([0, 0, 0x01, 3, 0xA0, 0x10, 0x44], 7),
+      ([0xFE], 0), ([0xFD, 2, 7, 7], 4),
+    ] as [([UInt8], Int)])
+  func `the new TLV comes behind the others`(data: [UInt8], place: Int) throws {
+    var tag = tag(data)
+    try TagActivation.type2.writeNDEF(Self.message, isVerifying: true, over: &tag)
+    #expect(Array(tag.memory[16..<16 + place]) == Array(data.prefix(place)))
+    #expect(Array(tag.memory[16 + place..<18 + place]) == [0x03, 63])
+  }
+
+  @Test(arguments: [[0xFD, 0xFE], [0x55, 0xFF, 0xFF, 0xFF]] as [[UInt8]])
+  func `a tag with damaged blocks is not overwritten`(data: [UInt8]) throws {
+    var tag = WritableTag(size: 0x06, message: [], version: nil)
+    tag.memory.replaceSubrange(16..<16 + data.count, with: data)
+    #expect(throws: TagWriteError.self) { try TagActivation.type2.writeNDEF(Self.message, over: &tag) }
+    #expect(tag.writes.isEmpty)
+  }
+}
