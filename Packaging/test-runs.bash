@@ -2,9 +2,11 @@
 #
 #     options=(--sanitize=thread)     # for swift build and swift test
 #     build_tests
+#     run_beside --filter TagsTests   # at most one run beside the others, whose output comes last
 #     run_tests --filter NDEFTests    # as often as needed
 #     finish_tests                    # ends the script
 
+source Packaging/pkg-config.bash
 options=()
 status=0
 logs=$(mktemp -d)
@@ -24,6 +26,12 @@ build_tests() { swift build --build-tests "${options[@]}"; }
 run_tests() {
   timeout --verbose 20m swift test --skip-build "${options[@]}" "$@" 2>&1 | tee --append "$logs/result" || status=$?
 }
+beside=
+run_beside() {
+  # Without swift test's own lock on the build, which is for one run at a time.
+  timeout --verbose 20m swift test --skip-build --ignore-lock "${options[@]}" "$@" >"$logs/beside" 2>&1 &
+  beside=$!
+}
 
 # The names of the tests that failed, and of those that had not ended when the run did.
 failed_tests() {
@@ -37,6 +45,10 @@ unfinished_tests() {
 
 # What failed is said last: a log reader that shows the end of a long output shows it.
 finish_tests() {
+  if [ -n "$beside" ]; then
+    wait "$beside" || status=$?
+    tee --append "$logs/result" <"$logs/beside"
+  fi
   if [ "$status" != 0 ]; then
     { failed_tests; unfinished_tests; } | sort -u | while read -r name; do
       for log in "$logs/$name".*.log; do

@@ -73,6 +73,8 @@ import Testing
     #expect(try await places.answer(of: second, "counters").contains("field=off"))
     let changed = try await places.readers(["reader", "third"])
     #expect(changed["reader"] == two["reader"] && changed["third"] != two["second"])
+    // A tag that lies there at the first look counts as announced.
+    try await places.looks(third)
     try await places.place(Tag(4), on: third)
     #expect(try await desktop.notification(on: server).body == Tag.text(4))
     #expect(!first.isGone)
