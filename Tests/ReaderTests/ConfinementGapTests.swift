@@ -39,6 +39,7 @@ import Testing
   @Test(arguments: [
     ("filters", "system calls", "the kernel has no filter of system calls"),
     ("Landlock", "Landlock", "the kernel has no Landlock"),
+    ("permission for Landlock", "Landlock", "no Landlock: the container, or another filter"),
     ("new limits", "limits", "limit 4: Operation not permitted"),
     ("closed memory", "closed memory", "memory may be read"),
   ])

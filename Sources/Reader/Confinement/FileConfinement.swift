@@ -79,7 +79,11 @@ struct FileConfinement {
   init(_ rules: [ConfinementPlan.FileRule]) {
     let version = tagroute_landlock_version()
     guard version > 0 else {
-      obstacle = "the kernel has no Landlock: \(Self.error())"
+      // The kernel itself never refuses this call for want of a permission (landlock_create_ruleset(2)).
+      obstacle =
+        errno == EPERM
+        ? "no Landlock: the container, or another filter of system calls around the daemon, refuses it"
+        : "the kernel has no Landlock: \(Self.error())"
       return
     }
     let files = Rights.files(version)

@@ -229,6 +229,7 @@ static const struct lack lacks[] = {
     {"filters", SYS_prctl, 0, PR_GET_SECCOMP, EINVAL},
     {"filters", SYS_prctl, 0, PR_SET_SECCOMP, EINVAL},
     {"Landlock", SYS_landlock_create_ruleset, -1, 0, ENOSYS},
+    {"permission for Landlock", SYS_landlock_create_ruleset, -1, 0, EPERM},
     {"new limits", SYS_prlimit64, 3, 0, EPERM},
     {"no new privileges", SYS_prctl, 0, PR_SET_NO_NEW_PRIVS, EINVAL},
     {"closed memory", SYS_prctl, 0, PR_SET_DUMPABLE, EINVAL},
