@@ -17,6 +17,7 @@ public enum AgentProgram {
   /// - Parameter arguments: the command line, the program's name first.
   /// - Returns: the exit code; ``AgentArguments/help`` lists them.
   public static func run(_ arguments: [String]) async -> Int32 {
+    ProcessEnvironment.silenceDispatch()
     switch AgentArguments(Array(arguments.dropFirst())) {
     case .print(let text):
       print(text)

@@ -10,6 +10,7 @@ public enum CommandLineTool {
   /// - Parameter arguments: without the program's name.
   /// - Returns: the exit code, one of `Names.ExitCode` or 0.
   public static func run(_ arguments: [String]) async -> Int32 {
+    ProcessEnvironment.silenceDispatch()
     // A reader of our output that goes away ends us by a failed write, not by a signal with a core.
     signal(SIGPIPE, SIG_DFL)
     // Before the first text.

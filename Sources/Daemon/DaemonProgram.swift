@@ -14,6 +14,7 @@ public enum DaemonProgram {
   /// - Parameter arguments: the argument vector, the program's name first.
   /// - Returns: the exit code, one of `Names.ExitCode` or 0.
   public static func run(_ arguments: [String]) async -> Int32 {
+    ProcessEnvironment.silenceDispatch()
     let options: DaemonOptions
     do throws(DaemonOptions.Mistake) {
       options = try DaemonOptions(Array(arguments.dropFirst()))

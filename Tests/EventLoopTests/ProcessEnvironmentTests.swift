@@ -14,4 +14,17 @@ struct ProcessEnvironmentTests {
       #expect(ProcessEnvironment.current["TAGROUTE_NONE"] == nil)
     }
   }
+
+  @Test func `programs that are started do not get the variable that silences libdispatch`() async {
+    await #expect(processExitsWith: .success) {
+      unsetenv("LIBDISPATCH_LOG")
+      ProcessEnvironment.silenceDispatch()
+      #expect(getenv("LIBDISPATCH_LOG").map { String(cString: $0) } == "NO")
+      #expect(ProcessEnvironment.current["LIBDISPATCH_LOG"] == nil)
+      // What the user has set stays in force.
+      setenv("LIBDISPATCH_LOG", "stderr", 1)
+      ProcessEnvironment.silenceDispatch()
+      #expect(getenv("LIBDISPATCH_LOG").map { String(cString: $0) } == "stderr")
+    }
+  }
 }
