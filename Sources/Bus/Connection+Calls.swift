@@ -16,6 +16,7 @@ enum ReplyTarget {
   /// A match or a name that is asked for again after a reconnection; without it the connection is half a connection.
   case restoration
   case owner(name: String)
+  case user(of: String)
 }
 
 extension Connection {
@@ -168,6 +169,7 @@ extension Connection {
     case .hello: helloAnswered(result)
     case .restoration: if case .failure(let error) = result { lost(generation, error) }
     case .owner(let name): ownerAnswered(name, result)
+    case .user(let sender): incoming.admission.identified(sender, as: (try? result.get())?.first?.asUInt32)
     }
   }
 }

@@ -1,56 +1,72 @@
-/// The calls that are being answered, and how many a peer may keep going.
+/// The calls that are being answered.
 struct IncomingCalls {
-  /// Of one peer; one more is refused until another is answered.
-  static let limitOfSender = 100
-  /// Of all peers together.
-  static let limit = 1024
+  var admission = CallAdmission()
   private var tasks: [UInt64: Task<Void, Never>] = [:]
-  private var senders: [String: Int] = [:]
 
-  var isEmpty: Bool { tasks.isEmpty && senders.isEmpty }
+  var isEmpty: Bool { tasks.isEmpty && admission.isEmpty }
 
-  func hasRoom(for sender: String) -> Bool {
-    tasks.count < Self.limit && senders[sender, default: 0] < Self.limitOfSender
-  }
-
-  mutating func add(_ task: Task<Void, Never>, _ token: UInt64, from sender: String) {
-    tasks[token] = task
-    senders[sender, default: 0] += 1
-  }
+  mutating func add(_ task: Task<Void, Never>, _ token: UInt64) { tasks[token] = task }
 
   mutating func remove(_ token: UInt64, from sender: String) {
-    guard tasks.removeValue(forKey: token) != nil, let count = senders[sender] else { return }
-    senders[sender] = count > 1 ? count - 1 : nil
+    guard tasks.removeValue(forKey: token) != nil else { return }
+    admission.answered(sender)
   }
 
   mutating func cancelAll() {
     for task in tasks.values { task.cancel() }
-    tasks = [:]
-    senders = [:]
+    self = IncomingCalls()
   }
 }
 
 extension Connection {
+  /// Lets calls of these peers be answered however many calls of others wait.
+  ///
+  /// - Parameter senders: unique names, in the place of those named before.
+  public func setPrecedence(of senders: Set<String>) { incoming.admission.setPrecedence(senders) }
+
   /// Answers a call, or starts a task that will. Tasks start in the order in which they were made.
+  ///
+  /// A call that is refused costs little: it is neither decoded nor looked up.
   func receiveCall(_ message: borrowing Message) {
-    guard let sender = message.sender, let path = message.path, let member = message.member else { return }
-    let address = ReplyAddress(sender: sender, serial: message.serial)
-    let wantsReply = message.wantsReply
+    guard let sender = message.sender else { return }
+    let address = message.wantsReply ? ReplyAddress(sender: sender, serial: message.serial) : nil
+    // Decoding duplicates descriptors, and a thousand calls with sixteen each take all that a process may have.
+    guard !message.carriesDescriptors else {
+      return reply(.failure(.invalidArguments("no method takes a file descriptor")), to: address, generation)
+    }
+    switch incoming.admission.call(from: sender) {
+    case .refuse:
+      return reply(.failure(.limitsExceeded("too many calls wait for an answer")), to: address, generation)
+    case .answer(let isToIdentify):
+      if isToIdentify { identify(sender) }
+    }
+    guard let path = message.path, let member = message.member else { return incoming.admission.answered(sender) }
     let answer: @Sendable (isolated Connection) async throws -> [Value]
     do throws(BusError) {
-      guard incoming.hasRoom(for: sender) else { throw .limitsExceeded("too many calls wait for an answer") }
       answer = try makeAnswer(message, sender: sender, path: path, member: member)
     } catch {
-      return reply(.failure(error), to: wantsReply ? address : nil, generation)
+      incoming.admission.answered(sender)
+      return reply(.failure(error), to: address, generation)
     }
     let token = makeToken()
     let generation = generation
     let task = Task {
       let result = await outcome(of: answer)
       incoming.remove(token, from: sender)
-      reply(result, to: wantsReply ? address : nil, generation)
+      reply(result, to: address, generation)
     }
-    incoming.add(task, token, from: sender)
+    incoming.add(task, token)
+  }
+
+  /// Asks the bus which user a sender is.
+  private func identify(_ sender: String) {
+    do throws(BusError) {
+      try send(
+        try Message.call(Bus.name, Bus.path, Bus.interface, "GetConnectionUnixUser", body: [.string(sender)]),
+        expecting: .user(of: sender), from: Bus.name, timeout: nil)
+    } catch {
+      incoming.admission.identified(sender, as: nil)
+    }
   }
 
   /// Finds out what is called, and decodes its arguments once it is known that they have the declared types,

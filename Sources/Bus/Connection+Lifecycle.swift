@@ -131,7 +131,7 @@ extension Connection {
   private func receive(_ message: borrowing Message) {
     switch message.kind {
     case .reply, .error: receiveReply(message)
-    case .signal: receiveSignal(message)
+    case .signal: if !message.carriesDescriptors { receiveSignal(message) }
     case .call: receiveCall(message)
     case .other: break
     }
@@ -180,6 +180,7 @@ extension Connection {
     native?.close()
     native = nil
     failPending(reason)
+    incoming.admission.forgetUsers()
   }
 }
 

@@ -95,6 +95,7 @@ extension Message {
 
   var serial: UInt32 { dbus_message_get_serial(pointer) }
   var replySerial: UInt32 { dbus_message_get_reply_serial(pointer) }
+  var carriesDescriptors: Bool { dbus_message_contains_unix_fds(pointer) != 0 }
   var wantsReply: Bool { dbus_message_get_no_reply(pointer) == 0 }
   var sender: String? { dbus_message_get_sender(pointer).map { String(cString: $0) } }
   var path: ObjectPath? { dbus_message_get_path(pointer).map { ObjectPath(validated: String(cString: $0)) } }

@@ -270,6 +270,8 @@ actor DaemonService {
       case .log(let level, let text): log(level, text)
       }
     }
+    let agents = Set(state.registry.agents.map(\.sender))
+    connection?.assumeIsolated { $0.setPrecedence(of: agents) }
     let areFieldsOff = state.areFieldsOff
     sleepInhibitor?.assumeIsolated { $0.setFields(areOff: areFieldsOff) }
     publish()

@@ -165,7 +165,7 @@ import Testing
     let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate))
     try await withThrowingTaskGroup(of: BusError?.self) { group in
-      for _ in 0...IncomingCalls.limitOfSender {
+      for _ in 0...CallAdmission.limitOfSender {
         group.addTask { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
       }
       #expect(try await group.next()??.name == BusError.Name.limitsExceeded)

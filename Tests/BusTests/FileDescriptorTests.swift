@@ -20,23 +20,19 @@ import Testing
   @Test func theLastCopyClosesThePipe() async throws {
     let holder = Holder()
     let fixture = try await BusFixture.start(
-      ExportedMethod("Keep", in: [Argument("end", "h")]) { call in
-        await holder.keep(call.arguments[0].asUnixFD)
-        return []
-      },
       ExportedMethod("Give", out: [Argument("ends", "ah")]) { _ in
         .init([.array(element: "h", await holder.all.map { .unixFD($0) })])
       })
-    let reader = try await passWriterAround(fixture)
+    let reader = try await takeWriter(of: holder, from: fixture)
     await holder.drop()
     try await fixture.stop()
     await hangUp(of: reader)
   }
 
   /// A function of its own, so that this side's copies are let go at its end.
-  private func passWriterAround(_ fixture: BusFixture) async throws -> FileDescriptor {
+  private func takeWriter(of holder: Holder, from fixture: BusFixture) async throws -> FileDescriptor {
     let (reader, writer) = try pipe()
-    _ = try await fixture.call("Keep", [.unixFD(writer)])
+    await holder.keep(writer)
     let copy = try #require(try await fixture.call("Give").first?.asArray?.first?.asUnixFD)
     #expect(copy.rawValue != writer.rawValue)
     #expect(fcntl(copy.rawValue, F_GETFD) & FD_CLOEXEC != 0)
@@ -60,18 +56,43 @@ import Testing
     }
   }
 
-  @Test func descriptorsOfAMessageThatIsRefusedAreClosed() async throws {
+  /// Whether or not the method takes one: none of ours does.
+  @Test(arguments: ["Take", "Keep", "Absent"])
+  func `a call that carries a descriptor is refused, and the descriptor is closed`(member: String) async throws {
+    let holder = Holder()
     let fixture = try await BusFixture.start(
-      ExportedMethod("Take", in: [Argument("text", "s")]) { _ in [] })
-    let reader = try await sendWriter(to: fixture)
-    try await fixture.stop()
+      ExportedMethod("Take", in: [Argument("text", "s")]) { _ in [] },
+      ExportedMethod("Keep", in: [Argument("end", "h")]) { call in
+        await holder.keep(call.arguments[0].asUnixFD)
+        return []
+      })
+    let reader = try await sendWriter(to: fixture, member)
+    #expect(await holder.all.isEmpty)
     await hangUp(of: reader)
+    try await fixture.stop()
   }
 
-  private func sendWriter(to fixture: BusFixture) async throws -> FileDescriptor {
+  private func sendWriter(to fixture: BusFixture, _ member: String) async throws -> FileDescriptor {
     let (reader, writer) = try pipe()
-    let error = await busError { () async throws(BusError) in try await fixture.call("Take", [.unixFD(writer)]) }
+    let error = await busError { () async throws(BusError) in try await fixture.call(member, [.unixFD(writer)]) }
     #expect(error?.name == BusError.Name.invalidArguments)
+    return reader
+  }
+
+  @Test func `a signal that carries a descriptor is dropped, and the descriptor is closed`() async throws {
+    let fixture = try await BusFixture.start()
+    let signals = try await fixture.server.signals(MatchRule(interface: BusFixture.interface))
+    let reader = try await emitWriter(from: fixture)
+    await hangUp(of: reader)
+    try await fixture.client.emit(path: BusFixture.path, interface: BusFixture.interface, member: "Next")
+    #expect(try await first(in: signals) { $0.member } == "Next")
+    try await fixture.stop()
+  }
+
+  private func emitWriter(from fixture: BusFixture) async throws -> FileDescriptor {
+    let (reader, writer) = try pipe()
+    try await fixture.client.emit(
+      path: BusFixture.path, interface: BusFixture.interface, member: "Signal", [.unixFD(writer)])
     return reader
   }
 }

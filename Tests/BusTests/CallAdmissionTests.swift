@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Bus
+
+/// Who is answered while somebody floods the bus with calls.
+@Suite struct CallAdmissionTests {
+  private var admission = CallAdmission()
+
+  /// A sender whose user the bus has named.
+  private mutating func known(_ sender: String, _ user: UInt32) {
+    if admission.call(from: sender) != .refuse { admission.answered(sender) }
+    admission.identified(sender, as: user)
+  }
+
+  /// So many calls that wait, from connections of one user.
+  private mutating func flood(user: UInt32, connections: Int, calls: Int = 1000) -> Int {
+    var count = 0
+    for connection in 0..<connections {
+      known(":flood.\(user).\(connection)", user)
+      for _ in 0..<calls where admission.call(from: ":flood.\(user).\(connection)") != .refuse { count += 1 }
+    }
+    return count
+  }
+
+  @Test(arguments: [1, 3, 50, 200])
+  mutating func `the calls of one user are bounded over all connections`(connections: Int) {
+    let most = connections == 1 ? CallAdmission.limitOfSender : CallAdmission.limitOfUser
+    #expect(flood(user: 1000, connections: connections) == most)
+    known(":1.9", 1001)
+    #expect(admission.call(from: ":1.9") == .answer(isToIdentify: false))
+  }
+
+  @Test mutating func `strangers share one allowance, and the bus is asked about each once`() {
+    #expect(admission.call(from: ":1.1") == .answer(isToIdentify: true))
+    #expect(admission.call(from: ":1.1") == .answer(isToIdentify: false))
+    for sender in 2..<CallAdmission.limitOfStrangers { _ = admission.call(from: ":1.\(sender)") }
+    #expect(admission.call(from: ":1.999") == .refuse)
+    // Once named, they are charged to their user and make room.
+    admission.identified(":1.1", as: 1000)
+    #expect(admission.call(from: ":1.999") == .answer(isToIdentify: true))
+  }
+
+  @Test mutating func `a sender that the bus does not know stays a stranger and is asked about again`() {
+    _ = admission.call(from: ":1.1")
+    admission.identified(":1.1", as: nil)
+    #expect(admission.call(from: ":1.1") == .answer(isToIdentify: true))
+  }
+
+  @Test mutating func `a peer with precedence is answered when nobody else is`() {
+    for user in 0..<10 { _ = flood(user: UInt32(user), connections: 3) }
+    known(":1.1", 2000)
+    #expect(admission.call(from: ":1.1") == .refuse)
+    admission.setPrecedence([":1.1"])
+    for _ in 0..<CallAdmission.limitOfSender { #expect(admission.call(from: ":1.1") != .refuse) }
+    #expect(admission.call(from: ":1.1") == .refuse)
+  }
+
+  @Test mutating func `what is answered makes room, whatever happened to its sender meanwhile`() {
+    known(":1.1", 1000)
+    for _ in 0..<CallAdmission.limitOfSender { _ = admission.call(from: ":1.1") }
+    admission.setPrecedence([":1.1"])
+    admission.setPrecedence([])
+    for _ in 0..<CallAdmission.limitOfSender { admission.answered(":1.1") }
+    #expect(admission.isEmpty)
+    #expect(flood(user: 1000, connections: 3) == CallAdmission.limitOfUser)
+  }
+
+  @Test mutating func `another bus gives the same names to others`() {
+    known(":1.1", 1000)
+    _ = admission.call(from: ":1.1")
+    admission.forgetUsers()
+    #expect(admission.call(from: ":1.1") == .answer(isToIdentify: true))
+    for _ in 0..<2 { admission.answered(":1.1") }
+    #expect(admission.isEmpty)
+  }
+
+  @Test mutating func `senders are remembered up to a limit`() {
+    for sender in 0...CallAdmission.memory { known(":1.\(sender)", 1000) }
+    #expect(admission.call(from: ":1.0") == .answer(isToIdentify: true))
+    #expect(admission.call(from: ":1.\(CallAdmission.memory)") == .answer(isToIdentify: false))
+  }
+}
