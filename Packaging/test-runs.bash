@@ -22,14 +22,15 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMU
 
 build_tests() { swift build --build-tests "${options[@]}"; }
 
-# A test that waits for what never comes, deaf to its time limit, ends here.
-run_tests() {
-  timeout --verbose 20m swift test --skip-build "${options[@]}" "$@" 2>&1 | tee --append "$logs/result" || status=$?
+# A test that waits for what never comes, deaf to its time limit, ends here. An argument of a test may be a megabyte, of which the
+# first bytes are enough. The build's lock lets only one run at a time.
+swift_test() {
+  timeout --verbose 20m swift test --skip-build --ignore-lock "${options[@]}" "$@" 2>&1 | stdbuf --output=L cut -c 1-1000
 }
+run_tests() { swift_test "$@" | tee --append "$logs/result" || status=$?; }
 beside=
 run_beside() {
-  # Without swift test's own lock on the build, which is for one run at a time.
-  timeout --verbose 20m swift test --skip-build --ignore-lock "${options[@]}" "$@" >"$logs/beside" 2>&1 &
+  swift_test "$@" >"$logs/beside" &
   beside=$!
 }
 
