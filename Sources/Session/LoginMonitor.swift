@@ -4,8 +4,8 @@ public import ScanGate
 
 /// Follows logind (or elogind, which offers the same interface) on the system bus.
 ///
-/// Signals are taken in as they come; what a signal does not tell (`State` never comes in one) is read. A reading that a
-/// signal overtook is thrown away and done again, so that a stale "unlocked" never covers a fresh "locked".
+/// Signals count as they arrive. Properties that no signal carries (`State`) are read; `SessionReadings` decides when. The values in
+/// signals that arrive during a reading replace those of the reading, so that a stale "unlocked" never covers a fresh "locked".
 public actor LoginMonitor {
   private static let name = "org.freedesktop.login1"
   private static let managerPath: ObjectPath = "/org/freedesktop/login1"
@@ -15,6 +15,8 @@ public actor LoginMonitor {
   /// The pause after a reading that failed; doubled each time.
   private static let firstRetryDelay = Duration.milliseconds(250)
   private static let maximumRetryDelay = Duration.seconds(30)
+  /// The pause between two readings of one session that keeps changing.
+  private static let readingPause = Duration.milliseconds(100)
 
   /// The state after each change; for one consumer. None is left out: a session that was in front, or locked, between two others
   /// matters also where it is not so any more.
@@ -29,9 +31,11 @@ public actor LoginMonitor {
   private let timeout: Duration
   private let continuation: AsyncStream<LoginState>.Continuation
   private var tasks: [Task<Void, Never>] = []
-  /// How many signals there were, a session: a reading is of no worth where this moved meanwhile.
-  private var signalCounts: [ObjectPath: Int] = [:]
-  /// The same of the machine's sleep.
+  private var readings = SessionReadings()
+  /// The readings of sessions that are under way, with the newest values that signals have carried since each began.
+  private var underWay: [UInt64: (path: ObjectPath, heard: [String: Value])] = [:]
+  private var lastReading: UInt64 = 0
+  /// How many signals there were of the machine's sleep: a reading is of no worth if this moved meanwhile.
   private var sleepSignals = 0
   private var isPresent = false
   /// Counts the logind processes that were seen: what was asked of an earlier one has no say any more.
@@ -126,6 +130,8 @@ public actor LoginMonitor {
     let wasPresent = isPresent
     isPresent = owner != nil
     generation += 1
+    underWay = [:]
+    perform(.ownerChanged)
     if wasPresent { apply(.logindGone) }
     retryTimer?.cancel()
     retryTimer = nil
@@ -138,10 +144,11 @@ public actor LoginMonitor {
     switch signal.member {
     case "SessionNew":
       guard let path = signal.arguments.dropFirst().first?.asObjectPath else { return }
-      readSession(path)
+      perform(.added(path))
     case "SessionRemoved":
       guard let path = signal.arguments.dropFirst().first?.asObjectPath else { return }
-      signalCounts[path] = nil
+      underWay = underWay.filter { $0.value.path != path }
+      perform(.removed(path))
       apply(.removed(path))
     case "PrepareForSleep":
       guard let sleeping = signal.arguments.first?.asBool else { return }
@@ -152,15 +159,24 @@ public actor LoginMonitor {
   }
 
   private func receivePropertiesChanged(_ signal: ReceivedSignal) {
-    guard signal.arguments.first?.asString == Self.sessionInterface,
+    // The lost signals may be of any session.
+    if signal.missed > 0 { for path in state.paths { perform(.changed(path)) } }
+    guard !readings.ignores(signal.path), signal.arguments.first?.asString == Self.sessionInterface,
       let changed = signal.arguments.dropFirst().first?.asDictionary
     else { return }
-    signalCounts[signal.path, default: 0] += 1
+    for (number, reading) in underWay where reading.path == signal.path {
+      underWay[number]?.heard.merge(changed) { $1 }
+    }
     apply(.changed(signal.path, changed))
-    if signal.missed > 0 {
-      readEverything()
-    } else {
-      readSession(signal.path)
+    perform(.changed(signal.path))
+  }
+
+  private func perform(_ event: SessionReadings.Event) {
+    switch readings.handle(event) {
+    case .read(let path): Task { [weak self] in await self?.follow(path) }
+    case .pause(let path):
+      loop.schedule(after: Self.readingPause) { [weak self] in self?.assumeIsolated { $0.perform(.pauseEnded(path)) } }
+    case nil: break
     }
   }
 
@@ -184,14 +200,14 @@ public actor LoginMonitor {
     return task
   }
 
-  private func readSession(_ path: ObjectPath) {
-    Task { [weak self] in await self?.follow(path) }
-  }
-
   private func follow(_ path: ObjectPath) async {
+    guard !isStopped else { return }
+    let asked = generation
     do throws(BusError) {
       try await read(path)
     } catch {
+      guard asked == generation else { return }
+      perform(.finished(path, hasSeat: nil))
       retryLater()
     }
   }
@@ -214,7 +230,8 @@ public actor LoginMonitor {
     let paths = reply.first?.asArray?.compactMap { $0.asStructure?.last?.asObjectPath } ?? []
     guard asked == generation else { return }
     apply(.listed(paths))
-    for path in paths { try await read(path) }
+    perform(.listed(paths))
+    for path in paths where !readings.ignores(path) { try await read(path) }
     guard try await readSleep(asked) else { return }
     apply(.synchronized)
     retryDelay = Self.firstRetryDelay
@@ -234,24 +251,26 @@ public actor LoginMonitor {
   }
 
   private func read(_ path: ObjectPath) async throws(BusError) {
-    // Signals come in bursts when a user switches; one that overtakes every reading is one that goes on talking.
-    for _ in 0..<8 {
-      let count = signalCounts[path]
-      let asked = generation
-      let properties: [String: Value]
-      do throws(BusError) {
-        properties = try await self.properties(of: path, Self.sessionInterface)
-      } catch  where Self.meansGone(error) {
-        // It has ended meanwhile; the signal of that is on its way.
-        return
-      }
-      guard asked == generation else { return }
-      if signalCounts[path] == count {
-        apply(.read(path, properties))
-        return
-      }
+    lastReading += 1
+    let number = lastReading
+    underWay[number] = (path, [:])
+    defer { underWay[number] = nil }
+    let read: [String: Value]
+    do throws(BusError) {
+      read = try await properties(of: path, Self.sessionInterface)
+    } catch  where Self.meansGone(error) {
+      // It has ended meanwhile; the signal of that is on its way.
+      perform(.removed(path))
+      return
     }
-    throw BusError.failed("the session at \(path) changed during each of eight readings")
+    // Not if the session ended, or logind left, meanwhile.
+    guard let heard = underWay[number]?.heard else { return }
+    let isFirst = !state.paths.contains(path)
+    let properties = read.merging(heard) { $1 }
+    apply(.read(path, properties))
+    // A session that was not known did not take the changes in.
+    if isFirst { apply(.changed(path, heard)) }
+    perform(.finished(path, hasSeat: LoginSession(properties: properties)?.seat.isEmpty != true))
   }
 
   private func properties(of path: ObjectPath, _ interface: String) async throws(BusError) -> [String: Value] {

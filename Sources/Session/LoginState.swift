@@ -77,6 +77,9 @@ public struct LoginState: Sendable, Hashable {
     for (path, session) in sessionsByPath where session.id == id { sessionsByPath[path]?.lock.handle(event) }
   }
 
+  /// Where the known sessions are on the bus.
+  var paths: Dictionary<ObjectPath, LoginSession>.Keys { sessionsByPath.keys }
+
   /// The sessions, sorted by id.
   public var sessions: [LoginSession] {
     sessionsByPath.values.sorted { $0.id < $1.id }

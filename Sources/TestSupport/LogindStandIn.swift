@@ -42,6 +42,7 @@ public actor LogindStandIn {
   private var sessions: [String: Session] = [:]
   private(set) var isSleeping = false
   private var overtaking: Bool?
+  private var restless: String?
   private var failures = 0
   var heldLocks: [Int: (lock: Lock, end: FileDescriptor, watch: DescriptorWatch)] = [:]
   var lastLock = 0
@@ -150,6 +151,19 @@ public actor LogindStandIn {
   /// The next who reads whether the machine sleeps is answered as it was before this change, after it has heard of it.
   public func overtakeNextReadingOfSleep(with sleeping: Bool) { overtaking = sleeping }
 
+  /// From here on each reading of a session is overtaken by a change of its lock, which is announced before the reply.
+  ///
+  /// - Parameter id: the session's id; nil to stop that.
+  public func changeDuringReadings(of id: String?) { restless = id }
+
+  /// Whether the screen of a session is locked now.
+  public func isLocked(_ id: String) -> Bool { sessions[id]?.isLocked == true }
+
+  private func readID(_ id: String) async -> String {
+    if id == restless { try? await update(id) { $0.isLocked.toggle() } }
+    return id
+  }
+
   private func readSleeping() async -> Bool {
     let before = isSleeping
     if let overtaking {
@@ -234,7 +248,7 @@ public actor LogindStandIn {
     return ExportedInterface(
       Self.sessionInterface,
       properties: [
-        property("Id", "s") { .string($0.id) },
+        ExportedProperty("Id", "s", emits: .none) { [weak self] in .string(await self?.readID(id) ?? id) },
         property("User", "(uo)") { .structure([.uint32($0.uid), .objectPath("/org/freedesktop/login1/user/self")]) },
         property("Seat", "(so)") { .structure([.string($0.seat), .objectPath("/org/freedesktop/login1/seat/self")]) },
         property("Type", "s") { .string($0.type) },

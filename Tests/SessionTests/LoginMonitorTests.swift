@@ -43,6 +43,11 @@ import Testing
   }
 
   private static let alice = LogindStandIn.Session(id: "2", uid: 1000)
+  private static let bob = {
+    var session = LogindStandIn.Session(id: "3", uid: 1002)
+    session.seat = "seat1"
+    return session
+  }()
 
   @Test func itReadsTheSessionsThatAreThereAndFollowsThem() async throws {
     let rig = try await Rig([Self.alice])
@@ -116,6 +121,20 @@ import Testing
     #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .no)
   }
 
+  @Test func `an unlock that the agent saw counts after a restart of logind behind the lock`() async throws {
+    let rig = try await Rig([Self.alice])
+    try await rig.until { $0.activeSession(on: "seat0") != nil }
+    await rig.monitor.report("2", locked: .no)
+    try await rig.logind.update("2") { $0.isLocked = true }
+    await rig.monitor.report("2", locked: .yes)
+    try await rig.until { $0.session("2")?.conditions.isLocked == .yes }
+    try await rig.logind.restart()
+    try await rig.until { $0.departures == 1 && $0.isAvailable }
+    #expect(await rig.monitor.state.session("2")?.conditions.isLocked == .yes)
+    await rig.monitor.report("2", locked: .no)
+    #expect(await rig.monitor.state.session("2")?.conditions.isLocked == .no)
+  }
+
   @Test func aChangeOfWhatNoSignalTellsIsReadWithTheNextOne() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
@@ -181,6 +200,44 @@ import Testing
     for await state in monitor.states where state.activeSession(on: "seat0")?.id == "2" { break }
     #expect(await logind.listings > 3)
     await monitor.stop()
+  }
+
+  @Test func `a session that changes during each reading keeps no other from being known`() async throws {
+    let bus = try await PrivateBus.start(type: "system")
+    let logind = try await LogindStandIn.start(
+      on: BusAddress(bus.address), sessions: [LogindStandIn.Session(id: "1", uid: 1001), Self.bob])
+    await logind.changeDuringReadings(of: "1")
+    let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "monitor"))
+    let monitor = LoginMonitor(connection)
+    try await monitor.start()
+    for await state in monitor.states where state.isAvailable { break }
+    let state = await monitor.state
+    #expect(state.session("1") != nil)
+    #expect(state.activeSession(on: "seat1")?.uid == 1002)
+    await monitor.stop()
+  }
+
+  @Test func `a reading that a lock overtook does not unlock`() async throws {
+    let rig = try await Rig([Self.alice])
+    try await rig.until { $0.activeSession(on: "seat0") != nil }
+    await rig.logind.changeDuringReadings(of: "2")
+    _ = await rig.monitor.refresh()
+    await rig.logind.changeDuringReadings(of: nil)
+    let isLocked = Fact(await rig.logind.isLocked("2"))
+    try await rig.until { $0.session("2")?.conditions.isLocked == isLocked }
+    #expect(await rig.monitor.refresh().session("2")?.conditions.isLocked == isLocked)
+  }
+
+  @Test func `changes of a session without a seat are not followed`() async throws {
+    var remote = LogindStandIn.Session(id: "9", uid: 1003)
+    remote.seat = ""
+    let rig = try await Rig([Self.alice, remote])
+    try await rig.until { $0.isAvailable }
+    try await rig.logind.update("9") { $0.isLocked = true }
+    try await rig.logind.update("2") { $0.isLocked = true }
+    // Signals arrive in the order in which they were sent.
+    let state = try await rig.until { $0.session("2")?.conditions.isLocked == .yes }
+    #expect(state.session("9")?.conditions.isLocked == .unknown)
   }
 
   @Test func thoseWhoAskAtTheSameTimeShareAReading() async throws {
