@@ -125,7 +125,7 @@ extension DaemonService {
       throw BusError(name: Names.Errors.failed, message: "\(error)")
     }
     log(.info, "\(who) (user \(credentials.uid)) inhibits scanning: \(why)")
-    handle(.inhibited(true))
+    handle(.inhibited(by: inhibitors.users))
     return (inhibitor, theirs)
   }
 
@@ -145,7 +145,7 @@ extension DaemonService {
     inhibitors.remove(inhibitor.id)
     log(.info, "\(inhibitor.who) (user \(inhibitor.uid)) inhibits scanning no more")
     if let reader { handle(.release(reader, false)) }
-    handle(.inhibited(!inhibitors.inhibitors.isEmpty))
+    handle(.inhibited(by: inhibitors.users))
   }
 
   private func pipe() throws -> (FileDescriptor, FileDescriptor) {

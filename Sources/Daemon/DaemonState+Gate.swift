@@ -28,7 +28,7 @@ extension DaemonState {
   func events(for seat: (session: ScanConditions.Session?, agent: Agent?)) -> [ScanGate.Event] {
     [
       .enabled(isEnabled), .session(seat.session), .agent(seat.agent != nil),
-      .sleeping(policy.servesAnySession ? .no : login.isSleeping), .inhibited(isInhibited),
+      .sleeping(policy.servesAnySession ? .no : login.isSleeping),
       .camera(seat.agent?.report.camera ?? .unknown), .displayOff(seat.agent?.report.displayOff ?? .unknown),
       .airplaneMode(airplaneMode.or(seat.agent?.report.airplaneMode ?? .unknown)),
     ]
@@ -44,6 +44,7 @@ extension DaemonState {
       let seat = seat(reader.properties.seat)
       let own: [ScanGate.Event] = [
         .policy(policy.scan), .readerReady(reader.isReady), .readerSession(sessions.isOccupied(id)),
+        .inhibited(isInhibited(on: reader.properties.seat)),
       ]
       for event in own + events(for: seat) {
         _ = gate.handle(event)
@@ -84,6 +85,7 @@ extension DaemonState {
   var suspendReasons: [String] {
     guard !readers.isEmpty else {
       var gate = ScanGate(policy: policy.scan)
+      _ = gate.handle(.inhibited(isInhibited(on: DaemonState.defaultSeat)))
       for event in events(for: seat(DaemonState.defaultSeat)) { _ = gate.handle(event) }
       return gate.verdict.reasons.names
     }

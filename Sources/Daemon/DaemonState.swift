@@ -38,7 +38,8 @@ struct DaemonState: Sendable {
     case enabled(Bool)
     case login(LoginState)
     case agentGone(sender: String)
-    case inhibited(Bool)
+    /// The users who hold inhibitors now.
+    case inhibited(by: Set<UInt32>)
     /// Whether the machine's own switches have every radio off.
     case airplaneMode(Fact)
     case delivery(id: String, sender: String, TapQueue.Outcome)
@@ -77,7 +78,7 @@ struct DaemonState: Sendable {
   private(set) var isEnabled: Bool
   var readers: [Int: ReaderStatus] = [:]
   var registry = AgentRegistry()
-  private(set) var isInhibited = false
+  private var inhibitingUsers: Set<UInt32> = []
   private(set) var airplaneMode = Fact.unknown
   var login = LoginState()
   var queue = TapQueue()
@@ -123,7 +124,7 @@ struct DaemonState: Sendable {
     case .tag(let id, let report, let tapID, let time):
       actions += handle(report, of: id, tapID: tapID, time: time, at: now)
     case .enabled(let value): isEnabled = value
-    case .inhibited(let value): isInhibited = value
+    case .inhibited(let users): inhibitingUsers = users
     case .airplaneMode(let fact): airplaneMode = fact
     case .login(let state):
       login = state
@@ -147,5 +148,13 @@ struct DaemonState: Sendable {
       actions += perform(queue.handle(.tick, at: now)) + perform(sessions.tick(at: now))
     }
     return actions + evaluate(at: now)
+  }
+
+  /// Whether an inhibitor counts on a seat. One of a user who is not in front there does not: a user who has left the machine must not
+  /// keep the next one's readers from scanning. One of root counts on every seat.
+  func isInhibited(on seat: String) -> Bool {
+    guard !policy.servesAnySession else { return !inhibitingUsers.isEmpty }
+    let front = login.activeSession(on: seat)?.uid
+    return inhibitingUsers.contains(0) || front.map(inhibitingUsers.contains) ?? false
   }
 }

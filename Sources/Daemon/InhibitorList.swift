@@ -31,6 +31,9 @@ struct InhibitorList: Sendable {
   private var places: [UInt64: String] = [:]
   private var lastID: UInt64 = 0
 
+  /// The users who hold one.
+  var users: Set<UInt32> { Set(inhibitors.map(\.uid)) }
+
   /// Takes an inhibitor.
   mutating func add(who: String, why: String, uid: UInt32, pid: UInt32?) throws(Refusal) -> Inhibitor {
     try check(who, "who", Self.maximumWho)

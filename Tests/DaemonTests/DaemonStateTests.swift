@@ -28,8 +28,8 @@ import Testing
     #expect(tell(.enabled(false)) == [.scan(0, false)])
     #expect(state.suspendReasons == ["disabled"])
     #expect(tell(.enabled(true)) == [.scan(0, true)])
-    #expect(tell(.inhibited(true)) == [.scan(0, false)])
-    #expect(tell(.inhibited(false)) == [.scan(0, true)])
+    #expect(tell(.inhibited(by: [Samples.alice.uid])) == [.scan(0, false)])
+    #expect(tell(.inhibited(by: [])) == [.scan(0, true)])
     let sleeping = Self.login(.read(Self.session, Self.properties()), .sleeping(true))
     #expect(tell(.login(sleeping)) == [.scan(0, false)])
     #expect(state.suspendReasons == ["sleeping"])
@@ -147,9 +147,39 @@ import Testing
     #expect(tell(.reader(0, .state(.ready(name: "PN532", device: "pn532_uart:/dev/x")))) == [])
     #expect(state.suspendReasons == [])
     #expect(tell(.reader(0, .state(.failed(reason: "it ended")))) == [])
-    #expect(tell(.inhibited(true)) == [.scan(0, false)])
-    #expect(tell(.inhibited(false)) == [.scan(0, true)])
+    #expect(tell(.inhibited(by: [Samples.alice.uid])) == [.scan(0, false)])
+    #expect(tell(.inhibited(by: [])) == [.scan(0, true)])
     #expect(tell(.readerRemoved(0)) == [])
     #expect(state.suspendReasons == ["no-reader"])
+  }
+
+  @Test mutating func `an inhibitor counts only while its user is in front`() {
+    begin()
+    let (alice, bob) = (Samples.alice.uid, Samples.bob.uid)
+    #expect(tell(.inhibited(by: [bob])) == [])
+    #expect(state.isScanning)
+    #expect(tell(.inhibited(by: [alice, bob])) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["inhibited"])
+    #expect(register(Samples.bob, ":1.8") == [])
+    let bobInFront = Self.login(
+      .read(Self.session, Self.properties(active: false)), .read("/bob", Self.properties(Samples.bob)))
+    #expect(tell(.login(bobInFront)) == [])
+    #expect(tell(.inhibited(by: [alice])) == [.scan(0, true)])
+    #expect(tell(.inhibited(by: [0])) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["inhibited"])
+    #expect(tell(.inhibited(by: [alice])) == [.scan(0, true)])
+    let aliceInFront = Self.login(
+      .read(Self.session, Self.properties()), .read("/bob", Self.properties(Samples.bob, active: false)))
+    #expect(tell(.login(aliceInFront)) == [.scan(0, false)])
+    #expect(state.suspendReasons == ["inhibited"])
+  }
+
+  @Test mutating func `without logind the inhibitor of any user counts`() {
+    begin()
+    _ = tell(.policy(DaemonState.Policy(servesAnySession: true)))
+    _ = register(SessionKey(id: nil, uid: Samples.alice.uid))
+    #expect(state.suspendReasons == [])
+    _ = tell(.inhibited(by: [Samples.bob.uid]))
+    #expect(state.suspendReasons == ["inhibited"])
   }
 }
