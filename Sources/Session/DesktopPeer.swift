@@ -3,10 +3,13 @@ import ScanGate
 
 /// A screen saver, or locker, by the name that it owns on the session bus.
 ///
-/// All have the same interface, which is called as the name is: `GetActive() → b` and the signal `ActiveChanged(b)`. Others own
+/// All have the same interface, which is nearly always called as the name is: `GetActive() → b` and the signal `ActiveChanged(b)`. Others own
 /// one of the names as well, to let programs inhibit the saver, and do not know whether it is active.
 public enum ScreenSaver: String, Sendable, Hashable, CaseIterable {
-  /// GNOME Shell.
+  /// GNOME Shell since 3.36, which owns this name as long as it can lock the session. `org.gnome.ScreenSaver` is then a proxy that
+  /// D-Bus starts on demand: it has no owner until some program calls it, and it ends on its own.
+  case gnomeShell = "org.gnome.Shell.ScreenShield"
+  /// The proxy of GNOME Shell; older versions and Phosh themselves.
   case gnome = "org.gnome.ScreenSaver"
   /// kscreenlocker, light-locker and others.
   case freedesktop = "org.freedesktop.ScreenSaver"
@@ -16,6 +19,9 @@ public enum ScreenSaver: String, Sendable, Hashable, CaseIterable {
   case mate = "org.mate.ScreenSaver"
   /// cinnamon-screensaver.
   case cinnamon = "org.cinnamon.ScreenSaver"
+
+  /// The interface of the saver.
+  var interface: String { self == .gnomeShell ? Self.gnome.rawValue : rawValue }
 }
 
 /// A peer on the session bus that is asked for a condition, and tells when it changes.
@@ -35,8 +41,8 @@ public enum DesktopPeer: Sendable, Hashable {
     switch self {
     case .screenSaver(let saver):
       PeerQuestion(
-        name: saver.rawValue, paths: Self.paths(of: saver), interface: saver.rawValue, member: "GetActive",
-        arguments: [], rule: MatchRule(sender: saver.rawValue, interface: saver.rawValue, member: "ActiveChanged"),
+        name: saver.rawValue, paths: Self.paths(of: saver), interface: saver.interface, member: "GetActive",
+        arguments: [], rule: MatchRule(sender: saver.rawValue, interface: saver.interface, member: "ActiveChanged"),
         changed: { .fact(Self.boolean($0.arguments.first)) }, answered: { Self.boolean($0.first) })
     case .displayPower:
       .property(
@@ -52,7 +58,7 @@ public enum DesktopPeer: Sendable, Hashable {
   /// Where the object is: below the name as the rule is, or where KDE and older savers have it.
   private static func paths(of saver: ScreenSaver) -> [ObjectPath] {
     switch saver {
-    case .gnome: ["/org/gnome/ScreenSaver"]
+    case .gnome, .gnomeShell: ["/org/gnome/ScreenSaver"]
     case .freedesktop: ["/org/freedesktop/ScreenSaver", "/ScreenSaver"]
     case .xfce: ["/org/xfce/ScreenSaver", "/"]
     case .mate: ["/org/mate/ScreenSaver", "/"]

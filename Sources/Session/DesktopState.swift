@@ -47,7 +47,13 @@ public struct DesktopState: Sendable, Hashable {
   public mutating func handle(_ event: Event) {
     switch event {
     case .owner(let peer, let owner): words[peer, default: Word()].follow(owner, peer)
-    case .said(let peer, let fact, let sender): words[peer, default: Word()].hear(fact, from: sender, peer)
+    case .said(let peer, let fact, let sender):
+      let wasActive = words[peer]?.fact == .yes
+      words[peer, default: Word()].hear(fact, from: sender, peer)
+      // The proxy speaks for the same lock, and may have ended while that was active.
+      if peer == .screenSaver(.gnomeShell), wasActive, words[peer]?.fact == .no {
+        words[.screenSaver(.gnome)]?.remembersLock = false
+      }
     case .declared(let locked):
       declared = Fact(locked)
       if !locked {

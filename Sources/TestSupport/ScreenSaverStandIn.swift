@@ -7,6 +7,7 @@ public actor ScreenSaverStandIn {
   /// The stand-in's own loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private let name: String
+  private let interface: String
   private let connection: Connection
   private var isActive: Bool?
   private var questions = 0
@@ -14,6 +15,7 @@ public actor ScreenSaverStandIn {
 
   private init(_ name: String, on address: BusAddress, isActive: Bool?) async throws {
     self.name = name
+    interface = name == "org.gnome.Shell.ScreenShield" ? "org.gnome.ScreenSaver" : name
     self.isActive = isActive
     connection = try await Connection.open(address, on: loop)
   }
@@ -21,7 +23,7 @@ public actor ScreenSaverStandIn {
   /// Starts a saver, which owns its name when this returns.
   ///
   /// - Parameters:
-  ///   - name: its bus name, which is its interface too.
+  ///   - name: its bus name, which is its interface too, GNOME Shell's apart.
   ///   - address: the bus.
   ///   - isActive: whether it is active from the beginning; nil for one that is only there to be inhibited, and cannot tell.
   ///   - path: its object; by default as its name is.
@@ -37,16 +39,16 @@ public actor ScreenSaverStandIn {
   }
 
   private var path: ObjectPath {
-    get throws { try ObjectPath("/" + name.split(separator: ".").joined(separator: "/")) }
+    get throws { try ObjectPath("/" + interface.split(separator: ".").joined(separator: "/")) }
   }
 
   private func begin(at path: ObjectPath?) async throws {
     let getActive = ExportedMethod("GetActive", out: [Argument("active", "b")]) { [weak self] _ in
       [.boolean(try await self?.answer() ?? false)]
     }
-    let interface = ExportedInterface(
-      name, methods: [getActive], signals: [ExportedSignal("ActiveChanged", [Argument("active", "b")])])
-    try await connection.export([interface], at: try path ?? self.path)
+    let exported = ExportedInterface(
+      interface, methods: [getActive], signals: [ExportedSignal("ActiveChanged", [Argument("active", "b")])])
+    try await connection.export([exported], at: try path ?? self.path)
     try await connection.standIn(for: name)
   }
 
@@ -70,7 +72,7 @@ public actor ScreenSaverStandIn {
   /// - Throws: `BusError` where the bus cannot be reached.
   public func setActive(_ active: Bool) async throws {
     isActive = active
-    try await connection.emit(path: try path, interface: name, member: "ActiveChanged", [.boolean(active)])
+    try await connection.emit(path: try path, interface: interface, member: "ActiveChanged", [.boolean(active)])
   }
 
   /// Tells of being active without having the name, as somebody would who wants to mislead.

@@ -50,6 +50,22 @@ import Testing
     #expect(state.locked == .no)
   }
 
+  @Test func `GNOME Shell's unlock counts for its proxy, which ended behind the lock`() {
+    let shell = DesktopPeer.screenSaver(.gnomeShell)
+    var state = Self.state([
+      .owner(shell, ":1.1"), .said(shell, .no, by: ":1.1"), .owner(Self.gnome, ":1.2"), .said(shell, .yes, by: ":1.1"),
+      .said(Self.gnome, .yes, by: ":1.2"), .owner(Self.gnome, nil),
+    ])
+    #expect(state.locked == .yes)
+    state.handle(.said(shell, .no, by: ":1.1"))
+    #expect(state.locked == .no)
+    // A shell that was restarted behind the lock has not been unlocked.
+    state.handle(.said(shell, .yes, by: ":1.1"))
+    state.handle(.owner(shell, ":1.3"))
+    state.handle(.said(shell, .no, by: ":1.3"))
+    #expect(state.locked == .yes)
+  }
+
   @Test func aSaverThatCannotTellIsUnknown() {
     var state = Self.state([.owner(Self.kde, ":1.1"), .said(Self.kde, .unknown, by: ":1.1")])
     #expect(state.locked == .unknown)
