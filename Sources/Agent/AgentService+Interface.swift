@@ -135,6 +135,11 @@ extension AgentService {
   /// Takes in why the daemon has not accepted this agent; nil where it has, or another one is being asked.
   func setRegistration(_ error: BusError?) async {
     registrationError = error
+    switch registrationNotice.handle(error) {
+    case .show(let notification): await notifications.show(notification, as: RegistrationNotice.key)
+    case .remove: await notifications.close(RegistrationNotice.key)
+    case nil: break
+    }
     await propertiesChanged(["RegistrationError"])
   }
 

@@ -19,23 +19,28 @@ extension AgentService {
     }
   }
 
-  /// Takes in what became of a sheet's notification.
+  /// Whether a notification belongs to no tap. A click on the notice of another agent only closes it.
+  private static func isOfNoTap(_ key: NotificationKey) -> Bool {
+    ReaderSheets.isSheet(key) || key == RegistrationNotice.key
+  }
+
+  /// Takes in what became of a notification that belongs to no tap.
   ///
   /// - Returns: whether it was one.
   func handleSheet(_ event: NotificationEvent) async -> Bool {
     switch event {
     case .shown(let key, let place):
-      guard ReaderSheets.isSheet(key) else { return false }
+      guard Self.isOfNoTap(key) else { return false }
       await putOtherOnScreen(at: place)
-      log(.debug, "the sheet of a reader session is shown")
+      if ReaderSheets.isSheet(key) { log(.debug, "the sheet of a reader session is shown") }
       return true
-    case .refused(let key, reason: _): return ReaderSheets.isSheet(key)
+    case .refused(let key, reason: _): return Self.isOfNoTap(key)
     case .closed(let key, _):
-      guard ReaderSheets.isSheet(key) else { return false }
+      guard Self.isOfNoTap(key) else { return false }
       await handle(.dismissed(key))
       return true
     case .activated(let key, let action, _):
-      guard ReaderSheets.isSheet(key) else { return false }
+      guard Self.isOfNoTap(key) else { return false }
       await handle(.activated(key, action: action))
       return true
     case .gone, .serverChanged: return false

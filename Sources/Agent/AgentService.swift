@@ -37,6 +37,7 @@ actor AgentService {
   let log: Log
   var policy = TapPolicy()
   var sheets = ReaderSheets()
+  var registrationNotice = RegistrationNotice()
   /// Who is told that the user does not want a reader session.
   var daemon: DaemonLink?
   /// Hand-overs under way, by tap.

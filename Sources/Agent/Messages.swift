@@ -116,6 +116,17 @@ enum Messages {
     translated("It ends by itself, after a minute at most")
   }
 
+  /// The title if another program is registered as the user's agent.
+  static var anotherAgent: String {
+    // Translators: title of a warning: a program that is not this one has registered for the user's NFC tags, and gets them all.
+    translated("Another program receives your tags")
+  }
+  /// The text below it.
+  static var findAnotherAgent: String {
+    // Translators: below “Another program receives your tags”. “tagroute doctor” is a command, and stays as it is.
+    translated("It registered before Tagroute. Run “tagroute doctor” in a terminal to see what to do.")
+  }
+
   /// Takes the buttons' place on a server that has none: with the tap's id, for the command that opens it.
   static func withoutButtons(_ tap: String) -> String {
     translated(

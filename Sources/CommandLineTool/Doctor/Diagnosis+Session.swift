@@ -68,7 +68,8 @@ extension Diagnosis {
       case Names.Errors.alreadyRegistered:
         .run(
           "pgrep --list-full --exact --euid \"$(id --user)\" \(RunningProgram.agent.program)",
-          "lists your agents: end the one of the other session, or log out there")
+          "lists your agents: end the one of the other session, or log out there. If it lists one, another program is registered: "
+            + "`busctl --system status NAME`, with the bus name above, shows it")
       default: setup.log(of: .daemon, seen.daemonUnit.value)
       }
     return .wrong(.agent, "\(text) (\(error.message))", remedy)
