@@ -134,7 +134,7 @@ actor AgentService {
 
   private static let isLate =
     "desktop entries, what is kept of domains' words, or a directory of PATH cannot be read yet: a slow disk, or a file system "
-    + "that does not answer. Links go to nobody until then; what is on the screen is decided again"
+    + "that does not answer. Links go only to apps whose entries are read until then; what is on the screen is decided again"
 
   /// Decides again what was decided before anybody knew who is installed.
   private func catchUp(after reading: Task<Void, Never>) async {

@@ -59,28 +59,28 @@ public struct DataDirectories: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - file: its path.
+  ///   - isExported: whether the entry has one of ``storeKeys``. It makes a system's entry a store's, and gives a user's entry nothing.
   ///   - ownership: who can change files. Blocks on files where it is the real one.
   /// - Returns: `user` for whatever is in the user's data directory or on a removable disk, even root's.
-  func origin(of file: String, ownership: FileOwnership = .real) -> Application.Origin {
-    let real = Self.resolved(file)
-    if let user, file.hasPrefix(user + "/") || real.hasPrefix(Self.resolved(user) + "/") { return .user }
+  func origin(
+    of file: String, isExported: Bool = false, ownership: FileOwnership = .real
+  ) -> Application.Origin {
+    let real = Files.resolved(file)
+    if let user, file.hasPrefix(user + "/") || real.hasPrefix(Files.resolved(user) + "/") { return .user }
     guard ownership.isRootsAlone(file) else { return .user }
     if Self.removable.contains(where: { file.hasPrefix($0) || real.hasPrefix($0) }) { return .user }
-    let isStores = Self.stores.contains { file.contains($0) || real.contains($0) }
+    let isStores = isExported || Self.stores.contains { file.contains($0) || real.contains($0) }
     return isStores ? .store : .system
   }
 
   /// Where Flatpak and Snap keep what they export, and what they have unpacked; `/var/lib/snapd/snap/` is such a one, too.
   private static let stores = ["/flatpak/exports/", "/flatpak/app/", "/flatpak/runtime/", "/snapd/desktop/", "/snap/"]
+  /// What Flatpak and Snap write into each entry that they export. Flatpak's installations may be anywhere
+  /// (`/etc/flatpak/installations.d`), so their paths alone do not tell.
+  static let storeKeys = ["X-Flatpak", "X-SnapInstanceName"]
   /// Where others' disks are, on which anybody can have made a file root's (Filesystem Hierarchy Standard 3.0, sections 3.11 and
   /// 3.12; udisks has them below /run/media).
   private static let removable = ["/media/", "/run/media/", "/mnt/"]
-
-  private static func resolved(_ path: String) -> String {
-    guard let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    return String(cString: resolved)
-  }
 
   /// Ubuntu's sessions and Flatpak write `/usr/share/`, which is the same directory as `/usr/share`.
   private static func withoutTrailingSlash(_ path: String) -> String {

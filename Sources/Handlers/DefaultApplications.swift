@@ -1,4 +1,5 @@
 import CGIO
+import KeyFile
 public import Routing
 
 /// The applications that the user has made the default of a scheme.
@@ -29,8 +30,36 @@ public enum DefaultApplications {
         desktopID: id, name: text(g_app_info_get_display_name(information)) ?? id, icon: icon, file: file,
         isDBusActivatable: g_desktop_app_info_get_boolean(information, "DBusActivatable") != 0
           && DesktopEntry.isBusName(id.dropLast(".desktop".count)),
-        origin: directories.origin(of: file))
+        origin: directories.origin(
+          of: file, isExported: DataDirectories.storeKeys.contains { g_desktop_app_info_has_key(information, $0) != 0 })
+      )
     }
+  }
+
+  /// Why GIO is not asked, if its own walk through the folders of desktop entries could take minutes: it follows each link to a
+  /// directory, out of the folder and in circles. Blocks on files, for a bounded time.
+  static func obstacle(in directories: DataDirectories) -> HandlerProblem? {
+    for path in directories.applications {
+      var room = HandlerScan.maximumNames
+      guard isTooLarge(path, &room) else { continue }
+      return HandlerProblem(
+        file: path,
+        message:
+          "there are too many names or directories, counted behind links, so no default application is looked up; "
+          + "remove links to directories")
+    }
+    return nil
+  }
+
+  private static func isTooLarge(_ path: String, _ room: inout Int) -> Bool {
+    guard Files.isDirectory(path), let names = FileContents.names(inDirectory: path, atMost: room) else { return false }
+    // As many directories as `HandlerScan` reads use up the room, too.
+    room -= names.count + HandlerScan.maximumNames / HandlerScan.maximumDirectories
+    guard room > 0 else { return true }
+    for name in names where !name.hasSuffix(".desktop") {
+      if isTooLarge("\(path)/\(name)", &room) { return true }
+    }
+    return false
   }
 
   private static func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }

@@ -19,20 +19,29 @@ enum Files {
     return Identity(device: information.st_dev, number: information.st_ino)
   }
 
+  /// `path` without links; `path` itself if it leads nowhere.
+  static func resolved(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
   /// The bytes of a file of at most `maximumSize`.
   ///
   /// - Parameters:
   ///   - path: the file, or a link to it.
+  ///   - size: grows by the number of bytes that were read, also if this throws.
   ///   - maximumSize: in bytes.
   ///   - tooLarge: what is said of a file that is larger.
   /// - Returns: nil where there is no such file: it may have gone since its directory was read.
   /// - Throws: `HandlerProblem` where it cannot be read, is too large, or no file at all.
   static func contents(
-    of path: String, maximumSize: Int = KeyFile.maximumSize,
+    of path: String, size: inout Int, maximumSize: Int = KeyFile.maximumSize,
     tooLarge: String = "is larger than 1 MiB, which no desktop entry is; remove it"
   ) throws(HandlerProblem) -> [UInt8]? {
     do throws(FileContents.Failure) {
       let bytes = try FileContents.read(path, upTo: maximumSize)
+      size += bytes?.count ?? 0
       guard let bytes, bytes.count > maximumSize else { return bytes }
     } catch {
       switch error {
@@ -41,6 +50,12 @@ enum Files {
       }
     }
     throw HandlerProblem(file: path, message: tooLarge)
+  }
+
+  /// The same, if the size does not matter.
+  static func contents(of path: String) throws(HandlerProblem) -> [UInt8]? {
+    var size = 0
+    return try contents(of: path, size: &size)
   }
 
   /// Whether one of `words` stands in `bytes` before their first zero.

@@ -32,6 +32,8 @@ public actor HandlerRegistry {
   /// What the last look has read: folders of desktop entries, and files of path rules.
   private var read: (directories: [String], linkFiles: Set<String>) = ([], [])
   private var loading: Task<Void, Never>?
+  /// Whether a reading has come to its end.
+  private var isRead = false
   private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextListener = 0
 
@@ -135,13 +137,27 @@ public actor HandlerRegistry {
       let before = plan.reached
       let (directories, environment, ownership, schemes) = (directories, environment, ownership, schemes)
       let (defaultApplication, shownName) = (defaultApplication, shownName)
+      if !isRead {
+        // However long the user's entries take, the system's apps open links from the start.
+        let first = try await DedicatedThread.run {
+          let scan = HandlerScan(directories, environment: environment, ownership: ownership, onlySystem: true)
+          return Registry(declarations: scan.declarations, shownName: shownName)
+        }
+        if !first.declarations.isEmpty { publish(first, []) }
+      }
       // Readings come one after the other: nothing else changes it meanwhile. It may be large, so it is not compared on the loop.
       let previous = registry
-      let (scan, registry) = try await DedicatedThread.run {
+      let (scan, problems, registry) = try await DedicatedThread.run {
         let scan = HandlerScan(directories, environment: environment, ownership: ownership)
-        var defaults: [String: Application] = [:]
-        var unusableDefaults: [String: String] = [:]
+        var (defaults, unusableDefaults, problems) = ([String: Application](), [String: String](), scan.problems)
+        let tooLarge = DefaultApplications.obstacle(in: directories)
+        if let tooLarge { problems.append(tooLarge) }
         for scheme in schemes {
+          if let tooLarge {
+            defaults[scheme] = previous.defaults[scheme]
+            if defaults[scheme] == nil { unusableDefaults[scheme] = "\(tooLarge)" }
+            continue
+          }
           guard let application = defaultApplication(scheme) else { continue }
           if let obstacle = ExecHandOver(application: application, environment: environment).obstacle() {
             unusableDefaults[scheme] = "\(obstacle)"
@@ -152,13 +168,14 @@ public actor HandlerRegistry {
         let registry = Registry(
           declarations: scan.declarations, defaults: defaults, unusableDefaults: unusableDefaults,
           shownName: shownName)
-        return (scan, registry == previous ? nil : registry)
+        return (scan, problems, registry == previous ? nil : registry)
       }
       read = (scan.directories, scan.linkFiles)
       try await followFiles()
       // What was not watched yet may have changed after its reading: one more look settles it.
       if !plan.reached.isSubset(of: before) { somethingChanged() }
-      publish(registry, scan.problems)
+      isRead = true
+      publish(registry, problems)
     } catch {
       publish(nil, [HandlerProblem(file: "desktop entries", message: "could not be read: \(error)")])
     }

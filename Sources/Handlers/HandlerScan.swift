@@ -14,13 +14,16 @@ struct HandlerScan: Sendable {
   /// The files of path rules that entries name, as absolute paths, at most `maximumDirectories` of them.
   private(set) var linkFiles: Set<String> = []
 
-  /// In each of the data directories, so that the user's entries leave the system's theirs. No desktop has as many; what is
-  /// beyond is not looked at.
+  /// The bounds of each data directory, so that what the user's programs write takes nothing from the system's entries.
+  /// Beyond a bound, nothing more of that data directory is read or watched.
   static let maximumEntries = 50_000
-  /// Names of any kind in one directory: each that is no desktop entry may be a directory, and is looked at.
+  /// Names of any kind: each that is no desktop entry may be a directory, and is looked at.
   static let maximumNames = 100_000
-  /// In each of the data directories; what is beyond is neither read nor watched.
   static let maximumDirectories = 1_000
+  /// The sizes of all desktop entries, in bytes; a desktop with a thousand apps has a fifth of it.
+  static let maximumSize = 64 << 20
+  /// The sizes of the entries that claim something, in bytes: they are parsed, and a megabyte of domains takes a part of a second.
+  static let maximumClaimSize = 8 << 20
   /// In all entries of an origin together, what is measured to be fast and small; entries beyond do not count.
   static let maximumClaims = 100_000
   /// The patterns of all files of path rules of an origin, as of one such file; they take some 20 MB.
@@ -36,6 +39,36 @@ struct HandlerScan: Sendable {
     var linkSize = 0
   }
 
+  /// One data directory while it is being read.
+  private struct Tree {
+    let path: String
+    /// Without links.
+    private let root: String
+    /// Not all directories that were ever read: each data directory is read whatever leads to it from another.
+    var visited: Set<Files.Identity> = []
+    var (names, entries, size, claimSize) = (0, 0, 0, 0)
+    /// The bound that was exceeded.
+    private(set) var excess: String?
+    var isTooDeep = false
+
+    init(_ path: String) {
+      self.path = path
+      root = Files.resolved(path)
+    }
+
+    /// Whether a directory is below this one, its links followed. A link to another place, such as `/`, could make the walk endless.
+    func contains(_ directory: String) -> Bool {
+      let resolved = Files.resolved(directory)
+      return resolved == root || resolved.hasPrefix(root + "/")
+    }
+
+    /// - Returns: whether `amount` is within the bound, and no bound was exceeded before.
+    mutating func allows(_ amount: Int, atMost maximum: Int, _ what: String) -> Bool {
+      if amount > maximum, excess == nil { excess = "there are more than \(what); the rest is left out" }
+      return excess == nil
+    }
+  }
+
   private let languages: [String]
   private let environment: [String: String]
   private let places: DataDirectories
@@ -43,12 +76,8 @@ struct HandlerScan: Sendable {
   private var seen: Set<String> = []
   /// Whether the entry that was read last is hidden, or what it tries is not installed: it is none, and nothing is wrong with it.
   private var isLeftOut = false
-  /// The desktop entries of the data directory that is being read.
-  private var count = 0
   private var spent: [Application.Origin: Spent] = [:]
-  /// The directories read below the data directory that is being read. Not all that were ever read: a link of the user's into
-  /// the system's directory must not stand in for that directory.
-  private var visited: Set<Files.Identity> = []
+  private var tree = Tree("")
 
   /// Reads every directory. Blocks on files.
   ///
@@ -56,22 +85,20 @@ struct HandlerScan: Sendable {
   ///   - directories: where to look.
   ///   - environment: for the user's languages, and `PATH` for `TryExec`.
   ///   - ownership: who can change files.
-  init(_ directories: DataDirectories, environment: [String: String], ownership: FileOwnership = .real) {
+  ///   - isOfSystem: whether only directories are read that nobody but root can change.
+  init(
+    _ directories: DataDirectories, environment: [String: String], ownership: FileOwnership = .real,
+    onlySystem isOfSystem: Bool = false
+  ) {
     self.environment = environment
     places = directories
     self.ownership = ownership
     languages = LanguagePreference.languages(in: environment)
     for path in directories.applications {
-      visited = []
-      count = 0
-      if !read(path, prefix: "", depth: 0) {
-        problems.append(
-          HandlerProblem(
-            file: path,
-            message: "there are more than \(Self.maximumDirectories) directories, \(Self.maximumEntries) desktop "
-              + "entries or, in one directory, \(Self.maximumNames) names; the rest is left out. Does a symbolic link lead out of it?"
-          ))
-      }
+      if isOfSystem, directories.origin(of: path, ownership: ownership) == .user { continue }
+      tree = Tree(path)
+      read(path, prefix: "", depth: 0)
+      if let excess = tree.excess { problems.append(HandlerProblem(file: path, message: excess)) }
     }
     problems.sort { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
   }
@@ -98,35 +125,55 @@ struct HandlerScan: Sendable {
   }
 
   /// A file in a folder `a/b` has the id `a-b-file.desktop`; the first file of an id counts, whatever is in it. A directory
-  /// is read once, however many links lead to it.
-  ///
-  /// - Returns: false where there was too much to read.
-  private mutating func read(_ path: String, prefix: String, depth: Int) -> Bool {
-    guard depth <= Self.maximumDepth, let identity = Files.identity(ofDirectory: path),
-      visited.insert(identity).inserted
-    else { return true }
-    guard visited.count <= Self.maximumDirectories else { return false }
-    guard let names = FileContents.names(inDirectory: path, atMost: Self.maximumNames) else { return true }
-    directories.append(path)
-    for name in names.prefix(Self.maximumNames).sorted() {
-      let file = "\(path)/\(name)"
-      if name.hasSuffix(".desktop") {
-        guard count < Self.maximumEntries else { return false }
-        count += 1
-        let id = prefix + name
-        if seen.insert(id).inserted { readEntry(file, id) }
-      } else if !read(file, prefix: "\(prefix)\(name)-", depth: depth + 1) {
-        return false
+  /// is read once, however many links lead to it. A link to a file may lead anywhere, as those of Flatpak and Nix do.
+  private mutating func read(_ path: String, prefix: String, depth: Int) {
+    guard let identity = Files.identity(ofDirectory: path), !tree.visited.contains(identity) else { return }
+    guard depth <= Self.maximumDepth else {
+      if !tree.isTooDeep {
+        problems.append(HandlerProblem(file: path, message: "is too deep; such folders are left out"))
       }
+      tree.isTooDeep = true
+      return
     }
-    return names.count <= Self.maximumNames
+    tree.visited.insert(identity)
+    guard tree.allows(tree.visited.count, atMost: Self.maximumDirectories, "\(Self.maximumDirectories) directories")
+    else { return }
+    guard tree.contains(path) else {
+      problems.append(
+        HandlerProblem(
+          file: path, message: "leads out of \(tree.path) and is left out; link to each desktop entry instead"))
+      return
+    }
+    let room = Self.maximumNames - tree.names
+    guard let names = FileContents.names(inDirectory: path, atMost: room) else { return }
+    directories.append(path)
+    tree.names += names.count
+    for name in names.prefix(room).sorted() where tree.excess == nil {
+      let file = "\(path)/\(name)"
+      guard name.hasSuffix(".desktop") else {
+        read(file, prefix: "\(prefix)\(name)-", depth: depth + 1)
+        continue
+      }
+      tree.entries += 1
+      guard tree.allows(tree.entries, atMost: Self.maximumEntries, "\(Self.maximumEntries) desktop entries") else {
+        return
+      }
+      let id = prefix + name
+      if seen.insert(id).inserted { readEntry(file, id) }
+    }
+    _ = tree.allows(names.count, atMost: room, "\(Self.maximumNames) names")
   }
 
   private mutating func readEntry(_ file: String, _ id: String) {
     do throws(HandlerProblem) {
-      guard let bytes = try Files.contents(of: file), Files.mentions(bytes, anyOf: HandlerClaims.markers) else {
-        return
-      }
+      let before = tree.size
+      guard let bytes = try Files.contents(of: file, size: &tree.size),
+        tree.allows(tree.size, atMost: Self.maximumSize, "\(Self.maximumSize >> 20) MiB of desktop entries"),
+        Files.mentions(bytes, anyOf: HandlerClaims.markers)
+      else { return }
+      tree.claimSize += tree.size - before
+      let most = "\(Self.maximumClaimSize >> 20) MiB of desktop entries with domains or schemes"
+      guard tree.allows(tree.claimSize, atMost: Self.maximumClaimSize, most) else { return }
       let keyFile: KeyFile
       do throws(KeyFileError) {
         keyFile = try KeyFile(bytes: bytes, file: file)
@@ -141,7 +188,8 @@ struct HandlerScan: Sendable {
         return
       }
       isLeftOut = false
-      let origin = places.origin(of: file, ownership: ownership)
+      let isExported = DataDirectories.storeKeys.contains { keyFile.entry(DesktopEntry.group, $0) != nil }
+      let origin = places.origin(of: file, isExported: isExported, ownership: ownership)
       let entry = try DesktopEntry(keyFile, desktopID: id, origin: origin, languages: languages)
       guard entry.application.isDBusActivatable || !entry.usesTerminal else {
         throw keyFile.problem("Terminal", "a handler gets the message on its standard input and cannot use a terminal")
@@ -195,8 +243,7 @@ struct HandlerScan: Sendable {
       throw file.problem(
         "the files of path rules before it have more than \(Self.maximumLinkSize >> 20) MiB; shorten them")
     }
-    let (rules, size) = try file.rules(for: application.desktopID)
-    spent[application.origin, default: Spent()].linkSize += size
+    let rules = try file.rules(for: application.desktopID, size: &spent[application.origin, default: Spent()].linkSize)
     guard used.linkCost + rules.cost <= Self.maximumLinkCost else {
       throw file.problem("it and the files of path rules before it have too many patterns; shorten them")
     }

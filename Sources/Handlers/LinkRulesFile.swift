@@ -18,38 +18,41 @@ struct LinkRulesFile {
 
   /// Reads and parses it. Blocks on files.
   ///
-  /// - Parameter desktopID: the application's.
-  /// - Returns: the rules for this application alone, and the file's size in bytes.
+  /// - Parameters:
+  ///   - desktopID: the application's.
+  ///   - size: grows by the number of bytes that were read, also if this throws.
+  /// - Returns: the rules for this application alone.
   /// - Throws: `HandlerProblem`, with line and column where it is about a place. A rule that is left out could be the exclusion that
   ///   matters, so that there is no half of a file.
-  func rules(for desktopID: String) throws(HandlerProblem) -> (rules: AppSiteAssociation, size: Int) {
-    guard let (association, size) = try contents() else {
+  func rules(for desktopID: String, size: inout Int) throws(HandlerProblem) -> AppSiteAssociation {
+    guard let association = try contents(size: &size) else {
       throw problem("there is no such file, but Links= of \(desktopID) names it")
     }
     let rules = association.limited { AppSiteAssociation.appID($0, means: desktopID) }
     guard !rules.details.isEmpty else {
       throw problem("none of its appIDs is \(desktopID), with or without .desktop, or ten characters, a dot and that")
     }
-    return (rules, size)
+    return rules
   }
 
   /// What is wrong with it whoever names it, or else what in it has no effect.
   func problems() -> [HandlerProblem] {
+    var size = 0
     do throws(HandlerProblem) {
-      return try contents()?.association.remarks.map(problem) ?? []
+      return try contents(size: &size)?.remarks.map(problem) ?? []
     } catch {
       return [error]
     }
   }
 
   /// Nil where there is no such file.
-  private func contents() throws(HandlerProblem) -> (association: AppSiteAssociation, size: Int)? {
+  private func contents(size: inout Int) throws(HandlerProblem) -> AppSiteAssociation? {
     let bytes = try Files.contents(
-      of: path, maximumSize: AppSiteAssociation.maximumSize,
+      of: path, size: &size, maximumSize: AppSiteAssociation.maximumSize,
       tooLarge: "is larger than \(AppSiteAssociation.maximumSize / 1024) KiB; shorten it")
     guard let bytes else { return nil }
     do throws(AssociationError) {
-      return (try AppSiteAssociation(json: bytes), bytes.count)
+      return try AppSiteAssociation(json: bytes)
     } catch {
       throw problem(error)
     }

@@ -49,6 +49,20 @@ import Testing
     #expect(directories.origin(of: file, ownership: FileOwnership { _ in isRoots }) == origin)
   }
 
+  @Test(
+    "an entry that Flatpak or Snap has exported is a store's, wherever the installation is",
+    arguments: [
+      ("X-Flatpak=org.example.Menu", "system", Application.Origin.store),
+      ("X-SnapInstanceName=menu", "system", .store), ("X-Flatpak=org.example.Menu", "user", .user),
+      ("X-Other=menu", "system", .system),
+    ])
+  func exported(line: String, directory: String, origin: Application.Origin) throws {
+    let data = try DataDirectory()
+    try data.entry("org.example.Menu", in: directory, ["Exec=true %u", line])
+    let scan = HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
+    #expect(scan.declarations.map(\.application.origin) == [origin])
+  }
+
   @Test("follows the base directory specification")
   func environment() {
     let defaults = DataDirectories(environment: ["HOME": "/home/a", "XDG_DATA_DIRS": ""])

@@ -225,8 +225,8 @@ import Testing
     let user = data.temporary.file("user")
     #expect(mkdir(user, 0o700) == 0 && mkdir("\(user)/applications", 0o700) == 0)
     #expect(symlink("\(data.directories.system[0])/applications", "\(user)/applications/system") == 0)
-    let registry = await data.loaded().registry
-    #expect(registry.route(for: "https://menu.example.com/").handler?.desktopID == "menu.desktop")
-    #expect(registry.declarations.map(\.application.desktopID) == ["menu.desktop", "system-menu.desktop"])
+    let (registry, problems) = await data.loaded()
+    #expect(registry.declarations.map(\.application.desktopID) == ["menu.desktop"])
+    #expect(problems.map(\.file) == ["\(user)/applications/system"])
   }
 }
