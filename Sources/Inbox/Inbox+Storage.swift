@@ -4,6 +4,7 @@ import EventLoop
 extension Inbox {
   /// Runs `body` on the store; after a failure once more, on whatever takes the store's place.
   func attempt<Result>(_ body: (TapStore) throws(SQLiteError) -> Result) throws(InboxError) -> Result {
+    defer { stamp = store == nil || isDegraded ? nil : file?.stamp() }
     do {
       do {
         return keepingPlaces(try body(try present()))
@@ -16,7 +17,10 @@ extension Inbox {
   }
 
   private func present() throws(SQLiteError) -> TapStore {
-    if let store { return store }
+    if let store {
+      if let stamp, let error = file?.change(since: stamp) { throw error }
+      return store
+    }
     let opened: TapStore
     if let file, takeLock(of: file) {
       opened = try file.open(at: now(), maximumPages: maximumPages, report: report)
@@ -50,10 +54,14 @@ extension Inbox {
   private func fallBack(after error: SQLiteError) throws(SQLiteError) -> TapStore {
     guard let file, !isDegraded else { throw error }
     let unfinished = store.flatMap(unfinished)
+    let former = store
     store = nil
     if error.isDamage {
       do throws(SQLiteError) {
-        try file.moveAside(because: error, at: now(), report: report)
+        // Before SQLite closes it, which would write into a file that is another program's by now.
+        try withExtendedLifetime(former) { () throws(SQLiteError) in
+          try file.moveAside(because: error, at: now(), report: report)
+        }
         let fresh = try file.open(at: now(), maximumPages: maximumPages, report: report)
         try unfinished?.put(into: fresh)
         store = fresh

@@ -54,7 +54,9 @@ public actor Inbox {
   let maximumPages: Int
   /// Makes the store of an inbox that keeps nothing in a file.
   let openMemory: @Sendable () throws(SQLiteError) -> TapStore
-  var store: TapStore?
+  var store: TapStore? { didSet { stamp = nil } }
+  /// What the file was when `store` last used it; nil while that is in memory.
+  var stamp: InboxFile.Stamp?
   /// Whether `store` is in memory though there is a file to go back to.
   var isDegraded = false
   /// Whether that is because another process has the file.

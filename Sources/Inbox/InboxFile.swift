@@ -52,15 +52,50 @@ struct InboxFile: Hashable {
     }
   }
 
-  /// Renames the database and what SQLite keeps beside it.
+  /// What tells whether another program has deleted, replaced or overwritten the database or its write-ahead log.
+  struct Stamp: Hashable {
+    /// Devices and inodes; 0 if there is no such file.
+    fileprivate var identities: [UInt64] = []
+    /// Of the database alone, which SQLite writes only at a checkpoint: its size and the time of its last change.
+    fileprivate var content: [Int] = []
+  }
+
+  /// The files as they are now.
+  func stamp() -> Stamp {
+    var result = Stamp()
+    for suffix in ["", "-wal"] {
+      var information = stat()
+      let isThere = lstat(path + suffix, &information) == 0
+      result.identities += isThere ? [UInt64(information.st_dev), UInt64(information.st_ino)] : [0, 0]
+      guard suffix.isEmpty else { continue }
+      result.content = [Int(information.st_size), information.st_mtim.tv_sec, information.st_mtim.tv_nsec]
+    }
+    return result
+  }
+
+  /// What another program has done to the files since `stamp`; nil if SQLite can go on with them.
+  func change(since stamp: Stamp) -> SQLiteError? {
+    let present = self.stamp()
+    guard present.identities == stamp.identities else {
+      return SQLiteError(
+        code: SQLITE_CORRUPT, message: "another program has deleted or replaced it while it was in use")
+    }
+    return present.content == stamp.content ? nil : damage()
+  }
+
+  /// Renames the database, if it is there, and what SQLite keeps beside it.
   func moveAside(because error: SQLiteError, at time: Timestamp, report: (String) -> Void) throws(SQLiteError) {
     let kind = InboxFile.kindsAside[error.isDamage ? 0 : 1]
     let aside = "\(path).\(kind)-\(time.microseconds)"
-    guard rename(path, aside) == 0 else {
+    let isThere = rename(path, aside) == 0
+    guard isThere || errno == ENOENT else {
       throw SQLiteError(
         code: SQLITE_CANTOPEN, message: "cannot move \(path) aside: \(String(cString: strerror(errno)))")
     }
     for suffix in ["-wal", "-shm"] { rename(path + suffix, aside + suffix) }
+    guard isThere else {
+      return report("the inbox \(path) was deleted while it was in use: its history is lost, and a new one is begun")
+    }
     report("the inbox \(path) is \(kind) (\(error.message)); it is kept as \(aside), and a new one is begun")
   }
 
