@@ -44,7 +44,8 @@ enum AgentAnswers {
     _ registry: Registry, choices: HandlerChoices, problems: [HandlerProblem]
   ) -> [[String: Value]] {
     let preferred = choices.claimsByPreferredHandler
-    let working = registry.declarations.map { declaration in
+    let usable = registry.declarations.filter { !$0.usableDomains.isEmpty || !$0.schemes.isEmpty }
+    let working = usable.map { declaration in
       let application = declaration.application
       let id = application.desktopID
       return (
@@ -53,7 +54,7 @@ enum AgentAnswers {
           "id": Value.string(application.desktopID),
           "name": .string(application.name),
           "path": .string(application.file),
-          "domains": .strings(declaration.domains.map(\.description)),
+          "domains": .strings(declaration.usableDomains.map(\.description)),
           "schemes": .strings(declaration.schemes),
           "trusted": .boolean(application.origin == .system),
           "origin": .string(application.origin.rawValue),

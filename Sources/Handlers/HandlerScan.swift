@@ -210,13 +210,13 @@ struct HandlerScan: Sendable {
 
   private mutating func declare(_ claims: HandlerClaims, by application: Application) {
     let id = application.desktopID
-    var (domains, links) = (claims.domains, AppSiteAssociation?.none)
+    let domains = claims.domains
+    var (links, hasUnusableLinks) = (AppSiteAssociation?.none, false)
     if let name = claims.links {
       do throws(HandlerProblem) {
         links = try rules(LinkRulesFile(name, in: application.file), of: application)
       } catch {
-        // Without its rules it would be offered links that it does not want.
-        domains = []
+        hasUnusableLinks = true
         self.name(error, id)
       }
     }
@@ -230,7 +230,9 @@ struct HandlerScan: Sendable {
     }
     spent[application.origin, default: Spent()].claims += count
     declarations.append(
-      HandlerDeclaration(application: application, domains: domains, schemes: claims.schemes, links: links))
+      HandlerDeclaration(
+        application: application, domains: domains, schemes: claims.schemes, links: links,
+        hasUnusableLinks: hasUnusableLinks))
   }
 
   /// Charged for each entry, also where several name one file.

@@ -20,6 +20,8 @@ public struct Candidate: Sendable, Hashable {
     case notCovered = "not-covered"
     /// To try its rules takes more steps than are allowed: it is none that takes the link.
     case undecided
+    /// Its file of rules cannot be used, so it is not known which links it wants.
+    case unusableLinks = "unusable-links"
   }
 
   /// Why it may be opened without a question, or may not. The raw values are what scripts read.
@@ -74,6 +76,7 @@ extension Candidate {
       case .excluded: "does not take it: \(rule ?? "a rule") of its Links= excludes it"
       case .notCovered: "does not take it: no rule of its Links= covers it"
       case .undecided: "does not take it: to try its Links= takes too many steps, so what it says is not known"
+      case .unusableLinks: "does not take it: its Links= cannot be used, and tagroute handlers --check says why"
       }
     guard wins else { return "\(id) \(why)" }
     let trusted =

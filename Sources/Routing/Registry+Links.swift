@@ -44,6 +44,7 @@ extension Registry {
 extension HandlerDeclaration {
   /// Why its rules keep the link out; nil where they let it in, or where there are none.
   fileprivate func obstacle(_ trials: inout RuleTrials) -> (Candidate.Outcome, rule: String?)? {
+    if hasUnusableLinks { return (.unusableLinks, nil) }
     guard let links else { return nil }
     let id = application.desktopID
     let verdict = trials.match(for: application) { matching in

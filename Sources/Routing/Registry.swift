@@ -76,7 +76,7 @@ public struct Registry: Sendable, Equatable {
   public var claimsOfStores: [String: Set<String>] {
     var claims: [String: Set<String>] = [:]
     for declaration in declarations where declaration.application.origin == .store {
-      for pattern in declaration.domains {
+      for pattern in declaration.usableDomains {
         claims[pattern.domain, default: []].insert(declaration.application.desktopID)
       }
     }

@@ -43,7 +43,7 @@ public struct ClaimantDescription: Sendable, Hashable {
   /// What it claims that covers the URI.
   public var claim: String
   /// Why it won or lost: `only`, `preferred`, `offered`, `another-is-preferred`, `less-exact`, `blocked`, `excluded`,
-  /// `not-covered`, `undecided`; others may come.
+  /// `not-covered`, `undecided`, `unusable-links`; others may come.
   public var outcome: String
   /// `system`, `vouched-for`, `confirmed` or `unconfirmed`.
   public var trust: String

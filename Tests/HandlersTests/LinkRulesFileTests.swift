@@ -81,6 +81,9 @@ import Testing
     #expect(scan.problems.first?.message.contains(message) == true, "\(scan.problems)")
     #expect(scan.problems.first?.desktopID == "menu.desktop")
     #expect(handler(of: "https://menu.example.com/", scan) == nil)
+    let route = Registry(declarations: scan.declarations).route(for: "https://menu.example.com/")
+    #expect(route.claimants.map(\.outcome) == [.unusableLinks])
+    #expect(route.steps.contains { $0.finding.contains("menu.desktop does not take it: its Links= cannot be used") })
     #expect(handler(of: "https://good.example/", scan) == "good.desktop")
     // Rules are about domains.
     #expect(handler(of: "x-menu:7", scan) == "menu.desktop")
