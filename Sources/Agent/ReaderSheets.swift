@@ -86,6 +86,7 @@ struct ReaderSheets: Sendable {
       body: DisplayText(text, limit: 320),
       bodyWithoutActions: DisplayText(Messages.sessionWithoutButtons),
       defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.showAgain),
+      subject: session.string,
       buttons: [NotificationButton(key: Self.cancelKey, label: Messages.cancel)], category: "x-tagroute.session",
       urgency: .normal, timeout: .never)
     return [.show(notification, Self.key(session))]

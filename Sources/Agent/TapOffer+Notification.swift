@@ -146,6 +146,13 @@ extension TapOffer {
     return Array(buttons.prefix(TapOffer.maximumOffered))
   }
 
+  /// The link, or the words, and the apps that the buttons may open it in.
+  private var subject: String {
+    let applications = [handler?.desktopID ?? "", another?.desktopID ?? "", "\(handsOverMessage)"]
+    let choices = offered.flatMap { [$0.application.desktopID, $0.claim] }
+    return ([uri?.string ?? words.string] + applications + choices).joined(separator: "\n")
+  }
+
   /// No `desktop-entry` hint: GNOME Shell would take the notifications of an agent that restarts away, and what has no
   /// window of its own has no entry that it could show.
   private func notification(
@@ -160,6 +167,7 @@ extension TapOffer {
       defaultAction: question == .nothing
         ? buttons.first ?? NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss)
         : NotificationButton(key: ButtonKey.default, label: Messages.showAgain),
+      subject: subject,
       buttons: buttons, category: "x-tagroute.tap",
       urgency: .normal,
       timeout: timeout)

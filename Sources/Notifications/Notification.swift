@@ -12,6 +12,8 @@ public struct Notification: Sendable, Hashable {
   public var bodyWithoutActions: DisplayText
   /// What a click on the notification itself does: what the button of the same key does, or what none does.
   public var defaultAction: NotificationButton
+  /// What the actions act on, in any words of the caller's; never shown.
+  public var subject: String
   /// The visible buttons, in their order.
   public var buttons: [NotificationButton]
   /// The `category` hint, empty for none.
@@ -34,6 +36,7 @@ public struct Notification: Sendable, Hashable {
   ///   - body: the text below.
   ///   - bodyWithoutActions: the line that takes the buttons' place.
   ///   - defaultAction: what a click on the notification itself does.
+  ///   - subject: what the actions act on.
   ///   - buttons: the visible buttons.
   ///   - category: the `category` hint.
   ///   - urgency: the `urgency` hint.
@@ -42,7 +45,8 @@ public struct Notification: Sendable, Hashable {
   ///   - isTransient: the `transient` hint.
   public init(
     applicationName: String, icon: String = "", summary: DisplayText, body: DisplayText,
-    bodyWithoutActions: DisplayText, defaultAction: NotificationButton, buttons: [NotificationButton],
+    bodyWithoutActions: DisplayText, defaultAction: NotificationButton, subject: String = "",
+    buttons: [NotificationButton],
     category: String = "",
     urgency: NotificationUrgency = .normal, desktopEntry: String = "", timeout: NotificationTimeout = .server,
     isTransient: Bool = false
@@ -53,6 +57,7 @@ public struct Notification: Sendable, Hashable {
     self.body = body
     self.bodyWithoutActions = bodyWithoutActions
     self.defaultAction = defaultAction
+    self.subject = subject
     self.buttons = buttons
     self.category = category
     self.urgency = urgency
@@ -61,16 +66,17 @@ public struct Notification: Sendable, Hashable {
     self.isTransient = isTransient
   }
 
-  /// What a click means that a server reports by this key; nil where there is no such action.
-  func key(of action: String) -> String? {
+  /// What a click means that a server reports by this key; nil if there is no such action.
+  func key(of action: String, suffix: String) -> String? {
     if action == NotificationButton.defaultKey { return defaultAction.key }
-    return buttons.contains { $0.key == action } ? action : nil
+    return buttons.first { $0.key + suffix == action }?.key
   }
 
-  /// Whether the same actions stand below the same title. A text that goes on, as a reader session's does, does not change what a click
+  /// Whether a click on either does the same: the same actions, on the same subject, below the same title. A text that goes on, as a reader session's does, does not change what a click
   /// is meant for.
   func hasSameActions(as other: Notification) -> Bool {
-    summary == other.summary && icon == other.icon && buttons == other.buttons && defaultAction == other.defaultAction
+    subject == other.subject && summary == other.summary && icon == other.icon && buttons == other.buttons
+      && defaultAction == other.defaultAction
   }
 }
 

@@ -1,19 +1,25 @@
 /// `Notify`, and what is answered to it.
 extension NotificationBoard {
-  mutating func notify(_ number: Int, replacing replaced: NotificationSlot.Shown?) -> [Action] {
+  mutating func notify(_ number: Int, replacing shown: NotificationSlot.Shown?) -> [Action] {
     guard let slot = slots[number], let server else { return [] }
-    let replaced = replaced ?? earlier.take(slot.key, on: server).map { NotificationSlot.Shown(id: $0) }
+    let shown = shown ?? earlier.take(slot.key, on: server).map { NotificationSlot.Shown(id: $0) }
+    // A click may be on its way to what is up: only if it would mean the same does the new one take its place.
+    let replaced = shown.flatMap { $0.hasSameActions(as: slot.notification) ? $0 : nil }
+    let closing = replaced == nil ? shown.flatMap { place($0.id) }.map { [Action.closeNotification($0)] } ?? [] : []
     guard replaced != nil || slots.values.count(where: \.isCalling) < Self.maximumCalls else {
       slots[number]?.phase = .waiting
-      return []
+      return closing
     }
     lastCall += 1
     let call = NotificationSlot.Call(
       number: lastCall, key: slot.key, notification: slot.notification, replaced: replaced)
+    // LXQt keeps the buttons of what is replaced, so their keys stay with them.
+    if replaced == nil { slots[number]?.keySuffix = newKeySuffix() }
     slots[number]?.phase = .calling(call, then: .nothing)
     slots[number]?.isMute = !server.hasActions
-    let arguments = NotifyArguments(slot.notification, replaces: replaced?.id ?? 0, server: server)
-    return [.notify(slot: number, call: lastCall, owner: server.owner, arguments)]
+    let arguments = NotifyArguments(
+      slot.notification, replaces: replaced?.id ?? 0, keySuffix: slots[number]?.keySuffix ?? "", server: server)
+    return closing + [.notify(slot: number, call: lastCall, owner: server.owner, arguments)]
   }
 
   mutating func notified(_ number: Int, _ answered: Int, _ id: UInt32) -> [Action] {
@@ -31,7 +37,7 @@ extension NotificationBoard {
       forgetEarly()
       return [.closeNotification(place)]
     case .showAgain:
-      return notify(number, replacing: NotificationSlot.Shown(id: id, key: call.key, notification: call.notification))
+      return notify(number, replacing: NotificationSlot.Shown(id: id, notification: call.notification))
     case .nothing:
       slots[number]?.phase = .up(id: id, token: nil)
       var actions: [Action] = [.report(.shown(slot.key, at: place))]
@@ -41,8 +47,6 @@ extension NotificationBoard {
         if let replaced = call.replaced, replaced.id == id {
           // What closed the one that was replaced did not close the one that has taken its place.
           if case .closed = signal { continue }
-          // Nor was a click on that one meant for what nobody had seen yet; what is up now can still be clicked.
-          guard replaced.hasSameActions(as: call) else { continue }
         }
         actions += handle(signal, id: id)
       }

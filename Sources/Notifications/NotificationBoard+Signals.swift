@@ -30,7 +30,9 @@ extension NotificationBoard {
   mutating func clicked(
     _ number: Int, id: UInt32, action: String, token: String?, isUp: Bool
   ) -> [Action] {
-    guard let action = slots[number]?.notification.key(of: action) else { return [] }
+    guard let slot = slots[number],
+      let action = slot.notification.key(of: action, suffix: slot.keySuffix)
+    else { return [] }
     if let token { return finish(number, id: id, action: action, token: token, isUp: isUp) }
     slots[number]?.phase = .clicked(id: id, action: action, isUp: isUp)
     return [.wait(.token(slot: number, serial: newTimer(number)), Self.tokenWait)]

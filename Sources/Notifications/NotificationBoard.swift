@@ -7,6 +7,9 @@
 ///   twice, once from a connection that owns nothing; broadcasting servers send other programs' ids).
 /// - `NotificationClosed` may come before `ActionInvoked`: a closed notification is remembered for two seconds.
 /// - The activation token comes before the click, after it, or never: a click waits a moment for it.
+/// - A click may come late, and LXQt keeps the old buttons of what is replaced: only what means the same takes a place, anything else
+///   is closed and shown afresh.
+/// - Any program may replace what is up and copy its buttons: their keys end in what it cannot guess.
 /// - A notification is closed by us after a click: LXQt leaves it up.
 /// - An id dies with its server: what was up is shown on the next one, never with the old id in `replaces_id`, and closed on one that
 ///   lives on without the name.
@@ -34,6 +37,8 @@ struct NotificationBoard {
   /// `Notify` calls under way at once, but for those that replace what is up; others wait for an answer to one.
   static let maximumCalls = 32
 
+  /// Makes what the keys of a new notification's buttons end in.
+  let newKeySuffix: @Sendable () -> String
   var owner: String?
   var server: NotificationServer?
   var isActivating = false
@@ -52,6 +57,8 @@ struct NotificationBoard {
   var earlier = EarlierNotifications()
   /// Calls that a server that lives on without the name may still answer, and what each was to replace.
   var leftBehind: [Int: (server: NotificationServer, replaced: UInt32?)] = [:]
+
+  init(newKeySuffix: @escaping @Sendable () -> String) { self.newKeySuffix = newKeySuffix }
 
   mutating func handle(_ event: Event) -> [Action] {
     let actions = decide(event)

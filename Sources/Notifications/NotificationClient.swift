@@ -8,7 +8,10 @@ import Names
 public actor NotificationClient {
   private let connection: Connection
   private let clock: any Clock<Duration>
-  private var board = NotificationBoard()
+  private var board = NotificationBoard {
+    // From the system's generator: nobody else on the bus may guess a key.
+    "." + [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { String($0, radix: 16) }.joined()
+  }
   private let continuation: AsyncStream<NotificationEvent>.Continuation
   /// Calls of `Notify` and `CloseNotification` under way.
   private var callsUnderWay = 0

@@ -46,4 +46,6 @@ public struct NotificationServer: Sendable, Hashable {
   ///
   /// xfce4-notifyd and lxqt-notificationd do, as seen on the real ones of Debian 12.
   var showsDefaultAction: Bool { ["xfce notify daemon", "lxqt-notificationd"].contains(name.lowercased()) }
+  /// Whether a click on the notification itself invokes the only action, whatever its key.
+  var takesLoneAction: Bool { name.lowercased() == "lxqt-notificationd" }
 }

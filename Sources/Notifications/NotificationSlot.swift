@@ -3,6 +3,8 @@ struct NotificationSlot {
   var key: NotificationKey
   var notification: Notification
   var phase: Phase
+  /// What its buttons' keys end in on the screen, so that no other program can guess them.
+  var keySuffix = ""
   /// Whether it was last shown without buttons, on a server that had none.
   var isMute = false
   /// How often in a row the server has refused it.
@@ -42,21 +44,17 @@ struct NotificationSlot {
     }
   }
 
-  /// What a server has on the screen: an id, and what it stood for when it was given; nil for what an earlier run has shown.
+  /// What a server has on the screen: an id, and what it stood for; nil for what an earlier run has shown.
   struct Shown {
     var id: UInt32
-    var key: NotificationKey?
     var notification: Notification?
 
-    /// Whether a click on it means what it would mean on what the call shows.
-    func hasSameActions(as call: Call) -> Bool {
-      guard let notification else { return false }
-      return key == call.key && notification.hasSameActions(as: call.notification)
-    }
+    /// Whether a click on it means what it would mean on the other; unknown of what an earlier run has shown.
+    func hasSameActions(as other: Notification) -> Bool { notification?.hasSameActions(as: other) ?? false }
   }
 
   /// What it has on the screen, under this id.
-  func shown(_ id: UInt32) -> Shown { Shown(id: id, key: key, notification: notification) }
+  func shown(_ id: UInt32) -> Shown { Shown(id: id, notification: notification) }
 
   /// A `Notify` that is under way.
   struct Call {

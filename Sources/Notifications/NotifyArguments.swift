@@ -15,7 +15,7 @@ struct NotifyArguments: Sendable, Hashable {
   let timeout: Int32
   let isTransient: Bool
 
-  init(_ notification: Notification, replaces: UInt32, server: NotificationServer) {
+  init(_ notification: Notification, replaces: UInt32, keySuffix: String, server: NotificationServer) {
     applicationName = notification.applicationName
     self.replaces = replaces
     icon = notification.icon
@@ -23,7 +23,7 @@ struct NotifyArguments: Sendable, Hashable {
     var lines = [notification.body]
     if !server.hasActions { lines.append(notification.bodyWithoutActions) }
     body = lines.filter { !$0.isEmpty }.map { NotifyArguments.body($0, for: server) }.joined(separator: "\n")
-    actions = server.hasActions ? NotifyArguments.actions(notification, for: server) : []
+    actions = server.hasActions ? NotifyArguments.actions(notification, keySuffix: keySuffix, for: server) : []
     category = notification.category
     desktopEntry = notification.desktopEntry
     urgency = notification.urgency.rawValue
@@ -37,12 +37,16 @@ struct NotifyArguments: Sendable, Hashable {
   /// A server that shows the `default` action as a button would show it twice: there it stands in the place of the button that says
   /// the same, and where none does, the buttons say all that can be done. A lone button it has beside it all the same: LXQt takes the
   /// only action for the default one, and a click on a question must not be an answer to it.
-  private static func actions(_ notification: Notification, for server: NotificationServer) -> [String] {
+  private static func actions(
+    _ notification: Notification, keySuffix: String, for server: NotificationServer
+  ) -> [String] {
     let byDefault = NotificationButton(key: NotificationButton.defaultKey, label: notification.defaultAction.label)
-    var actions = notification.buttons
-    if server.showsDefaultAction, let same = actions.firstIndex(where: { $0.key == notification.defaultAction.key }) {
+    var actions = notification.buttons.map { NotificationButton(key: $0.key + keySuffix, label: $0.label) }
+    if server.showsDefaultAction,
+      let same = notification.buttons.firstIndex(where: { $0.key == notification.defaultAction.key })
+    {
       actions[same] = byDefault
-    } else if !server.showsDefaultAction || actions.count < 2 {
+    } else if !server.showsDefaultAction || actions.isEmpty || actions.count == 1 && server.takesLoneAction {
       actions.insert(byDefault, at: 0)
     }
     return actions.flatMap { [$0.key, label($0.label)] }

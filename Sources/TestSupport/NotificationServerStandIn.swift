@@ -21,12 +21,19 @@ public actor NotificationServerStandIn {
     public let summary: String
     /// The text.
     public let body: String
-    /// Key, label, key, label.
+    /// Key, label, key, label; the keys without what they end in behind a dot.
     public let actions: [String]
+    /// The same as they came.
+    public let sentActions: [String]
     /// The hints.
     public let hints: [String: Value]
     /// Milliseconds; -1 and 0 as the specification says.
     public let timeout: Int32
+
+    /// The key of an action as it came; an unknown one as it is.
+    public func sentKey(_ action: String) -> String {
+      stride(from: 0, to: actions.count, by: 2).first { actions[$0] == action }.map { sentActions[$0] } ?? action
+    }
   }
 
   private let connection: Connection
@@ -139,12 +146,12 @@ public actor NotificationServerStandIn {
   ///
   /// - Parameters:
   ///   - shown: the notification.
-  ///   - action: `default`, or a button's key.
+  ///   - action: `default`, or a button's key as in ``Shown/actions``.
   ///   - token: the activation token, sent before the action.
   /// - Throws: `BusError` where the bus is away.
   public func click(_ shown: Shown, action: String = "default", token: String? = nil) async throws {
     if let token { try await emit("ActivationToken", [.uint32(shown.id), .string(token)], to: shown.sender) }
-    try await emit("ActionInvoked", [.uint32(shown.id), .string(action)], to: shown.sender)
+    try await emit("ActionInvoked", [.uint32(shown.id), .string(shown.sentKey(action))], to: shown.sender)
     try await close(shown, reason: 2)
   }
 
@@ -206,10 +213,14 @@ public actor NotificationServerStandIn {
     }
     let isUp = onScreen[replaces] != nil
     if !isUp { lastID += 1 }
+    let sent = arguments[5].asStrings ?? []
+    let actions = sent.enumerated().map { index, word in
+      index.isMultiple(of: 2) ? String(word.prefix { $0 != "." }) : word
+    }
     let shown = Shown(
       id: isUp ? replaces : lastID, sender: call.sender, applicationName: arguments[0].asString ?? "",
       replaces: replaces, icon: arguments[2].asString ?? "", summary: arguments[3].asString ?? "",
-      body: arguments[4].asString ?? "", actions: arguments[5].asStrings ?? [],
+      body: arguments[4].asString ?? "", actions: actions, sentActions: sent,
       hints: arguments[6].asDictionary ?? [:], timeout: arguments[7].asInt32 ?? -1)
     onScreen[shown.id] = shown
     let line = Self.line(of: shown.body)

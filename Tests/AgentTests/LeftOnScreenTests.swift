@@ -24,17 +24,17 @@ struct LeftOnScreenTests {
     try await agent.line(containing: "tap \(tapID(number)) is shown", after: index)
   }
 
-  @Test func `each tap is on the screen once, in the place that it had`() async throws {
+  @Test func `each tap is on the screen once, with buttons that the new agent answers`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer(firstID: 40)
     try await rig.startAgent()
     try await give(1...3, rig)
     for number in 1...3 { try await shown(number, by: rig) }
-    let before = await server.onScreen.mapValues(\.body)
+    let before = await server.onScreen.values.map(\.body).sorted()
     try await rig.killAgent()
     try await rig.startAgent()
     for number in 1...3 { try await shown(number, by: rig) }
-    #expect(await server.onScreen.mapValues(\.body) == before)
+    #expect(await server.onScreen.values.map(\.body).sorted() == before)
     #expect(before.count == 3)
     // The buttons are the new agent's.
     let second = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/2" })
@@ -99,9 +99,9 @@ struct LeftOnScreenTests {
     #expect(await Set(server.onScreen.keys) == [sheet.id, tap.id])
     try await rig.startAgent()
     if isKept {
-      #expect(await server.nextClosed() == sheet.id)
+      #expect(await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
       try await shown(1, by: rig)
-      #expect(await server.onScreen.mapValues(\.body) == [tap.id: tap.body])
+      #expect(await server.onScreen.values.map(\.body) == [tap.body])
     } else {
       #expect(await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
       #expect(await server.onScreen.isEmpty)

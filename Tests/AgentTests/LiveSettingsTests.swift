@@ -44,7 +44,7 @@ struct LiveSettingsTests {
     #expect(await server.next().summary == "No app opens this link")
     try await reload("[Links]\nSchemes=https;burrow\n", rig)
     let shown = await server.next()
-    #expect(shown.summary == "Open in Burrow" && shown.replaces != 0)
+    #expect(shown.summary == "Open in Burrow" && shown.replaces == 0)
     try await rig.daemon.give(tapValues(2, message: try uriMessage("burrow://example.com/2")))
     #expect(await server.next().summary == "Open in Burrow")
     try await reload("[Links]\nSchemes=https\n", rig)

@@ -11,7 +11,7 @@ struct EarlierNotificationsTests {
   private func board(_ server: NotificationServer = .sample(), closing: Bool = false)
     -> (NotificationBoard, [NotificationBoard.Action])
   {
-    var board = NotificationBoard()
+    var board = NotificationBoard { "" }
     _ = board.handle(.left([a: .sample(id: 5)]))
     if closing { #expect(board.handle(.close(a)).isEmpty) }
     _ = board.handle(.ownerChanged(server.owner))
@@ -19,14 +19,14 @@ struct EarlierNotificationsTests {
     return (board, met)
   }
 
-  @Test func `it is taken over where its server still has it, once`() {
+  @Test func `it is closed where its server still has it, and shown afresh, once`() {
     var (board, met) = board()
     #expect(met == [.report(.serverChanged(.sample()))])
     let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
-    #expect(shown.calls.map(\.replaces) == [5])
-    #expect(board.answer(shown, id: 5).reports == [.shown(a, at: .sample(id: 5))])
+    #expect(shown.first == .closeNotification(.sample(id: 5)) && shown.calls.map(\.replaces) == [0])
+    #expect(board.answer(shown, id: 6).reports == [.shown(a, at: .sample(id: 6))])
     _ = board.handle(.ownerChanged(":1.8"))
-    #expect(board.handle(.described(.sample(":1.8"))).calls.map(\.replaces) == [0])
+    #expect(board.handle(.described(.sample(":1.8"))).closed.isEmpty)
   }
 
   @Test(arguments: [
@@ -51,31 +51,19 @@ struct EarlierNotificationsTests {
   }
 
   @Test func `a newer tap of the same tag takes over what the older had on the screen`() {
-    var board = NotificationBoard()
+    var board = NotificationBoard { "" }
     _ = board.handle(.left([a: .sample(id: 5)]))
     _ = board.handle(.show(a, sampleNotification(), replacing: nil))
     _ = board.handle(.show(b, sampleNotification("Again"), replacing: a))
     _ = board.handle(.ownerChanged(":1.7"))
-    let calls = board.handle(.described(.sample())).calls
-    #expect(calls.map(\.replaces) == [5] && calls.map(\.summary) == ["Again"])
+    let met = board.handle(.described(.sample()))
+    #expect(met.closed == [5] && met.calls.map(\.summary) == ["Again"])
   }
 
   @Test func `a click on what an earlier run has shown is no answer to what takes its place`() {
     var (board, _) = board()
     let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
     _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
-    #expect(board.answer(shown, id: 5).timers.isEmpty)
-  }
-
-  @Test func `where a server has something against it the old one is closed before it is shown anew`() {
-    var (board, _) = board()
-    let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
-    guard case .notify(let slot, let call, _, _)? = shown.first else {
-      Issue.record("not shown")
-      return
-    }
-    let again = board.handle(.refused(slot: slot, call: call, reason: "ExcessNotificationGeneration"))
-    #expect(again.first == .closeNotification(.sample(id: 5)))
-    #expect(again.calls.map(\.replaces) == [0])
+    #expect(board.answer(shown, id: 6).timers.isEmpty)
   }
 }

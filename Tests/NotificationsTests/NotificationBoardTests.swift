@@ -113,7 +113,7 @@ struct NotificationBoardTests {
     var board = board()
     _ = board.put("a", id: 5)
     let replaced = board.handle(
-      .show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a")))
+      .show(NotificationKey("b"), sampleNotification(), replacing: NotificationKey("a")))
     #expect(replaced.calls.map(\.replaces) == [5])
     #expect(board.answer(replaced, id: 5).reports == [.shown(NotificationKey("b"), at: .sample(id: 5))])
 
@@ -122,46 +122,57 @@ struct NotificationBoardTests {
     #expect(done.reports == [.activated(NotificationKey("b"), action: "open", token: nil)])
   }
 
-  @Test func `a replacement while Notify is under way follows it`() {
-    var board = board()
-    let first = board.handle(.show(NotificationKey("a"), sampleNotification(), replacing: nil))
-    #expect(
-      board.handle(.show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a"))).isEmpty)
-    let second = board.answer(first, id: 5)
-    #expect(second.calls.map(\.replaces) == [5])
-    #expect(second.calls.map(\.summary) == ["Again"])
-    // The server closed the first one just before it got the second call.
-    #expect(board.handle(.signal(.closed(reason: 1), id: 5, sender: ":1.7")).isEmpty)
-    #expect(board.answer(second, id: 5).reports == [.shown(NotificationKey("b"), at: .sample(id: 5))])
+  /// The same link in the same words, but the subject is another.
+  private func other() -> Notification {
+    var other = sampleNotification()
+    other.subject = "https://other.example/"
+    return other
   }
 
-  @Test func `a click on what is being replaced does not open what takes its place`() {
+  @Test func `what means something else is shown afresh, and a late click on the old one opens nothing`() {
     var board = board()
     _ = board.put("a", id: 5)
-    let replaced = board.handle(
-      .show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a")))
-    #expect(board.handle(.signal(.token("t"), id: 5, sender: ":1.7")).isEmpty)
-    #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
-    let answered = board.answer(replaced, id: 5)
-    #expect(answered.reports == [.shown(NotificationKey("b"), at: .sample(id: 5))])
-    #expect(answered.timers.isEmpty)
-
-    // What is up now is clicked on its own, and the early token was not its.
-    let clicked = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
-    let done = clicked.timers.flatMap { board.handle(.timeout($0)) }
-    #expect(done.reports == [.activated(NotificationKey("b"), action: "open", token: nil)])
+    let replaced = board.handle(.show(NotificationKey("b"), other(), replacing: NotificationKey("a")))
+    #expect(replaced.first == .closeNotification(.sample(id: 5)) && replaced.calls.map(\.replaces) == [0])
+    for action in ["default", "open"] {
+      #expect(board.handle(.signal(.action(action), id: 5, sender: ":1.7")).isEmpty)
+    }
+    let answered = board.answer(replaced, id: 6)
+    #expect(answered.reports == [.shown(NotificationKey("b"), at: .sample(id: 6))] && answered.timers.isEmpty)
+    #expect(board.handle(.signal(.action("open"), id: 5, sender: ":1.7")).isEmpty)
   }
 
-  @Test func `a click on what was replaced before it was answered does not open what takes its place`() {
+  @Test func `what means something else while Notify is under way follows it`() {
     var board = board()
     let first = board.handle(.show(NotificationKey("a"), sampleNotification(), replacing: nil))
-    _ = board.handle(.show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a")))
+    #expect(board.handle(.show(NotificationKey("b"), other(), replacing: NotificationKey("a"))).isEmpty)
     _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
     let second = board.answer(first, id: 5)
-    #expect(second.calls.map(\.summary) == ["Again"])
-    let answered = board.answer(second, id: 5)
-    #expect(answered.reports == [.shown(NotificationKey("b"), at: .sample(id: 5))])
-    #expect(answered.timers.isEmpty)
+    #expect(second.first == .closeNotification(.sample(id: 5)) && second.calls.map(\.replaces) == [0])
+    let answered = board.answer(second, id: 6)
+    #expect(answered.reports == [.shown(NotificationKey("b"), at: .sample(id: 6))] && answered.timers.isEmpty)
+  }
+
+  @Test func `a button counts by the key that it was shown with, which no other program can guess`() {
+    let suffixes = Suffixes()
+    var board = NotificationBoard { suffixes.next() }
+    _ = board.handle(.ownerChanged(":1.7"))
+    _ = board.handle(.described(.sample(name: "mako")))
+    let first = board.handle(.show(NotificationKey("a"), sampleNotification(), replacing: nil))
+    #expect(first.calls.map(\.actions) == [["default", "Open", "open.1", "Open"]])
+    _ = board.answer(first, id: 5)
+    for guess in ["open", "open.", "open.2", "allow", ".1"] {
+      #expect(board.handle(.signal(.action(guess), id: 5, sender: ":1.7")).isEmpty)
+    }
+    // LXQt keeps the buttons of what is replaced in its place.
+    let same = board.handle(.show(NotificationKey("a"), sampleNotification(body: "More"), replacing: nil))
+    #expect(same.calls.map(\.actions) == first.calls.map(\.actions))
+    _ = board.answer(same, id: 5)
+    let different = board.handle(.show(NotificationKey("a"), other(), replacing: nil))
+    #expect(different.calls.map(\.actions) == [["default", "Open", "open.2", "Open"]])
+    _ = board.answer(different, id: 6)
+    #expect(board.handle(.signal(.action("open.1"), id: 6, sender: ":1.7")).isEmpty)
+    #expect(!board.handle(.signal(.action("open.2"), id: 6, sender: ":1.7")).isEmpty)
   }
 
   @Test func `a click while the same is shown once more counts`() {
@@ -188,8 +199,8 @@ struct NotificationBoardTests {
       let again = board.handle(.show(NotificationKey("a"), after, replacing: nil))
       _ = board.handle(.signal(.token("t"), id: 5, sender: ":1.7"))
       _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
-      let answered = board.answer(again, id: 5)
-      #expect(answered.reports == [.shown(NotificationKey("a"), at: .sample(id: 5))])
+      let answered = board.answer(again, id: 6)
+      #expect(answered.reports == [.shown(NotificationKey("a"), at: .sample(id: 6))])
       #expect(answered.timers.isEmpty)
     }
   }
@@ -254,7 +265,7 @@ struct NotificationBoardTests {
     var board = board()
     _ = board.put("a", id: 5)
     let replaced = board.handle(
-      .show(NotificationKey("b"), sampleNotification("Again"), replacing: NotificationKey("a")))
+      .show(NotificationKey("b"), sampleNotification(), replacing: NotificationKey("a")))
     #expect(board.handle(.close(NotificationKey("b"))).isEmpty)
     guard case .notify(let slot, let call, _, _)? = replaced.first else {
       Issue.record("not shown")

@@ -142,7 +142,7 @@ struct NotificationClientTests {
     #expect(await rig.next()?.shownKey == key)
 
     let again = NotificationKey("b")
-    await rig.client.show(sampleNotification("Again"), as: again, replacing: key)
+    await rig.client.show(sampleNotification(body: "Again"), as: again, replacing: key)
     #expect(await server.next().replaces == 7)
     #expect(await rig.next()?.shownKey == again)
 

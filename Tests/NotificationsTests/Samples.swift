@@ -1,3 +1,5 @@
+import Synchronization
+
 @testable import Notifications
 
 /// A notification as the agent makes them.
@@ -30,7 +32,7 @@ extension NotificationEvent {
 
 /// A board with a server that is known.
 func board(with server: NotificationServer = .sample()) -> NotificationBoard {
-  var board = NotificationBoard()
+  var board = NotificationBoard { "" }
   _ = board.handle(.ownerChanged(server.owner))
   _ = board.handle(.described(server))
   return board
@@ -68,5 +70,17 @@ extension [NotificationBoard.Action] {
 
   var timers: [NotificationBoard.Timer] {
     compactMap { if case .wait(let timer, _) = $0 { timer } else { nil } }
+  }
+}
+
+/// ".1", ".2" and so on.
+final class Suffixes: Sendable {
+  private let last = Mutex(0)
+
+  func next() -> String {
+    last.withLock {
+      $0 += 1
+      return ".\($0)"
+    }
   }
 }

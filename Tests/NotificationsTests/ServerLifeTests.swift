@@ -7,7 +7,7 @@ struct ServerLifeTests {
   private let a = NotificationKey("a")
 
   @Test func `without a server a notification waits, a server is asked for once, and the next one shows it`() {
-    var board = NotificationBoard()
+    var board = NotificationBoard { "" }
     #expect(board.handle(.show(a, sampleNotification(), replacing: nil)) == [.activateServer])
     #expect(board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: nil)).isEmpty)
     #expect(board.handle(.activationFailed).isEmpty)
@@ -162,7 +162,7 @@ struct ServerLifeTests {
 
   @Test func `a server that has not said what it is shows what waits, as any may read it, and is asked again`() throws {
     let silent = NotificationServer.sample(name: "")
-    var board = NotificationBoard()
+    var board = NotificationBoard { "" }
     _ = board.handle(.ownerChanged(":1.7"))
     _ = board.handle(.show(a, sampleNotification(body: "<b> menu.example.com/"), replacing: nil))
     var actions = board.handle(.described(silent))
