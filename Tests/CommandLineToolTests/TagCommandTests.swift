@@ -85,7 +85,8 @@ import Testing
     let lost = try await place.run(["read"])
     #expect(lost.code == .exited(75))
     #expect(lost.errors == ["tagroute: the tag: it was taken away"])
-    #expect(await place.next(6).last == .invalidate("The tag was taken away too soon."))
+    let requests = await place.next(6)
+    #expect(requests.last == .invalidate("The tag was taken away too soon."), "\(requests)")
   }
 
   @Test(
