@@ -5,8 +5,13 @@ import Glibc
 /// hand over what the other has stored.
 ///
 /// A lock of the open file (`flock`), on a file beside the database: the kernel lets it go with the process, however that ends.
-struct InboxLock: Sendable {
-  private let descriptor: FileDescriptor
+final class InboxLock: Sendable {
+  let descriptor: FileDescriptor
+
+  private init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+
+  /// Between `fork` and `exec` a child of this process has the open file too, so that closing it does not end the lock.
+  deinit { flock(descriptor.rawValue, LOCK_UN) }
 
   /// What came of asking for it.
   enum Answer {
@@ -20,7 +25,7 @@ struct InboxLock: Sendable {
   /// Asks for it.
   static func ask(_ path: String) -> Answer {
     guard let descriptor = open(path) else { return .impossible }
-    guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 else { return .held(InboxLock(descriptor: descriptor)) }
+    guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 else { return .held(InboxLock(descriptor)) }
     return errno == EWOULDBLOCK ? .taken : .impossible
   }
 
@@ -29,7 +34,7 @@ struct InboxLock: Sendable {
     let lock = try? await DedicatedThread.run { () -> InboxLock? in
       guard let descriptor = open(path) else { return nil }
       while flock(descriptor.rawValue, LOCK_EX) != 0 { if errno != EINTR { return nil } }
-      return InboxLock(descriptor: descriptor)
+      return InboxLock(descriptor)
     }
     return lock ?? nil
   }
