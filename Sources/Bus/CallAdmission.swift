@@ -37,6 +37,8 @@ struct CallAdmission {
 
   var isEmpty: Bool { senders.isEmpty }
 
+  func hasPrecedence(_ sender: String) -> Bool { precedence.contains(sender) }
+
   /// A call has arrived. If it is to be answered, `answered` is due once it has been.
   mutating func call(from sender: String) -> Verdict {
     let (count, account) = senders[sender] ?? (0, account(of: sender))
@@ -79,7 +81,7 @@ struct CallAdmission {
   }
 
   private func account(of sender: String) -> Account {
-    precedence.contains(sender) ? .precedence(sender) : users[sender].map(Account.user) ?? .strangers
+    hasPrecedence(sender) ? .precedence(sender) : users[sender].map(Account.user) ?? .strangers
   }
 
   private func hasRoom(_ account: Account) -> Bool {

@@ -1,9 +1,27 @@
-/// The calls that are being answered.
+/// The calls that are being answered, and those that wait for their turn.
 struct IncomingCalls {
+  /// What begins to answer a call.
+  typealias Start = @Sendable (isolated Connection) -> Void
+
   var admission = CallAdmission()
   private var tasks: [UInt64: Task<Void, Never>] = [:]
+  /// At most as many as are admitted, in the order of their arrival.
+  private var waiting: [(sender: String, start: Start)] = []
 
-  var isEmpty: Bool { tasks.isEmpty && admission.isEmpty }
+  /// Whether calls wait for their turn.
+  var areWaiting: Bool { !waiting.isEmpty }
+
+  var isEmpty: Bool { tasks.isEmpty && waiting.isEmpty && admission.isEmpty }
+
+  mutating func wait(_ sender: String, _ start: @escaping Start) { waiting.append((sender, start)) }
+
+  /// Takes the call whose turn it is: the oldest of a peer with precedence, else the oldest.
+  ///
+  /// - Returns: nil if none waits.
+  mutating func next() -> (sender: String, start: Start)? {
+    guard !waiting.isEmpty else { return nil }
+    return waiting.remove(at: waiting.firstIndex { admission.hasPrecedence($0.sender) } ?? 0)
+  }
 
   mutating func add(_ task: Task<Void, Never>, _ token: UInt64) { tasks[token] = task }
 
@@ -24,7 +42,7 @@ extension Connection {
   /// - Parameter senders: unique names, in the place of those named before.
   public func setPrecedence(of senders: Set<String>) { incoming.admission.setPrecedence(senders) }
 
-  /// Answers a call, or starts a task that will. Tasks start in the order in which they were made.
+  /// Answers a call, or has it wait for its turn.
   ///
   /// A call that is refused costs little: it is neither decoded nor looked up.
   func receiveCall(_ message: borrowing Message) {
@@ -50,12 +68,21 @@ extension Connection {
     }
     let token = makeToken()
     let generation = generation
-    let task = Task {
-      let result = await outcome(of: answer)
-      incoming.remove(token, from: sender)
-      reply(result, to: address, generation)
+    if !incoming.areWaiting { enqueue { $0.startNextCall() } }
+    incoming.wait(sender) { connection in
+      let task = Task {
+        let result = await connection.outcome(of: answer)
+        connection.incoming.remove(token, from: sender)
+        connection.reply(result, to: address, generation)
+      }
+      connection.incoming.add(task, token)
     }
-    incoming.add(task, token)
+  }
+
+  /// Begins to answer one call. Between two of them the loop reads what has arrived: a reply, a signal, a call with precedence.
+  private func startNextCall() {
+    incoming.next()?.start(self)
+    if incoming.areWaiting { enqueue { $0.startNextCall() } }
   }
 
   /// Asks the bus which user a sender is.

@@ -17,6 +17,10 @@ final class NativeConnection {
   private let relay: DispatchStatusRelay
   private var isClosed = false
 
+  /// Descriptors in messages that were received and are not freed yet: more are not read from the socket meanwhile. We keep none, but a
+  /// process has 1,024 by default, and a sender can attach sixteen to each message.
+  private static let maximumReceivedDescriptors = 256
+
   /// - Parameters:
   ///   - opened: a connection that nobody else uses any more.
   ///   - loop: where all calls are made.
@@ -31,6 +35,7 @@ final class NativeConnection {
     watches = Watches(on: loop, onReady: onReady)
     relay = DispatchStatusRelay(onMessages)
     dbus_connection_set_exit_on_disconnect(connection, 0)
+    dbus_connection_set_max_received_unix_fds(connection, Self.maximumReceivedDescriptors)
     dbus_connection_set_dispatch_status_function(
       connection,
       { _, status, data in

@@ -55,6 +55,13 @@ import Testing
     #expect(admission.call(from: ":1.1") == .refuse)
   }
 
+  @Test func `the oldest call of a peer with precedence has its turn first`() {
+    var calls = IncomingCalls()
+    for sender in [":1.1", ":1.2", ":1.3", ":1.2"] { calls.wait(sender) { _ in } }
+    calls.admission.setPrecedence([":1.2"])
+    #expect((0..<5).map { _ in calls.next()?.sender } == [":1.2", ":1.2", ":1.1", ":1.3", nil])
+  }
+
   @Test mutating func `what is answered makes room, whatever happened to its sender meanwhile`() {
     known(":1.1", 1000)
     for _ in 0..<CallAdmission.limitOfSender { _ = admission.call(from: ":1.1") }
