@@ -26,9 +26,7 @@ extension DaemonService {
     let candidates = await sessions(of: uid)
     pendingRegistrations[uid] = pendingRegistrations[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
     guard !candidates.isEmpty else {
-      if refusals.admits(uid, at: .now) {
-        log(.notice, "\(call.sender) of user \(uid) may not be an agent: the user has no session here")
-      }
+      log(.notice, ofUser: uid, "\(call.sender) of user \(uid) may not be an agent: the user has no session here")
       throw BusError(
         name: Names.Errors.notASession,
         message: "user \(uid) has no local session of class user on a seat: register from a session at the machine")
@@ -45,7 +43,7 @@ extension DaemonService {
         name: Names.Errors.alreadyRegistered, message: "\(other) serves \(candidates[0]) already: end it first")
     }
     apply(actions)
-    note(versionIn: call)
+    note(versionIn: call, of: uid)
     showSessions(to: call.sender)
     if agentWatches[call.sender] == nil {
       agentWatches[call.sender] = Task { [weak self] in
@@ -76,14 +74,14 @@ extension DaemonService {
   }
 
   /// An agent of another version is served like any other: whoever has updated hears that it goes on as it was.
-  private func note(versionIn call: IncomingCall) {
+  private func note(versionIn call: IncomingCall, of uid: UInt32) {
     let options = call.arguments.last?.asDictionary ?? [:]
     let version = options[Names.Registration.version]?.asString ?? ""
     guard let difference = RunningProgram.agent.difference(version: version) else { return }
     let notice = difference.notice(
       interfaceVersion: options[Names.Registration.interfaceVersion]?.asUInt32, to: .daemon,
       hasSystemd: directories.hasSystemd)
-    log(.notice, "\(call.sender): \(notice)")
+    log(.notice, ofUser: uid, "\(call.sender): \(notice)")
   }
 
   func reportConditions(_ call: IncomingCall) throws -> [Value] {

@@ -21,9 +21,8 @@ extension DaemonService {
     let decision = await PolkitAuthority(connection).check(call.sender, action)
     questions.end(call.sender)
     guard case .refused(let reason) = decision else { return credentials }
-    if refusals.admits(credentials.uid, at: .now) {
-      log(.notice, "\(call.sender) of user \(credentials.uid) may not \(attempt): \(reason)")
-    }
+    let uid = credentials.uid
+    log(.notice, ofUser: uid, "\(call.sender) of user \(uid) may not \(attempt): \(reason)")
     throw BusError(name: Names.Errors.notAuthorized, message: "you may not \(attempt): \(reason)")
   }
 }

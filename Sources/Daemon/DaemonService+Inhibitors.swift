@@ -124,7 +124,7 @@ extension DaemonService {
       inhibitors.remove(inhibitor.id)
       throw BusError(name: Names.Errors.failed, message: "\(error)")
     }
-    log(.info, "\(who) (user \(credentials.uid)) inhibits scanning: \(why)")
+    log(.info, ofUser: credentials.uid, "\(who) (user \(credentials.uid)) inhibits scanning: \(why)")
     handle(.inhibited(by: inhibitors.users))
     return (inhibitor, theirs)
   }
@@ -143,7 +143,7 @@ extension DaemonService {
     watch.cancel()
     let reader = inhibitors.reader(releasedBy: inhibitor.id)
     inhibitors.remove(inhibitor.id)
-    log(.info, "\(inhibitor.who) (user \(inhibitor.uid)) inhibits scanning no more")
+    log(.info, ofUser: inhibitor.uid, "\(inhibitor.who) (user \(inhibitor.uid)) inhibits scanning no more")
     if let reader { handle(.release(reader, false)) }
     handle(.inhibited(by: inhibitors.users))
   }

@@ -114,7 +114,7 @@ extension DaemonService {
   }
 
   private func setEnabled(_ isEnabled: Bool, _ call: IncomingCall) async throws {
-    _ = try await authorize(call, Names.PolkitAction.configure, to: "switch scanning \(isEnabled ? "on" : "off")")
+    let uid = try await authorize(call, Names.PolkitAction.configure, to: "switch scanning \(isEnabled ? "on" : "off")").uid
     // "Off" holds from now on, whatever the disk does.
     if !isEnabled { handle(.enabled(false)) }
     switches += 1
@@ -126,7 +126,7 @@ extension DaemonService {
       let meanwhile = isEnabled ? "scanning stays as it is" : "scanning is off until the daemon ends, not for longer"
       throw BusError(name: Names.Errors.failed, message: "Enabled: \(error): \(meanwhile)")
     }
-    log(.notice, "\(call.sender) switched scanning \(isEnabled ? "on" : "off")")
+    log(.notice, ofUser: uid, "\(call.sender) switched scanning \(isEnabled ? "on" : "off")")
     // Not where somebody has said something else meanwhile.
     if isEnabled, number == switches { handle(.enabled(true)) }
   }

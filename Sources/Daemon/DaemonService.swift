@@ -70,8 +70,6 @@ actor DaemonService {
   var agentWatches: [String: Task<Void, Never>] = [:]
   /// How many registrations of a user wait for logind.
   var pendingRegistrations: [UInt32: Int] = [:]
-  /// Who was refused and is in the log for it.
-  var refusals = RefusalLog()
   /// Whose rights polkit is being asked about.
   var questions = AuthorizationQuestions()
   var published = ManagerProperties()
@@ -280,6 +278,11 @@ actor DaemonService {
       notifier.status(status)
     }
     scheduleDeadline()
+  }
+
+  /// Writes what a user has caused.
+  func log(_ level: LogLevel, ofUser uid: UInt32, _ text: String) {
+    for case .log(let level, let line) in state.note(level, ofUser: uid, at: .now, text) { log(level, line) }
   }
 
   /// What `systemctl status` shows.

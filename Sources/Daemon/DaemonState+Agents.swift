@@ -26,7 +26,9 @@ extension DaemonState {
     var actions: [Action] = []
     // The taps of the session that it leaves wait for that session's next agent.
     if let before, before.session != agent.session { actions += leave(before, at: now) }
-    actions.append(.log(.notice, "agent \(sender) serves \(agent.session)"))
+    if before?.session != agent.session {
+      actions += note(.notice, ofUser: agent.session.uid, at: now, "agent \(sender) serves \(agent.session)")
+    }
     // One that moves on from a session that has ended takes along what it said.
     let known = before?.session == agent.session ? before?.report.locked : nil
     actions += tell(agent, insteadOf: known ?? .unknown)
@@ -61,7 +63,8 @@ extension DaemonState {
 
   mutating func unregister(_ sender: String, at now: TapQueue.Instant) -> [Action] {
     guard let agent = registry.unregister(sender) else { return [] }
-    return [.log(.notice, "agent \(sender) of \(agent.session) is gone")] + leave(agent, at: now)
+    let line = note(.notice, ofUser: agent.session.uid, at: now, "agent \(sender) of \(agent.session) is gone")
+    return line + leave(agent, at: now)
   }
 
   /// Has the taps of a user wait for a session of the kind that there is now: since they were read the daemon may have begun to tell

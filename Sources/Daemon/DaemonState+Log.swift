@@ -1,6 +1,6 @@
 import Journal
 
-/// What is written of a reader, and no more than a reader can have to say.
+/// What is written of a reader or on a user's behalf, and no more than either can have to say.
 extension DaemonState {
   /// A line about a reader's process and its device, made of what the reader is called.
   mutating func note(
@@ -38,12 +38,18 @@ extension DaemonState {
     return Self.lines(level, text, "reader \(name)", verdict)
   }
 
+  /// A line about what a user has asked for.
+  mutating func note(_ level: LogLevel, ofUser uid: UInt32, at now: TapQueue.Instant, _ text: String) -> [Action] {
+    guard level <= policy.logThreshold else { return [] }
+    return Self.lines(level, text, "user \(uid)", userLines.line(of: uid, at: now))
+  }
+
   private static func lines(
     _ level: LogLevel, _ text: String, _ name: String, _ verdict: LineBudget.Verdict
   ) -> [Action] {
     switch verdict {
     case .write: [.log(level, text)]
-    case .announce: [.log(.warning, "\(name): it has more to say than is logged; more lines were left out")]
+    case .announce: [.log(.warning, "\(name): more lines than are logged in a minute; the others are left out")]
     case .leaveOut: []
     }
   }

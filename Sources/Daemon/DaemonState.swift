@@ -85,6 +85,8 @@ struct DaemonState: Sendable {
   var sessions: ReaderSessions
   /// What a process says that looks for any device and has found none.
   var searchLines = LineBudget(most: 60)
+  /// What users cause by what they ask for.
+  var userLines = UserLines()
 
   init(policy: Policy, isEnabled: Bool) {
     self.policy = policy

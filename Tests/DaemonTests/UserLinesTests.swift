@@ -1,0 +1,34 @@
+import Testing
+
+@testable import Daemon
+
+@Suite struct UserLinesTests {
+  private var lines = UserLines()
+  private var clock = ManualClock()
+
+  private mutating func written(of uid: UInt32, _ count: Int) -> Int {
+    (0..<count).count { _ in lines.line(of: uid, at: clock.now) == .write }
+  }
+
+  @Test mutating func `each user has a budget of their own`() {
+    #expect(written(of: 1000, 100) == UserLines.most)
+    #expect(written(of: 1001, 1) == 1)
+    clock.advance(LineBudget.interval)
+    #expect(written(of: 1000, 100) == UserLines.most)
+  }
+
+  @Test mutating func `many users are not many lines`() {
+    #expect((0..<1000).reduce(0) { $0 + written(of: $1, 1) } == UserLines.users)
+    clock.advance(LineBudget.interval)
+    #expect(written(of: 999, 1) == 1)
+  }
+
+  @Test mutating func `a user who goes on for long makes no room for more lines`() {
+    for uid in 0..<UInt32(UserLines.users) { _ = written(of: uid, 100) }
+    clock.advance(LineBudget.interval - .seconds(1))
+    for uid in 0..<UInt32(UserLines.users) { #expect(written(of: uid, 1) == 0) }
+    clock.advance(.seconds(1))
+    #expect(written(of: 5000, 1) == 0)
+    #expect(written(of: 0, 100) == UserLines.most)
+  }
+}
