@@ -15,7 +15,8 @@ public actor LoginMonitor {
   /// The pause after a reading that failed; doubled each time.
   private static let firstRetryDelay = Duration.milliseconds(250)
   private static let maximumRetryDelay = Duration.seconds(30)
-  /// The pause between two readings of one session that keeps changing.
+  /// The pause between two readings of one session that keeps changing, and between two of everything: whoever registers without a
+  /// session has everything read once more.
   private static let readingPause = Duration.milliseconds(100)
 
   /// The state after each change; for one consumer. None is left out: a session that was in front, or locked, between two others
@@ -44,6 +45,8 @@ public actor LoginMonitor {
   /// that has begun may have passed by what the asker wants to see.
   private var reading: Task<Void, Never>?
   private var nextReading: Task<Void, Never>?
+  /// When everything was read last; nil if another logind is there since.
+  private var lastReadingEnd: ContinuousClock.Instant?
   private var retryTimer: LoopTimer?
   private var retryDelay = LoginMonitor.firstRetryDelay
   private var isStopped = false
@@ -136,6 +139,7 @@ public actor LoginMonitor {
     retryTimer?.cancel()
     retryTimer = nil
     retryDelay = Self.firstRetryDelay
+    lastReadingEnd = nil
     if owner != nil { readEverything() }
   }
 
@@ -213,6 +217,7 @@ public actor LoginMonitor {
   }
 
   private func synchronize() async {
+    await pauseBeforeReading()
     let asked = generation
     do throws(BusError) {
       try await readAll(asked)
@@ -222,6 +227,13 @@ public actor LoginMonitor {
       if asked == generation { retryLater() }
     }
     reading = nil
+    lastReadingEnd = .now
+  }
+
+  private func pauseBeforeReading() async {
+    let due = lastReadingEnd.map { Self.readingPause - ($0.duration(to: .now)) } ?? .zero
+    guard due > .zero else { return }
+    await withCheckedContinuation { continuation in loop.schedule(after: due) { continuation.resume() } }
   }
 
   private func readAll(_ asked: Int) async throws(BusError) {

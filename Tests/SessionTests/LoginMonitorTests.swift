@@ -60,6 +60,14 @@ import Testing
     try await rig.until { $0.session("2")?.conditions.isLocked == .no }
   }
 
+  @Test func `everything is read again only after a pause, however often it is asked for`() async throws {
+    let rig = try await Rig([Self.alice])
+    try await rig.until { $0.activeSession(on: "seat0") != nil }
+    let start = ContinuousClock.now
+    for _ in 0..<5 { _ = await rig.monitor.refresh() }
+    #expect(.now - start >= .milliseconds(400))
+  }
+
   @Test func usersSwitch() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0")?.id == "2" }
