@@ -34,14 +34,15 @@ run_beside() {
   beside=$!
 }
 
-# The names of the tests that failed, and of those that had not ended when the run did.
+# The names of the tests that failed, and of those that had not ended when the run did. One of several words stands in quotation marks.
+name='("[^"]*"|[A-Za-z0-9_]+)'
 failed_tests() {
-  sed -nE 's/^.*✘ Test "?([A-Za-z0-9_]+).*$/\1/p' "$logs/result" | sort -u
+  sed -nE "s/^.*✘ Test $name.*\$/\\1/p" "$logs/result" | sort -u
 }
 unfinished_tests() {
   comm -23 \
-    <(sed -nE 's/^.*◇ Test "?([A-Za-z0-9_]+)\(.* started\.$/\1/p' "$logs/result" | sort -u) \
-    <(sed -nE 's/^.*[✔✘➜] Test "?([A-Za-z0-9_]+)\(.* (passed|failed|skipped).*$/\1/p' "$logs/result" | sort -u)
+    <(sed -nE "s/^.*◇ Test $name(\\(.*\\))? started\\.\$/\\1/p" "$logs/result" | sort -u) \
+    <(sed -nE "s/^.*[✔✘➜] Test $name(\\(.*\\))? (with .* )?(passed after|failed after|skipped).*\$/\\1/p" "$logs/result" | sort -u)
 }
 
 # What failed is said last: a log reader that shows the end of a long output shows it.
@@ -51,8 +52,8 @@ finish_tests() {
     tee --append "$logs/result" <"$logs/beside"
   fi
   if [ "$status" != 0 ]; then
-    { failed_tests; unfinished_tests; } | sort -u | while read -r name; do
-      for log in "$logs/$name".*.log; do
+    { failed_tests; unfinished_tests; } | sort -u | while read -r test; do
+      for log in "$logs/${test//[^A-Za-z0-9]/_}".*.log; do
         [ -s "$log" ] || continue
         echo "--- $(basename "$log")"
         tail -n 40 "$log" | cut -c 1-400

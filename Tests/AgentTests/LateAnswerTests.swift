@@ -56,7 +56,7 @@ struct LateAnswerTests {
     #expect(await signals.closed(1) == "failed")
     let agent = try #require(await rig.installation.agent)
     let lines = await agent.log().count
-    try await server.emit("ActionInvoked", [.uint32(failed.id), .string("retry")], to: failed.sender)
+    try await server.emit("ActionInvoked", [.uint32(failed.id), .string(failed.sentKey("retry"))], to: failed.sender)
     while await server.nextClosed() != failed.id {}
     try await agent.line(containing: "is opening", after: lines)
     await rig.handler.answer()

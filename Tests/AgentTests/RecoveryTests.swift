@@ -27,8 +27,8 @@ struct RecoveryTests {
     let again = [await server.next(), await server.next()]
     #expect(again.map(\.summary) == ["May have been opened in Menu", "Open in Menu"])
     #expect(again[0].actions == ["default", "Try again", "retry", "Try again", "dismiss", "Dismiss"])
-    // The first was closed by the click, the second is in the place of what the killed agent has left.
-    #expect(again.map(\.id) == [3, 2])
+    // The first was closed by the click; the second, which the killed agent has left, is closed and shown anew: its keys are forgotten.
+    #expect(again.map(\.id) == [3, 4])
     #expect(await server.onScreen.count == 2)
     #expect(try await rig.state(1) == "failed")
     #expect(try await rig.state(2) == "shown")
