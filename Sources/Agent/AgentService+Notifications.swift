@@ -15,20 +15,24 @@ extension AgentService {
 
   func followNotifications() async {
     for await event in notifications.events {
-      if await handleSheet(event) { continue }
-      switch event {
-      case .shown(let key, let place): await perform(policy.handle(.shown(key.rawValue, at: place)))
-      case .gone(let place): await leave([place])
-      case .closed(let key, let reason): await perform(policy.handle(.closed(key.rawValue, reason)))
-      case .activated(let key, let action, let token): await clicked(key.rawValue, action, token: token)
-      case .refused(let key, let reason):
-        log(.warning, "the notification server refused tap \(key.rawValue); trying again")
-        log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "a server's words"))
-      case .serverChanged(let server?):
-        let name = DisplayText("\(server.name) \(server.version)", limit: 80)
-        log(.info, "notifications go to \(server.name.isEmpty ? "a server that does not say what it is" : name.string)")
-      case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
-      }
+      if await !handleSheet(event) { await handle(event) }
+      await notifications.handled()
+    }
+  }
+
+  private func handle(_ event: NotificationEvent) async {
+    switch event {
+    case .shown(let key, let place): await perform(policy.handle(.shown(key.rawValue, at: place)))
+    case .gone(let place): await leave([place])
+    case .closed(let key, let reason): await perform(policy.handle(.closed(key.rawValue, reason)))
+    case .activated(let key, let action, let token): await clicked(key.rawValue, action, token: token)
+    case .refused(let key, let reason):
+      log(.warning, "the notification server refused tap \(key.rawValue); trying again")
+      log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "a server's words"))
+    case .serverChanged(let server?):
+      let name = DisplayText("\(server.name) \(server.version)", limit: 80)
+      log(.info, "notifications go to \(server.name.isEmpty ? "a server that does not say what it is" : name.string)")
+    case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
     }
   }
 

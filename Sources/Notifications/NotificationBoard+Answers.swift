@@ -15,6 +15,7 @@ extension NotificationBoard {
       number: lastCall, key: slot.key, notification: slot.notification, replaced: replaced)
     // LXQt keeps the buttons of what is replaced, so their keys stay with them.
     if replaced == nil { slots[number]?.keySuffix = newKeySuffix() }
+    if !closing.isEmpty, shown?.notification != nil { slots[number]?.isUnseen = true }
     slots[number]?.phase = .calling(call, then: .nothing)
     slots[number]?.isMute = !server.hasActions
     let arguments = NotifyArguments(
@@ -51,6 +52,9 @@ extension NotificationBoard {
         actions += handle(signal, id: id)
       }
       forgetEarly()
+      if slots[number]?.isUnseen == true {
+        actions.append(.wait(.unseen(slot: number, serial: newTimer(number)), Self.unseenWait))
+      }
       return actions
     }
   }

@@ -55,6 +55,7 @@ extension NotificationBoard {
   /// an earlier state of the slot, or an earlier absence of the server, has left behind.
   enum Timer: Hashable {
     case token(slot: Int, serial: Int)
+    case unseen(slot: Int, serial: Int)
     case lateAction(slot: Int, serial: Int)
     case retry(slot: Int, serial: Int)
     case activation(serial: Int)

@@ -33,6 +33,11 @@ extension NotificationBoard {
     guard let slot = slots[number],
       let action = slot.notification.key(of: action, suffix: slot.keySuffix)
     else { return [] }
+    guard !slot.isUnseen else {
+      slots[number]?.phase = .waiting
+      let closing = isUp ? place(id).map { [Action.closeNotification($0)] } ?? [] : []
+      return closing + begin(number, replacing: nil)
+    }
     if let token { return finish(number, id: id, action: action, token: token, isUp: isUp) }
     slots[number]?.phase = .clicked(id: id, action: action, isUp: isUp)
     return [.wait(.token(slot: number, serial: newTimer(number)), Self.tokenWait)]
@@ -61,6 +66,9 @@ extension NotificationBoard {
         return []
       }
       return finish(number, action: action, token: nil, isUp: isUp)
+    case .unseen(let number, let serial):
+      if slots[number]?.timer == serial { slots[number]?.isUnseen = false }
+      return []
     case .lateAction(let number, let serial):
       guard let slot = slots[number], slot.timer == serial, case .closed(_, let reason, _) = slot.phase else {
         return []

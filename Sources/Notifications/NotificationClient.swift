@@ -22,7 +22,13 @@ public actor NotificationClient {
   /// How long servers have at the end.
   static let endingWait: Duration = .milliseconds(300)
 
-  /// What became of the notifications, in order, for one reader.
+  /// Events that their reader is not done with, and who waits for it.
+  private var dueEvents = 0
+  private var settling: [CheckedContinuation<Void, Never>] = []
+  /// So many events may be due.
+  static let maximumDueEvents = 32
+
+  /// What became of the notifications, in order, for one reader, who calls ``handled()`` after each.
   public nonisolated let events: AsyncStream<NotificationEvent>
 
   /// The connection's loop.
@@ -96,6 +102,24 @@ public actor NotificationClient {
     return gone ?? []
   }
 
+  /// The reader of ``events`` is done with one.
+  public func handled() {
+    dueEvents -= 1
+    guard dueEvents < Self.maximumDueEvents else { return }
+    for continuation in settling { continuation.resume() }
+    settling = []
+  }
+
+  /// Waits for the reader of ``events``: what shows one notification after another calls this in between, or events would pile up.
+  public func settled() async {
+    while dueEvents >= Self.maximumDueEvents { await withCheckedContinuation { settling.append($0) } }
+  }
+
+  private func report(_ event: NotificationEvent) {
+    dueEvents += 1
+    continuation.yield(event)
+  }
+
   private func end() {
     ending?.resume()
     ending = nil
@@ -158,17 +182,17 @@ public actor NotificationClient {
       Task {
         if await close(place) {
           gone?.append(place)
-          continuation.yield(.gone(place))
+          report(.gone(place))
         }
         callHasEnded()
       }
-    case .forget(let place): continuation.yield(.gone(place))
+    case .forget(let place): report(.gone(place))
     case .wait(let timer, let duration):
       Task {
         try? await clock.sleep(for: duration)
         handle(.timeout(timer))
       }
-    case .report(let event): continuation.yield(event)
+    case .report(let event): report(event)
     }
   }
 

@@ -7,6 +7,8 @@ struct NotificationSlot {
   var keySuffix = ""
   /// Whether it was last shown without buttons, on a server that had none.
   var isMute = false
+  /// Whether it has just taken the place of what meant something else: a click is meant for that.
+  var isUnseen = false
   /// How often in a row the server has refused it.
   var refusals = 0
   /// The serial number of the time-out that it waits for; an earlier one means nothing any more.

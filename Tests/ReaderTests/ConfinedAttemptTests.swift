@@ -216,16 +216,6 @@ import Testing
       try await Attempt(name: attempt, outcome: outcome)(isConfined: true, device: "pn532_uart:/dev/x") == outcome)
   }
 
-  /// In a process of the test's own, for machines without a compiler. Only what ends it can be tried there: threads of libdispatch ask for
-  /// priorities and sockets of their own, which a reader's process has none of.
-  @Test func theSameHoldsInAnyProcess() async throws {
-    await #expect(processExitsWith: .signal(SIGSYS)) {
-      _ = Confinement.begin()
-      _ = Confinement(device: "pn532_uart:/dev/nothing")
-      _ = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    }
-  }
-
   /// What says nothing has tried nothing, and is not taken for what was done.
   @Test(arguments: ["nothing said", "an attempt that there is not"]) func whatWasNotTriedWasNotDone(name: String) async
   {
