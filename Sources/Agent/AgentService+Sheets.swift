@@ -19,9 +19,9 @@ extension AgentService {
     }
   }
 
-  /// Whether a notification belongs to no tap. A click on the notice of another agent only closes it.
+  /// Whether a notification belongs to no tap. A click on a notice only closes it.
   private static func isOfNoTap(_ key: NotificationKey) -> Bool {
-    ReaderSheets.isSheet(key) || key == RegistrationNotice.key
+    ReaderSheets.isSheet(key) || key == RegistrationNotice.key || key == RefusedLinkNotice.key
   }
 
   /// Takes in what became of a notification that belongs to no tap.

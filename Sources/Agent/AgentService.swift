@@ -196,9 +196,13 @@ actor AgentService {
     do {
       let tap = offer.tap(reading)
       guard offer.isShown else {
-        if try await inbox.refuse(tap, detail: offer.reason).isNew {
+        let (state, reason) = offer.ending
+        if try await inbox.keep(tap, as: state, because: reason).isNew {
           log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
-          await perform([.announceClosed(offer.id, .failed)])
+          await perform([.announceClosed(offer.id, state)])
+          if offer.isRefused {
+            await notifications.show(RefusedLinkNotice.notification(offer.refusal), as: RefusedLinkNotice.key)
+          }
         }
         return
       }
@@ -218,6 +222,7 @@ actor AgentService {
     log.debug("tap \(offer.id) goes there because", Redacted(offer.reason, as: "reason"))
     for id in expired { await perform(policy.handle(.expired(id))) }
     await perform(policy.handle(.stored(offer)))
+    await notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
     // For the next: what is installed now is no use to this one before its notification is shown again.
     if !offer.isOpenable { Task { await lookForClipboard() } }

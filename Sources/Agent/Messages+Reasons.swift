@@ -1,6 +1,7 @@
 import Handlers
 import Inbox
 import Notifications
+import UniversalLinks
 
 /// Why something did not work, below a title that says what.
 extension Messages {
@@ -22,6 +23,30 @@ extension Messages {
 
   /// A link that no tag may have opened, javascript: say.
   static var refusedLink: String { translated("This link may not be opened") }
+
+  /// What is wrong with such a link, and what whoever wrote the tag can do.
+  ///
+  /// - Parameter refusal: nil if it cannot be decoded.
+  /// - Returns: a sentence without its full stop.
+  static func whyRefused(_ refusal: URIError.Code?) -> String {
+    switch refusal {
+    case .forbiddenCharacter:
+      // Translators: below “This link may not be opened”. It: the link on a tag. %20 stays as it is.
+      translated("It holds a character that no link may hold, such as a space; write a space as %20 on the tag")
+    case .forbiddenScheme:
+      // Translators: below “This link may not be opened”. Links that run code or read files, such as javascript: and file:
+      translated("Links of this kind are never opened from a tag")
+    case .userInformation:
+      // Translators: below “This link may not be opened”. Such as https://bank.example@evil.example/
+      translated("It has a user name before the domain, as deceptive links do")
+    case .tooLong:
+      // Translators: below “This link may not be opened”.
+      translated("It is too long")
+    default:
+      // Translators: below “This link may not be opened”.
+      translated("It is not written as a link has to be; write the tag again")
+    }
+  }
 
   private static func words(for failure: HandOverFailure) -> String {
     switch failure.code {

@@ -20,14 +20,15 @@ enum Messages {
     translated("Open")
   }
 
-  /// The title of a tap's notification where nobody vouches for its only handler.
+  /// The title of a tap's notification where nobody vouches for its only handler. What is allowed stands first: a long title is cut.
   static func mayOpen(_ handler: DisplayText, links claim: String) -> String {
     if claim.hasSuffix(":") {
       // Translators: title of a question. {scheme} is the beginning of an address up to its colon, for example mailto:
-      return translated("Allow “{app}” to open {scheme} links of tags?", ["app": handler.string, "scheme": claim])
+      return translated(
+        "{scheme} links of tags: allow “{app}” to open them?", ["app": handler.string, "scheme": claim])
     }
     // Translators: title of a question. {domain} is an internet domain, for example menu.example.com
-    return translated("Allow “{app}” to open links of {domain}?", ["app": handler.string, "domain": claim])
+    return translated("{domain} links: allow “{app}” to open them?", ["app": handler.string, "domain": claim])
   }
   /// The label of the button that does it.
   static var allowAndOpen: String {
@@ -38,10 +39,10 @@ enum Messages {
   static func which(links claim: String) -> String {
     if claim.hasSuffix(":") {
       // Translators: title of a question; each answer is a button with the name of an app. {scheme} is for example mailto:
-      return translated("Which app opens {scheme} links of tags?", ["scheme": claim])
+      return translated("{scheme} links of tags: which app opens them?", ["scheme": claim])
     }
     // Translators: title of a question; each answer is a button with the name of an app.
-    return translated("Which app opens links of {domain}?", ["domain": claim])
+    return translated("{domain} links: which app opens them?", ["domain": claim])
   }
   /// The label of the button of one for which nobody vouches.
   static func allow(_ handler: DisplayText) -> String {

@@ -36,7 +36,11 @@ struct TapOffer: Sendable, Hashable {
   /// What is shown where nobody opens it: the link, or what a Text record says, on one line. Empty where there is neither.
   let words: DisplayText
   /// Whether the tag holds a link that is never opened, whoever is installed.
-  private let isRefused: Bool
+  let isRefused: Bool
+  /// What is wrong with that link, if it can be decoded.
+  let refusal: URIError.Code?
+  /// Whether the message can be read at all.
+  private let isReadable: Bool
 
   /// Notification servers show no more buttons than these.
   static let maximumOffered = 3
@@ -65,6 +69,8 @@ struct TapOffer: Sendable, Hashable {
       handsOverMessage = route.handsOverMessage
       reason = route.reason
       isRefused = route.kind == .refused
+      refusal = route.refusal
+      isReadable = true
       title =
         route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) } ?? DisplayText("")
       let words = route.kind == .none ? route.uri?.string ?? TapOffer.text(of: message, languages: languages) : ""
@@ -72,7 +78,7 @@ struct TapOffer: Sendable, Hashable {
     } catch {
       (uri, handler, candidates, handsOverMessage) = (nil, nil, [], false)
       (offered, question, alternative, words) = ([], .nothing, nil, DisplayText(""))
-      (namesakes, unconfirmed, isRefused) = ([], [], false)
+      (namesakes, unconfirmed, isRefused, refusal, isReadable) = ([], [], false, nil, false)
       reason = "the message is not NDEF: \(error.description)"
       title = DisplayText("")
     }
@@ -98,7 +104,7 @@ struct TapOffer: Sendable, Hashable {
     self.reason = reason
     self.title = title
     self.words = words
-    isRefused = false
+    (isRefused, refusal, isReadable) = (false, nil, true)
   }
 
   /// Whether there is anybody to open it.
@@ -106,6 +112,12 @@ struct TapOffer: Sendable, Hashable {
 
   /// Whether there is anything to show: what nobody opens can still be read, and copied.
   var isShown: Bool { isOpenable || !words.isEmpty }
+
+  /// How a tap ends that is not shown: nothing failed if there is only nothing to do with what is on the tag.
+  var ending: (state: TapState, reason: TapReason) {
+    isRefused || !isReadable
+      ? (.failed, TapReason(.refused, detail: reason)) : (.dismissed, TapReason(.nothingToOpen, detail: reason))
+  }
 
   /// The same tap, opened by another application without a question.
   ///

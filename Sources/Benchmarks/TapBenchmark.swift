@@ -40,7 +40,7 @@ struct TapBenchmark {
       let uri = "https://menu.example.com/table/\(number)"
       let placed = SuspendingClock.now
       try await installation.simulate("tap \(uri) --type \(number % 2 == 0 ? 2 : 4) --uid \(uid(number))")
-      let shown = await server.next()
+      let shown = try await server.next()
       latencies.append(SuspendingClock.now - placed)
       guard shown.body.contains("table/\(number)") || shown.summary.contains("table/\(number)") else {
         throw RigError("tap \(number): the notification is for another tag: \(shown.summary): \(shown.body)")

@@ -114,7 +114,8 @@ extension DaemonService {
   }
 
   private func setEnabled(_ isEnabled: Bool, _ call: IncomingCall) async throws {
-    let uid = try await authorize(call, Names.PolkitAction.configure, to: "switch scanning \(isEnabled ? "on" : "off")").uid
+    let uid = try await authorize(call, Names.PolkitAction.configure, to: "switch scanning \(isEnabled ? "on" : "off")")
+      .uid
     // "Off" holds from now on, whatever the disk does.
     if !isEnabled { handle(.enabled(false)) }
     switches += 1

@@ -120,15 +120,16 @@ public actor Inbox {
     try record(tap, as: .received, reason: .none)
   }
 
-  /// Stores a tap that is over before anybody saw it: nothing on it may be opened.
+  /// Stores a tap that is over before anybody saw it: there is nothing on it to open, or nothing that may be.
   ///
   /// - Parameters:
   ///   - tap: what was read.
-  ///   - detail: what keeps it from being opened, one line.
+  ///   - state: ``TapState/dismissed`` or ``TapState/failed``.
+  ///   - reason: why.
   /// - Returns: whether its id was new.
   /// - Throws: ``InboxError/Code/storage`` where not even memory could hold it.
-  public func refuse(_ tap: Tap, detail: String) throws(InboxError) -> Reception {
-    try record(tap, as: .failed, reason: TapReason(.refused, detail: detail))
+  public func keep(_ tap: Tap, as state: TapState, because reason: TapReason) throws(InboxError) -> Reception {
+    try record(tap, as: state, reason: reason)
   }
 
   /// Moves a tap to its next state.

@@ -21,7 +21,9 @@ public struct TapReason: Sendable, Hashable {
     public static let handlerFailed = Code(rawValue: "handler-failed")
     /// The handler was never reached: it is not there, or did not start.
     public static let notStarted = Code(rawValue: "not-started")
-    /// There is nothing on the tag that may be opened or shown.
+    /// The tag holds neither a link nor a text: a contact card, say. It is kept, and nothing is shown.
+    public static let nothingToOpen = Code(rawValue: "nothing-to-open")
+    /// The link on the tag may not be opened, or the message cannot be read.
     public static let refused = Code(rawValue: "refused")
     /// The same tag was read again, and its newer tap has taken the place of this one.
     public static let tappedAgain = Code(rawValue: "tapped-again")

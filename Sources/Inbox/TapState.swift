@@ -22,7 +22,8 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
   case opening
   /// The handler has taken the message.
   case delivered
-  /// The user has closed it, or a newer tap of the same tag has taken its place.
+  /// The user has closed it, a newer tap of the same tag has taken its place, or there was nothing to open
+  /// (``TapReason/Code/nothingToOpen``).
   case dismissed
   /// It was not handed over, or nobody knows whether it was; the tap's reason says why. It stays so while a notification offers to try
   /// again, or is to, and until the handler answers after all; for good where there was nothing that may be opened

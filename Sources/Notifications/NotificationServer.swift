@@ -44,8 +44,8 @@ public struct NotificationServer: Sendable, Hashable {
   var isKnown: Bool { !name.isEmpty }
   /// Whether it shows the `default` action as a button beside the others.
   ///
-  /// xfce4-notifyd and lxqt-notificationd do, as seen on the real ones of Debian 12.
-  var showsDefaultAction: Bool { ["xfce notify daemon", "lxqt-notificationd"].contains(name.lowercased()) }
+  /// xfce4-notifyd and lxqt-notificationd do, and Dunst in its menu, as seen on the real ones of Debian 12.
+  var showsDefaultAction: Bool { ["dunst", "xfce notify daemon", "lxqt-notificationd"].contains(name.lowercased()) }
   /// Whether a click on the notification itself invokes the only action, whatever its key.
-  var takesLoneAction: Bool { name.lowercased() == "lxqt-notificationd" }
+  var takesLoneAction: Bool { ["dunst", "lxqt-notificationd"].contains(name.lowercased()) }
 }

@@ -35,8 +35,8 @@ struct NotifyArguments: Sendable, Hashable {
   private static func label(_ text: String) -> String { DisplayText(text, limit: 160).string }
 
   /// A server that shows the `default` action as a button would show it twice: there it stands in the place of the button that says
-  /// the same, and where none does, the buttons say all that can be done. A lone button it has beside it all the same: LXQt takes the
-  /// only action for the default one, and a click on a question must not be an answer to it.
+  /// the same, and where none does, the buttons say all that can be done. A lone button it has beside it all the same: LXQt and Dunst
+  /// take the only action for the default one, and a click on a question must not be an answer to it.
   private static func actions(
     _ notification: Notification, keySuffix: String, for server: NotificationServer
   ) -> [String] {

@@ -191,7 +191,7 @@ actor ProcessOutput {
     nextID += 1
     return try await withCheckedThrowingContinuation { continuation in
       waiters.append(Waiter(id: id, index: index, matches: matches, continuation: continuation))
-      loop.schedule(after: ChildProcess.patience) { self.assumeIsolated { $0.expire(line: id) } }
+      loop.schedule(after: ChildProcess.patience) { [weak self] in self?.assumeIsolated { $0.expire(line: id) } }
     }
   }
 
@@ -202,7 +202,7 @@ actor ProcessOutput {
     return try await withCheckedThrowingContinuation { continuation in
       exitWaiters[id] = continuation
       if status != nil { settle() }
-      loop.schedule(after: limit) { self.assumeIsolated { $0.expire(exit: id, after: limit) } }
+      loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.expire(exit: id, after: limit) } }
     }
   }
 
@@ -212,7 +212,9 @@ actor ProcessOutput {
     nextID += 1
     await withCheckedContinuation { continuation in
       closeWaiters[id] = continuation
-      loop.schedule(after: limit) { self.assumeIsolated { $0.closeWaiters.removeValue(forKey: id)?.resume() } }
+      loop.schedule(after: limit) { [weak self] in
+        self?.assumeIsolated { $0.closeWaiters.removeValue(forKey: id)?.resume() }
+      }
     }
     return open == 0
   }

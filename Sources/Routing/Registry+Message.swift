@@ -48,7 +48,7 @@ extension Registry {
     } catch {
       let reason = "the URI record cannot be decoded: \(error)"
       steps.add("record", reason)
-      return .refused(reason, steps)
+      return .refused(reason, nil, steps)
     }
   }
 }

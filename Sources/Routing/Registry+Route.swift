@@ -25,7 +25,7 @@ extension Registry {
       return route(for: uri, policy: policy, steps)
     } catch {
       steps.add("uri", error.message)
-      return .refused(error.message, steps)
+      return .refused(error.message, error.code, steps)
     }
   }
 
@@ -131,8 +131,10 @@ extension Registry {
 }
 
 extension Route {
-  static func refused(_ reason: String, _ steps: Explanation) -> Route {
-    Route(kind: .refused, uri: nil, handler: nil, candidates: [], trusted: false, reason: reason, steps: steps.steps)
+  static func refused(_ reason: String, _ refusal: URIError.Code?, _ steps: Explanation) -> Route {
+    Route(
+      kind: .refused, uri: nil, handler: nil, candidates: [], trusted: false, refusal: refusal, reason: reason,
+      steps: steps.steps)
   }
 
   static func none(_ uri: URI?, _ reason: String, _ steps: Explanation) -> Route {

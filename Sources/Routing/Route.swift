@@ -64,6 +64,8 @@ public struct Route: Sendable, Hashable {
   public let alternative: Application?
   /// Whether `handler` may be offered without asking the user first.
   public let trusted: Bool
+  /// What is wrong with the URI, for `refused`; nil for every other kind, and if it cannot even be decoded.
+  public let refusal: URIError.Code?
   /// Why, as a sentence without its full stop. For `refused` it tells nothing of the URI but single characters and its scheme.
   public let reason: String
   /// How the answer was reached, the last step last; empty where that was not asked for.
@@ -75,7 +77,7 @@ public struct Route: Sendable, Hashable {
   init(
     kind: Kind, uri: URI?, handler: Application?, candidates: [Application], claimants: [Candidate] = [],
     claimantsLeftOut: Int = 0, question: Question = .nothing, alternative: Application? = nil, trusted: Bool,
-    reason: String, steps: [Step]
+    refusal: URIError.Code? = nil, reason: String, steps: [Step]
   ) {
     self.kind = kind
     self.uri = uri
@@ -86,6 +88,7 @@ public struct Route: Sendable, Hashable {
     self.question = question
     self.alternative = alternative
     self.trusted = trusted
+    self.refusal = refusal
     self.reason = reason
     self.steps = steps
   }

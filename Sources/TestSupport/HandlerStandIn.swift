@@ -64,12 +64,11 @@ public actor HandlerStandIn {
 
   private let connection: Connection
   private var mood = Mood.takes
-  private var handed: [Handed] = []
-  private var waiting: [CheckedContinuation<Handed, Never>] = []
+  private let handed: Arrivals<Handed>
   private let (answers, answering) = AsyncStream.makeStream(of: Void.self)
 
   /// How often it was called.
-  public private(set) var count = 0
+  public var count: Int { handed.all.count }
 
   /// The connection's loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
@@ -95,7 +94,10 @@ public actor HandlerStandIn {
     return handler
   }
 
-  private init(_ connection: Connection) { self.connection = connection }
+  private init(_ connection: Connection) {
+    self.connection = connection
+    handed = Arrivals(of: "call of HandleTag", on: connection.loop)
+  }
 
   /// Decides what it does with the calls from here on.
   public func set(_ mood: Mood) { self.mood = mood }
@@ -107,18 +109,16 @@ public actor HandlerStandIn {
   public func leave() async { await connection.crash() }
 
   /// The next call that no earlier call of this has returned.
-  public func next() async -> Handed {
-    if !handed.isEmpty { return handed.removeFirst() }
-    return await withCheckedContinuation { waiting.append($0) }
-  }
+  ///
+  /// - Throws: `RigError` if none comes.
+  public func next() async throws -> Handed { try await handed.next() }
 
   private func handle(_ call: IncomingCall) async throws {
     guard call.arguments.count == 3 else { throw BusError.invalidArguments("HandleTag takes three arguments") }
     let call = Handed(
       uri: call.arguments[0].asString ?? "", message: call.arguments[1].asBytes ?? [],
       platformData: call.arguments[2].asDictionary ?? [:])
-    count += 1
-    if waiting.isEmpty { handed.append(call) } else { waiting.removeFirst().resume(returning: call) }
+    handed.append(call)
     switch mood {
     case .takes: return
     case .refuses: throw BusError.failed("the kitchen is closed")

@@ -30,6 +30,9 @@ public actor NotificationServerStandIn {
     /// Milliseconds; -1 and 0 as the specification says.
     public let timeout: Int32
 
+    /// Whether it shows a tap, and not a reader session or that something is wrong.
+    public var isTap: Bool { hints["category"] == .string("x-tagroute.tap") }
+
     /// The key of an action as it came; an unknown one as it is.
     public func sentKey(_ action: String) -> String {
       stride(from: 0, to: actions.count, by: 2).first { actions[$0] == action }.map { sentActions[$0] } ?? action
@@ -40,8 +43,8 @@ public actor NotificationServerStandIn {
   private var capabilities: [String]?
   private let information: [String]
   private var lastID: UInt32
-  private var notified = Arrivals<Shown>()
-  private var closed = Arrivals<UInt32>()
+  private let notified: Arrivals<Shown>
+  private let closed: Arrivals<UInt32>
   private var refusal: BusError?
   private var held: [CheckedContinuation<Void, Never>]?
 
@@ -70,7 +73,7 @@ public actor NotificationServerStandIn {
   /// - Returns: the running server.
   /// - Throws: `BusError` where the bus is away or the name is taken.
   public static func start(
-    on address: BusAddress, name: String = "dunst",
+    on address: BusAddress, name: String = "mako",
     capabilities: [String] = ["actions", "body", "body-markup", "icon-static"], firstID: UInt32 = 1
   ) async throws -> NotificationServerStandIn {
     let connection = try await Connection.open(address, on: EventLoop(label: "notification-server"))
@@ -84,6 +87,8 @@ public actor NotificationServerStandIn {
     self.capabilities = capabilities
     information = [name, "tagroute", "1.0", "1.2"]
     lastID = firstID - 1
+    notified = Arrivals(of: "call of Notify", on: connection.loop)
+    closed = Arrivals(of: "call of CloseNotification", on: connection.loop)
   }
 
   private func begin() async throws {
@@ -125,14 +130,24 @@ public actor NotificationServerStandIn {
   // MARK: What tests do
 
   /// The next `Notify` that no earlier call of this has returned, as soon as it arrives.
-  public func next() async -> Shown {
-    await withCheckedContinuation { notified.take($0) }
+  ///
+  /// - Throws: `RigError` if none comes.
+  public func next() async throws -> Shown { try await notified.next() }
+
+  /// The next `Notify` that shows a tap; others are passed over.
+  ///
+  /// - Throws: `RigError` if none comes.
+  public func nextTap() async throws -> Shown {
+    while true {
+      let shown = try await next()
+      if shown.isTap { return shown }
+    }
   }
 
   /// The id of the next `CloseNotification` that no earlier call of this has returned, as soon as it arrives.
-  public func nextClosed() async -> UInt32 {
-    await withCheckedContinuation { closed.take($0) }
-  }
+  ///
+  /// - Throws: `RigError` if none comes.
+  public func nextClosed() async throws -> UInt32 { try await closed.next() }
 
   /// The most notifications that were ever up at once whose bodies begin with the same line, up to the first ` · ` in it.
   public func mostAtOnce(_ line: String) -> Int { mostAlike[line] ?? 0 }
@@ -251,22 +266,4 @@ public actor NotificationServerStandIn {
   private static let name = "org.freedesktop.Notifications"
   private static let path: ObjectPath = "/org/freedesktop/Notifications"
   private static let interface = "org.freedesktop.Notifications"
-}
-
-/// What has arrived, and who waits for what comes next.
-private struct Arrivals<Element: Sendable> {
-  private(set) var all: [Element] = []
-  private var waiting: [CheckedContinuation<Element, Never>] = []
-  private var taken = 0
-
-  mutating func append(_ element: Element) {
-    all.append(element)
-    if !waiting.isEmpty { waiting.removeFirst().resume(returning: element) }
-  }
-
-  mutating func take(_ continuation: CheckedContinuation<Element, Never>) {
-    taken += 1
-    guard taken <= all.count else { return waiting.append(continuation) }
-    continuation.resume(returning: all[taken - 1])
-  }
 }

@@ -49,14 +49,14 @@ struct AgentProgramTests {
     let server = try await rig.startServer(firstID: 12)
     let agent = try await rig.startAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
-    _ = await server.next()
+    _ = try await server.next()
     try await agent.line(containing: "tap \(tapID(1)) is shown")
     let start = ContinuousClock.now
     agent.signal(15)
     #expect(try await agent.exit() == .exited(0))
     // A call that nobody answers would take 25 s; what a busy machine takes says nothing.
     #expect(ContinuousClock.now - start < .seconds(20))
-    #expect(await server.nextClosed() == 12)
+    #expect(try await server.nextClosed() == 12)
     await rig.installation.stop()
   }
 

@@ -78,9 +78,9 @@ struct AgentServiceTests {
     try await receive(1...1)
     try await inbox.move(tapID(1), to: .dismissed)
     try await service.showAgain(tapID(1))
-    let shown = await server.next()
+    let shown = try await server.next()
     await #expect(throws: BusError.self) { try await service.dismiss(tapID(1)) }
-    #expect(await server.nextClosed() == shown.id)
+    #expect(try await server.nextClosed() == shown.id)
     try await bus.stop()
   }
 }

@@ -26,19 +26,19 @@ struct EntryChangeTests {
     for number in 1...2 {
       try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
     }
-    let (first, second) = (await server.next(), await server.next())
+    let (first, second) = (try await server.next(), try await server.next())
     #expect([first, second].map(\.summary) == ["Open in Menu", "Open in Menu"])
     try await change(rig, to: HandlerStandIn.desktopEntry.replacing("Icon=menu", with: "Icon=newer"))
     try await server.click(first)
-    #expect(await rig.handler.next().uri == "https://menu.example.com/1")
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
 
     try await change(rig, to: nil)
     try await server.click(second)
-    #expect(await server.next().summary == "No app opens this link")
+    #expect(try await server.next().summary == "No app opens this link")
     #expect(try await rig.state(2) == "shown")
     try await change(rig, to: HandlerStandIn.desktopEntry)
     _ = try await rig.call("Open", [.string(tapID(2)), .dictionary([:])])
-    #expect(await rig.handler.next().uri == "https://menu.example.com/2")
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/2")
     #expect(try await rig.state(2) == "delivered")
     await rig.installation.stop()
   }
@@ -50,8 +50,8 @@ struct EntryChangeTests {
     let signals = try await rig.signals()
     await rig.handler.set(.hangs)
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
-    try await server.click(await server.next())
-    _ = await rig.handler.next()
+    try await server.click(try await server.next())
+    _ = try await rig.handler.next()
     for text in [HandlerStandIn.desktopEntry.replacing("/bin/true", with: "/bin/false"), nil] {
       try await change(rig, to: text)
       #expect(try await rig.state(1) == "opening")

@@ -59,7 +59,7 @@ struct InboxCommandTests {
     let server = try await rig.startServer()
     try await rig.startAgent()
     try await rig.tap("https://menu.example.com/a", 1, more: [TextRecord("Good\nmorning", language: "en").record()])
-    _ = await server.next()
+    _ = try await server.next()
     try await rig.tap("javascript:alert(1)", 0xF2)
 
     let lines = try await rig.tagroute("inbox", "show", tapID(1)).output.split(separator: "\n").map(String.init)
@@ -105,7 +105,7 @@ struct InboxCommandTests {
     let lines = try await rig.tagroute("inbox", "open", tapID(3)).output
     #expect(lines == "opened in org.example.Menu\n")
     #expect(opened["state"] as? String == "delivered" && opened["handler"] as? String == HandlerStandIn.desktopID)
-    #expect(await rig.handler.next().uri == "https://menu.example.com/1")
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
     let again = try await rig.tagroute("inbox", "open", tapID(1))
     #expect(again.status == .exited(1))
     let time = /tagroute: tap 01234567: it was handed to org.example.Menu at [-0-9]{10} [0-9]{2}:[0-9]{2}/
@@ -151,7 +151,7 @@ struct InboxCommandTests {
     try await rig.tap("https://menu.example.com/1", 1)
     await rig.handler.set(.hangs)
     let opening = try await rig.installation.start("tagroute", ["inbox", "open", tapID(1)])
-    _ = await rig.handler.next()
+    _ = try await rig.handler.next()
     let meanwhile = try await rig.tagroute("inbox", "open", tapID(1))
     #expect(
       meanwhile.status == .exited(75) && meanwhile.errors == ["tagroute: tap 01234567: it is being opened already"])
@@ -167,9 +167,9 @@ struct InboxCommandTests {
     let server = try await rig.startServer()
     try await rig.startAgent()
     try await rig.tap("https://menu.example.com/1", 1)
-    let shown = await server.next()
+    let shown = try await server.next()
     #expect(try await rig.tagroute("inbox", "dismiss", tapID(1)).output == "dismissed\n")
-    #expect(await server.nextClosed() == shown.id)
+    #expect(try await server.nextClosed() == shown.id)
     #expect(try await rig.state(1) == "dismissed")
     #expect(try await rig.tagroute("inbox", "dismiss", tapID(1)).status == .exited(75))
     await rig.installation.stop()
@@ -229,7 +229,7 @@ struct InboxCommandTests {
 
     await rig.handler.set(.hangs)
     let opening = try await rig.installation.start("tagroute", ["inbox", "open", tapID(1)])
-    _ = await rig.handler.next()
+    _ = try await rig.handler.next()
     let older = try await rig.tagroute("inbox", "clear", "--older-than", "36500", "--yes")
     #expect(older.output == "removed: 0\n")
     let monitor = try await rig.installation.start("tagroute", ["monitor", "--json"])

@@ -101,12 +101,12 @@ struct InboxInterfaceTests {
     var shown: [UInt32] = []
     for number in 1...3 {
       try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
-      shown.append(await server.next().id)
+      shown.append(try await server.next().id)
     }
     _ = try await rig.call("Dismiss", [.string(tapID(1))])
     await rig.handler.set(.hangs)
     async let opening: [Value]? = try? await rig.call("Open", [.string(tapID(2)), .dictionary([:])])
-    _ = await rig.handler.next()
+    _ = try await rig.handler.next()
     let signals = try await rig.signals()
     #expect(try await clear(rig) == 1)
     #expect(try await ids(rig, [:]) == [tapID(3), tapID(2)])
@@ -115,7 +115,7 @@ struct InboxInterfaceTests {
     #expect(try await clear(rig, ["from-screen": .boolean(true), "before": .uint64(1)]) == 0)
     #expect(try await clear(rig, ["from-screen": .boolean(true)]) == 1)
     #expect(try await ids(rig, [:]) == [tapID(2)])
-    #expect([await server.nextClosed(), await server.nextClosed(), await server.nextClosed()] == shown)
+    #expect([try await server.nextClosed(), try await server.nextClosed(), try await server.nextClosed()] == shown)
     await rig.handler.answer()
     _ = await opening
     #expect(try await rig.state(2) == "delivered")

@@ -55,11 +55,11 @@ struct LanguageTests {
     try await rig.startAgent()
     await rig.handler.set(.refuses)
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
-    let shown = await server.next()
+    let shown = try await server.next()
     #expect(shown.summary == words.title)
     #expect(shown.actions == ["default", words.open, "open", words.open, "dismiss", words.dismiss])
     try await server.click(shown, action: "open")
-    let failed = await server.next()
+    let failed = try await server.next()
     #expect(failed.summary == words.couldNot)
     #expect(failed.actions == ["default", words.retry, "retry", words.retry, "dismiss", words.dismiss])
     #expect(failed.body == "menu.example.com/a · \(words.why)")
@@ -68,7 +68,7 @@ struct LanguageTests {
     try await server.click(failed, action: "retry")
     #expect(await signals.closed(1) == "delivered")
     try await rig.daemon.showSession(["app": .string("transit")])
-    let sheet = await server.next()
+    let sheet = try await server.next()
     #expect(sheet.summary == words.sheet)
     #expect(sheet.actions.suffix(2) == ["cancel", words.cancel])
     // The log and what goes over D-Bus are for whoever helps.
@@ -89,7 +89,7 @@ struct LanguageTests {
     let titles = ["en", "de", "ja", "ko"].map { TextRecord("Table in \($0)", language: $0) }
     let poster = try SmartPosterRecord(uri: "https://menu.example.com/a", titles: titles).record()
     try await rig.daemon.give(tapValues(1, message: try NDEFMessage(records: [poster]).encoded()))
-    let shown = await server.next()
+    let shown = try await server.next()
     let first = languages == "fr" ? "en" : String(languages.prefix(2))
     #expect(shown.body == "Table in \(first) · menu.example.com/a")
     let signals = try await rig.signals()
@@ -107,7 +107,7 @@ struct LanguageTests {
     let server = try await rig.startServer()
     try await rig.startAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
-    #expect(await server.next().summary == "Open in Menu")
+    #expect(try await server.next().summary == "Open in Menu")
     await rig.installation.stop()
   }
 
@@ -119,7 +119,7 @@ struct LanguageTests {
     let server = try await rig.startServer()
     try await rig.startAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
-    let shown = await server.next()
+    let shown = try await server.next()
     #expect(shown.summary == "Open in Menu")
     #expect(shown.actions == ["default", "<b>O</b> [31mk", "open", "<b>O</b> [31mk", "dismiss", "Dismiss"])
     await rig.installation.stop()
@@ -130,7 +130,7 @@ struct LanguageTests {
     let server = try await rig.startServer()
     try await rig.startAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
-    #expect(await server.next().summary == "Open in Menu")
+    #expect(try await server.next().summary == "Open in Menu")
     await rig.installation.stop()
   }
 }

@@ -15,13 +15,13 @@ struct LateAnswerTests {
     try await rig.startAgent()
     await rig.handler.set(.hangs)
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/a")))
-    try await server.click(await server.next())
-    _ = await rig.handler.next()
+    try await server.click(try await server.next())
+    _ = try await rig.handler.next()
   }
 
   @Test func `an answer that comes late makes the tap delivered, and nobody is asked to try again`() async throws {
     let signals = try await rig.signals()
-    let failed = await server.next()
+    let failed = try await server.next()
     #expect(failed.summary == "May have been opened in Menu")
     #expect(failed.body == "menu.example.com/a · The app did not answer in time")
     #expect(try await rig.state(1) == "failed")
@@ -29,7 +29,7 @@ struct LateAnswerTests {
     await rig.handler.answer()
     #expect(await signals.closed(1) == "failed")
     #expect(await signals.closed(1) == "delivered")
-    while await server.nextClosed() != failed.id {}
+    while try await server.nextClosed() != failed.id {}
     #expect(try await rig.state(1) == "delivered")
     #expect(try await rig.tap(1)["state-reason-code"] == .string(""))
     #expect(await rig.handler.count == 1)
@@ -39,7 +39,7 @@ struct LateAnswerTests {
   @Test(arguments: [UInt32(1), 2])
   func `an answer that comes after the notification has gone is taken in all the same`(reason: UInt32) async throws {
     let signals = try await rig.signals()
-    let failed = await server.next()
+    let failed = try await server.next()
     #expect(await signals.closed(1) == "failed")
     try await server.close(failed, reason: reason)
     #expect(await signals.closed(1) == (reason == 1 ? "expired" : "dismissed"))
@@ -52,12 +52,12 @@ struct LateAnswerTests {
   @Test func `to try again while the app still thinks is to wait for it again, not to hand it over twice`() async throws
   {
     let signals = try await rig.signals()
-    let failed = await server.next()
+    let failed = try await server.next()
     #expect(await signals.closed(1) == "failed")
     let agent = try #require(await rig.installation.agent)
     let lines = await agent.log().count
     try await server.emit("ActionInvoked", [.uint32(failed.id), .string(failed.sentKey("retry"))], to: failed.sender)
-    while await server.nextClosed() != failed.id {}
+    while try await server.nextClosed() != failed.id {}
     try await agent.line(containing: "is opening", after: lines)
     await rig.handler.answer()
     #expect(await signals.closed(1) == "delivered")
@@ -68,7 +68,7 @@ struct LateAnswerTests {
 
   @Test func `an app that still thinks is not called again after another was tried in vain`() async throws {
     let signals = try await rig.signals()
-    _ = await server.next()
+    _ = try await server.next()
     #expect(await signals.closed(1) == "failed")
     try rig.installation.directory.write(
       HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=Other")
@@ -98,12 +98,12 @@ struct LateAnswerTests {
   @Test func `an app that dies over a tap is known at once, and gets it again when it is tried again`() async throws {
     let signals = try await rig.signals()
     await rig.handler.leave()
-    let failed = await server.next()
+    let failed = try await server.next()
     #expect(failed.summary == "May have been opened in Menu")
     #expect(failed.body == "menu.example.com/a · The app ended without an answer")
     let another = try await HandlerStandIn.start(on: try #require(rig.installation.sessionBus).address)
     try await server.click(failed, action: "retry")
-    #expect(await another.next().uri == "https://menu.example.com/a")
+    #expect(try await another.next().uri == "https://menu.example.com/a")
     #expect(await signals.closed(1) == "failed")
     #expect(await signals.closed(1) == "delivered")
     await rig.installation.stop()

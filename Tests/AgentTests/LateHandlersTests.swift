@@ -54,7 +54,7 @@ struct LateHandlersTests {
     try await service.tagRead(tapValues(3, message: try uriMessage("https://menu.example.com/3")))
     var shown: [String: String] = [:]
     for _ in 1...3 {
-      let next = await server.next()
+      let next = try await server.next()
       shown[String(next.body.prefix(18))] = next.summary
     }
     #expect(
@@ -66,7 +66,7 @@ struct LateHandlersTests {
     gate.signal()
     shown = [:]
     for _ in 1...3 {
-      let next = await server.next()
+      let next = try await server.next()
       shown[String(next.body.prefix(18))] = next.summary
       #expect(next.replaces == 0)
     }

@@ -39,7 +39,7 @@ struct LeftOnScreenTests {
     // The buttons are the new agent's.
     let second = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/2" })
     try await server.click(second)
-    #expect(await rig.handler.next().uri == "https://menu.example.com/2")
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/2")
     await rig.installation.stop()
   }
 
@@ -75,7 +75,7 @@ struct LeftOnScreenTests {
     try await inbox.move(tapID(1), to: state)
     await inbox.close()
     try await rig.startAgent()
-    #expect(await server.nextClosed() == left.id)
+    #expect(try await server.nextClosed() == left.id)
     try await shown(2, by: rig)
     #expect(await server.onScreen.values.map(\.body) == ["menu.example.com/2"])
     #expect(try await rig.state(1) == state.rawValue)
@@ -91,19 +91,19 @@ struct LeftOnScreenTests {
     let agent = try await rig.startAgent()
     try await rig.daemon.showSession(["message": .string("Hold your card"), "app": .string("transit")])
     try await agent.line(containing: "the sheet of a reader session is shown")
-    let sheet = await server.next()
+    let sheet = try await server.next()
     try await give(1...1, rig)
     try await shown(1, by: rig)
-    let tap = await server.next()
+    let tap = try await server.next()
     try await rig.killAgent()
     #expect(await Set(server.onScreen.keys) == [sheet.id, tap.id])
     try await rig.startAgent()
     if isKept {
-      #expect(await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
+      #expect(try await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
       try await shown(1, by: rig)
       #expect(await server.onScreen.values.map(\.body) == [tap.body])
     } else {
-      #expect(await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
+      #expect(try await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
       #expect(await server.onScreen.isEmpty)
     }
     // Nor does the run after that hear of it.
@@ -135,7 +135,7 @@ struct LeftOnScreenTests {
     try await rig.startAgent()
     await server.hold()
     try await give(1...1, rig)
-    _ = await server.next()
+    _ = try await server.next()
     // A call that is begun now is given up after the agent would have given up its own.
     let never = try await Connection.open(
       BusAddress(try #require(rig.installation.sessionBus).address), on: EventLoop(label: "never"))

@@ -41,14 +41,14 @@ struct LiveSettingsTests {
     let server = try await rig.startServer()
     try await rig.startAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("burrow://example.com/1")))
-    #expect(await server.next().summary == "No app opens this link")
+    #expect(try await server.next().summary == "No app opens this link")
     try await reload("[Links]\nSchemes=https;burrow\n", rig)
-    let shown = await server.next()
+    let shown = try await server.next()
     #expect(shown.summary == "Open in Burrow" && shown.replaces == 0)
     try await rig.daemon.give(tapValues(2, message: try uriMessage("burrow://example.com/2")))
-    #expect(await server.next().summary == "Open in Burrow")
+    #expect(try await server.next().summary == "Open in Burrow")
     try await reload("[Links]\nSchemes=https\n", rig)
-    for _ in 1...2 { #expect(await server.next().summary == "No app opens this link") }
+    for _ in 1...2 { #expect(try await server.next().summary == "No app opens this link") }
     #expect(
       try await rig.call("Resolve", [.string("burrow://example.com/3")]).first?.asDictionary?["kind"]
         == .string("none"))

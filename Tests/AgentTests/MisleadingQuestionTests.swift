@@ -31,7 +31,7 @@ struct MisleadingQuestionTests {
       let one = try offer([(mine, claim)], uri: "https://\(host)/")
       let title = shown(one).summary.string
       #expect(
-        title.hasPrefix("Allow “\(name)” to open links of \(shownClaim)") && title.hasSuffix(".evil.example?"),
+        title.hasPrefix("\(shownClaim)") && title.hasSuffix(".evil.example links: allow “\(name)” to open them?"),
         "\(title)")
       #expect(!title.contains("bank"))
       #expect(
@@ -40,7 +40,7 @@ struct MisleadingQuestionTests {
       let two = try offer([(mine, claim), (sampleApplication("other", .user), claim)], uri: "https://\(host)/")
       let which = shown(two).summary.string
       #expect(
-        which.hasPrefix("Which app opens links of \(shownClaim)") && which.hasSuffix(".evil.example?"), "\(which)")
+        which.hasPrefix("\(shownClaim)") && which.hasSuffix(".evil.example links: which app opens them?"), "\(which)")
     }
   }
 
@@ -70,7 +70,7 @@ struct MisleadingQuestionTests {
     )
     let offer = try offer([(theirs, "*.example.com"), (mine, "menu.example.com")])
     let notification = shown(offer)
-    #expect(notification.summary.string == "Which app opens links of menu.example.com?")
+    #expect(notification.summary.string == "menu.example.com links: which app opens them?")
     #expect(
       notification.buttons.map(\.label) == ["Menu (org.example.Menu.desktop)", "Allow Menu (x.desktop)", "Open in Web"])
     // No more than the question names.
@@ -85,9 +85,9 @@ struct MisleadingQuestionTests {
     let mine = sampleApplication("x", name: "MENU", .user)
     let other = sampleApplication("org.example.Menu", name: "Menu", .system)
     let question = shown(try offer([(mine, "menu.example.com"), (other, "elsewhere.example.net")])).summary.string
-    #expect(question == "Allow “MENU (x.desktop)” to open links of menu.example.com?")
+    #expect(question == "menu.example.com links: allow “MENU (x.desktop)” to open them?")
     let asBrowser = shown(try offer([(sampleApplication("x", name: "Web", .user), "menu.example.com")])).summary.string
-    #expect(asBrowser.hasPrefix("Allow “Web (x.desktop)” to"))
+    #expect(asBrowser.hasSuffix("allow “Web (x.desktop)” to open them?"))
   }
 
   @Test(arguments: [

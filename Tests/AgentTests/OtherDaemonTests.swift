@@ -68,10 +68,10 @@ import Testing
     let agent = try await rig.startAgent()
     let message = try uriMessage("https://menu.example.com/1")
     try await daemon.call("TagRead", [.dictionary(["id": .string(tapID(1)), "message": .bytes(message)])])
-    let shown = await server.next()
+    let shown = try await server.next()
     #expect(shown.body == "menu.example.com/1")
     try await server.click(shown)
-    #expect(await rig.handler.next().uri == "https://menu.example.com/1")
+    #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
     // It does not say what it is, so there is nothing to say of it.
     #expect(await !agent.log().contains { $0.contains("is version") })
     await rig.installation.stop()
@@ -112,17 +112,17 @@ import Testing
     let session = Value.objectPath(try ObjectPath("\(Names.Daemon.readerSessionsPath)/1"))
     try await daemon.call(
       "ShowReaderSession", [session, .dictionary(["message": .string("Hold it"), "picture": .bytes([1])])])
-    let sheet = await server.next()
+    let sheet = try await server.next()
     #expect(sheet.body.contains("Hold it"))
     try await daemon.call("UpdateReaderSession", [session, .dictionary(["picture": .bytes([2])])])
     try await daemon.call("CloseReaderSession", [session, .string("applauded"), .string("a message")])
-    #expect(await server.nextClosed() == sheet.id)
+    #expect(try await server.nextClosed() == sheet.id)
 
     var tap = tapValues(1, message: try uriMessage("https://menu.example.com/1"), technology: "iso-15693")
     tap["signal-strength"] = .uint32(7)
     tap["antennas"] = .strings(["left"])
     try await daemon.call("TagRead", [.dictionary(tap)])
-    #expect(await server.next().body == "menu.example.com/1")
+    #expect(try await server.next().body == "menu.example.com/1")
 
     // Said once, with what to do, however often that daemon is started anew.
     await daemon.connection.close()
@@ -141,7 +141,7 @@ import Testing
     await #expect(throws: BusError.self) { try await next.call("ShowAntenna", [.string("left")]) }
     try await next.call(
       "TagRead", [.dictionary(tapValues(2, message: try uriMessage("https://menu.example.com/2")))])
-    #expect(await server.next().body == "menu.example.com/2")
+    #expect(try await server.next().body == "menu.example.com/2")
     let lines = await agent.log().filter { $0.contains("is version") }
     #expect(lines.count == 1)
     #expect(lines.first?.contains("for what is new: end tagroute-agent and start it again") == true)

@@ -30,12 +30,12 @@ import Testing
     let server = try await rig.startServer()
     await rig.daemon.fail(registrations: [BusError(name: Names.Errors.alreadyRegistered, message: "taken")])
     try await rig.startAgent()
-    let shown = await server.next()
+    let shown = try await server.next()
     #expect(shown.summary == "Another program receives your tags")
-    #expect(await server.nextClosed() == shown.id)
+    #expect(try await server.nextClosed() == shown.id)
     // Taps are shown as ever.
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
-    #expect(await server.next().summary == "Open in Menu")
+    #expect(try await server.next().summary == "Open in Menu")
     await rig.installation.stop()
   }
 }

@@ -66,7 +66,8 @@ struct TapOfferTests {
     #expect(shown.hasSuffix("… · menu.example.com/a") && shown.unicodeScalars.count <= 60 * 4 + 30)
     let app = Application(desktopID: "x.desktop", name: long, file: "/f", origin: .user)
     let title = Messages.mayOpen(TapOffer.name(of: app), links: "menu.example.com")
-    #expect(DisplayText(title, limit: 500).string.hasSuffix("…” to open links of menu.example.com?"))
+    let shownTitle = DisplayText(title, limit: 500).string
+    #expect(shownTitle.hasPrefix("menu.example.com links: allow “") && shownTitle.hasSuffix("…” to open them?"))
     #expect(title.unicodeScalars.count <= 60 * 4 + 60)
   }
 

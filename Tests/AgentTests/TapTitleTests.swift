@@ -78,9 +78,9 @@ import Testing
     let titles = list.reversed().map { $0["title"] as? String ?? "" }
     #expect(titles == Self.cases.map(\.title) + ["Contact card", "This link may not be opened"])
     let lines = try await rig.tagroute("inbox", "--limit", "2").output
-    #expect(lines.contains("  failed  -  Contact card\n"), "\(lines)")
+    #expect(lines.contains("  dismissed  -  Contact card\n"), "\(lines)")
     #expect(try await rig.tagroute("inbox", "show", tapID(2)).output.hasPrefix("\(tapID(2)): Contact card\n"))
-    try await monitor.line(containing: "tap \(tapID(2)): failed; Contact card; ")
+    try await monitor.line(containing: "tap \(tapID(2)): dismissed; Contact card; ")
     let ends = try await script.line(containing: tapID(2))
     #expect(ends.contains(#""title":"Contact card""#), "\(ends)")
     for process in [monitor, script] {

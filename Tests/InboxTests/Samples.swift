@@ -24,3 +24,10 @@ final class Reports: Sendable {
     { [self] line in lines.withLock { $0.append(line) } }
   }
 }
+
+extension Inbox {
+  /// Stores a tap whose link may not be opened.
+  func refuse(_ tap: Tap, detail: String) throws(InboxError) -> Reception {
+    try keep(tap, as: .failed, because: TapReason(.refused, detail: detail))
+  }
+}

@@ -75,11 +75,12 @@ import Testing
       }
       await simulator.removeAll()
       await simulator.place(try .type4(message: try Tag(number).message))
-      #expect(try await desktop.notification(on: server).body == Tag.text(number))
+      #expect(try await server.nextTap().body == Tag.text(number))
       let lines = await daemon.notable(after: seen.0) + agent.notable(after: seen.1)
       #expect(lines.count { $0.contains(bad.reason) } == 1, "\(bad.reason): \(lines)")
       #expect(!lines.contains { $0.contains(Self.secret) }, "\(lines)")
-      #expect(await server.all.count == number + 1)
+      #expect(await server.all.count(where: \.isTap) == number + 1)
+      #expect(await !server.all.contains { $0.body.contains(Self.secret) })
     }
     await desktop.stop()
     await simulator.stop()

@@ -5,7 +5,7 @@ import Testing
 
 /// Who opens a link where nobody vouches for an app, or several claim it: through all programs, from the tag to the app.
 @Suite(.timeLimit(.minutes(2))) struct ChoiceTests {
-  private static let question = "Allow “Menu” to open links of menu.example.com?"
+  private static let question = "menu.example.com links: allow “Menu” to open them?"
 
   private func run(_ desktop: Desktop, _ arguments: String...) async throws -> (ChildProcess.ExitStatus, [String], Any?)
   {
@@ -86,7 +86,7 @@ import Testing
     try await desktop.start()
     try await desktop.place(try Tag(1))
     let shown = try await desktop.notification(on: server)
-    #expect(shown.summary == "Which app opens links of menu.example.com?")
+    #expect(shown.summary == "menu.example.com links: which app opens them?")
     #expect(try await run(desktop, "handlers", "forget", "a.Other").0 == .exited(0))
     let menu = try #require(shown.actions.firstIndex(of: "Menu"))
     try await server.click(shown, action: shown.actions[menu - 1])

@@ -65,7 +65,7 @@ import Testing
       let end = try await desktop.within("the end") { try await session.end() }
       #expect(end.reason == expected, "\(number): \(end)")
     }
-    #expect(try await desktop.within("the sheet's end") { await server.nextClosed() } == sheet.id)
+    #expect(try await desktop.within("the sheet's end") { try await server.nextClosed() } == sheet.id)
     // The same connection has a session at the next daemon.
     try await desktop.scanning()
     let next = try await program.start()

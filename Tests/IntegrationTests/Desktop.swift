@@ -100,12 +100,12 @@ struct Desktop {
 
   /// The next notification.
   func notification(on server: NotificationServerStandIn) async throws -> NotificationServerStandIn.Shown {
-    try await within("a notification") { await server.next() }
+    try await within("a notification") { try await server.next() }
   }
 
   /// What the app is handed next.
   func handed() async throws -> HandlerStandIn.Handed {
-    try await within("a message at the app") { [app] in await app.next() }
+    try await within("a message at the app") { [app] in try await app.next() }
   }
 
   /// Waits until the daemon is as it is expected to be.

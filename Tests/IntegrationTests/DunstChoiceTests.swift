@@ -16,7 +16,7 @@ import Testing
     try await desktop.start()
     let agent = try await desktop.agent
     for (number, title, action) in [
-      (1, "Allow “Menu” to open links of menu.example.com?", ["context"]),
+      (1, "menu.example.com links: allow “Menu” to open them?", ["context"]),
       // What the middle button of a mouse does.
       (2, "Open in Menu", ["action", "0"]),
     ] {

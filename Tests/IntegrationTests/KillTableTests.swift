@@ -145,7 +145,7 @@ import Testing
     try await server.click(shown)
     guard step != .clicked else { return }
     let app = scene.app
-    _ = try await desktop.within("a message at the app") { await app.next() }
+    _ = try await desktop.within("a message at the app") { try await app.next() }
     if step == .delivered { try await agent.line(containing: "is delivered") }
     guard step == .failed || step == .triedAgain else { return }
     let failed = try await desktop.notification(on: server)
@@ -153,7 +153,7 @@ import Testing
     guard step == .triedAgain else { return }
     await app.set(.hangs)
     try await server.click(failed, action: "retry")
-    _ = try await desktop.within("the message at the app once more") { await app.next() }
+    _ = try await desktop.within("the message at the app once more") { try await app.next() }
   }
 
   // MARK: Killing, and starting again
@@ -211,7 +211,7 @@ import Testing
     try await desktop.place(try Tag(2))
     let shown = try await desktop.within("the next tag's notification") {
       while true {
-        let next = await server.next()
+        let next = try await server.next()
         if next.body.hasPrefix(Tag.text(2)) { return next }
       }
     }
@@ -219,7 +219,7 @@ import Testing
     let seen = await agent.log().count
     try await server.click(shown)
     let link = "https://\(Tag.text(2))"
-    try await desktop.within("the next tag's message at the app") { while await app.next().uri != link {} }
+    try await desktop.within("the next tag's message at the app") { while try await app.next().uri != link {} }
     try await agent.line(containing: "is delivered", after: seen)
   }
 

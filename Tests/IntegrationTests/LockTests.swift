@@ -138,7 +138,7 @@ import Testing
     try await desktop.start()
     try await desktop.status(\.scanning)
     try await logind.update("2") { $0.isLocked = true }
-    try await desktop.status { $0.suspendReasons == ["session-locked"] }
+    try await desktop.status { !$0.scanning && $0.suspendReasons == ["session-locked"] }
     try await desktop.installation.simulate("counters reset")
     try await logind.restart()
     try await desktop.status { $0.suspendReasons == ["session-locked"] }

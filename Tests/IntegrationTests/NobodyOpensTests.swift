@@ -77,7 +77,7 @@ import Testing
     #expect(shown.summary == "Open in Web")
     // To open it elsewhere was no answer.
     try await desktop.place(try Tag(3))
-    #expect(try await desktop.notification(on: server).summary.hasPrefix("Allow “Menu”"))
+    #expect(try await desktop.notification(on: server).summary.hasSuffix("allow “Menu” to open them?"))
     await desktop.stop()
   }
 

@@ -35,7 +35,7 @@ import Testing
       try await desktop.installation.simulate("tap --ndef \(file) \(command)")
       let line = try await agent.line(after: seen) { $0.contains(" offered") }
       guard !line.contains("is not offered: ") else { continue }
-      let shown = try await desktop.notification(on: server)
+      let shown = try await server.nextTap()
       #expect(shown.body.hasPrefix(line.contains("is offered") ? "menu.example.com/" : "s3cret.example.net"))
       // One is handed over, one stays, so that a reader and an agent that are killed have something to tell.
       if number == 0 {
@@ -47,8 +47,8 @@ import Testing
     agent.signal(SIGKILL)
     try await agent.exit()
     try await desktop.installation.startAgent()
-    #expect(try await desktop.notification(on: server).body == "menu.example.com/s3cret")
-    #expect(try await desktop.notification(on: server).body == "s3cret.example.net")
+    #expect(try await server.nextTap().body == "menu.example.com/s3cret")
+    #expect(try await server.nextTap().body == "s3cret.example.net")
     for command in commands { _ = try await desktop.installation.start("tagroute", command).exit() }
 
     let after = try await desktop.agent

@@ -146,14 +146,14 @@ import Testing
     try await desktop.within("the sheets' ends") {
       let sheets = await server.all.filter { $0.summary == "Hold a tag near the reader" }
       var open = Set(sheets.map(\.id))
-      while !open.isEmpty { open.remove(await server.nextClosed()) }
+      while !open.isEmpty { open.remove(try await server.nextClosed()) }
     }
     // The daemon is in order: a tag is still announced.
     try await desktop.lookedAround()
     try await desktop.place(Tag(7))
     try await desktop.within("the tap") {
       while true {
-        if await server.next().body.contains(Tag.text(7)) { return }
+        if try await server.next().body.contains(Tag.text(7)) { return }
       }
     }
     await polkit.stop()

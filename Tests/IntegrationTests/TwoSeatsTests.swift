@@ -72,7 +72,7 @@ struct TwoSeatsTests {
       let file = try installation.directory.write(tag.message, to: "tags/\(tag.uid).ndef")
       try await simulate(seat, "tap --type \(tag.type) --ndef \(file) --uid \(tag.uid)")
       // The next that this person is shown: what was anybody else's is none of it.
-      #expect(await person.server.next().body == Tag.text(number))
+      #expect(try await person.server.next().body == Tag.text(number))
       let seen = await daemon.log().count
       try await simulate(seat, "remove")
       try await daemon.line(containing: Desktop.tagAway, after: seen)

@@ -19,7 +19,7 @@ struct NotifyArgumentsTests {
     #expect(arguments(sampleNotification(), .sample(name: "mako")).actions == ["default", "Open", "open", "Open"])
   }
 
-  @Test(arguments: ["Xfce Notify Daemon", "lxqt-notificationd"])
+  @Test(arguments: ["dunst", "Xfce Notify Daemon", "lxqt-notificationd"])
   func `a server that shows the default action as a button shows nothing twice, and no button that is none`(
     name: String
   ) {
@@ -29,7 +29,7 @@ struct NotifyArgumentsTests {
     #expect(arguments(notification, server).actions == ["default", "Open", "dismiss", "Dismiss"])
     notification.defaultAction = NotificationButton(key: "default", label: "Ask again")
     #expect(arguments(notification, server).actions == ["open", "Open", "dismiss", "Dismiss"])
-    // A lone action is what a click on the notification itself invokes on LXQt, and on no other.
+    // A lone action is what a click on the notification itself invokes on Dunst and LXQt, and on no other.
     notification.buttons.removeLast()
     let lone = name.hasPrefix("Xfce") ? ["open", "Open"] : ["default", "Ask again", "open", "Open"]
     #expect(arguments(notification, server).actions == lone)

@@ -13,7 +13,7 @@ func sampleNotification(_ summary: String = "Open in Menu", body: String = "menu
 
 extension NotificationServer {
   static func sample(
-    _ owner: String = ":1.7", name: String = "dunst", capabilities: Set<String> = ["actions", "body", "body-markup"]
+    _ owner: String = ":1.7", name: String = "mako", capabilities: Set<String> = ["actions", "body", "body-markup"]
   ) -> NotificationServer {
     NotificationServer(bus: "bus", owner: owner, name: name, version: "1", capabilities: capabilities)
   }

@@ -1,0 +1,57 @@
+import EventLoop
+
+/// What has arrived at a stand-in, and who waits for what comes next.
+final class Arrivals<Element: Sendable>: Sendable {
+  private struct State {
+    var all: [Element] = []
+    var taken = 0
+    var waiting: [(number: Int, continuation: CheckedContinuation<Element, any Error>)] = []
+    var lastNumber = 0
+  }
+
+  private let state = Locked(State())
+  private let what: String
+  private let loop: EventLoop
+
+  /// - Parameters:
+  ///   - what: what arrives, for the error if it does not.
+  ///   - loop: what measures the time.
+  init(of what: String, on loop: EventLoop) { (self.what, self.loop) = (what, loop) }
+
+  /// Everything so far.
+  var all: [Element] { state.withLock(\.all) }
+
+  func append(_ element: Element) {
+    let waiter = state.withLock { state -> CheckedContinuation<Element, any Error>? in
+      state.all.append(element)
+      return state.waiting.isEmpty ? nil : state.waiting.removeFirst().continuation
+    }
+    waiter?.resume(returning: element)
+  }
+
+  /// The next that no earlier call of this has returned, as soon as it arrives.
+  ///
+  /// - Throws: `RigError` if none comes: a wait without an end would stop every test behind it.
+  func next() async throws -> Element {
+    try await withCheckedThrowingContinuation { continuation in
+      let (element, number) = state.withLock { state -> (Element?, Int) in
+        state.taken += 1
+        if state.taken <= state.all.count { return (state.all[state.taken - 1], 0) }
+        state.lastNumber += 1
+        state.waiting.append((state.lastNumber, continuation))
+        return (nil, state.lastNumber)
+      }
+      if let element { return continuation.resume(returning: element) }
+      loop.schedule(after: ChildProcess.patience) { [weak self] in self?.expire(number) }
+    }
+  }
+
+  private func expire(_ number: Int) {
+    let waiter = state.withLock { state -> CheckedContinuation<Element, any Error>? in
+      guard let index = state.waiting.firstIndex(where: { $0.number == number }) else { return nil }
+      state.taken -= 1
+      return state.waiting.remove(at: index).continuation
+    }
+    waiter?.resume(throwing: RigError("no \(what) came within \(ChildProcess.patience)"))
+  }
+}

@@ -1,0 +1,62 @@
+import Bus
+import NDEF
+import TestSupport
+import Testing
+
+/// Tags with which nothing is to be done, with the real agent: the user hears of a link that may not be opened, and nothing else failed.
+@Suite(.timeLimit(.minutes(5)))
+struct RefusedLinkTests {
+  private static let title = "This link may not be opened"
+  private static let cases = [
+    (
+      "https://example.com/a b",
+      "It holds a character that no link may hold, such as a space; write a space as %20 on the tag"
+    ),
+    (
+      "https://example.com/<a>",
+      "It holds a character that no link may hold, such as a space; write a space as %20 on the tag"
+    ),
+    ("javascript:alert(1)", "Links of this kind are never opened from a tag"),
+    ("https://bank.example@evil.example/", "It has a user name before the domain, as deceptive links do"),
+    ("https://example.com/" + String(repeating: "a", count: 9000), "It is too long"),
+    ("https:///a", "It is not written as a link has to be; write the tag again"),
+  ]
+
+  @Test func `the user is told why, in a notification that holds nothing of the tag and only closes`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    let agent = try await rig.startAgent()
+    for (number, (link, why)) in Self.cases.enumerated() {
+      try await rig.tap(link, number + 1)
+      let shown = try await server.next()
+      #expect(shown.summary == Self.title && shown.body == why, "\(link.prefix(80))")
+      #expect(shown.actions == ["default", "Close"])
+      #expect(try await rig.state(number + 1) == "failed")
+      #expect(try await rig.tap(number + 1)["state-reason-code"] == .string("refused"))
+      // One at a time.
+      #expect(await server.onScreen.count == 1)
+      if number == 2 { try await server.click(shown) }
+    }
+    #expect(await rig.handler.count == 0)
+    agent.signal(15)
+    try await agent.exit()
+    #expect(await server.onScreen.isEmpty)
+    await rig.installation.stop()
+  }
+
+  @Test func `a contact card is kept, nothing is shown, and nothing has failed`() async throws {
+    let rig = try await AgentRig()
+    let server = try await rig.startServer()
+    try await rig.startAgent()
+    let signals = try await rig.signals()
+    let card = NDEFRecord(
+      typeNameFormat: .mediaType, type: Array("text/vcard".utf8), payload: Array("BEGIN:VCARD".utf8))
+    try await rig.daemon.give(tapValues(1, message: try NDEFMessage(records: [card]).encoded()))
+    #expect(await signals.closed(1) == "dismissed")
+    #expect(try await rig.tap(1)["state-reason-code"] == .string("nothing-to-open"))
+    // What is shown next is the next tag.
+    try await rig.daemon.give(tapValues(2, message: try uriMessage("https://menu.example.com/2")))
+    #expect(try await server.next().body == "menu.example.com/2")
+    await rig.installation.stop()
+  }
+}
