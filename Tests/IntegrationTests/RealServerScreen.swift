@@ -212,6 +212,12 @@ actor RealServerScreen {
 
   /// Clicks as a person does.
   func click(_ click: RealServer.Click, in box: Box) async throws {
+    try await point(click, in: box)
+    try await press(click)
+  }
+
+  /// Moves the pointer there, and waits until what it does to the notification is over.
+  func point(_ click: RealServer.Click, in box: Box) async throws {
     let x = box.x + (click.x < 0 ? box.width + click.x : click.x)
     let y = box.y + (click.y < 0 ? box.height + click.y : click.y)
     // What shows its cross only while the pointer is on it has to see it come, and the cross too.
@@ -219,6 +225,10 @@ actor RealServerScreen {
     _ = try await calm(for: 2)
     try await run("xdotool", "xdotool", ["mousemove", "\(x)", "\(y)"])
     _ = try await calm(for: 1)
+  }
+
+  /// Presses the button where the pointer is, and moves the pointer away.
+  func press(_ click: RealServer.Click) async throws {
     try await run("xdotool", "xdotool", ["click", "\(click.button)"])
     try await run("xdotool", "xdotool", ["mousemove", "4", "300"])
   }

@@ -1,7 +1,4 @@
-import Bus
-import EventLoop
 import Glibc
-import TagrouteClient
 import TestSupport
 import Testing
 
@@ -60,25 +57,9 @@ import Testing
 
   // MARK: When nobody is to be disturbed, nobody answers, or the same tag comes again
 
-  /// Starts everything, with nothing on the screen. Where the server's own timeout counted, a slow machine would see nothing of a
-  /// notification but its end.
-  private func start(
-    _ server: RealServer, timeout: String = "never", starter: String = #function
-  ) async throws -> (desktop: Desktop, screen: RealServerScreen, taps: Taps) {
-    let desktop = try await Desktop(environment: RealServerScreen.language, starter: starter)
-    try desktop.installation.directory.write("[Notifications]\nTimeout=\(timeout)\n", to: "agent.conf")
-    let screen = try await RealServerScreen(server, on: desktop)
-    try await screen.start()
-    try await desktop.start()
-    let taps = try await Taps(on: desktop.sessionBus)
-    if !server.isActivated { try await desktop.agent.line(containing: "notifications go to \(server.ownName)") }
-    try await screen.remember()
-    return (desktop, screen, taps)
-  }
-
   @Test(arguments: RealServer.quietable)
   func whatComesWhileNobodyIsToBeDisturbedIsThereAfterwards(server: RealServer) async throws {
-    let (desktop, screen, taps) = try await start(server)
+    let (desktop, screen, taps) = try await RealServerScreen.stage(server)
     try await screen.setQuiet(true)
     try await desktop.place(try Tag(1))
     let id = try await taps.received()
@@ -95,7 +76,7 @@ import Testing
 
   @Test(arguments: RealServer.expiring)
   func whatNobodyAnswersRunsOut(server: RealServer) async throws {
-    let (desktop, screen, taps) = try await start(server, timeout: "server")
+    let (desktop, screen, taps) = try await RealServerScreen.stage(server, timeout: "server")
     try await desktop.place(try Tag(1))
     let id = try await taps.received()
     #expect(await taps.end(of: id) == "expired")
@@ -107,7 +88,7 @@ import Testing
 
   @Test(arguments: RealServer.staying)
   func theSameTagAgainTakesItsPlace(server: RealServer) async throws {
-    let (desktop, screen, taps) = try await start(server)
+    let (desktop, screen, taps) = try await RealServerScreen.stage(server)
     try await desktop.place(try Tag(1))
     let first = try await taps.received()
     let box = try await screen.shown()
@@ -124,38 +105,5 @@ import Testing
     #expect(await desktop.app.count == 1)
     await screen.stop()
     await desktop.stop()
-  }
-}
-
-/// What the agent says of its taps, one after the other.
-private actor Taps {
-  private let agent: AgentClient
-  private var events: AsyncStream<AgentClient.Event>.Iterator
-
-  init(on bus: BusAddress) async throws {
-    agent = try await AgentClient.connect(to: bus, on: EventLoop(label: "taps"))
-    events = try await agent.events().makeAsyncIterator()
-  }
-
-  /// The next tap's id.
-  func received() async throws -> String {
-    while let event = await next() {
-      if case .received(let id) = event { return id }
-    }
-    throw RigError("the agent's signals have an end")
-  }
-
-  /// The state in which this tap came to an end.
-  func end(of id: String) async -> String? {
-    while let event = await next() {
-      if case .closed(id, let state) = event { return state }
-    }
-    return nil
-  }
-
-  private func next() async -> AgentClient.Event? {
-    var events = events
-    defer { self.events = events }
-    return await events.next(isolation: self)
   }
 }

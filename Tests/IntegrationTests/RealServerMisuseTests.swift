@@ -1,0 +1,100 @@
+import Bus
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+/// What another tag, or another program, may do to a notification that is up, on servers as Debian has them. Each test prints a line, for
+/// the table that `Packaging/try-notification-server` shows at its end.
+@Suite(.timeLimit(.minutes(5))) struct RealServerMisuseTests {
+  /// The tag changes what it holds while a hand is on its way to the button.
+  @Test(arguments: RealServer.tested)
+  func aClickRightAfterAnotherLinkWasReadOpensNothing(server: RealServer) async throws {
+    let (desktop, screen, taps) = try await RealServerScreen.stage(server)
+    try await desktop.place(try Tag(1))
+    _ = try await taps.received()
+    try await screen.point(server.opening, in: try await screen.shown())
+    try await desktop.remove()
+    let other = try Tag(1, uri: "https://menu.example.com/other")
+    try await desktop.place(other)
+    let second = try await taps.received()
+    let agent = try await desktop.agent
+    try await agent.line(containing: "tap \(second) is shown")
+    try await screen.press(server.opening)
+
+    // A click that is meant for it opens it, and the first one has not.
+    var (clicks, ended) = (0, "")
+    while !ended.contains("is opening") && clicks < 5 {
+      let box = try await screen.shown()
+      #expect(await desktop.app.count == 0)
+      let seen = await agent.log().count
+      try await screen.click(server.opening, in: box)
+      clicks += 1
+      ended = try await agent.line(after: seen) {
+        $0.contains("tap \(second) is opening") || $0.contains("tap \(second) is shown")
+      }
+    }
+    #expect(try await desktop.handed().message == other.message)
+    #expect(await desktop.app.count == 1)
+    print(
+      "another link, \(server.testDescription): the first click opened nothing, click \(clicks + 1) the link that was shown"
+    )
+    await screen.stop()
+    await desktop.stop()
+  }
+
+  /// Any program may call the server, guess the number, and use the keys that it has seen in the documentation.
+  @Test(arguments: RealServer.tested)
+  func aProgramThatTakesAQuestionOverIsGivenNoPermission(server: RealServer) async throws {
+    let (desktop, screen, taps) = try await RealServerScreen.stage(server, isSystems: false)
+    try await desktop.place(try Tag(1))
+    _ = try await taps.received()
+    _ = try await screen.shown()
+    let stranger = try await Connection.open(desktop.sessionBus, on: EventLoop(label: "stranger"))
+    // Numbers are given one after the other.
+    let own = try await notify(stranger, replacing: 0) ?? 0
+    try await close(stranger, own)
+    let number = own - 1
+    let isTaken = try await notify(stranger, replacing: number) == number
+    let agent = try await desktop.agent
+    for place in [server.opening, RealServer.Click(x: 60, y: -20), RealServer.Click(x: -60, y: -20)] {
+      guard try await !screen.isEmpty() else { break }
+      try await screen.click(place, in: try await screen.shown())
+    }
+    // Whatever a click has said, the agent has heard it before it shows another tag.
+    try await desktop.remove()
+    let seen = await agent.log().count
+    try await desktop.place(try Tag(2))
+    try await agent.line(containing: "tap \(try await taps.received()) is shown", after: seen)
+    #expect(await desktop.app.count == 0)
+    #expect(access(desktop.installation.directory.file("config/tagroute/handlers.conf"), F_OK) != 0)
+    print(
+      "takeover, \(server.testDescription): the server \(isTaken ? "lets it" : "does not let it"), and no click gave a permission"
+    )
+    await screen.stop()
+    await desktop.stop()
+  }
+
+  /// - Returns: the number that the server gave; nil if it refused.
+  private func notify(_ stranger: Connection, replacing number: UInt32) async throws -> UInt32? {
+    let keys = ["default", "Later", "allow", "Later", "open", "Later", "candidate-0", "Later"]
+    do throws(BusError) {
+      let reply = try await stranger.call(
+        "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications", "Notify",
+        [
+          .string("Updates"), .uint32(number), .string(""), .string("Updates are ready"),
+          .string("Install them later?"),
+          .strings(keys), .dictionary([:]), .int32(0),
+        ])
+      return reply.first?.asUInt32
+    } catch {
+      return nil
+    }
+  }
+
+  private func close(_ stranger: Connection, _ number: UInt32) async throws {
+    _ = try await stranger.call(
+      "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications",
+      "CloseNotification", [.uint32(number)])
+  }
+}

@@ -1,0 +1,55 @@
+import Bus
+import EventLoop
+import TagrouteClient
+import TestSupport
+
+extension RealServerScreen {
+  /// Starts everything, with nothing on the screen. If the server's own timeout counted, a slow machine would see nothing of a
+  /// notification but its end.
+  static func stage(
+    _ server: RealServer, timeout: String = "never", isSystems: Bool = true, starter: String = #function
+  ) async throws -> (desktop: Desktop, screen: RealServerScreen, taps: Taps) {
+    let desktop = try await Desktop(environment: language, isSystems: isSystems, starter: starter)
+    try desktop.installation.directory.write("[Notifications]\nTimeout=\(timeout)\n", to: "agent.conf")
+    let screen = try await RealServerScreen(server, on: desktop)
+    try await screen.start()
+    try await desktop.start()
+    let taps = try await Taps(on: desktop.sessionBus)
+    if !server.isActivated { try await desktop.agent.line(containing: "notifications go to \(server.ownName)") }
+    try await screen.remember()
+    return (desktop, screen, taps)
+  }
+}
+
+/// What the agent says of its taps, one after the other.
+actor Taps {
+  private let agent: AgentClient
+  private var events: AsyncStream<AgentClient.Event>.Iterator
+
+  init(on bus: BusAddress) async throws {
+    agent = try await AgentClient.connect(to: bus, on: EventLoop(label: "taps"))
+    events = try await agent.events().makeAsyncIterator()
+  }
+
+  /// The next tap's id.
+  func received() async throws -> String {
+    while let event = await next() {
+      if case .received(let id) = event { return id }
+    }
+    throw RigError("the agent's signals have an end")
+  }
+
+  /// The state in which this tap came to an end.
+  func end(of id: String) async -> String? {
+    while let event = await next() {
+      if case .closed(id, let state) = event { return state }
+    }
+    return nil
+  }
+
+  private func next() async -> AgentClient.Event? {
+    var events = events
+    defer { self.events = events }
+    return await events.next(isolation: self)
+  }
+}
