@@ -39,6 +39,8 @@ struct RealServer: Sendable, CustomTestStringConvertible {
   var environment: [String: String] = [:]
   /// What it says when it can be used, where its name on the bus says so too early.
   var readyLine: String?
+  /// A file of `$XDG_DATA_HOME` without which it begins with a notification of its own.
+  var greeted: String?
   /// A key without which the desktop does not show itself.
   var firstKey: String?
   /// What of the screen is looked at, width, height and place: desktops have clocks.
@@ -53,6 +55,8 @@ struct RealServer: Sendable, CustomTestStringConvertible {
   var givesToken = false
   /// Whether what is shown again after its death is to be seen at once.
   var showsAgain = true
+  /// Whether what follows a closed one at once is to be seen on the screen, and not only in a list.
+  var showsAfterClosing = true
   /// Whether it takes away by itself what has no time-out of its own.
   var expires = false
   /// Switches do-not-disturb, with `true` or `false` behind it; empty where it has none, or where it was not tried.
@@ -119,14 +123,15 @@ struct RealServer: Sendable, CustomTestStringConvertible {
     RealServer(
       testDescription: "swaync", ownName: "SwayNotificationCenter", package: "sway-notification-center",
       program: "swaync", ground: .sway,
-      opening: Click(x: 60, y: 40), closing: Click(x: -33, y: 24)),
+      opening: Click(x: 60, y: 40), closing: Click(x: -33, y: 24), showsAfterClosing: false),
     RealServer(
       testDescription: "gnome-shell", ownName: "gnome-shell", package: "gnome-shell", program: "gnome-shell",
       arguments: ["--x11", "--sm-disable"],
       ground: .itself, services: ["org.gnome.Shell.Notifications", "org.gnome.Shell.CalendarServer"],
-      readyLine: "GNOME Shell started", firstKey: "Escape", area: "1024x736+0+32", opening: Click(x: 180, y: 30),
+      readyLine: "GNOME Shell started", greeted: "gnome-shell/lock-warning-shown", firstKey: "Escape",
+      area: "1024x736+0+32", opening: Click(x: 180, y: 30),
       closing: Click(x: -24, y: 24),
-      showsAgain: false),
+      showsAgain: false, showsAfterClosing: false),
     RealServer(
       testDescription: "plasma", ownName: "Plasma", package: "plasma-desktop", program: "plasmashell", ground: .itself,
       services: ["org.kde.ActivityManager", "org.kde.kglobalaccel", "org.kde.kded5"],

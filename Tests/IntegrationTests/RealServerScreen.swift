@@ -45,6 +45,7 @@ actor RealServerScreen {
     // Settings are read and kept in memory.
     environment["GSETTINGS_BACKEND"] = "memory"
     try await provideServices()
+    if let file = server.greeted { try desktop.installation.directory.write("", to: "home/share/\(file)") }
     if server.ground == .sway { try await startSway() }
     if server.ground == .itself { letNobodyIn() }
   }
@@ -157,12 +158,10 @@ actor RealServerScreen {
     guard geteuid() == 0 else { return }
     let directory = desktop.installation.directory
     chmod(directory.path, 0o711)
-    for folder in folder.map({ [$0] }) ?? ["home", "config", "state", "runtime"].map(directory.file) {
+    for folder in folder.map({ [$0] })
+      ?? ["home", "home/share", "home/share/gnome-shell", "config", "state", "runtime"].map(directory.file)
+    {
       chown(folder, 65534, 65534)
-    }
-    for bus in [desktop.sessionBus, desktop.systemBus] {
-      let socket = bus.string.split(separator: "=").last ?? ""
-      chmod(String(socket.dropLast(4)), 0o711)
     }
   }
 
@@ -193,13 +192,21 @@ actor RealServerScreen {
   }
 
   /// Waits until a notification is on the screen, and moves no more.
-  func shown() async throws -> Box {
-    var last = try await photograph()
+  ///
+  /// - Parameter time: for how long it has to be there, as for somebody who reads it.
+  /// - Returns: where it is.
+  /// - Throws: `RigError` if there is no picture of the screen.
+  func shown(for time: Duration = .zero) async throws -> Box {
+    var (last, since) = (try await photograph(), ContinuousClock.now)
     while true {
       let now = try await photograph()
       if let box = try await difference(pictures.file("before.png"), now), try await difference(last, now) == nil {
-        try await keep(now, box)
-        return box
+        if .now - since >= time {
+          try await keep(now, box)
+          return box
+        }
+      } else {
+        since = .now
       }
       last = now
     }
