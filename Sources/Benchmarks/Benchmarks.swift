@@ -1,4 +1,5 @@
 import Glibc
+import Rig
 
 /// What `tagroute-bench` measures.
 public enum Benchmarks {
@@ -10,6 +11,7 @@ public enum Benchmarks {
            tagroute-bench route [--domains NUMBER]
            tagroute-bench gate [--changes NUMBER]
            tagroute-bench session [--ends NUMBER]
+           tagroute-bench flood [--bus dbus-daemon|dbus-broker]
            tagroute-bench inbox [--taps NUMBER]
            tagroute-bench nfcpy
 
@@ -25,6 +27,7 @@ public enum Benchmarks {
       gate   from a change that ends scanning (a lock, another session, sleep, an inhibitor) to the field being off
       session
              from a client's death at each step of a reader session to scanning being back
+      flood  what a user who calls the daemon without end, by 3 to 200 connections, does to a lock and to a tap, next to the bus's own delay
       inbox  what it takes to list taps where 500 and 100,000 are kept, next to the sqlite3 tool and Python's sqlite3 with the same
              question to the same file; and the first answers of an agent that has just started
       nfcpy  no measurement: nfcpy reads every tag that is simulated, and what it writes is read again
@@ -52,6 +55,14 @@ public enum Benchmarks {
     case ("gate", "--changes", let number?): work = { try await GateBenchmark(changes: number).run() }
     case ("session", nil, _): work = { try await SessionBenchmark(ends: 50).run() }
     case ("session", "--ends", let number?): work = { try await SessionBenchmark(ends: number).run() }
+    case ("flood", nil, _): work = { try await FloodBenchmark(rounds: 20, bus: .daemon).run() }
+    case ("flood", "--bus", _) where arguments.count == 3 && PrivateBus.Program(rawValue: arguments[2]) != nil:
+      let bus = PrivateBus.Program(rawValue: arguments[2]) ?? .daemon
+      work = { try await FloodBenchmark(rounds: 20, bus: bus).run() }
+    // How it runs itself for another user.
+    case ("flood-client", _, _):
+      guard let client = FloodClient(arguments.dropFirst()) else { return 64 }
+      work = { try await client.run() }
     case ("inbox", nil, _): work = { try await InboxBenchmark(sizes: [500, 100_000]).run() }
     case ("inbox", "--taps", let number?): work = { try await InboxBenchmark(sizes: [number]).run() }
     case ("cost", nil, _): work = { try await CostBenchmark(seconds: 30).run() }

@@ -15,6 +15,8 @@ public actor Installation {
     public var timing = "fast"
     /// The session bus to use instead of a private one, so that notifications appear on the user's own desktop.
     public var sessionBus: String?
+    /// What serves the private system bus.
+    public var systemBus = PrivateBus.Program.daemon
     /// More variables for every process, for example `DISPLAY`.
     public var environment: [String: String] = [:]
     /// The folders to search for data after the installation's own, for example `/usr/share`.
@@ -71,7 +73,7 @@ public actor Installation {
     ]
     environment.merge(options.environment) { _, given in given }
     let activated = environment
-    systemBus = try await PrivateBus.start(type: "system", starter: starter)
+    systemBus = try await PrivateBus.start(type: "system", program: options.systemBus, starter: starter)
     sessionBus =
       options.sessionBus == nil ? try await PrivateBus.start(environment: activated, starter: starter) : nil
     environment["DBUS_SYSTEM_BUS_ADDRESS"] = systemBus.address

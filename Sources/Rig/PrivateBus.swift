@@ -4,6 +4,13 @@ import Glibc
 ///
 /// Everybody may own any name and talk to anybody on it. It activates only what `services` holds.
 public actor PrivateBus {
+  /// What serves it.
+  public enum Program: String, Sendable {
+    case daemon = "dbus-daemon"
+    /// Needs a bus beside it to look for systemd on, and journald's socket; it activates nothing then.
+    case broker = "dbus-broker"
+  }
+
   /// What clients connect to.
   public nonisolated let address: String
   /// Where `.service` files for activation may be put; read when the bus starts, and at `ReloadConfig`.
@@ -13,6 +20,8 @@ public actor PrivateBus {
   private nonisolated let rules: [String]
   private let starter: String
   private let environment: [String: String]
+  private let program: Program
+  private var beside: PrivateBus?
   private var process: ChildProcess?
 
   /// Starts a bus and waits until it listens.
@@ -21,19 +30,22 @@ public actor PrivateBus {
   ///   - type: what `<type>` says, `session` or `system`.
   ///   - environment: what activated services find in their environment besides the bus's own address.
   ///   - rules: more rules of its policy (dbus-daemon(1)), which overrule that everybody may do everything.
+  ///   - program: what serves it.
   ///   - starter: the function on whose behalf it runs, which names the log.
   /// - Returns: the running bus.
   /// - Throws: `RigError` where dbus-daemon is missing or does not start.
   public static func start(
-    type: String = "session", environment: [String: String] = [:], rules: [String] = [], starter: String = #function
+    type: String = "session", environment: [String: String] = [:], rules: [String] = [],
+    program: Program = .daemon, starter: String = #function
   ) async throws -> PrivateBus {
-    let bus = try PrivateBus(type: type, environment: environment, rules: rules, starter: starter)
+    let bus = try PrivateBus(
+      type: type, environment: environment, rules: rules, program: program, starter: starter)
     try await bus.restart()
     return bus
   }
 
-  private init(type: String, environment: [String: String], rules: [String], starter: String) throws {
-    self.starter = starter
+  private init(type: String, environment: [String: String], rules: [String], program: Program, starter: String) throws {
+    (self.starter, self.program) = (starter, program)
     directory = try TemporaryDirectory()
     address = "unix:path=\(directory.file("bus"))"
     servicesDirectory = directory.file("services")
@@ -105,11 +117,35 @@ public actor PrivateBus {
   public func restart() async throws {
     try await stop()
     unlink(directory.file("bus"))
+    process = program == .daemon ? try await startDaemon() : try await startBroker()
+    // Whoever else runs programs here gets through to it.
+    chmod(directory.path, 0o711)
+    chmod(directory.file("bus"), 0o777)
+  }
+
+  private func startDaemon() async throws -> ChildProcess {
     let program = try BuiltProducts.systemProgram("dbus-daemon", package: "dbus-daemon")
     let process = try ChildProcess(
       program, ["--config-file=\(directory.file("bus.conf"))", "--nofork", "--nopidfile", "--print-address=1"],
       environment: environment.merging(["PATH": "/usr/bin:/bin"]) { given, _ in given }, starter: starter)
     try await process.line(containing: "unix:path=")
-    self.process = process
+    return process
+  }
+
+  private func startBroker() async throws -> ChildProcess {
+    let activator = try BuiltProducts.systemProgram("systemd-socket-activate", package: "systemd")
+    let launcher = try BuiltProducts.systemProgram("dbus-broker-launch", package: "dbus-broker")
+    let journal = "/run/systemd/journal/socket"
+    guard access(journal, F_OK) == 0 else { throw RigError("dbus-broker needs journald, and there is no \(journal)") }
+    let beside = try await PrivateBus.start(starter: starter)
+    self.beside = beside
+    let process = try ChildProcess(
+      activator,
+      [
+        "-E", "DBUS_SESSION_BUS_ADDRESS", "-l", directory.file("bus"), launcher, "--scope", "user", "--config-file",
+        directory.file("bus.conf"),
+      ], environment: ["PATH": "/usr/bin:/bin", "DBUS_SESSION_BUS_ADDRESS": beside.address], starter: starter)
+    try await process.line(containing: "Listening on")
+    return process
   }
 }

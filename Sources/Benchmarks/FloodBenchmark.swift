@@ -1,0 +1,135 @@
+import Bus
+import EventLoop
+import Glibc
+import NDEF
+import ReaderSimulator
+import Rig
+import TestSupport
+
+/// What one user's flood of calls does to everybody else: how long the field stays on behind a lock, and how long a tap takes. Next to it
+/// what the bus itself takes for a call and its answer between two other connections.
+struct FloodBenchmark {
+  /// Locks and taps in each flood.
+  let rounds: Int
+  let bus: PrivateBus.Program
+
+  func run() async throws {
+    try await Programs.build()
+    let clock = MachineClock()
+    let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
+    var options = Installation.Options()
+    options.systemBus = bus
+    options.daemonSettings = ["Scan": ["Sessions=logind"]]
+    // What is written for each refused call would be part of it.
+    options.environment = ["TAGROUTE_LOG": "info"]
+    let installation = try await Installation(options)
+    guard symlink(await reader.path, installation.directory.file("reader")) == 0 else {
+      throw SystemError("make a link to the simulated reader")
+    }
+    guard let session = installation.sessionBus else { throw RigError("there is no session bus of its own") }
+    let address = BusAddress(installation.systemBus.address)
+    let logind = try await LogindStandIn.start(on: address, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
+    let polkit = try await PolkitStandIn.start(on: address, allowing: [])
+    let saver = try await ScreenSaverStandIn.start(on: BusAddress(session.address))
+    let server = try await NotificationServerStandIn.start(on: BusAddress(session.address))
+    try await installation.startDaemon()
+    try await installation.startAgent()
+    try await installation.waitUntilScanning()
+    let rig = Rig(
+      clock: clock, reader: reader, installation: installation, saver: saver, server: server,
+      bystanders: [
+        try await Connection.open(address, on: EventLoop(label: "bystander")),
+        try await Connection.open(address, on: EventLoop(label: "bystander")),
+      ])
+
+    var table = Table(columns: [
+      "Flood on \(bus.rawValue)", "Connections", "Bus alone", "Lock to field off", "Tag to Notify", "Descriptors",
+    ])
+    table.add(["none", "0"] + (try await rig.measure(rounds)))
+    for call in FloodClient.Call.allCases {
+      for connections in [3, 50, 200] {
+        let client = try await FloodClient.start(
+          call, connections: connections, on: installation.systemBus, environment: installation.environment)
+        table.add([call.rawValue, "\(connections)"] + (try await rig.measure(rounds)))
+        client.signal(SIGKILL)
+        try await client.exit()
+        try await rig.checkThatAllAreThere()
+      }
+    }
+    print("median and worst of \(rounds), in milliseconds; the most descriptors that the daemon had open\n")
+    print(table.markdown)
+    await polkit.stop()
+    await saver.stop()
+    await installation.stop()
+    await logind.stop()
+    await reader.stop()
+  }
+
+  private struct Rig {
+    let clock: MachineClock
+    let reader: SimulatedReader
+    let installation: Installation
+    let saver: ScreenSaverStandIn
+    let server: NotificationServerStandIn
+    /// Two connections that have nothing to do with any of it.
+    let bystanders: [Connection]
+
+    /// - Returns: the columns of the table.
+    func measure(_ rounds: Int) async throws -> [String] {
+      var (bus, locks, taps): ([Duration], [Duration], [Duration]) = ([], [], [])
+      var descriptors = 0
+      for number in 0..<rounds {
+        let placed = clock.now
+        let tag = await reader.place(
+          try .type2(.ntag213, message: NDEFMessage.uri("https://example.com/\(number)").encoded()))
+        _ = try await server.next()
+        taps.append(clock.now - placed)
+        bus.append(try await ping())
+        descriptors = max(descriptors, try await countOfDescriptors())
+        await reader.wait { $0.isFieldOn }
+        let locked = clock.now
+        try await saver.setActive(true)
+        await reader.wait { !$0.isFieldOn }
+        locks.append(clock.now - locked)
+        await reader.remove(tag)
+        try await saver.setActive(false)
+        await reader.wait { $0.isFieldOn }
+        try await Task.sleep(for: .milliseconds(350))
+      }
+      return [bus, locks, taps].map(Self.cell) + ["\(descriptors)"]
+    }
+
+    private static func cell(_ durations: [Duration]) -> String {
+      let all = Distribution(durations)
+      return "\(Distribution.milliseconds(all.percentile(50))), \(Distribution.milliseconds(all.percentile(100)))"
+    }
+
+    private func ping() async throws -> Duration {
+      guard let name = await bystanders[1].uniqueName else { throw RigError("a bystander has lost the bus") }
+      let asked = clock.now
+      _ = try await bystanders[0].call(name, "/", "org.freedesktop.DBus.Peer", "Ping")
+      return clock.now - asked
+    }
+
+    private func countOfDescriptors() async throws -> Int {
+      guard let daemon = await installation.daemon, let folder = opendir("/proc/\(daemon.identifier)/fd") else {
+        throw RigError("the daemon's descriptors cannot be counted")
+      }
+      defer { closedir(folder) }
+      var count = 0
+      while readdir(folder) != nil { count += 1 }
+      return count - 2
+    }
+
+    /// The daemon has kept the bus, and the agent its place.
+    func checkThatAllAreThere() async throws {
+      for process in [await installation.daemon, await installation.agent] {
+        let lines =
+          await process?.log().filter { $0.contains(" is gone") || $0.contains("closed the connection") } ?? []
+        guard lines.isEmpty else {
+          throw RigError("the flood has ended a connection: \(lines.joined(separator: "; "))")
+        }
+      }
+    }
+  }
+}
