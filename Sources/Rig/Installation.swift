@@ -41,6 +41,9 @@ public actor Installation {
   /// `tagroute-agent`.
   public private(set) var agent: ChildProcess?
 
+  /// As Config/dbus/system.d has it: the bus refuses what it would count against the daemon.
+  private static let descriptorRule = "<deny send_destination=\"org.tagroute.Tagroute1\" min_fds=\"1\"/>"
+
   private let options: Options
   private let starter: String
 
@@ -73,7 +76,8 @@ public actor Installation {
     ]
     environment.merge(options.environment) { _, given in given }
     let activated = environment
-    systemBus = try await PrivateBus.start(type: "system", program: options.systemBus, starter: starter)
+    systemBus = try await PrivateBus.start(
+      type: "system", rules: [Self.descriptorRule], program: options.systemBus, starter: starter)
     sessionBus =
       options.sessionBus == nil ? try await PrivateBus.start(environment: activated, starter: starter) : nil
     environment["DBUS_SYSTEM_BUS_ADDRESS"] = systemBus.address
