@@ -12,11 +12,16 @@ extension Type2Tag {
     /// 16 on counts.
     var areHigherPagesLocked = false
 
+    /// Whether the tag has no NDEF TLV, and the block is the place for one.
+    var isNew: Bool { block.addresses.first.map { access.memory[$0] != 0x03 } ?? false }
+
     /// Data bytes of the NDEF TLV up to the first page that cannot be written; less than two where its length cannot be
     /// changed.
     var room: Int {
-      1
-        + block.addresses.dropFirst().prefix { address in
+      // The type of a TLV that is there stays as it is.
+      let kept = isNew ? 0 : 1
+      return kept
+        + block.addresses.dropFirst(kept).prefix { address in
           let page = address / Type2Access.pageSize
           return !Type2Locks.isLocked(page, access.memory) && !(areHigherPagesLocked && page > 15)
             && page < firstProtectedPage
@@ -86,7 +91,7 @@ extension Type2Tag {
   ) throws(TagStop) {
     var new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
     // A tag that is formatted but has no NDEF TLV gets one.
-    if let type = survey.block.addresses.first { new[type] = 0x03 }
+    if let type = survey.block.addresses.first, survey.isNew { new[type] = 0x03 }
     let free = Set(survey.block.addresses)
     let pages = Set(new.keys.map { $0 / Type2Access.pageSize }).sorted()
     // What shares a page with the new bytes and is not ours stays; what is ours and is not used becomes zero.
@@ -112,6 +117,7 @@ extension Type2Tag {
   /// First the capability container says that nobody may write (section 6.2), then the lock bits make it so.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     try surveying(&channel) { (survey, channel) throws(TagStop) in
+      guard !survey.isNew else { return .cannotLock("there is no NDEF message on the tag: write one first") }
       guard let dynamic = try Self.dynamicLocks(&survey, &channel) else {
         return .cannotLock("the tag does not say where the lock bits of its pages from 16 on are")
       }

@@ -28,6 +28,13 @@ import Testing
     #expect(Array(tag.memory[16..<82]) == [0x03, 63] + Self.message + [0xFE])
   }
 
+  @Test func `a tag without a TLV is not locked, since none could be written any more`() throws {
+    var tag = tag()
+    let error = #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &tag) }
+    #expect(error == .cannotLock("there is no NDEF message on the tag: write one first"))
+    #expect(tag.writes.isEmpty)
+  }
+
   @Test func `the length stays zero until the message is written`() throws {
     var tag = tag()
     try TagActivation.type2.writeNDEF(Self.message, over: &tag)
