@@ -72,8 +72,7 @@ public struct Notification: Sendable, Hashable {
     return buttons.first { $0.key + suffix == action }?.key
   }
 
-  /// Whether a click on either does the same: the same actions, on the same subject, below the same title. A text that goes on, as a reader session's does, does not change what a click
-  /// is meant for.
+  /// Whether a click on either does the same. A reader session changes its body while it runs; that does not change what a click does.
   func hasSameActions(as other: Notification) -> Bool {
     subject == other.subject && summary == other.summary && icon == other.icon && buttons == other.buttons
       && defaultAction == other.defaultAction

@@ -6,6 +6,7 @@ extension NotificationBoard {
     // A click may be on its way to what is up: only if it would mean the same does the new one take its place.
     let replaced = shown.flatMap { $0.hasSameActions(as: slot.notification) ? $0 : nil }
     let closing = replaced == nil ? shown.flatMap { place($0.id) }.map { [Action.closeNotification($0)] } ?? [] : []
+    if !closing.isEmpty, shown?.notification != nil { slots[number]?.unseen = 0 }
     guard replaced != nil || slots.values.count(where: \.isCalling) < Self.maximumCalls else {
       slots[number]?.phase = .waiting
       return closing
@@ -15,7 +16,6 @@ extension NotificationBoard {
       number: lastCall, key: slot.key, notification: slot.notification, replaced: replaced)
     // LXQt keeps the buttons of what is replaced, so their keys stay with them.
     if replaced == nil { slots[number]?.keySuffix = newKeySuffix() }
-    if !closing.isEmpty, shown?.notification != nil { slots[number]?.isUnseen = true }
     slots[number]?.phase = .calling(call, then: .nothing)
     slots[number]?.isMute = !server.hasActions
     let arguments = NotifyArguments(
@@ -42,6 +42,11 @@ extension NotificationBoard {
     case .nothing:
       slots[number]?.phase = .up(id: id, token: nil)
       var actions: [Action] = [.report(.shown(slot.key, at: place))]
+      if slot.unseen != nil {
+        lastTimer += 1
+        slots[number]?.unseen = lastTimer
+        actions.append(.wait(.unseen(slot: number, serial: lastTimer), Self.unseenWait))
+      }
       let signals = early.filter { $0.1 == id }
       early.removeAll { $0.1 == id }
       for (signal, id) in signals {
@@ -52,9 +57,6 @@ extension NotificationBoard {
         actions += handle(signal, id: id)
       }
       forgetEarly()
-      if slots[number]?.isUnseen == true {
-        actions.append(.wait(.unseen(slot: number, serial: newTimer(number)), Self.unseenWait))
-      }
       return actions
     }
   }

@@ -33,7 +33,7 @@ extension NotificationBoard {
     guard let slot = slots[number],
       let action = slot.notification.key(of: action, suffix: slot.keySuffix)
     else { return [] }
-    guard !slot.isUnseen else {
+    guard slot.unseen == nil else {
       slots[number]?.phase = .waiting
       let closing = isUp ? place(id).map { [Action.closeNotification($0)] } ?? [] : []
       return closing + begin(number, replacing: nil)
@@ -67,7 +67,7 @@ extension NotificationBoard {
       }
       return finish(number, action: action, token: nil, isUp: isUp)
     case .unseen(let number, let serial):
-      if slots[number]?.timer == serial { slots[number]?.isUnseen = false }
+      if slots[number]?.unseen == serial { slots[number]?.unseen = nil }
       return []
     case .lateAction(let number, let serial):
       guard let slot = slots[number], slot.timer == serial, case .closed(_, let reason, _) = slot.phase else {

@@ -8,7 +8,7 @@
 /// - `NotificationClosed` may come before `ActionInvoked`: a closed notification is remembered for two seconds.
 /// - The activation token comes before the click, after it, or never: a click waits a moment for it.
 /// - A click may come late, and LXQt keeps the old buttons of what is replaced: only what means the same takes a place, anything else
-///   is closed and shown afresh. That may be where the other was, so within a second a click on it only shows it once more.
+///   is closed and shown anew. A click within one second after that shows it again, because the user aimed at the old one.
 /// - Any program may replace what is up and copy its buttons: their keys end in what it cannot guess.
 /// - A notification is closed by us after a click: LXQt leaves it up.
 /// - An id dies with its server: what was up is shown on the next one, never with the old id in `replaces_id`, and closed on one that
@@ -22,7 +22,7 @@
 struct NotificationBoard {
   /// Longer than any known server takes from click to token; short for a person.
   static let tokenWait: Duration = .milliseconds(100)
-  /// How long a click on what has taken the place of something else is taken to be meant for that: longer than a hand that is on its way.
+  /// How long a click on what has taken the place of something else counts for that: longer than a person takes to stop a click.
   static let unseenWait: Duration = .seconds(1)
   /// How long after `NotificationClosed` an `ActionInvoked` still counts.
   static let lateActionWait: Duration = .seconds(2)

@@ -7,8 +7,9 @@ struct NotificationSlot {
   var keySuffix = ""
   /// Whether it was last shown without buttons, on a server that had none.
   var isMute = false
-  /// Whether it has just taken the place of what meant something else: a click is meant for that.
-  var isUnseen = false
+  /// Set if it has just taken the place of what meant something else: the user aims at that. The serial number of the time-out that ends
+  /// this, 0 until it is up.
+  var unseen: Int?
   /// How often in a row the server has refused it.
   var refusals = 0
   /// The serial number of the time-out that it waits for; an earlier one means nothing any more.

@@ -163,6 +163,24 @@ struct NotificationBoardTests {
         == [.activated(NotificationKey("b"), action: "open", token: nil)])
   }
 
+  @Test func `what took a place and is closed before the answer to Notify is reported, and a late click on it counts`()
+    throws
+  {
+    var board = board()
+    _ = board.put("a", id: 5)
+    let swap = board.handle(.show(NotificationKey("b"), other(), replacing: NotificationKey("a")))
+    _ = board.handle(.signal(.closed(reason: 2), id: 6, sender: ":1.7"))
+    let ends = board.answer(swap, id: 6).timers.flatMap { board.handle(.timeout($0)) }
+    #expect(ends.reports == [.closed(NotificationKey("b"), .dismissed)])
+
+    _ = board.put("c", id: 7)
+    let up = board.answer(board.handle(.show(NotificationKey("d"), other(), replacing: NotificationKey("c"))), id: 8)
+    _ = board.handle(.signal(.closed(reason: 2), id: 8, sender: ":1.7"))
+    for timer in up.timers { _ = board.handle(.timeout(timer)) }
+    let clicked = board.handle(.signal(.action("open"), id: 8, sender: ":1.7"))
+    #expect(clicked.timers.flatMap { board.handle(.timeout($0)) }.reports.count == 1)
+  }
+
   @Test func `what means something else while Notify is under way follows it`() {
     var board = board()
     let first = board.handle(.show(NotificationKey("a"), sampleNotification(), replacing: nil))
