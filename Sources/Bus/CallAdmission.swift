@@ -8,7 +8,7 @@ struct CallAdmission {
   /// Calls of one user.
   static let limitOfUser = 200
   /// Calls of all senders whose user the bus has not named yet.
-  static let limitOfStrangers = 128
+  static let limitOfStrangers = 512
   /// Calls of all users together. Peers with precedence are not counted.
   static let limit = 1024
   /// Senders whose users are remembered. The bus never uses a unique name twice, so an old answer stays right.

@@ -7,6 +7,9 @@ struct IncomingCalls {
   private var tasks: [UInt64: Task<Void, Never>] = [:]
   /// At most as many as are admitted, in the order of their arrival.
   private var waiting: [(sender: String, start: Start)] = []
+  /// Of the peers with precedence, the one that had the last turn.
+  private var lastPreferred: String?
+  private var isTurnOfOthers = false
 
   /// Whether calls wait for their turn.
   var areWaiting: Bool { !waiting.isEmpty }
@@ -15,12 +18,27 @@ struct IncomingCalls {
 
   mutating func wait(_ sender: String, _ start: @escaping Start) { waiting.append((sender, start)) }
 
-  /// Takes the call whose turn it is: the oldest of a peer with precedence, else the oldest.
+  /// Takes the call whose turn it is. Peers with precedence take turns, and between two of them one other call has its turn: an agent may
+  /// be hostile, too.
   ///
   /// - Returns: nil if none waits.
   mutating func next() -> (sender: String, start: Start)? {
-    guard !waiting.isEmpty else { return nil }
-    return waiting.remove(at: waiting.firstIndex { admission.hasPrecedence($0.sender) } ?? 0)
+    func index(_ isMeant: (String) -> Bool) -> Int? { waiting.firstIndex { isMeant($0.sender) } }
+    let preferred =
+      index { admission.hasPrecedence($0) && $0 != lastPreferred } ?? index { admission.hasPrecedence($0) }
+    let other = index { !admission.hasPrecedence($0) }
+    guard let index = isTurnOfOthers ? other ?? preferred : preferred ?? other else { return nil }
+    isTurnOfOthers = index == preferred
+    if index == preferred { lastPreferred = waiting[index].sender }
+    return waiting.remove(at: index)
+  }
+
+  /// The bus is gone, and with it whoever waits for an answer. The next one gives the same names to others.
+  mutating func forgetPeers() {
+    for call in waiting { admission.answered(call.sender) }
+    waiting = []
+    admission.setPrecedence([])
+    admission.forgetUsers()
   }
 
   mutating func add(_ task: Task<Void, Never>, _ token: UInt64) { tasks[token] = task }

@@ -180,7 +180,7 @@ extension Connection {
     native?.close()
     native = nil
     failPending(reason)
-    incoming.admission.forgetUsers()
+    incoming.forgetPeers()
   }
 }
 

@@ -55,11 +55,26 @@ import Testing
     #expect(admission.call(from: ":1.1") == .refuse)
   }
 
-  @Test func `the oldest call of a peer with precedence has its turn first`() {
+  @Test func `a peer with precedence has its turn first, and keeps neither another nor others waiting`() {
     var calls = IncomingCalls()
-    for sender in [":1.1", ":1.2", ":1.3", ":1.2"] { calls.wait(sender) { _ in } }
-    calls.admission.setPrecedence([":1.2"])
-    #expect((0..<5).map { _ in calls.next()?.sender } == [":1.2", ":1.2", ":1.1", ":1.3", nil])
+    calls.admission.setPrecedence([":1.2", ":1.3"])
+    for sender in [":1.1", ":1.2", ":1.2", ":1.2", ":1.1", ":1.3"] { calls.wait(sender) { _ in } }
+    #expect(
+      (0..<7).map { _ in calls.next()?.sender } == [":1.2", ":1.1", ":1.3", ":1.1", ":1.2", ":1.2", nil])
+  }
+
+  @Test mutating func `two strangers do not keep a third out`() {
+    for sender in [":1.1", ":1.2"] { for _ in 0..<100 { _ = admission.call(from: sender) } }
+    #expect(admission.call(from: ":1.3") != .refuse)
+  }
+
+  @Test func `who waited on a bus that is gone makes room on the next one`() {
+    var calls = IncomingCalls()
+    _ = calls.admission.call(from: ":1.1")
+    calls.wait(":1.1") { _ in }
+    calls.admission.setPrecedence([":1.1"])
+    calls.forgetPeers()
+    #expect(calls.isEmpty && !calls.admission.hasPrecedence(":1.1"))
   }
 
   @Test mutating func `what is answered makes room, whatever happened to its sender meanwhile`() {
