@@ -64,8 +64,9 @@ extension DaemonState {
       guard gate.verdict != before else { continue }
       let names = gate.verdict.reasons.names.joined(separator: ", ")
       let held = gate.verdict.holdsTaps ? ", and taps are held" : ""
-      actions.append(
-        .log(.info, "reader \(reader.label): " + (gate.verdict.scans ? "scanning\(held)" : "not scanning: \(names)")))
+      actions += noteVerdict(of: id, at: now) {
+        "\($0): " + (gate.verdict.scans ? "scanning\(held)" : "not scanning: \(names)")
+      }
     }
     return actions
   }

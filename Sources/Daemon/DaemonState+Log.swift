@@ -16,6 +16,11 @@ extension DaemonState {
     write(level, of: id, by: \.changeLines, at: now, text)
   }
 
+  /// A line about what users cause a reader to do.
+  mutating func noteVerdict(of id: Int, at now: TapQueue.Instant, _ text: (String) -> String) -> [Action] {
+    write(.info, of: id, by: \.verdictLines, at: now, text)
+  }
+
   private mutating func write(
     _ level: LogLevel, of id: Int, by budget: WritableKeyPath<ReaderStatus, LineBudget>, at now: TapQueue.Instant,
     _ text: (String) -> String

@@ -68,10 +68,9 @@ extension DaemonState {
   mutating func lent(_ id: Int, _ isLent: Bool, at now: TapQueue.Instant) -> [Action] {
     guard let reader = readers[id] else { return [] }
     readers[id]?.isLent = isLent
-    let line = Action.log(
-      .info, "reader \(reader.label) is \(isLent ? "released to another program" : "given back")")
-    guard !isLent, !reader.isReleased else { return [line] }
-    return [line] + perform(sessions.handle(.lent(false), at: id, now))
+    let line = noteVerdict(of: id, at: now) { "\($0) is \(isLent ? "released to another program" : "given back")" }
+    guard !isLent, !reader.isReleased else { return line }
+    return line + perform(sessions.handle(.lent(false), at: id, now))
   }
 
   func perform(_ actions: [ReaderSessions.Action]) -> [Action] { actions.map { .session($0) } }

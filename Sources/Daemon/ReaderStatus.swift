@@ -51,6 +51,8 @@ struct ReaderStatus: Sendable {
   var processLines = LineBudget(most: 60)
   /// How its state changes; a device that comes and goes does so less often.
   var changeLines = LineBudget(most: 60)
+  /// Whether it scans, and for whom its device is closed: users change that as often as they like.
+  var verdictLines = LineBudget(most: 60)
   /// What comes of tags: nobody taps ten a second for a minute.
   var tagLines = LineBudget(most: 600)
 

@@ -1,4 +1,4 @@
-/// What users may have written into the log by what they ask for: one who asks ever anew must not fill the journal.
+/// How many lines users may cause in the log: a user who repeats a request must not fill the journal.
 ///
 /// Pure. So many lines a user and a minute, then one that says that more were left out; and no more than so many users.
 struct UserLines: Sendable {

@@ -23,6 +23,17 @@ import Testing
     #expect(state.suspendReasons == ["no-agent"])
   }
 
+  @Test mutating func `a user who inhibits in a loop does not fill the journal`() {
+    begin()
+    var lines = 0
+    for round in 0..<1000 {
+      for action in state.handle(.inhibited(by: round % 2 == 0 ? [Samples.alice.uid] : []), at: clock.now) {
+        if case .log = action { lines += 1 }
+      }
+    }
+    #expect(lines > 0 && lines <= 61, "\(lines) lines")
+  }
+
   @Test mutating func everyConditionClosesAndOpensTheGate() {
     begin()
     #expect(tell(.enabled(false)) == [.scan(0, false)])
