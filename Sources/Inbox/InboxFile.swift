@@ -60,6 +60,18 @@ struct InboxFile: Hashable {
     fileprivate var content: [Int] = []
   }
 
+  /// The files as they are now, after SQLite has written them.
+  ///
+  /// - Parameter former: what they were before.
+  /// - Returns: what they are now, with the former identities: a file that was replaced meanwhile is noticed at the next look.
+  func stamp(after former: Stamp) -> Stamp {
+    var result = stamp()
+    for index in result.identities.indices where former.identities[index] != 0 {
+      result.identities[index] = former.identities[index]
+    }
+    return result
+  }
+
   /// The files as they are now.
   func stamp() -> Stamp {
     var result = Stamp()

@@ -47,6 +47,15 @@ struct ChangedFileTests {
     #expect(reports.all.count == 1)
   }
 
+  @Test func `an inbox that is deleted while it is written is noticed at the next tap`() async throws {
+    let inbox = try await filled()
+    try await inbox.duringUse { [path] in _ = unlink(path) }
+    #expect(reports.all.isEmpty)
+    _ = try await inbox.receive(sampleTap("new"))
+    #expect(reports.all.count == 1)
+    #expect(try await kept(after: inbox) == ["new", "waits"])
+  }
+
   @Test func `a deleted directory is made again`() async throws {
     let inbox = try await filled()
     try #require(rename(directory, temporary.path + "/gone") == 0)
@@ -97,5 +106,12 @@ struct ChangedFileTests {
     _ = try await inbox.receive(sampleTap("new"))
     #expect(reports.all.isEmpty)
     #expect(try await kept(after: inbox) == ["new", "waits", "over"])
+  }
+}
+
+extension Inbox {
+  /// Does something after the inbox has looked at its files, and before it is done with them.
+  fileprivate func duringUse(_ body: @Sendable () -> Void) throws(InboxError) {
+    try attempt { (_: TapStore) throws(SQLiteError) in body() }
   }
 }
