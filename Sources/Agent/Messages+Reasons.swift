@@ -24,7 +24,7 @@ extension Messages {
   /// A link that no tag may have opened, javascript: say.
   static var refusedLink: String { translated("This link may not be opened") }
 
-  /// What is wrong with such a link, and what whoever wrote the tag can do.
+  /// What is wrong with such a link, and how to write the tag instead.
   ///
   /// - Parameter refusal: nil if it cannot be decoded.
   /// - Returns: a sentence without its full stop.
