@@ -200,8 +200,8 @@ actor AgentService {
         if try await inbox.keep(tap, as: state, because: reason).isNew {
           log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
           await perform([.announceClosed(offer.id, state)])
-          if offer.isRefused {
-            await notifications.show(RefusedLinkNotice.notification(offer.refusal), as: RefusedLinkNotice.key)
+          if case .refused(let refusal) = offer.obstacle {
+            await notifications.show(RefusedLinkNotice.notification(refusal), as: RefusedLinkNotice.key)
           }
         }
         return

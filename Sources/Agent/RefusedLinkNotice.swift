@@ -9,10 +9,19 @@ enum RefusedLinkNotice {
   /// - Parameter refusal: what is wrong with the link; nil if it cannot be decoded.
   /// - Returns: what to show.
   static func notification(_ refusal: URIError.Code?) -> Notification {
+    .notice(Messages.refusedLink, Messages.whyRefused(refusal), category: "x-tagroute.link")
+  }
+}
+
+extension Notification {
+  /// A notification that belongs to no tap, and that a click only closes.
+  static func notice(
+    _ title: String, _ text: String, category: String, timeout: NotificationTimeout = .server
+  ) -> Notification {
     Notification(
-      applicationName: Messages.applicationName, summary: DisplayText(Messages.refusedLink),
-      body: DisplayText(Messages.whyRefused(refusal)), bodyWithoutActions: DisplayText(""),
+      applicationName: Messages.applicationName, summary: DisplayText(title), body: DisplayText(text),
+      bodyWithoutActions: DisplayText(""),
       defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.close), buttons: [],
-      category: "x-tagroute.link")
+      category: category, timeout: timeout)
   }
 }

@@ -28,10 +28,7 @@ struct RegistrationNotice: Sendable {
     guard refusal.name == Names.Errors.alreadyRegistered, !wasShown else { return nil }
     wasShown = true
     return .show(
-      Notification(
-        applicationName: Messages.applicationName, summary: DisplayText(Messages.anotherAgent),
-        body: DisplayText(Messages.findAnotherAgent), bodyWithoutActions: DisplayText(""),
-        defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.close), buttons: [],
-        category: "x-tagroute.registration", timeout: .never))
+      .notice(
+        Messages.anotherAgent, Messages.findAnotherAgent, category: "x-tagroute.registration", timeout: .never))
   }
 }

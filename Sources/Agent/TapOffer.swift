@@ -35,12 +35,16 @@ struct TapOffer: Sendable, Hashable {
   let title: DisplayText
   /// What is shown where nobody opens it: the link, or what a Text record says, on one line. Empty where there is neither.
   let words: DisplayText
-  /// Whether the tag holds a link that is never opened, whoever is installed.
-  let isRefused: Bool
-  /// What is wrong with that link, if it can be decoded.
-  let refusal: URIError.Code?
-  /// Whether the message can be read at all.
-  private let isReadable: Bool
+  /// What keeps any app from opening the tag's link; nil if there is no such thing, or no link.
+  let obstacle: Obstacle?
+
+  /// What is wrong with a tag, whatever is installed.
+  enum Obstacle: Sendable, Hashable {
+    /// Its link is never opened. The code says why; nil if the link cannot be decoded.
+    case refused(URIError.Code?)
+    /// Its message is not NDEF.
+    case unreadable
+  }
 
   /// Notification servers show no more buttons than these.
   static let maximumOffered = 3
@@ -68,9 +72,7 @@ struct TapOffer: Sendable, Hashable {
       alternative = route.alternative
       handsOverMessage = route.handsOverMessage
       reason = route.reason
-      isRefused = route.kind == .refused
-      refusal = route.refusal
-      isReadable = true
+      obstacle = route.kind == .refused ? .refused(route.refusal) : nil
       title =
         route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) } ?? DisplayText("")
       let words = route.kind == .none ? route.uri?.string ?? TapOffer.text(of: message, languages: languages) : ""
@@ -78,7 +80,7 @@ struct TapOffer: Sendable, Hashable {
     } catch {
       (uri, handler, candidates, handsOverMessage) = (nil, nil, [], false)
       (offered, question, alternative, words) = ([], .nothing, nil, DisplayText(""))
-      (namesakes, unconfirmed, isRefused, refusal, isReadable) = ([], [], false, nil, false)
+      (namesakes, unconfirmed, obstacle) = ([], [], .unreadable)
       reason = "the message is not NDEF: \(error.description)"
       title = DisplayText("")
     }
@@ -104,7 +106,7 @@ struct TapOffer: Sendable, Hashable {
     self.reason = reason
     self.title = title
     self.words = words
-    (isRefused, refusal, isReadable) = (false, nil, true)
+    obstacle = nil
   }
 
   /// Whether there is anybody to open it.
@@ -115,7 +117,7 @@ struct TapOffer: Sendable, Hashable {
 
   /// How a tap ends that is not shown: nothing failed if there is only nothing to do with what is on the tag.
   var ending: (state: TapState, reason: TapReason) {
-    isRefused || !isReadable
+    obstacle != nil
       ? (.failed, TapReason(.refused, detail: reason)) : (.dismissed, TapReason(.nothingToOpen, detail: reason))
   }
 
@@ -151,6 +153,7 @@ struct TapOffer: Sendable, Hashable {
 
   /// What the inbox keeps of it.
   func tap(_ reading: TagReading) -> Tap {
+    let isRefused = if case .refused = obstacle { true } else { false }
     let title = text.isEmpty ? TagContents.title(of: reading.message, isRefused: isRefused) : text
     return Tap(
       id: id, time: reading.time, message: reading.message, technology: reading.technology, uid: reading.uid,

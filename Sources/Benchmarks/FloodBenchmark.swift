@@ -94,6 +94,7 @@ struct FloodBenchmark {
         await reader.remove(tag)
         try await saver.setActive(false)
         await reader.wait { $0.isFieldOn }
+        // Long enough that the removal was noticed.
         try await Task.sleep(for: .milliseconds(350))
       }
       return [bus, locks, taps].map(Self.cell) + ["\(descriptors)"]

@@ -118,7 +118,7 @@ public actor PrivateBus {
     try await stop()
     unlink(directory.file("bus"))
     process = program == .daemon ? try await startDaemon() : try await startBroker()
-    // Whoever else runs programs here gets through to it.
+    // Programs of other users get through to it.
     chmod(directory.path, 0o711)
     chmod(directory.file("bus"), 0o777)
   }

@@ -15,8 +15,8 @@ public actor LoginMonitor {
   /// The pause after a reading that failed; doubled each time.
   private static let firstRetryDelay = Duration.milliseconds(250)
   private static let maximumRetryDelay = Duration.seconds(30)
-  /// The pause between two readings of one session that keeps changing, and between two of everything: whoever registers without a
-  /// session has everything read once more.
+  /// The pause between two readings of one session that keeps changing, and between two of everything: each registration of a user without
+  /// a session causes one.
   private static let readingPause = Duration.milliseconds(100)
 
   /// The state after each change; for one consumer. None is left out: a session that was in front, or locked, between two others
@@ -271,8 +271,8 @@ public actor LoginMonitor {
     do throws(BusError) {
       read = try await properties(of: path, Self.sessionInterface)
     } catch  where Self.meansGone(error) {
-      // It has ended meanwhile; the signal of that is on its way.
-      perform(.removed(path))
+      // It has ended meanwhile; the signal of that is on its way. What a former logind says does not count.
+      if underWay[number] != nil { perform(.removed(path)) }
       return
     }
     // Not if the session ended, or logind left, meanwhile.
