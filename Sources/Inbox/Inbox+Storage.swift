@@ -4,11 +4,7 @@ import EventLoop
 extension Inbox {
   /// Runs `body` on the store; after a failure once more, on whatever takes the store's place.
   func attempt<Result>(_ body: (TapStore) throws(SQLiteError) -> Result) throws(InboxError) -> Result {
-    let former = store
-    defer {
-      let known = store === former ? stamp : nil
-      stamp = store == nil || isDegraded ? nil : known.map { file?.stamp(after: $0) } ?? file?.stamp()
-    }
+    defer { stamp = store == nil || isDegraded ? nil : file?.stamp(after: stamp) }
     do {
       do {
         return keepingPlaces(try body(try present()))

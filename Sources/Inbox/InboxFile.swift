@@ -62,10 +62,11 @@ struct InboxFile: Hashable {
 
   /// The files as they are now, after SQLite has written them.
   ///
-  /// - Parameter former: what they were before.
+  /// - Parameter former: what they were before; nil if SQLite has just opened them.
   /// - Returns: what they are now, with the former identities: a file that was replaced meanwhile is noticed at the next look.
-  func stamp(after former: Stamp) -> Stamp {
+  func stamp(after former: Stamp?) -> Stamp {
     var result = stamp()
+    guard let former else { return result }
     for index in result.identities.indices where former.identities[index] != 0 {
       result.identities[index] = former.identities[index]
     }

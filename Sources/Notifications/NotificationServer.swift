@@ -45,7 +45,7 @@ public struct NotificationServer: Sendable, Hashable {
   /// Whether it shows the `default` action as a button beside the others.
   ///
   /// xfce4-notifyd and lxqt-notificationd do, and Dunst in its menu, as seen on the real ones of Debian 12.
-  var showsDefaultAction: Bool { ["dunst", "xfce notify daemon", "lxqt-notificationd"].contains(name.lowercased()) }
+  var showsDefaultAction: Bool { takesLoneAction || name.lowercased() == "xfce notify daemon" }
   /// Whether a click on the notification itself invokes the only action, whatever its key.
   var takesLoneAction: Bool { ["dunst", "lxqt-notificationd"].contains(name.lowercased()) }
 }
