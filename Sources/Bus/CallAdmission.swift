@@ -9,6 +9,8 @@ struct CallAdmission {
   static let limitOfUser = 200
   /// Calls of all senders whose user the bus has not named yet.
   static let limitOfStrangers = 512
+  /// Calls of one such sender once half of these are used up: a user who connects again and again leaves room for other strangers.
+  static let limitOfStranger = 8
   /// Calls of all users together. Peers with precedence are not counted.
   static let limit = 1024
   /// Senders whose users are remembered. The bus never uses a unique name twice, so an old answer stays right.
@@ -42,7 +44,9 @@ struct CallAdmission {
   /// A call has arrived. If it is to be answered, `answered` is due once it has been.
   mutating func call(from sender: String) -> Verdict {
     let (count, account) = senders[sender] ?? (0, account(of: sender))
-    guard count < Self.limitOfSender, hasRoom(account) else { return .refuse }
+    let isScarce = account == .strangers && counts[.strangers, default: 0] >= Self.limitOfStrangers / 2
+    let limit = isScarce ? Self.limitOfStranger : Self.limitOfSender
+    guard count < limit, hasRoom(account) else { return .refuse }
     senders[sender] = (count + 1, account)
     counts[account, default: 0] += 1
     guard account == .strangers, questions.count < Self.limitOfStrangers else { return .answer(isToIdentify: false) }

@@ -21,6 +21,10 @@ final class NativeConnection {
   /// process has 1,024 by default, and a sender can attach sixteen to each message.
   private static let maximumReceivedDescriptors = 256
 
+  /// Descriptors that one message may carry: as many as the kernel passes (`SCM_MAX_FD` of unix(7)). libdbus accepts 16 by default and
+  /// closes the connection if there are more, and dbus-broker does not limit them.
+  private static let maximumDescriptorsOfMessage = 253
+
   /// - Parameters:
   ///   - opened: a connection that nobody else uses any more.
   ///   - loop: where all calls are made.
@@ -36,6 +40,7 @@ final class NativeConnection {
     relay = DispatchStatusRelay(onMessages)
     dbus_connection_set_exit_on_disconnect(connection, 0)
     dbus_connection_set_max_received_unix_fds(connection, Self.maximumReceivedDescriptors)
+    dbus_connection_set_max_message_unix_fds(connection, Self.maximumDescriptorsOfMessage)
     dbus_connection_set_dispatch_status_function(
       connection,
       { _, status, data in
