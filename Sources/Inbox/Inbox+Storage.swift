@@ -56,7 +56,8 @@ extension Inbox {
     let unfinished = store.flatMap(unfinished)
     let former = store
     store = nil
-    if error.isDamage {
+    if let held = lock, !held.isAt(file.lockPath) { lock = nil }
+    if error.isDamage, takeLock(of: file) {
       do throws(SQLiteError) {
         // Before SQLite closes it, which would write into a file that is another program's by now.
         try withExtendedLifetime(former) { () throws(SQLiteError) in
@@ -70,7 +71,9 @@ extension Inbox {
         report("no new inbox could be made at \(file.path): \(error.message)")
       }
     }
-    report("the inbox \(file.path) cannot be written (\(error.message)): taps are kept in memory until it can")
+    if !isTaken {
+      report("the inbox \(file.path) cannot be written (\(error.message)): taps are kept in memory until it can")
+    }
     let memory = try openMemory()
     try unfinished?.put(into: memory)
     store = memory

@@ -13,6 +13,13 @@ final class InboxLock: Sendable {
   /// Between `fork` and `exec` a child of this process has the open file too, so that closing it does not end the lock.
   deinit { flock(descriptor.rawValue, LOCK_UN) }
 
+  /// Whether another process that asks for the lock at `path` meets this one. It does not if the file was deleted or replaced.
+  func isAt(_ path: String) -> Bool {
+    var (own, named) = (stat(), stat())
+    return fstat(descriptor.rawValue, &own) == 0 && lstat(path, &named) == 0 && own.st_dev == named.st_dev
+      && own.st_ino == named.st_ino
+  }
+
   /// What came of asking for it.
   enum Answer {
     case held(InboxLock)

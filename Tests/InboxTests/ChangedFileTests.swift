@@ -60,7 +60,28 @@ struct ChangedFileTests {
     let inbox = try await filled()
     try #require(rename(directory, temporary.path + "/gone") == 0)
     try await inbox.move("waits", to: .shown)
+    // A second agent finds the lock at its new place.
+    guard case .taken = InboxLock.ask(path + ".lock") else {
+      Issue.record("the lock can be had twice")
+      return
+    }
     #expect(try await kept(after: inbox) == ["waits"])
+  }
+
+  @Test func `an inbox that another process took together with its deleted directory is left to that process`() async throws {
+    let inbox = try await filled()
+    try #require(rename(directory, temporary.path + "/gone") == 0)
+    try #require(mkdir(directory, 0o700) == 0)
+    guard case .held(let other) = InboxLock.ask(path + ".lock") else {
+      Issue.record("the new lock cannot be had")
+      return
+    }
+    _ = try await inbox.receive(sampleTap("new"))
+    #expect(reports.all.count == 1)
+    #expect(reports.all.first?.contains("in use by another process") == true)
+    #expect(access(path, F_OK) != 0)
+    #expect(Set(try await inbox.list().map(\.id)) == ["new", "waits"])
+    withExtendedLifetime(other) {}
   }
 
   @Test func `a deleted write-ahead log is noticed, and what waits is in a new file`() async throws {
