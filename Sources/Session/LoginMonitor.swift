@@ -163,8 +163,7 @@ public actor LoginMonitor {
   }
 
   private func receivePropertiesChanged(_ signal: ReceivedSignal) {
-    // The lost signals may be of any session.
-    if signal.missed > 0 { for path in state.paths { perform(.changed(path)) } }
+    if signal.missed > 0 { forgetHeard() }
     guard !readings.ignores(signal.path), signal.arguments.first?.asString == Self.sessionInterface,
       let changed = signal.arguments.dropFirst().first?.asDictionary
     else { return }
@@ -173,6 +172,13 @@ public actor LoginMonitor {
     }
     apply(.changed(signal.path, changed))
     perform(.changed(signal.path))
+  }
+
+  /// Reads every session again, because the lost signals may concern any of them. Values that arrived before the loss are older than the
+  /// reading that is under way.
+  private func forgetHeard() {
+    for number in underWay.keys { underWay[number]?.heard = [:] }
+    for path in Set(state.paths).union(underWay.values.map(\.path)) { perform(.changed(path)) }
   }
 
   private func perform(_ event: SessionReadings.Event) {

@@ -36,7 +36,8 @@ struct SessionReadings: Sendable {
     case reading(isDirty: Bool)
     /// Can transition to `.reading` if the session changed meanwhile, else to idle.
     case pausing(isDirty: Bool)
-    /// The session has no seat, and never gets one (logind's `Seat` is constant). Nothing is read again.
+    /// The session has no seat, and never gets one (logind's `Seat` is constant). Its properties are not read again.
+    /// Sessions of other classes than `user` are followed if they have a seat, because a greeter in front suspends scanning.
     case seatless
   }
 
