@@ -35,7 +35,7 @@ extension DaemonState {
     actions += hearUser(agent, conditions ?? [:])
     actions += bringTaps(to: agent.session, at: now)
     actions += open(agent.session, at: now)
-    actions += perform(queue.handle(.agent(agent.session, agent), at: now))
+    actions += perform(queue.handle(.agent(agent.session, agent), at: now), at: now)
     return (agent, actions + evaluate(at: now))
   }
 
@@ -72,7 +72,7 @@ extension DaemonState {
   mutating func bringTaps(to session: SessionKey, at now: TapQueue.Instant) -> [Action] {
     let others = queue.waitingSessions.filter { $0.uid == session.uid && ($0.id == nil) != (session.id == nil) }
     return others.sorted { ($0.id ?? "") < ($1.id ?? "") }.flatMap {
-      perform(queue.handle(.renamed($0, session), at: now))
+      perform(queue.handle(.renamed($0, session), at: now), at: now)
     }
   }
 
@@ -82,7 +82,7 @@ extension DaemonState {
     if let id = agent.session.id, agent.report.locked != .unknown {
       actions.append(.reporterGone(session: id))
     }
-    return actions + perform(queue.handle(.agent(agent.session, nil), at: now))
+    return actions + perform(queue.handle(.agent(agent.session, nil), at: now), at: now)
   }
 
   /// Ends what belongs to sessions that are gone, and takes agents that outlive theirs to the user's next one: of what is left of a session
@@ -94,7 +94,7 @@ extension DaemonState {
       if isPresent(session) {
         actions += open(session, at: now)
       } else {
-        actions += perform(queue.handle(.sessionEnded(session), at: now))
+        actions += perform(queue.handle(.sessionEnded(session), at: now), at: now)
       }
     }
     for agent in registry.agents {
@@ -123,7 +123,7 @@ extension DaemonState {
 
   mutating func open(_ session: SessionKey, at now: TapQueue.Instant) -> [Action] {
     guard let lock = lock(of: session) else { return [] }
-    return perform(queue.handle(.open(session, !policy.scan.treatsAsLocked(lock)), at: now))
+    return perform(queue.handle(.open(session, !policy.scan.treatsAsLocked(lock)), at: now), at: now)
   }
 
   /// nil where the session is not known.

@@ -84,7 +84,7 @@ extension DaemonState {
     var actions = noteTag(
       .info, "\(tap.summary) on reader \(reader.label) for \(tap.session)\(wait)", of: id, at: now)
     actions += open(tap.session, at: now)
-    return actions + perform(queue.handle(.read(tap, held: isHeld), at: now))
+    return actions + perform(queue.handle(.read(tap, held: isHeld), at: now), at: now)
   }
 
   /// Whether the only links of a message are in Smart Posters (NFC Forum Smart Poster RTD, section 3).
@@ -94,13 +94,15 @@ extension DaemonState {
     return !types.contains(Array("U".utf8)) && types.contains(Array("Sp".utf8))
   }
 
-  func perform(_ actions: [TapQueue.Action]) -> [Action] {
-    actions.map { action in
+  mutating func perform(_ actions: [TapQueue.Action], at now: TapQueue.Instant) -> [Action] {
+    actions.flatMap { action -> [Action] in
       switch action {
-      case .deliver(let tap, let agent): .deliver(tap, to: agent)
-      case .done(let tap): .log(.debug, "\(tap.summary) is stored by its agent")
-      case .drop(let tap, let reason): .log(.warning, "\(tap.summary) is given up: \(reason)")
-      case .postpone(let tap, let reason): .log(.warning, "\(tap.summary) will be given again: \(reason)")
+      case .deliver(let tap, let agent): [.deliver(tap, to: agent)]
+      case .done(let tap): [.log(.debug, "\(tap.summary) is stored by its agent")]
+      case .drop(let tap, let reason):
+        note(.warning, ofUser: tap.session.uid, at: now, "\(tap.summary) is discarded: \(reason)")
+      case .postpone(let tap, let reason):
+        note(.warning, ofUser: tap.session.uid, at: now, "\(tap.summary) will be sent again: \(reason)")
       }
     }
   }

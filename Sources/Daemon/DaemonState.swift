@@ -134,7 +134,7 @@ struct DaemonState: Sendable {
     case .agentGone(let sender):
       actions += unregister(sender, at: now)
     case .delivery(let id, let sender, let outcome):
-      actions += perform(queue.handle(.finished(id: id, sender: sender, outcome), at: now))
+      actions += perform(queue.handle(.finished(id: id, sender: sender, outcome), at: now), at: now)
     case .invalidate(let id, let message): actions += perform(sessions.end(id, .invalidated, message: message, at: now))
     case .cancelSession(let id): actions += perform(sessions.end(id, .cancelled, at: now))
     case .firstRead(let id): actions += perform(sessions.end(id, .firstRead, at: now))
@@ -147,7 +147,7 @@ struct DaemonState: Sendable {
     case .stopping:
       for session in sessions.open { actions += perform(sessions.end(session.id, .daemonStopping, at: now)) }
     case .tick:
-      actions += perform(queue.handle(.tick, at: now)) + perform(sessions.tick(at: now))
+      actions += perform(queue.handle(.tick, at: now), at: now) + perform(sessions.tick(at: now))
     }
     return actions + evaluate(at: now)
   }

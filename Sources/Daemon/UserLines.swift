@@ -1,21 +1,22 @@
-/// How many lines users may cause in the log: a user who repeats a request must not fill the journal.
+/// Bounds the log lines that users cause, so that a user who repeats a request cannot fill the journal.
 ///
-/// Pure. So many lines a user and a minute, then one that says that more were left out; and no more than so many users.
+/// Pure. Each user has a budget per minute. Users who find no free budget share one, so that their lines do not vanish without a notice.
 struct UserLines: Sendable {
-  /// Lines of a user in a minute.
+  /// Lines of one budget per minute.
   static let most = 20
-  /// Users who have lines in the same minute.
+  /// Users who have their own budget in the same minute.
   static let users = 32
 
   typealias Instant = SuspendingClock.Instant
 
   private var budgets: [UInt32: (budget: LineBudget, last: Instant)] = [:]
+  private var shared = LineBudget(most: most)
 
-  /// Takes a line into account.
+  /// Decides about a line that the user `uid` causes.
   mutating func line(of uid: UInt32, at now: Instant) -> LineBudget.Verdict {
     if budgets[uid] == nil, budgets.count >= Self.users {
       budgets = budgets.filter { $0.value.last + LineBudget.interval > now }
-      guard budgets.count < Self.users else { return .leaveOut }
+      guard budgets.count < Self.users else { return shared.line(at: now) }
     }
     var budget = budgets[uid]?.budget ?? LineBudget(most: Self.most)
     defer { budgets[uid] = (budget, now) }

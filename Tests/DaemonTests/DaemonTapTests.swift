@@ -31,6 +31,21 @@ import Testing
     #expect(state.readers[0]?.properties.counters.messages == 1)
   }
 
+  @Test mutating func `a user who registers again and refuses taps does not fill the journal`() {
+    begin()
+    _ = tap("a")
+    var lines = 0
+    var sender = ":1.7"
+    for round in 0..<1000 {
+      var actions = state.handle(.delivery(id: "a", sender: sender, .failed(reason: "NoReply")), at: clock.now)
+      actions += state.handle(.agentGone(sender: sender), at: clock.now)
+      sender = ":2.\(round)"
+      actions += state.register(sender, at: "/agent", for: [Samples.alice], at: clock.now).actions
+      lines += actions.count { if case .log = $0 { true } else { false } }
+    }
+    #expect(lines > 0 && lines <= UserLines.most + 61, "\(lines) lines")
+  }
+
   @Test mutating func aTapOfOneUserNeverReachesAnother() {
     begin()
     stopsAtOnce = false
