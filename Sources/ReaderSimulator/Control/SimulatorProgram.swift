@@ -13,6 +13,7 @@ public enum SimulatorProgram {
   /// - Parameter arguments: the command line without the program's name.
   /// - Returns: the exit code.
   public static func main(_ arguments: [String]) async -> Int32 {
+    ProcessEnvironment.silenceDispatch()
     signal(SIGPIPE, SIG_IGN)
     let options: SimulatorArguments
     do throws(SimulatorError) { options = try SimulatorArguments(arguments) } catch {
