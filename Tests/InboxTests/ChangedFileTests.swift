@@ -68,7 +68,7 @@ struct ChangedFileTests {
     #expect(try await kept(after: inbox) == ["waits"])
   }
 
-  @Test func `an inbox that another process took together with its deleted directory is left to that process`() async throws {
+  @Test func `an inbox that another process took after its deletion stays with that process`() async throws {
     let inbox = try await filled()
     try #require(rename(directory, temporary.path + "/gone") == 0)
     try #require(mkdir(directory, 0o700) == 0)
