@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Prints the history of a transit card (Suica, PASMO, ICOCA, …), as the program beside it in Swift does.
+"""Prints the history of a transit card (Suica, PASMO, ICOCA, …), like the Swift program in suica/.
 
-Needs Debian's python3-gi, and nothing else.
+Needs only Debian's python3-gi.
 """
 
 import sys
@@ -10,7 +10,7 @@ from gi.repository import Gio, GLib
 
 DAEMON, MANAGER = "org.tagroute.Tagroute1", "/org/tagroute/Tagroute1"
 SESSION, TAG = DAEMON + ".ReaderSession", DAEMON + ".Tag"
-SERVICE = b"\x0f\x09"  # 090F, its low byte first
+SERVICE = b"\x0f\x09"  # 090F, low byte first
 
 bus = Gio.bus_get_sync(Gio.BusType.SYSTEM)
 loop = GLib.MainLoop()
@@ -67,7 +67,7 @@ def vanished(*_):
     loop.quit()
 
 
-# Before the session is asked for: its signals go to this connection alone, and may come before the reply.
+# Subscribes before the session starts: its signals go only to this connection, and may arrive before the reply.
 bus.signal_subscribe(DAEMON, SESSION, None, None, None, Gio.DBusSignalFlags.NONE, signal)
 Gio.bus_watch_name_on_connection(bus, DAEMON, Gio.BusNameWatcherFlags.NONE, None, vanished)
 try:

@@ -3,8 +3,9 @@
 
 @testable import UniversalLinks
 
-/// An association file and, after a NUL, what follows the host of a link. The file is read or refused at a place within it, and
-/// what is JSON prints to what reads the same. Matching takes no more steps than the patterns' cost times the link's length.
+/// The input is an association file and, after a NUL, the part of a link that follows the host. The parser accepts the
+/// file, or rejects it at a position within the file. A JSON value that is printed and parsed again stays the same. The
+/// number of matching steps is bounded by the patterns' cost times the link's length.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzAssociation(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let parts = UnsafeBufferPointer(start: start, count: count).split(
@@ -36,7 +37,7 @@ public func fuzzAssociation(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CIn
   return 0
 }
 
-/// The other file that a domain may have.
+/// The other kind of file that a domain may have.
 private func checkAssetLinks(_ file: [UInt8]) {
   do {
     let links = try AssetLinks(json: file)
@@ -68,7 +69,7 @@ private func check(_ error: AssociationError, in file: [UInt8]) {
     (1...(lines.isEmpty ? 1 : lines[position.line - 1].count + 1)).contains(position.column), "and its line: \(error)")
 }
 
-/// The first rule that covers a link decides, and it is one of the file's.
+/// The first rule that covers a link decides, and it is a rule of the file.
 private func check(_ verdict: AppSiteAssociation.Verdict, on uri: URI, _ association: AppSiteAssociation) {
   let rules = association.details.flatMap(\.rules)
   let first = rules.first { rule in
@@ -105,7 +106,7 @@ private func quoted(_ text: String) -> String {
   return result + "\""
 }
 
-/// Ends the process, which is what the fuzzer looks for.
+/// Ends the process, which the fuzzer reports as a failure.
 private func require(_ condition: Bool, _ what: @autoclosure () -> String) {
   if !condition { fatalError("does not hold: " + what()) }
 }

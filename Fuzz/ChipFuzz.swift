@@ -3,8 +3,8 @@
 
 import Tags
 
-/// A hostile chip: what it says that it has found, and what it answers to the commands for one exchange with each kind of tag.
-/// The first byte says what is tried, the others are the chip's.
+/// A hostile chip. It makes up the targets that it reports, and its answers to the commands for one exchange with each
+/// kind of tag. The first byte of the input selects the test. The others are the chip's answers.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzChip(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -39,7 +39,7 @@ private func checkTargets(_ bytes: [UInt8], _ modulation: Modulation) {
   }
 }
 
-/// A command to a tag and how it goes through the chip.
+/// A command to a tag, and how the chip sends it.
 private struct Exchange: Sendable {
   let framing: any ChipFraming & Sendable
   let command: [UInt8]
@@ -79,9 +79,9 @@ private func check(_ exchange: Exchange, _ bytes: [UInt8]) {
   require(answer.count <= chip.given + 1, "the tag has said no more than the chip")
 }
 
-/// Answers by the script, over and over.
+/// Answers from the script, which starts over at its end.
 private final class HostileChip: Chip {
-  /// The first of them and those to wait for a write, and those that put the chip's registers back.
+  /// Includes the first command, those that wait for a write, and those that restore the chip's registers.
   private static let mostCommands = 24
 
   private let script: [UInt8]
@@ -102,7 +102,7 @@ private final class HostileChip: Chip {
 
   func readRegisters(_ addresses: [UInt16]) throws(ChipFailure) -> [UInt8] {
     guard case .bytes(let bytes) = try answer() else { return [] }
-    // Of as many bytes as there are addresses, or of none.
+    // Either as many bytes as there are addresses, or none.
     return bytes.count < addresses.count ? [] : Array(bytes.suffix(addresses.count))
   }
 
@@ -128,7 +128,7 @@ private final class HostileChip: Chip {
   }
 }
 
-/// Ends the process, which is what the fuzzer looks for.
+/// Ends the process, which the fuzzer reports as a failure.
 private func require(_ condition: Bool, _ what: @autoclosure () -> String) {
   if !condition { fatalError("does not hold: " + what()) }
 }

@@ -2,8 +2,9 @@
 
 import NDEF
 
-/// Any bytes: they decode or are refused within themselves. What decodes, encodes in every way to what decodes to the same;
-/// what a view reads, it reads again from the record that it makes.
+/// The input decodes as a message, or fails with an error at an offset within it. A decoded message can be encoded in
+/// every way, and decodes to the same message again. A view that can read a record reads the same value from the record
+/// that it makes.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzNDEF(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -40,7 +41,7 @@ private func checkViews(of record: NDEFRecord) {
   }
 }
 
-/// Ends the process, which is what the fuzzer looks for.
+/// Ends the process, which the fuzzer reports as a failure.
 private func require(_ condition: Bool, _ what: @autoclosure () -> String) {
   if !condition { fatalError("does not hold: " + what()) }
 }

@@ -3,9 +3,10 @@
 import NDEF
 import Tags
 
-/// A hostile tag: the first byte says of which kind, the second how long a message is written to it, and the others are what
-/// it answers to anything. Reading, asking for the status, writing and locking end by themselves, within as many exchanges as the
-/// bytes that the tag has really given, and was really written, can take: what it says of its length is no reason to go on.
+/// A hostile tag. The first byte of the input selects its kind, and the second the length of a message to write. The
+/// others are its answers to all commands. Reading, querying, writing and locking must end. The bytes that the tag has
+/// really returned, and was really sent, bound the number of exchanges. The length that the tag claims must not
+/// increase it.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzTag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: start, count: count))
@@ -34,11 +35,11 @@ public func fuzzTag(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// A kind of tag: how it is found, and what a valid answer to a command looks like.
+/// A kind of tag: its activation, and the form of a valid answer to a command.
 private struct Kind: Sendable {
   let activation: TagActivation
-  /// How many bytes of the script a valid answer takes, and what stands before and behind them; nil where silence is the
-  /// right answer.
+  /// The form of a valid answer: the bytes before and after those from the script, and how many come from the script.
+  /// Nil if silence is the right answer.
   let form: @Sendable (_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])?
 
   static let all: [Kind] = [
@@ -56,7 +57,7 @@ private struct Kind: Sendable {
     Kind(
       activation: .typeA(TypeAActivation(atqa: [0, 4], sak: 0x08, uid: [1, 2, 3, 4])),
       form: classic),
-    // A FeliCa Lite, by its IC code, that is found by another system.
+    // A FeliCa Lite, recognised by its IC code, that answered a poll for another system.
     Kind(
       activation: .felica(
         FeliCaActivation(idm: idm, pmm: [0, 0xF1, 0, 0, 0, 1, 0x43, 0], systemCode: [0x88, 0xB4], bitRate: 212)),
@@ -102,7 +103,7 @@ private struct Kind: Sendable {
     }
   }
 
-  /// A directory that gives every sector to NDEF, with its checksum, and anything in all other blocks.
+  /// A directory that assigns every sector to NDEF, with its checksum. All other blocks come from the script.
   @Sendable private static func classic(_ command: [UInt8]) -> (before: [UInt8], count: Int, after: [UInt8])? {
     guard command.count == 2, command[0] == 0x30 else { return ([], 0, []) }
     let application: [UInt8] = [0x03, 0xE1]
@@ -126,17 +127,17 @@ private struct Kind: Sendable {
   }
 }
 
-/// Answers by the script, over and over.
+/// Answers from the script, which starts over at its end.
 private struct HostileTag: TagChannel {
   let kind: Kind
   let script: [UInt8]
-  /// Whether a command that writes may come now.
+  /// Whether commands that write are allowed now.
   var mayBeWritten = false
   private var place = 0
   private var exchanges = 0
   /// Bytes of answers in this operation.
   private(set) var given = 0
-  /// Bytes of the message that is written in this operation.
+  /// Bytes of the message to write in this operation.
   var written = 0
 
   init(kind: Kind, script: [UInt8]) {
@@ -165,7 +166,7 @@ private struct HostileTag: TagChannel {
     if next() == 0xFF { throw TagChannelError(.noAnswer, "script") }
   }
 
-  /// From the beginning of the script, for the next operation.
+  /// Starts the script over for the next operation.
   mutating func rewind() {
     place = 0
     exchanges = 0
@@ -188,7 +189,7 @@ private struct HostileTag: TagChannel {
   private mutating func take(_ count: Int) -> [UInt8] { (0..<count).map { _ in next() } }
 }
 
-/// Ends the process, which is what the fuzzer looks for.
+/// Ends the process, which the fuzzer reports as a failure.
 private func require(_ condition: Bool, _ what: @autoclosure () -> String) {
   if !condition { fatalError("does not hold: " + what()) }
 }

@@ -3,8 +3,8 @@
 
 import UniversalLinks
 
-/// Any text: it is a URI or is refused. What is one is ASCII, prints to what parses to the same, and is shown in characters
-/// that mislead nobody, by a host that is the same host when it is typed in.
+/// A text is a URI, or is rejected. A URI is ASCII, and prints to text that parses to the same URI. It is displayed in
+/// harmless characters only. The displayed host parses to the same host.
 @c(LLVMFuzzerTestOneInput)
 public func fuzzURI(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
@@ -42,7 +42,7 @@ private func check(_ pattern: DomainPattern) {
   require(pattern.matches("a." + pattern.domain) == pattern.isWildcard, "a wildcard covers what is below: \(pattern)")
 }
 
-/// Neither a control character, nor invisible, nor one that changes the direction of writing.
+/// Whether a character is visible, and neither a control character nor one that changes the direction of writing.
 private func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
   if scalar.properties.isDefaultIgnorableCodePoint || scalar.properties.isBidiControl { return false }
   switch scalar.properties.generalCategory {
@@ -52,7 +52,7 @@ private func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
   }
 }
 
-/// Ends the process, which is what the fuzzer looks for.
+/// Ends the process, which the fuzzer reports as a failure.
 private func require(_ condition: Bool, _ what: @autoclosure () -> String) {
   if !condition { fatalError("does not hold: " + what()) }
 }

@@ -1,7 +1,8 @@
 import TagrouteClient
 
-/// Prints the history of a transit card (Suica, PASMO, ICOCA, …): each journey or purchase with its date, the codes of the stations
-/// where it began and ended, and the money that was left. Nothing is written, and no key is needed.
+/// Prints the history of a transit card (Suica, PASMO, ICOCA, …). Each line is a journey or a purchase: its date, the
+/// codes of the first and the last station, and the remaining balance. The program needs no key, and does not write to
+/// the card.
 @main struct Suica {
   static func main() async throws {
     let session = try await ReaderSession.start(
@@ -17,17 +18,17 @@ import TagrouteClient
     }
   }
 
-  /// The service of the history, its low byte first; it holds 20 blocks, and a card gives at most 12 at once.
+  /// The service of the history, low byte first. It holds 20 blocks, and a card returns at most 12 at once.
   static let service: [UInt8] = [0x0F, 0x09]
 
   static func history(of card: ReaderTag) async throws -> [Entry] {
-    // Request Service (JIS X 6319-4): the version of the service's key, or FFFF where there is no such service.
+    // Request Service (JIS X 6319-4): the version of the service's key, or FFFF if there is no such service.
     let version = try await card.transceive([0x02] + card.idm + [1] + service)
     guard version.count == 12, version[10...] != [0xFF, 0xFF] else { throw Failure("the card keeps no history") }
     return try await (read(card, 0..<12) + read(card, 12..<20)).compactMap(Entry.init)
   }
 
-  /// Read Without Encryption: block list elements of two bytes, `80` and the block's number.
+  /// Read Without Encryption. A block list element has two bytes: `80` and the number of the block.
   static func read(_ card: ReaderTag, _ blocks: Range<UInt8>) async throws -> [ArraySlice<UInt8>] {
     let answer = try await card.transceive(
       [0x06] + card.idm + [1] + service + [UInt8(blocks.count)] + blocks.flatMap { [0x80, $0] })
@@ -36,11 +37,11 @@ import TagrouteClient
   }
 }
 
-/// One block: bytes 4 and 5 are the date, 6 and 7 the entry, 8 and 9 the exit, 10 and 11 the balance, its low byte first.
+/// One block: bytes 4 and 5 are the date, 6 and 7 the entry, 8 and 9 the exit, 10 and 11 the balance, low byte first.
 struct Entry: CustomStringConvertible {
   let description: String
 
-  /// Nil where the block is empty.
+  /// Nil if the block is empty.
   init?(_ block: ArraySlice<UInt8>) {
     func number(_ high: Int, _ low: Int) -> Int {
       Int(block[block.startIndex + high]) << 8 | Int(block[block.startIndex + low])

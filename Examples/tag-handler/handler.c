@@ -1,4 +1,4 @@
-/* Prints what it is opened with, as the program beside it in Swift does.
+/* Prints the link and the records that it is opened with, like handler.swift.
    cc -o handler handler.c $(pkg-config --cflags --libs gio-2.0) */
 #include <gio/gio.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void print_text(const guint8 *bytes, gsize count) {
   for (gsize i = 0; i < count; i++) putchar(g_ascii_isprint(bytes[i]) ? bytes[i] : '.');
 }
 
-/* A record (NDEF 1.0, section 3.2) is header, lengths, type, id, payload. FALSE where the message ends within one. */
+/* A record (NDEF 1.0, section 3.2) is header, lengths, type, id, payload. FALSE if the message ends within one. */
 static gboolean print_records(const guint8 *at, gsize left) {
   for (int number = 1; left > 0; number++) {
     gsize fixed = 3 + (at[0] & 0x10 ? 0 : 3) + (at[0] & 0x08 ? 1 : 0);
@@ -44,7 +44,7 @@ static void called(GDBusConnection *bus, const char *sender, const char *path, c
   printf("\n");
   gboolean is_whole = print_records(bytes, count);
   fflush(stdout);
-  if (is_whole) g_dbus_method_invocation_return_value(call, NULL); /* The app has it: before this, whoever tapped waits. */
+  if (is_whole) g_dbus_method_invocation_return_value(call, NULL); /* The hand-over is complete. */
   else g_dbus_method_invocation_return_dbus_error(call, "org.example.Error.Failed", "the message ends within a record");
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prints what it is opened with, as the program beside it in Swift does. Needs Debian's python3-gi."""
+"""Prints the link and the records that it is opened with, like handler.swift. Needs Debian's python3-gi."""
 
 import sys
 
@@ -42,14 +42,14 @@ def text(data):
 def called(_bus, _sender, _path, _interface, method, arguments, call):
     try:
         uris = {"HandleTag": [arguments[0]], "Open": arguments[0], "Activate": ["none"]}[method]
-        found = list(records(bytes(arguments[1]))) if method == "HandleTag" else []  # Else no tag has opened it.
+        found = list(records(bytes(arguments[1]))) if method == "HandleTag" else []  # The other methods carry no tag.
         for uri in uris:
             print("link:", text(uri.encode()), flush=True)
         for number, (form, kind, payload) in enumerate(found, 1):
             print(f"record {number}: {form} {text(kind)}: {text(payload)}", flush=True)
-        call.return_value(None)  # The app has it: before this, whoever tapped waits.
+        call.return_value(None)  # The hand-over is complete. Until then, the user waits.
     except ValueError as error:
-        call.return_dbus_error("org.example.Error.Failed", str(error))  # Shown to whoever tapped.
+        call.return_dbus_error("org.example.Error.Failed", str(error))  # Shown to the user who tapped.
 
 
 bus, loop = Gio.bus_get_sync(Gio.BusType.SESSION), GLib.MainLoop()

@@ -2,30 +2,33 @@ public import Associations
 import EventLoop
 import UniversalLinks
 
-/// Asks domains for their association documents, by https and libcurl.
+/// Requests association documents from domains, over https with libcurl.
 ///
-/// A question is one request to the domain itself. No redirect is followed, for else whoever may redirect could vouch; there
-/// are no cookies, no passwords, none of `.netrc`, and no proxy, not even the environment's: it would resolve the name, and
-/// nobody could tell whether the address is a private one. TLS is 1.2 at least, with the host's name and the chain checked. The
-/// type of the content does not matter, as little as it does for Apple: the file has to be what it should be.
+/// Each document takes one request to the domain itself.
+/// - Redirects are not followed: otherwise anyone who can set a redirect could vouch for a handler.
+/// - Cookies, passwords and `.netrc` are not used.
+/// - No proxy is used, not even one from the environment. A proxy would resolve the name, so the address could not be
+///   checked.
+/// - TLS is at least 1.2. The host name and the certificate chain are checked.
+/// - The content type is ignored, as Apple does. The file itself has to be valid.
 ///
-/// The domains are what desktop entries name, which any program of the user can write. So only addresses that are on the
-/// Internet are connected to: whoever installs a handler must not make this machine probe its own network.
+/// The domains come from desktop entries, which any program of the user can write. So the fetcher connects only to
+/// addresses on the Internet. An installed handler must not make this machine probe its own network.
 public struct AssociationFetcher: Sendable {
-  /// What is asked, and how. Everything but the limits is for tests, and for trying a server that is not public yet.
+  /// How domains are asked. All options but the limits are for tests, and for trying a server that is not public yet.
   public struct Options: Sendable, Hashable {
-    /// A PEM file with the only authorities that may sign; nil is those of the system.
+    /// A PEM file with the only certificate authorities to accept; nil for those of the system.
     public var authorities: String?
-    /// `address:port` of the server that stands for every domain. Certificates are checked as ever.
+    /// `address:port` of a server to ask instead of every domain. Certificates are checked as usual.
     public var server: String?
     /// Whether private addresses may be connected to.
     public var allowsPrivateAddresses = false
-    /// For finding the address, connecting and agreeing on TLS.
+    /// The time limit for resolving the name, connecting and the TLS handshake.
     public var connectLimit = Duration.seconds(10)
-    /// For all of a question.
+    /// The time limit for a whole request.
     public var totalLimit = Duration.seconds(20)
 
-    /// The system's authorities, the domain's own server, no private address, 10 and 20 seconds.
+    /// The system's authorities, the domain's own server, no private addresses, limits of 10 and 20 seconds.
     public init() {}
   }
 
@@ -34,12 +37,12 @@ public struct AssociationFetcher: Sendable {
   /// - Parameter options: how domains are asked.
   public init(options: Options = Options()) { self.options = options }
 
-  /// Asks a domain for a document, on a thread of its own.
+  /// Asks a domain for a document, on a dedicated thread.
   ///
   /// - Parameters:
-  ///   - document: what to ask for.
-  ///   - domain: the domain in IDNA form, as `DomainPattern.domain` has it.
-  /// - Returns: what came of it, checked. It does not take much longer than `Options.totalLimit`.
+  ///   - document: the document to ask for.
+  ///   - domain: the domain in IDNA form, as in `DomainPattern.domain`.
+  /// - Returns: the checked result, not much later than `Options.totalLimit`.
   public func fetch(_ document: AssociationDocument, of domain: String) async -> FetchOutcome {
     if let refusal = Self.refusal(of: domain) { return .failed(FetchFailure(.refused, refusal)) }
     do throws(SystemError) {
@@ -51,13 +54,13 @@ public struct AssociationFetcher: Sendable {
     }
   }
 
-  /// Names that are not of the Internet, and so are looked for in the network around, or nowhere: RFC 6761 and 6762, 7686
-  /// (onion), 8375 (home.arpa), and ICANN's resolution 2024.07.29.06 (internal).
+  /// Names outside the public Internet, which the local network resolves or which do not resolve at all. Sources: RFC
+  /// 6761 and 6762, 7686 (onion), 8375 (home.arpa), and ICANN's resolution 2024.07.29.06 (internal).
   private static let specialNames = [
     "home.arpa", "internal", "invalid", "local", "localhost", "onion", "test",
   ]
 
-  /// Why a domain is not asked; nil where it is.
+  /// Why a domain is not asked; nil if it is asked.
   static func refusal(of domain: String) -> String? {
     guard let pattern = try? DomainPattern(domain), !pattern.isWildcard, pattern.domain == domain else {
       return "it is not a domain name in ASCII"

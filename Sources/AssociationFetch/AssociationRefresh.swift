@@ -1,9 +1,9 @@
 public import Associations
 public import EventLoop
 
-/// Brings what is known of domains up to date.
+/// Updates the records of domains.
 public struct AssociationRefresh: Sendable {
-  /// What came of asking a domain for a document.
+  /// The result of asking a domain for a document.
   public struct Finding: Sendable, Hashable {
     /// The domain.
     public let domain: String
@@ -11,13 +11,13 @@ public struct AssociationRefresh: Sendable {
     public let document: AssociationDocument
     /// The answer, or why there is none.
     public let outcome: FetchOutcome
-    /// What is known now.
+    /// The record after the request.
     public let record: AssociationRecord
-    /// Why it could not be kept; nil where it was, or was not to be.
+    /// Why the record could not be stored; nil if it was stored, or if there is no store.
     public let problem: SystemError?
   }
 
-  /// How many domains are asked at a time: a handler may claim hundreds, and none is in a hurry.
+  /// How many domains are asked at a time. A handler may claim hundreds, and no request is urgent.
   static let maximumAtOnce = 4
 
   private let fetcher: AssociationFetcher
@@ -25,8 +25,8 @@ public struct AssociationRefresh: Sendable {
   private let now: @Sendable () -> Int64
 
   /// - Parameters:
-  ///   - fetcher: how domains are asked.
-  ///   - store: where the answers are kept; nil keeps none.
+  ///   - fetcher: the fetcher that asks the domains.
+  ///   - store: the store of the records. If nil, no record is stored.
   ///   - now: the time, in seconds since 1970.
   public init(fetcher: AssociationFetcher, store: AssociationStore?, now: @escaping @Sendable () -> Int64) {
     self.fetcher = fetcher
@@ -37,9 +37,10 @@ public struct AssociationRefresh: Sendable {
   /// Asks domains for both documents.
   ///
   /// - Parameters:
-  ///   - domains: in IDNA form.
-  ///   - onlyDue: whether documents whose last answer has not expired are passed over.
-  /// - Returns: the findings by domain, in the order of `domains`, and there in that of `AssociationDocument.allCases`.
+  ///   - domains: the domains in IDNA form.
+  ///   - onlyDue: whether to skip the documents that are not due.
+  /// - Returns: the findings for each domain, in the order of `domains`. The findings for a domain are in the order of
+  ///   `AssociationDocument.allCases`.
   public func ask(_ domains: [String], onlyDue: Bool = false) async -> [[Finding]] {
     await withTaskGroup(of: (Int, [Finding]).self) { group in
       var findings = [[Finding]](repeating: [], count: domains.count)

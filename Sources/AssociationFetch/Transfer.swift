@@ -3,11 +3,11 @@ import CCurl
 import Glibc
 import UniversalLinks
 
-/// One request. libcurl calls it back on the thread that runs it, and keeps no reference to it afterwards.
+/// One request. libcurl calls back on the thread that runs the request, and keeps no reference afterwards.
 final class Transfer {
-  /// The most that all of an answer's header may come to, in bytes.
+  /// The maximum size of all header fields of an answer together, in bytes.
   private static let maximumHeader = 64 * 1024
-  /// Once a process. Safe from any thread, since libcurl 7.84.
+  /// Initialises libcurl once per process. Safe from any thread since libcurl 7.84.
   private static let isUsable = curl_global_init(CLong(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   private let url: String
@@ -23,7 +23,7 @@ final class Transfer {
     self.options = options
   }
 
-  /// Asks, and waits for the answer.
+  /// Sends the request and waits for the answer.
   func run() -> FetchOutcome {
     guard Self.isUsable, let handle = curl_easy_init() else {
       return .failed(FetchFailure(.connection, "libcurl cannot be used"))
@@ -41,7 +41,8 @@ final class Transfer {
     return outcome(status: status, handle)
   }
 
-  /// - Returns: the option that was refused; nil where all is well. None may be left out: each is a promise.
+  /// - Returns: the option that libcurl rejects, or nil. None may be skipped: each implements a promise of
+  ///   `AssociationFetcher`.
   private func configure(_ handle: UnsafeMutableRawPointer, _ server: UnsafeMutablePointer<curl_slist>?) -> String? {
     let longs: [(CURLoption, Int)] = [
       (CURLOPT_NOSIGNAL, 1),
@@ -51,12 +52,12 @@ final class Transfer {
       (CURLOPT_SSL_VERIFYHOST, 2),
       (CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue)),
       (CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
-      // One small answer: nothing is won by HTTP/2, and a parser less is in reach of the server.
+      // HTTP/2 does not help with one small answer. Without it, the server can reach one parser less.
       (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1),
       (CURLOPT_HTTP09_ALLOWED, 0),
       (CURLOPT_CONNECTTIMEOUT_MS, options.connectLimit.milliseconds),
       (CURLOPT_TIMEOUT_MS, options.totalLimit.milliseconds),
-      // A resolver that hangs is left behind on its thread: else the limits would not hold.
+      // Leaves a hanging resolver behind on its thread. Otherwise the time limits would not hold.
       (CURLOPT_QUICK_EXIT, 1),
     ]
     for (option, value) in longs where tagroute_curl_set_long(handle, option, value) != CURLE_OK {
@@ -73,7 +74,7 @@ final class Transfer {
     return connect(handle) ? nil : "of a callback"
   }
 
-  /// Has libcurl call back.
+  /// Registers the callbacks of this transfer with libcurl.
   private func connect(_ handle: UnsafeMutableRawPointer) -> Bool {
     let context = Unmanaged.passUnretained(self).toOpaque()
     let receivers: [(CURLoption, CURLoption, curl_write_callback)] = [
@@ -102,7 +103,7 @@ final class Transfer {
     context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// - Returns: whether there is to be more.
+  /// - Returns: false to abort the transfer.
   private func take(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Bool {
     guard let bytes else { return count == 0 }
     guard count <= AppSiteAssociation.maximumSize - body.count else {
@@ -119,8 +120,8 @@ final class Transfer {
     return !isTooLarge
   }
 
-  /// Called with each address that the name has: what is checked here is what is connected to, so that a name which changes
-  /// its address in between wins nothing.
+  /// libcurl calls this with each address of the name, and connects to the address that is checked here. So a name that
+  /// changes its address in between does not evade the check.
   private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     guard options.allowsPrivateAddresses || isGlobal(address) else {
       hasRefusedAddress = true
@@ -133,7 +134,7 @@ final class Transfer {
 
   private func isGlobal(_ address: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
     guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return false }
-    // libcurl has room for any address there, beyond the structure's end.
+    // libcurl reserves room for any address at `addr`, beyond the structure's end.
     let bytes = UnsafeRawBufferPointer(
       start: UnsafeRawPointer(address) + offset, count: Int(min(address.pointee.addrlen, 128)))
     switch address.pointee.family {
@@ -160,7 +161,8 @@ final class Transfer {
     }
   }
 
-  /// Several fields of one name are one list (RFC 9110, section 5.3); there are no more than the header has room for.
+  /// Joins several fields of one name into one list (RFC 9110, section 5.3). The limit for the header limits their
+  /// number.
   private func cacheControl(_ handle: UnsafeMutableRawPointer) -> String? {
     var values: [String] = []
     var field: UnsafeMutablePointer<curl_header>?
@@ -173,7 +175,7 @@ final class Transfer {
   }
 
   private func failure(_ result: CURLcode) -> FetchFailure {
-    // libcurl's own words for each code; what it knows of a single case would repeat what the server sent.
+    // The fixed text for each code. libcurl's text for a single case could repeat data from the server.
     let words = String(cString: curl_easy_strerror(result))
     switch result {
     case CURLE_WRITE_ERROR where isTooLarge:
@@ -192,7 +194,7 @@ final class Transfer {
 }
 
 extension Duration {
-  /// At least 1: to libcurl none is no limit.
+  /// At least 1, because libcurl takes 0 as no limit.
   fileprivate var milliseconds: Int {
     let (seconds, attoseconds) = components
     return max(1, Int(clamping: min(seconds, 86_400)) * 1000 + Int(attoseconds / 1_000_000_000_000_000))

@@ -1,7 +1,7 @@
 extension AssociationRecord {
   private static let magic = "tagroute association 1"
 
-  /// The record as a file: lines, an empty one, and then the document's bytes.
+  /// The record as a file: header lines, an empty line, then the document's bytes.
   var encoded: [UInt8] {
     var lines = [Self.magic, "attempted \(attempted)", "due \(due)", "failures \(failures)"]
     if let failure {
@@ -19,12 +19,12 @@ extension AssociationRecord {
     return Array((lines.joined(separator: "\n") + "\n\n").utf8) + body
   }
 
-  /// The most that a record has besides its document, in bytes.
+  /// The maximum size of a record without its document, in bytes.
   static let maximumHeader = 4096
 
-  /// Reads such a file. Whether the document in it is one is for whoever parses it.
+  /// Reads a record from such a file. It does not check the document, which the caller has to parse.
   ///
-  /// - Returns: nil where it is none: whoever finds one that is broken asks the domain again.
+  /// - Returns: nil if the bytes are not a record. The caller then asks the domain again.
   init?(encoded bytes: [UInt8]) {
     var rest = bytes[...]
     var lines: [String] = []

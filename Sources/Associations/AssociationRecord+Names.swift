@@ -1,13 +1,13 @@
 import UniversalLinks
 
 extension AssociationRecord {
-  /// Whether what counts of the last answer names an application.
+  /// Whether the last answer names an application and is still valid.
   ///
   /// - Parameters:
   ///   - desktopID: the application's desktop file id.
-  ///   - document: what the record is of.
+  ///   - document: the document that the record is about.
   ///   - now: the time, in seconds since 1970.
-  /// - Returns: whether it does, for some links at least.
+  /// - Returns: true if the answer names it for at least some links.
   public func names(_ desktopID: String, in document: AssociationDocument, at now: Int64) -> Bool {
     guard case .file(let file)? = current(at: now) else { return false }
     switch document {

@@ -1,41 +1,41 @@
-/// What is known of one document of one domain, and when to ask again.
+/// The last answer of a domain about one document, and when to ask again.
 ///
-/// The last answer counts, whatever happens to later questions, for ``maximumAge``. Times are seconds since 1970.
+/// An answer is valid for ``maximumAge``, even if later requests fail. Times are seconds since 1970.
 public struct AssociationRecord: Sendable, Hashable {
-  /// What the domain has answered.
+  /// The answer of a domain.
   public enum Answer: Sendable, Hashable {
-    /// It has this file, which is one of its kind.
+    /// The domain has this file, which is a valid document.
     case file([UInt8])
-    /// It has none.
+    /// The domain has no such file.
     case none
   }
 
-  /// How long an answer counts where none has come since: 30 days. After that the user is asked again.
+  /// How long an answer is valid if no newer one arrives: 30 days. After that the user is asked again.
   public static let maximumAge: Int64 = 30 * 86_400
-  /// How long to wait after a failure, in seconds: doubled with each, up to a day.
+  /// The wait after a failure, in seconds. It doubles with each further failure, up to `lastRetry` (a day).
   static let firstRetry: Int64 = 3600
   static let lastRetry: Int64 = 86_400
 
-  /// The last answer; nil where there was none.
+  /// The last answer; nil if there is none.
   public internal(set) var answer: Answer?
-  /// When it came.
+  /// When the last answer arrived.
   public internal(set) var answered: Int64 = 0
-  /// When the domain was asked last.
+  /// When the domain was last asked.
   public internal(set) var attempted: Int64 = 0
-  /// When it is to be asked again.
+  /// When to ask the domain again.
   public internal(set) var due: Int64 = 0
-  /// How many questions in a row have failed.
+  /// How many requests in a row have failed.
   public internal(set) var failures = 0
-  /// Why the last question failed; nil where it did not.
+  /// Why the last request failed; nil if it did not.
   public internal(set) var failure: FetchFailure?
 
-  /// A document that was never asked for.
+  /// The record of a document that was never requested.
   public init() {}
 
-  /// Takes in what came of a question.
+  /// Updates the record with the result of a request.
   ///
   /// - Parameters:
-  ///   - outcome: what came of it, checked as the document it is of.
+  ///   - outcome: the result, already checked for this kind of document.
   ///   - now: the time.
   public mutating func take(_ outcome: FetchOutcome, at now: Int64) {
     attempted = now
@@ -59,12 +59,13 @@ public struct AssociationRecord: Sendable, Hashable {
     failure = nil
   }
 
-  /// Whether the domain is to be asked. A clock that was set back is no reason to wait longer than it would have been.
+  /// Whether to ask the domain now. Also true if the clock was set back to before the last request, because the wait
+  /// would otherwise become longer.
   public func isDue(at now: Int64) -> Bool { now >= due || now < attempted }
 
-  /// What still counts of the last answer.
+  /// The last answer, if it is still valid.
   public func current(at now: Int64) -> Answer? {
-    // An answer of the future is one of a clock that was wrong: nobody knows how old it is.
+    // An answer from the future was stored when the clock was wrong, so its age is unknown.
     now >= answered && now - answered < Self.maximumAge ? answer : nil
   }
 }

@@ -4,38 +4,40 @@ import KeyFile
 import Names
 public import UniversalLinks
 
-/// The records, a file each, `<directory>/<document>/<domain>`: readable by the user alone, and replaced as a whole.
+/// The stored records, one file each: `<directory>/<document>/<domain>`. Only the user can read a file, and it is
+/// replaced as a whole.
 ///
-/// In the state directory rather than the cache: where what is known were lost whenever somebody tidies up, handlers that are
-/// trusted would be asked about while there is no network. What reads and writes files has a thread of its own.
+/// The files are in the state directory, not in the cache. If a cleanup deleted them while there is no network, the
+/// user would be asked about trusted handlers. A dedicated thread reads and writes the files.
 public struct AssociationStore: Sendable, Hashable {
-  /// The most domains whose documents are loaded; nobody has as many handlers.
+  /// The maximum number of domains to load documents for. No user's handlers claim as many.
   static let maximumDomains = 1000
-  /// What the rules of all documents that are loaded may come to, as of one such document; they take some 20 MB.
+  /// The maximum cost of the rules of all loaded documents: the limit for one document. They take about 20 MB.
   static let maximumCost = 1 << 18
 
-  /// Nobody's handlers claim as many; what is beyond is not looked at.
+  /// The maximum number of names to read from a directory; others are ignored. No user's handlers claim as many.
   private static let maximumNames = 100_000
 
   private let directory: String
 
-  /// - Parameter directory: where the records are; made where it is missing.
+  /// - Parameter directory: the directory of the records. It is created if it does not exist.
   public init(directory: String) { self.directory = directory }
 
-  /// Where the user's are (XDG Base Directory Specification); nil where the environment does not say.
+  /// The store in the state directory of the user (XDG Base Directory Specification). Nil if the environment does not
+  /// name it.
   ///
-  /// - Parameter environment: `XDG_STATE_HOME` and `HOME` count.
+  /// - Parameter environment: the environment variables. `XDG_STATE_HOME` and `HOME` are used.
   public init?(environment: [String: String]) {
     guard let state = BaseDirectories(environment: environment).state else { return nil }
     directory = "\(state)/\(Names.Files.agentState)/\(Names.Files.associations)"
   }
 
-  /// What is known of a document.
+  /// Reads the record of a document.
   ///
   /// - Parameters:
   ///   - document: the kind of document.
   ///   - domain: the domain in IDNA form.
-  /// - Returns: a new record where there is none, or none that can be read.
+  /// - Returns: a new record if there is none, or if it cannot be read.
   public func record(of document: AssociationDocument, at domain: String) async -> AssociationRecord {
     (try? await DedicatedThread.run { readRecord(of: document, at: domain) }) ?? AssociationRecord()
   }
@@ -46,18 +48,18 @@ public struct AssociationStore: Sendable, Hashable {
     return record
   }
 
-  /// A record whose file nobody has parsed yet; nil where there is none.
+  /// A record with a document that is not checked yet; nil if there is no record.
   private func unchecked(_ document: AssociationDocument, at domain: String) -> AssociationRecord? {
     path(document, domain).flatMap(Self.contents).flatMap(AssociationRecord.init(encoded:))
   }
 
-  /// Keeps a record.
+  /// Stores a record.
   ///
   /// - Parameters:
-  ///   - record: what is known.
-  ///   - document: of what kind of document.
+  ///   - record: the record.
+  ///   - document: the kind of document.
   ///   - domain: the domain in IDNA form.
-  /// - Throws: `SystemError` where it cannot be written; what was known before is then still there.
+  /// - Throws: `SystemError` if the record cannot be written. The previous record is then still there.
   public func keep(
     _ record: AssociationRecord, of document: AssociationDocument, at domain: String
   ) async throws(SystemError) {
@@ -79,7 +81,7 @@ public struct AssociationStore: Sendable, Hashable {
     }
     let folder = "\(directory)/\(document.rawValue)"
     try Self.makeDirectory(folder)
-    // Not beside the domain's own name, which may be as long as a file's name can be.
+    // The temporary name does not contain the domain's name, which may be as long as a file name can be.
     var template = Array("\(folder)/.new-XXXXXX".utf8CString)
     let descriptor = mkstemp(&template)
     guard descriptor >= 0 else { throw SystemError("make a file in \(folder)") }
@@ -94,13 +96,13 @@ public struct AssociationStore: Sendable, Hashable {
     }
   }
 
-  /// What still counts of what domains say of applications.
+  /// The statements of domains about applications that are still valid.
   ///
   /// - Parameters:
-  ///   - claims: the desktop ids of the applications that are asked about, by domain. Nothing else is read, and of what a file says
-  ///     to others nothing is kept.
-  ///   - now: seconds since 1970.
-  /// - Returns: by domain.
+  ///   - claims: the desktop ids of the applications to look up, by domain. No other domain is read, and no statement
+  ///     about other applications is kept.
+  ///   - now: the time, in seconds since 1970.
+  /// - Returns: the statements by domain.
   public func associations(of claims: [String: Set<String>], at now: Int64) async -> [String: DomainAssociation] {
     (try? await DedicatedThread.run { load(claims, at: now) }) ?? [:]
   }
@@ -133,10 +135,11 @@ public struct AssociationStore: Sendable, Hashable {
     return result
   }
 
-  /// In which order domains are to be asked: those that never were first, then the one that was asked longest ago.
+  /// Sorts domains by the time of the last request. Domains that were never asked come first, then the one that was
+  /// asked longest ago.
   ///
-  /// - Parameter domains: in IDNA form.
-  /// - Returns: the same, in that order.
+  /// - Parameter domains: the domains in IDNA form.
+  /// - Returns: the same domains in that order.
   public func longestAgoFirst(_ domains: [String]) async -> [String] {
     let times = try? await DedicatedThread.run {
       domains.map { domain in
@@ -151,9 +154,9 @@ public struct AssociationStore: Sendable, Hashable {
     return zip(times, domains).sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  /// Deletes what is known of all other domains.
+  /// Deletes the records of all other domains.
   ///
-  /// - Parameter domains: those that an application claims.
+  /// - Parameter domains: the domains that an application claims.
   public func forget(allBut domains: Set<String>) async {
     _ = try? await DedicatedThread.run {
       for document in AssociationDocument.allCases {
@@ -192,7 +195,7 @@ public struct AssociationStore: Sendable, Hashable {
     }
   }
 
-  /// Nil where there is no such file, or one that is larger than a record can be.
+  /// The bytes of a file. Nil if it does not exist, is not a regular file, or is larger than a record can be.
   private static func contents(of path: String) -> [UInt8]? {
     let maximum = AppSiteAssociation.maximumSize + AssociationRecord.maximumHeader
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)

@@ -1,14 +1,14 @@
-/// How long an answer is taken for current.
+/// How long an answer is current.
 ///
-/// What the server says in `Cache-Control` (RFC 9111, section 5.2.2), within bounds: not so short that it is asked all the
-/// time, not so long that a handler which the domain no longer names stays trusted.
+/// The server sets it with `Cache-Control` (RFC 9111, section 5.2.2), within bounds. The lower bound keeps the server
+/// from being asked all the time. The upper bound ends the trust in a handler that the domain no longer names.
 public enum CacheLifetime {
-  /// In seconds, from an hour to seven days.
+  /// In seconds: from an hour to seven days.
   public static let bounds: ClosedRange<Int64> = 3600...604_800
-  /// In seconds, where the server says nothing: a day.
+  /// In seconds: a day. Used if the server sets no time.
   public static let standard: Int64 = 86_400
 
-  /// - Parameter cacheControl: the field's value, as it was sent.
+  /// - Parameter cacheControl: the value of the field, as it was sent.
   /// - Returns: seconds, within ``bounds``.
   public static func seconds(_ cacheControl: String?) -> Int64 {
     var lifetime = standard
@@ -27,7 +27,7 @@ public enum CacheLifetime {
     return lifetime
   }
 
-  /// What is too large for a number means the largest (RFC 9111, section 1.2.2).
+  /// Parses a time in seconds. A number that is too large becomes the largest (RFC 9111, section 1.2.2).
   private static func deltaSeconds(_ text: String) -> Int64? {
     let digits = text.hasPrefix("\"") && text.hasSuffix("\"") ? String(text.dropFirst().dropLast()) : text
     guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -1,18 +1,18 @@
 import UniversalLinks
 
-/// What came of asking a domain for a document.
+/// The result of asking a domain for a document.
 public enum FetchOutcome: Sendable, Hashable {
-  /// The domain has it. At most 128 KiB, and the `Cache-Control` that came with it.
+  /// The domain has this document of at most 128 KiB, sent with this `Cache-Control`.
   case found([UInt8], cacheControl: String?)
-  /// The domain says that it has none (404 or 410): an answer, too.
+  /// The domain has no such document (404 or 410). That is an answer too.
   case absent
   /// There is no answer.
   case failed(FetchFailure)
 
-  /// A file that is none of its kind is no answer.
+  /// Turns an invalid file into a failure.
   ///
-  /// - Parameter document: what was asked for.
-  /// - Returns: the same, or a failure that says where the file is wrong.
+  /// - Parameter document: the kind of document that was requested.
+  /// - Returns: this outcome, or a failure with the place of the error in the file.
   public func checked(as document: AssociationDocument) -> FetchOutcome {
     guard case .found(let file, _) = self, let mistake = document.mistake(in: file) else { return self }
     return .failed(FetchFailure(.malformed, "the file is wrong: \(mistake)"))
@@ -21,41 +21,41 @@ public enum FetchOutcome: Sendable, Hashable {
 
 /// Why there is no answer.
 public struct FetchFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Kinds of failures. The raw values are what scripts read; more may come.
+  /// The kinds of failures. Scripts read the raw values. More may be added.
   public enum Code: String, Sendable, Hashable {
-    /// The domain is none that is asked, or all its addresses are private.
+    /// The domain is one that is never asked, or all its addresses are private.
     case refused = "refused"
     /// The name has no address.
     case name
-    /// Nobody answers there.
+    /// There is no connection to a server, or the request could not be made.
     case connection
-    /// The certificate is not the domain's, has expired, or nobody known has signed it.
+    /// The certificate is for another domain, has expired, or is not signed by a known authority.
     case certificate
-    /// TLS of at least 1.2 cannot be spoken.
+    /// A TLS connection of at least version 1.2 cannot be established.
     case tls
-    /// It took too long.
+    /// The request took too long.
     case timeout
-    /// The answer leads elsewhere.
+    /// The answer is a redirect.
     case redirect
-    /// The answer has another status than 200, 404 and 410.
+    /// The status is not 200, 404 or 410, nor a redirect.
     case status
     /// The answer is larger than a document may be.
     case size
-    /// The answer ended too early, or is no HTTP.
+    /// The answer ended too early, or is not HTTP.
     case transfer
-    /// The file is not what it should be.
+    /// The file is not a valid document.
     case malformed
   }
 
-  /// What kind it is.
+  /// The kind of failure.
   public let code: Code
-  /// Why, as a sentence without its full stop. Nothing that the other side has sent is in it, but for places and names in a
-  /// file, quoted.
+  /// The reason, as a sentence without its full stop. It repeats no data from the server except locations and quoted
+  /// names in a file.
   public let message: String
 
   /// - Parameters:
-  ///   - code: what kind it is.
-  ///   - message: why, as a sentence without its full stop.
+  ///   - code: the kind of failure.
+  ///   - message: the reason, as a sentence without its full stop.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message

@@ -1,7 +1,7 @@
 import Glibc
 import Rig
 
-/// What `tagroute-bench` measures.
+/// The measurements of `tagroute-bench`.
 public enum Benchmarks {
   private static let usage = """
     Usage: tagroute-bench tap [--taps NUMBER]
@@ -35,7 +35,7 @@ public enum Benchmarks {
     nfcpy takes part where Packaging/python-package has installed it, and the package's folder is the working directory.
     """
 
-  /// Runs what the arguments ask for and prints the figures.
+  /// Runs the benchmark that the arguments name, and prints its figures.
   ///
   /// - Parameter arguments: without the program's name.
   /// - Returns: the exit code.
@@ -59,7 +59,7 @@ public enum Benchmarks {
     case ("flood", "--bus", _) where arguments.count == 3 && PrivateBus.Program(rawValue: arguments[2]) != nil:
       let bus = PrivateBus.Program(rawValue: arguments[2]) ?? .daemon
       work = { try await FloodBenchmark(rounds: 20, bus: bus).run() }
-    // How it runs itself for another user.
+    // The flood benchmark starts itself with this command, as another user.
     case ("flood-client", _, _):
       guard let client = FloodClient(arguments.dropFirst()) else { return 64 }
       work = { try await client.run() }

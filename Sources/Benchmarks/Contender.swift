@@ -5,42 +5,42 @@ import ReaderLink
 import ReaderSimulator
 import Rig
 
-/// A program that looks for tags on a simulated reader.
+/// A program that polls for tags on a simulated reader.
 protocol Contender: AnyObject {
-  /// Begins to look, and goes on until `stop`.
+  /// Starts polling, and continues until `stop`.
   func start() async throws
-  /// User and system time of its processes since it was started.
+  /// User and system time of its processes since its start.
   func processorTime() async throws -> Duration
   func stop() async
 }
 
-/// One that says what it has read.
+/// A contender that reports the contents of a tag.
 protocol ReadingContender: Contender {
-  /// Waits until it has said what a tag holds that was put there after the last time.
+  /// Waits for its report about a tag that was placed after the previous report.
   func outcome() async throws -> Outcome
-  /// Waits until it has noticed that the tag is away.
+  /// Waits until it has noticed the removal of the tag.
   func removal() async throws
 }
 
-/// What a program makes of a tag.
+/// The result of a program for one tag.
 enum Outcome: Sendable, Equatable {
   case message([UInt8])
-  /// It has written what it was to write.
+  /// The program has written the message that it was given.
   case written
   case failure(String)
 }
 
-/// Which programs there are.
+/// The programs to compare.
 enum Program: Sendable, Hashable {
   /// `tagroute-reader`, as `tagrouted` runs it.
   case tagroute
-  /// nfcpy as it comes, at 115,200 baud.
+  /// nfcpy without changes, at 115,200 baud.
   case nfcpy
-  /// nfcpy without the half second that it pauses.
+  /// nfcpy without its pause of half a second.
   case nfcpyWithoutPauses
-  /// nfcpy as it comes, at the 921,600 baud that it switches to.
+  /// nfcpy without changes, at the 921,600 baud to which it switches.
   case nfcpyAtFullSpeed
-  /// One of libnfc's programs, again and again.
+  /// A program of libnfc, run repeatedly.
   case repeated(String)
 
   var name: String {
@@ -66,7 +66,7 @@ enum Program: Sendable, Hashable {
   }
 }
 
-/// The real reader process and what the daemon hears of it.
+/// The real reader process, with the events that it sends to the daemon.
 final class TagrouteContender: ReadingContender {
   private let process: ReaderProcess
   private var events: AsyncStream<ReaderProcessEvent>.Iterator
@@ -118,7 +118,7 @@ final class TagrouteContender: ReadingContender {
   func stop() async { await process.stop() }
 }
 
-/// nfcpy in a small program of its own.
+/// nfcpy in a small program, `nfcpy-reader.py`.
 final class NfcpyContender: ReadingContender {
   private let python: String
   private let arguments: [String]
@@ -131,7 +131,7 @@ final class NfcpyContender: ReadingContender {
   }
 
   func start() async throws {
-    // It gives the chip 100 ms, and then gives up for good: too little on a machine that is busy.
+    // nfcpy gives the chip 100 ms and then gives up for good. That is too short on a busy machine.
     for attempt in 1...3 {
       let process = try ChildProcess(python, arguments)
       do {
@@ -175,7 +175,7 @@ final class NfcpyContender: ReadingContender {
   }
 }
 
-/// A program that looks, says what it has found, and ends: run again as soon as it has.
+/// A program that polls, reports its findings and exits. It is started again immediately.
 actor RepeatedContender: Contender {
   private let program: String
   private let arguments: [String]

@@ -2,11 +2,11 @@ import Configuration
 import Glibc
 import Rig
 
-/// What the daemon and its reader process cost while they poll: memory, and processor time over a while, at the distance that
-/// looks have for some minutes after a tap and at the one that they have from then on.
+/// The cost of the daemon and its reader process while they poll: memory, and processor time over a period. Both poll
+/// intervals are measured: the one in the minutes after a tap, and the idle one after that.
 struct CostBenchmark {
   let seconds: Int
-  /// `fast` or `real`: how long the simulated chip takes.
+  /// The timing of the simulated chip: `fast` or `real`.
   var timing = "fast"
 
   func run() async throws {
@@ -44,12 +44,12 @@ struct CostBenchmark {
     await installation.stop()
   }
 
-  /// Kilobytes.
+  /// Memory in kilobytes.
   private struct Memory {
     var resident = 0
-    /// Written by this process: nobody can share it, and it cannot be dropped.
+    /// Pages written by this process. No other process can share them, and the kernel cannot drop them.
     var written = 0
-    /// Pages of files, the program's code first, that no other process has mapped at the moment; they can be dropped.
+    /// Pages of files, mainly the program's code, that no other process maps at the moment. The kernel can drop them.
     var alone = 0
 
     static func += (a: inout Memory, b: Memory) {
@@ -79,7 +79,7 @@ struct CostBenchmark {
     return found
   }
 
-  /// From smaps_rollup, see proc_pid_smaps(5).
+  /// Reads smaps_rollup, see proc_pid_smaps(5).
   private func memory(of process: Int32) throws -> Memory {
     let text = String(decoding: try readFile("/proc/\(process)/smaps_rollup"), as: UTF8.self)
     var values: [String: Int] = [:]

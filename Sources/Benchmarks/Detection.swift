@@ -1,15 +1,15 @@
 import ReaderSimulator
 
 extension SimulatedReader {
-  /// A tag that nobody has found by then counts as not found.
+  /// A tag that is not found within this time is reported as not found.
   private static let patience = Duration.seconds(4)
 
   /// Waits for the answer that names a tag.
   ///
   /// - Parameters:
   ///   - placed: when the tag was placed.
-  ///   - clock: the reader's.
-  /// - Returns: when that answer was complete; nil where there is none in time.
+  ///   - clock: the reader's clock.
+  /// - Returns: when that answer was complete; nil if there was none in time.
   /// - Throws: `CancellationError`.
   nonisolated func detection(since placed: Duration, by clock: MachineClock) async throws -> Duration? {
     while clock.now - placed < Self.patience {

@@ -1,4 +1,4 @@
-/// Durations of one thing, measured many times.
+/// Many measurements of one duration.
 struct Distribution {
   private let sorted: [Duration]
 
@@ -11,7 +11,7 @@ struct Distribution {
     return sorted[min(max(rank, 1), sorted.count) - 1]
   }
 
-  /// One line: what, and the distribution in milliseconds.
+  /// One line: the name, and the distribution in milliseconds.
   func line(_ name: String, of things: String = "taps") -> String {
     let columns = [("min", 0), ("median", 50), ("90 %", 90), ("99 %", 99), ("worst", 100)].map { title, percent in
       "\(title) \(Self.milliseconds(percentile(percent)))"
@@ -21,8 +21,8 @@ struct Distribution {
 
   static func milliseconds(_ duration: Duration) -> String { tenths(duration / .milliseconds(1)) }
 
-  /// - Parameter number: at least zero.
-  /// - Returns: it with one decimal.
+  /// - Parameter number: a number of at least zero.
+  /// - Returns: the number with one decimal.
   static func tenths(_ number: Double) -> String {
     let tenths = Int((number * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"

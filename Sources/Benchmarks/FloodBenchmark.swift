@@ -6,10 +6,10 @@ import ReaderSimulator
 import Rig
 import TestSupport
 
-/// What one user's flood of calls does to everybody else: how long the field stays on behind a lock, and how long a tap takes. Next to it
-/// what the bus itself takes for a call and its answer between two other connections.
+/// The effect of one user's flood of calls on everyone else: how long the field stays on after a lock, and how long a
+/// tap takes. For comparison, the benchmark times a call and its reply between two other connections of the bus.
 struct FloodBenchmark {
-  /// Locks and taps in each flood.
+  /// The number of locks and taps in each flood.
   let rounds: Int
   let bus: PrivateBus.Program
 
@@ -20,7 +20,7 @@ struct FloodBenchmark {
     var options = Installation.Options()
     options.systemBus = bus
     options.daemonSettings = ["Scan": ["Sessions=logind"]]
-    // What is written for each refused call would be part of it.
+    // A log line for each refused call would distort the measurement.
     options.environment = ["TAGROUTE_LOG": "info"]
     let installation = try await Installation(options)
     guard symlink(await reader.path, installation.directory.file("reader")) == 0 else {
@@ -71,7 +71,7 @@ struct FloodBenchmark {
     let installation: Installation
     let saver: ScreenSaverStandIn
     let server: NotificationServerStandIn
-    /// Two connections that have nothing to do with any of it.
+    /// Two connections that take no part in the flood.
     let bystanders: [Connection]
 
     /// - Returns: the columns of the table.
@@ -94,7 +94,7 @@ struct FloodBenchmark {
         await reader.remove(tag)
         try await saver.setActive(false)
         await reader.wait { $0.isFieldOn }
-        // Long enough that the removal was noticed.
+        // Long enough for the removal to be noticed.
         try await Task.sleep(for: .milliseconds(350))
       }
       return [bus, locks, taps].map(Self.cell) + ["\(descriptors)"]
@@ -122,7 +122,7 @@ struct FloodBenchmark {
       return count - 2
     }
 
-    /// The daemon has kept the bus, and the agent its place.
+    /// Checks that the daemon has kept its connection to the bus, and the agent its registration.
     func checkThatAllAreThere() async throws {
       for process in [await installation.daemon, await installation.agent] {
         let lines =

@@ -4,9 +4,9 @@ import Glibc
 import Names
 import Rig
 
-/// One user's connections that call the daemon as fast as they are answered, in a process of their own.
+/// The connections of one user, in a separate process. Each calls the daemon as fast as the daemon replies.
 struct FloodClient {
-  /// What is called.
+  /// The method that is called.
   enum Call: String, CaseIterable, Sendable {
     case registration = "RegisterAgent"
     case registrationWithDescriptors = "RegisterAgent with 16 descriptors"
@@ -14,23 +14,23 @@ struct FloodClient {
     case property = "Get"
   }
 
-  /// Calls of all connections together that wait for an answer: each may hold sixteen descriptors.
+  /// The number of pending calls of all connections together. Each call may hold sixteen descriptors.
   private static let width = 1000
-  /// Printed when all are connected and have begun.
+  /// Printed when all connections are open and calling.
   static let begun = "flooding"
 
   let address: BusAddress
   let call: Call
   let connections: Int
 
-  /// - Parameter arguments: the bus, the call and the number of connections.
+  /// - Parameter arguments: the address of the bus, the call, and the number of connections.
   init?(_ arguments: some Collection<String>) {
     let words = Array(arguments)
     guard words.count == 3, let call = Call(rawValue: words[1]), let number = Int(words[2]) else { return nil }
     (address, self.call, connections) = (BusAddress(words[0]), call, number)
   }
 
-  /// Starts it in a process, as another user if this one is root.
+  /// Starts the client in a process, which runs as another user if this one is root.
   static func start(
     _ call: Call, connections: Int, on bus: PrivateBus, environment: [String: String]
   ) async throws -> ChildProcess {
@@ -52,7 +52,7 @@ struct FloodClient {
     return String(cString: path)
   }
 
-  /// Calls until it is killed.
+  /// Calls the daemon until the process is killed.
   func run() async throws {
     var limit = rlimit()
     if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
@@ -97,7 +97,7 @@ struct FloodClient {
       _ = try await connection.call(
         Names.Daemon.busName, try ObjectPath(Names.Daemon.path), interface, member, arguments)
     } catch {
-      // It is refused as fast as it is called, which is the point.
+      // The daemon refuses the calls as fast as they come. That is the purpose of the flood.
     }
   }
 }

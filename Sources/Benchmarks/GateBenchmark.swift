@@ -7,9 +7,9 @@ import Rig
 import TagrouteClient
 import TestSupport
 
-/// From a condition's change to the field being off: daemon, agent, reader process and libnfc real; logind, polkit, a screen saver and
-/// a compositor stand-ins that know when they speak. A tag rests on the reader, so the field is on when the change comes, or the
-/// reader is in the middle of looking whether it does.
+/// The time from a change of a condition to the field being off. Daemon, agent, reader process and libnfc are real. The
+/// stand-ins are logind, polkit, a screen saver and a compositor, so the times of their signals are known. A tag rests
+/// on the reader. The field is therefore on when the change comes, or the reader is in the middle of a presence check.
 struct GateBenchmark {
   /// How often each condition changes.
   let changes: Int
@@ -75,11 +75,11 @@ struct GateBenchmark {
     await reader.stop()
   }
 
-  /// What the agent reports: a saver and a compositor on the session bus, and a camera.
+  /// The conditions that the agent reports: a screen saver and a compositor on the session bus, and a camera.
   private struct Desktop {
     let saver: ScreenSaverStandIn
     let compositor: PropertyStandIn
-    /// Stands for the camera's device.
+    /// The file that replaces the camera's device.
     let camera: String
 
     init(_ installation: Installation) async throws {
@@ -116,7 +116,7 @@ struct GateBenchmark {
     }
   }
 
-  /// The end of an inhibitor's pipe, or an open device.
+  /// The caller's end of an inhibitor's pipe, or an open device.
   private actor Held {
     private var descriptor: FileDescriptor?
     func keep(_ descriptor: FileDescriptor?) { self.descriptor = descriptor }
@@ -135,7 +135,7 @@ struct GateBenchmark {
       for _ in 0..<changes {
         let tag = await reader.place(try TagKind.all[0].make(message))
         await reader.wait { $0.isFieldOn }
-        // Past the reading, into the checks whether it still lies there, at any moment of them.
+        // Waits past the read, until a random moment of the presence checks.
         try await Task.sleep(for: .milliseconds(Int.random(in: 300...500)))
         await reader.wait { $0.isFieldOn }
         let changed = clock.now

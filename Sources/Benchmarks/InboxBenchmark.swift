@@ -4,8 +4,8 @@ import Names
 import Rig
 import TagrouteClient
 
-/// What it takes to list taps of a large inbox: the whole command, the agent's answer alone, and two other programs with the same
-/// question to the same file.
+/// The time to list taps of a large inbox: with the whole command, from the agent alone, and with two other programs
+/// that send the same query to the same file.
 struct InboxBenchmark {
   let sizes: [Int]
   private let repetitions = 100
@@ -24,7 +24,7 @@ struct InboxBenchmark {
     let file = installation.directory.file("state/\(Names.Files.agentState)/\(Names.Files.inboxDatabase)")
     let client = try await AgentClient.connect(
       to: BusAddress(installation.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""), on: EventLoop(label: "bench"))
-    // The agent makes the file; the tool fills it, in one go.
+    // The agent creates the file, and the sqlite3 tool fills it in one transaction.
     _ = try await startAgent(installation, client)
     try await stopAgent(installation)
     let sqlite = try BuiltProducts.systemProgram("sqlite3", package: "sqlite3")
@@ -67,7 +67,7 @@ struct InboxBenchmark {
     var command: [Duration] = []
     var answer: [Duration] = []
     var tool: [Duration] = []
-    // By turns, so that all three meet the same machine.
+    // In turns, so that all three meet the same conditions on the machine.
     for _ in 0..<repetitions {
       command.append(try await time { _ = try await output(program, ["inbox"] + arguments, installation) })
       answer.append(
@@ -100,7 +100,7 @@ struct InboxBenchmark {
     return String(await process.standardOutput().dropLast())
   }
 
-  /// - Returns: from the moment at which the agent's name is there to its first list.
+  /// - Returns: the time from the moment when the agent's name is on the bus to its first list.
   private func startAgent(_ installation: Installation, _ client: AgentClient) async throws -> Duration {
     try await installation.startAgent()
     while try await client.status() == nil { await Task.yield() }
@@ -113,7 +113,8 @@ struct InboxBenchmark {
     try await agent.exit()
   }
 
-  /// As after a year: most opened, some left, one in a hundred failed; messages of 60 to 900 bytes, and one in fifty of 8,000.
+  /// Taps as after a year: most delivered, some expired or dismissed, one in a hundred failed. Messages have 60 to 900
+  /// bytes, and one in fifty has 8,000.
   private static func filling(_ size: Int) -> String {
     """
     BEGIN;
@@ -133,7 +134,7 @@ struct InboxBenchmark {
     """
   }
 
-  /// Prints how many nanoseconds each of many selects took, with all rows fetched.
+  /// Prints how many nanoseconds each of many queries took, with all rows fetched.
   private static let python = """
     import sqlite3, sys, time
     connection = sqlite3.connect(sys.argv[1])

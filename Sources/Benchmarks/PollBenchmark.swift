@@ -4,14 +4,15 @@ import Rig
 import SeededRandom
 import TestSupport
 
-/// From a tag placed at a random moment to the end of the chip's answer that names it: the same for every program, whatever
-/// it does with the answer. Field and processor while nothing lies there. How soon a removal is noticed.
+/// Measures three things. Detection: the time from a tag placed at a random moment to the end of the chip's answer that
+/// names it. This is the same for every program, since the use of the answer is not included. Waiting: field and
+/// processor time without a tag. Removal: how soon it is noticed.
 struct PollBenchmark {
-  /// How often a tag of each kind is placed for Tagroute; the others get a quarter.
+  /// How often a tag of each kind is placed for Tagroute. The other programs get a quarter of that.
   let placements: Int
-  /// How many readers there are at once.
+  /// How many readers are used at once.
   private let lanes = 3
-  /// How long nothing lies there, for field and processor.
+  /// How long the reader stays empty while field and processor time are measured.
   private let idle = Duration.seconds(30)
   private let programs: [Program] = [
     .tagroute, .nfcpy, .nfcpyWithoutPauses, .nfcpyAtFullSpeed, .repeated("nfc-poll"), .repeated("nfc-list"),
@@ -43,7 +44,7 @@ struct PollBenchmark {
     return try await inLanes { try await detect($0, program, placements, seed: $1) }
   }
 
-  /// A row for each kind of tag, several at once, each with a seed of its own.
+  /// A row for each kind of tag. Several rows are measured at once, each with its own seed.
   private func inLanes(_ row: @escaping @Sendable (TagKind, UInt64) async throws -> [String]) async throws -> [[String]]
   {
     let kinds = TagKind.all.filter(\.isPolledFor)
@@ -71,7 +72,7 @@ struct PollBenchmark {
     var latencies: [Duration] = []
     let message = try TagKind.message(size: kind.sizes[0])
     for _ in 0..<placements {
-      // The last tag's removal is noticed within half a second; from then on every moment of the cycle is as likely.
+      // The previous removal is noticed within half a second. After that, every moment of the cycle is equally likely.
       try await Task.sleep(for: .milliseconds(500 + Int.random(in: 0..<program.longestCycle, using: &generator)))
       let placed = clock.now
       let tag = await reader.place(try kind.make(message))
@@ -91,7 +92,7 @@ struct PollBenchmark {
 
   // MARK: Removal
 
-  /// Tags that are taken away at any moment of their presence checks, and when the reader process says so.
+  /// Removes tags at a random moment of their presence checks, and measures when the reader process reports it.
   private func removals(of kind: TagKind, seed: UInt64) async throws -> [String] {
     var generator = SeededGenerator(seed: seed)
     let clock = MachineClock()
@@ -103,7 +104,7 @@ struct PollBenchmark {
     for _ in 0..<max(placements / 4, 1) {
       let tag = await reader.place(try kind.make(message))
       _ = try await contender.outcome()
-      // Over more than a whole round of checks and of looks for others beside it.
+      // The range is longer than a whole round of presence checks and of polls for further tags.
       try await Task.sleep(for: .milliseconds(300 + Int.random(in: 0..<1000, using: &generator)))
       let taken = clock.now
       await reader.remove(tag)
@@ -138,7 +139,7 @@ struct PollBenchmark {
 }
 
 extension Program {
-  /// Milliseconds that it takes at most to come back to the same point while nothing lies there.
+  /// The longest time, in milliseconds, until the program is back at the same point of its cycle without a tag.
   fileprivate var longestCycle: Int {
     switch self {
     case .tagroute, .nfcpyWithoutPauses: 400

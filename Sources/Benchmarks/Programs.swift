@@ -3,9 +3,10 @@ import Rig
 
 /// The programs under measurement.
 enum Programs {
-  /// Brings them up to date: `swift run` builds the benchmark alone.
+  /// Builds the programs, since `swift run` builds only the benchmark. Outside the package's folder, the existing
+  /// programs are used.
   ///
-  /// - Throws: `RigError` where they do not build. Away from the package's folder what is built already counts.
+  /// - Throws: `RigError` if a program does not build.
   static func build() async throws {
     guard access("Package.swift", R_OK) == 0 else { return }
     #if DEBUG

@@ -2,9 +2,9 @@ import Glibc
 import ReaderSimulator
 import Rig
 
-/// What it costs to read a tag, from the answer that names it to the message: by type, size and program.
+/// The cost of reading a tag, from the answer that names it to the message, by type, size and program.
 struct ReadBenchmark {
-  /// The programs that say which message they have read.
+  /// The programs that report the message that they have read.
   private let programs: [Program] = [.tagroute, .nfcpy]
 
   func run() async throws {
@@ -22,7 +22,7 @@ struct ReadBenchmark {
     print(table.markdown)
   }
 
-  /// One process reads all tags, one after the other.
+  /// Measures one process, which reads all tags one after the other.
   private func measure(_ program: Program, _ table: inout Table) async throws {
     let clock = MachineClock()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
@@ -47,7 +47,7 @@ struct ReadBenchmark {
     await reader.stop()
   }
 
-  /// Debian's tool for the kind, once for each size, with the tag in place from the beginning.
+  /// Measures Debian's tool for the kind, once for each size. The tag is in place from the beginning.
   private func measureTool(_ kind: TagKind, _ table: inout Table) async throws {
     guard let tool = kind.tool else { return }
     let program = try BuiltProducts.systemProgram(tool.program, package: tool.package)
@@ -77,7 +77,7 @@ struct ReadBenchmark {
   }
 }
 
-/// What was done between the end of the answer that named a tag and the end of the last answer from the tag.
+/// The cost between the end of the answer that named a tag and the end of the last answer from the tag.
 private struct Cost {
   let exchanges: Int
   let commands: Int
@@ -85,8 +85,8 @@ private struct Cost {
   let wireTime: Duration
   let measured: Duration
 
-  /// ReadRegister and WriteRegister (UM0701-02, sections 7.2.4 and 7.2.5): how answers are fetched whose frames the chip's
-  /// firmware does not know.
+  /// ReadRegister and WriteRegister (UM0701-02, sections 7.2.4 and 7.2.5). A host uses them to fetch answers with
+  /// frames that the chip's firmware does not know.
   private static let registerCodes: Set<UInt8> = [0x06, 0x08]
 
   init?(of records: [CommandRecord]) {

@@ -7,10 +7,11 @@ import SeededRandom
 import TestSupport
 import UniversalLinks
 
-/// What it costs to know who opens a link where there are very many handlers, next to searching the desktop entries each time.
+/// The time to find the handler of a link among very many handlers, compared with a search in the desktop entries for
+/// each link.
 struct RouteBenchmark {
   let domains: Int
-  /// As many as a large application has.
+  /// As many as a large app has.
   private let domainsPerHandler = 100
   private let lookUps = 20_000
   private let clock = ContinuousClock()
@@ -57,7 +58,7 @@ struct RouteBenchmark {
       return try URI("https://\(isWildcard(number) ? "www." : "")\(domain(number))/menu")
     }
     let strangers = try (0..<lookUps).map { try URI("https://www.nobody\($0).example/menu") }
-    // As of a user who has decided about some other apps, which have to be weighed for each link then.
+    // A user who has decided about some other apps. The registry then has to weigh those decisions for each link.
     let chosen = RoutingPolicy(
       choices: HandlerChoices(
         preferred: ["chosen.example": ["org.example.Chosen.desktop"]],
@@ -76,7 +77,7 @@ struct RouteBenchmark {
       }
       print("\(line(name, times)), \(found) found")
     }
-    // What a program does that keeps no table: every pattern is compared. Far fewer times, for it takes so long.
+    // A program without a table compares every pattern. This is slow, so far fewer links are measured.
     let patterns = registry.declarations.flatMap(\.domains)
     var found = 0
     let times = links.prefix(50).map { uri in
@@ -88,7 +89,7 @@ struct RouteBenchmark {
     print("\(line("the same links, every pattern compared", times)), \(found) found")
   }
 
-  /// From files: our reading of them, once; and grep in them, which is what a script without a registry does for each link.
+  /// Measures files: Tagroute reads them once, and a script without a registry runs grep on them for each link.
   private func search() async throws {
     let temporary = try TemporaryDirectory()
     for first in stride(from: 0, to: domains, by: domainsPerHandler) {
@@ -136,7 +137,7 @@ struct RouteBenchmark {
     return "\(name): \(columns.joined(separator: ", ")) µs (\(times.count) times)"
   }
 
-  /// Kilobytes, from proc_pid_statm(5).
+  /// The resident memory in kilobytes, from proc_pid_statm(5).
   private func resident() throws -> Int {
     let words = String(decoding: try readFile("/proc/self/statm"), as: UTF8.self).split(separator: " ")
     guard words.count > 1, let pages = Int(words[1]) else { throw RigError("/proc/self/statm cannot be read") }

@@ -8,8 +8,8 @@ import Rig
 import TagrouteClient
 import TestSupport
 
-/// From the death of a client in the middle of a reader session, at each of its steps, to scanning being back: daemon, reader
-/// process and libnfc real, and the times of a real PN532.
+/// The time from a client's death during a reader session to the return of scanning, at each step of a session. Daemon,
+/// reader process and libnfc are real, with the timing of a real PN532.
 struct SessionBenchmark {
   /// How often a client dies at each step.
   let ends: Int
@@ -54,11 +54,11 @@ struct SessionBenchmark {
 
     /// - Parameters:
     ///   - name: the step.
-    ///   - ends: how often.
-    ///   - tag: the kind of tag that is there; nil for none.
-    ///   - delay: how long the tag takes for its first answer.
-    ///   - work: what the client is in the middle of when it dies.
-    /// - Throws: what the daemon answers before.
+    ///   - ends: how often the client dies.
+    ///   - tag: the kind of tag on the reader; nil for none.
+    ///   - delay: the delay of the tag's first answer.
+    ///   - work: the client's operation when it dies.
+    /// - Throws: an error from the daemon before that.
     func measure(
       _ name: String, _ ends: Int, tag: TagKind? = TagKind.all.first { $0.name.contains("NTAG216") },
       answerAfter delay: Duration? = nil, _ work: @escaping @Sendable (ReaderTag) async throws -> Void
@@ -77,7 +77,7 @@ struct SessionBenchmark {
           if let delay { await reader.add(.radio(.late(delay))) }
           working = Task { try? await work(found) }
         }
-        // At any moment of what it does.
+        // A random moment of the operation.
         try await Task.sleep(for: .microseconds(Int.random(in: 1000...100_000)))
         let changes = try await daemon.changes()
         let died = SuspendingClock.now

@@ -1,4 +1,4 @@
-/// Rows of text for people, in Markdown.
+/// A table in Markdown.
 struct Table {
   private let columns: [String]
   private var rows: [[String]] = []
@@ -7,7 +7,7 @@ struct Table {
 
   mutating func add(_ row: [String]) { rows.append(row) }
 
-  /// Brings rows together that agree in the first two columns; what came first stays first.
+  /// Brings rows together that agree in the first two columns, in the order of their first appearance.
   mutating func sort() {
     var order: [[String]: Int] = [:]
     for row in rows where order[Array(row.prefix(2))] == nil { order[Array(row.prefix(2))] = order.count }

@@ -1,25 +1,25 @@
 import NDEF
 import ReaderSimulator
 
-/// A kind of tag that is measured: one line of `all` is all that a further one takes.
+/// A kind of tag to measure. A further kind needs only one line in `all`.
 struct TagKind: Sendable {
-  /// What of Debian's reads such a tag.
+  /// The program in Debian that reads such a tag.
   struct Tool: Sendable {
     let program: String
     let package: String
     let arguments: [String]
   }
 
-  /// As the tables name it; made of letters, digits, spaces and dashes.
+  /// The name in the tables: letters, digits, spaces and dashes.
   let name: String
-  /// Bytes of the messages that are measured.
+  /// The sizes of the messages to measure, in bytes.
   let sizes: [Int]
-  /// Whether it is one of those whose detection is measured: one for each way in which tags are found.
+  /// Whether its detection is measured. One kind is enough for each way in which programs find tags.
   let isPolledFor: Bool
-  /// Whether nfcpy knows how to read it.
+  /// Whether nfcpy can read it.
   let isKnownToNfcpy: Bool
   let tool: Tool?
-  /// A tag that holds an encoded message.
+  /// Creates a tag that holds an encoded message.
   let make: @Sendable (_ message: [UInt8]) throws -> SimulatedTag
 
   private init(
@@ -47,21 +47,22 @@ struct TagKind: Sendable {
       try .type3(message: $0, options: Type3Options(.standard))
     },
     TagKind("Type 4A", sizes: [12, 37, 200, 2000], polled: true) { try .type4(message: $0) },
-    // nfcpy lets go of what a PN532 has activated by DESELECT with a CID, and a card without CID, like this one, does not
-    // hear that (ISO/IEC 14443-4, 7.1.2.2).
+    // nfcpy releases a card that a PN532 has activated by DESELECT with a CID. A card without CID, like this one,
+    // ignores that (ISO/IEC 14443-4, 7.1.2.2).
     TagKind("Type 4B", sizes: [12, 37, 200, 2000], polled: true, nfcpy: false) { try .type4B(message: $0) },
     TagKind("MIFARE Classic 1K", sizes: [12, 37, 200, 700], polled: true, nfcpy: false, tool: .classic) {
       try .mifareClassic(.classic1K, message: $0)
     },
   ]
 
-  /// A message of so many bytes: one record, a URI.
+  /// A message of this size: one record with a URI.
   ///
   /// - Parameters:
-  ///   - size: from 6 on; 260 to 262 cannot be: the payload's length takes one byte or four.
-  ///   - letter: what the URI is made of, with numbers: no two pieces of it are the same.
-  /// - Returns: its encoding.
-  /// - Throws: `NDEFError` where there is no such message.
+  ///   - size: 6 or more, but not 260 to 262. Those are impossible, because the payload's length takes one byte or
+  ///     four.
+  ///   - letter: the letter in the URI. It alternates with numbers, so that no two parts of the URI are the same.
+  /// - Returns: the encoded message.
+  /// - Throws: `NDEFError` if there is no such message.
   static func message(size: Int, of letter: String = "a") throws -> [UInt8] {
     // Type and lengths take four bytes or seven, the URI's prefix one.
     let length = max(size - (size < 260 ? 5 : 8), 0)

@@ -5,11 +5,11 @@ import Rig
 import TagrouteClient
 import TestSupport
 
-/// From a tag placed at a random moment to the call of Notify: simulator, libnfc, daemon, agent and two buses, all real.
-/// Only the notification server is a stand-in, because it has to tell the time of the call.
+/// The time from a tag placed at a random moment to the call of Notify. Simulator, libnfc, daemon, agent and two buses
+/// are real. Only the notification server is a stand-in, because it has to report the time of the call.
 struct TapBenchmark {
   let taps: Int
-  /// How many placements the comparison gets: each costs a process or more.
+  /// The number of placements for the comparison. Each one costs a process or more.
   private let comparedTaps = 40
 
   func run() async throws {
@@ -62,7 +62,7 @@ struct TapBenchmark {
     await installation.stop()
   }
 
-  /// What a script without Tagroute does: nfc-list over and over, until it prints the tag.
+  /// Runs the loop of a script without Tagroute: nfc-list over and over, until it prints the tag.
   private func listLoop(_ installation: Installation) async throws -> [Duration] {
     let program = try BuiltProducts.systemProgram("nfc-list", package: "libnfc-bin")
     var environment = installation.environment
@@ -84,7 +84,7 @@ struct TapBenchmark {
     return latencies
   }
 
-  /// Long enough that the removal was noticed, and of random length, so that taps meet every phase of the polling.
+  /// Waits long enough for the removal to be noticed. The random length makes taps meet every phase of polling.
   private func rest() async throws {
     try await Task.sleep(for: .milliseconds(Int.random(in: 350...550)))
   }
@@ -96,7 +96,7 @@ struct TapBenchmark {
 
   private func median(_ numbers: [Int]) -> Int { numbers.sorted()[numbers.count / 2] }
 
-  /// `counters` answers `name=number` words.
+  /// Parses the answer to `counters`, which consists of `name=number` words.
   private func counters(_ installation: Installation) async throws -> [String: Int] {
     var result: [String: Int] = [:]
     for word in try await installation.simulate("counters").split(separator: " ") {
@@ -108,7 +108,7 @@ struct TapBenchmark {
 }
 
 extension Installation {
-  /// Waits until the daemon says that it looks for tags.
+  /// Waits until the daemon reports that it is scanning.
   func waitUntilScanning() async throws {
     let daemon = try await DaemonClient.connect(to: BusAddress(systemBus.address), on: EventLoop(label: "bench"))
     for await _ in try await daemon.changes() {

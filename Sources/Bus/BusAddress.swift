@@ -6,7 +6,7 @@ public struct BusAddress: Sendable, Hashable, CustomStringConvertible {
   /// The address as text, for example `unix:path=/run/user/1000/bus`.
   public let string: String
 
-  /// - Parameter string: an address. It is looked at only when a connection is opened.
+  /// - Parameter string: an address. It is checked only when a connection is opened.
   public init(_ string: String) {
     self.string = string
   }
@@ -14,12 +14,13 @@ public struct BusAddress: Sendable, Hashable, CustomStringConvertible {
   /// The text itself.
   public var description: String { string }
 
-  /// The system bus: `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known socket.
+  /// The system bus: `DBUS_SYSTEM_BUS_ADDRESS`, by default the well-known socket.
   public static var system: BusAddress {
     BusAddress(environment("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/var/run/dbus/system_bus_socket")
   }
 
-  /// The session bus: `DBUS_SESSION_BUS_ADDRESS`, else the user bus in `$XDG_RUNTIME_DIR` or where systemd puts it.
+  /// The session bus: `DBUS_SESSION_BUS_ADDRESS`, by default the user bus in `$XDG_RUNTIME_DIR`, or in the directory
+  /// that systemd uses for it.
   public static var session: BusAddress {
     if let address = environment("DBUS_SESSION_BUS_ADDRESS") { return BusAddress(address) }
     return socket((environment("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())") + "/bus")

@@ -1,37 +1,38 @@
-/// What went wrong on a bus: an error reply from a peer, or a failure on this side under the name that libdbus, GLib or
-/// sd-bus use for it, so that a caller needs one way of telling errors apart.
+/// An error on a bus: an error reply from a peer, or a failure on this side. A failure has the name that libdbus, GLib
+/// or sd-bus use for it, so a caller can distinguish all errors in one way.
 public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The D-Bus error name. `BusError.Name` has those that are standard.
+  /// The D-Bus error name. `BusError.Name` has the standard ones.
   public let name: String
-  /// What happened, to what; for a person.
+  /// What happened, and to what; for people.
   public let message: String
-  /// Who says so. The name does not tell: a peer may answer with what the bus has said to it about somebody else.
+  /// The source of the error. The name does not show it: a peer may pass on an error that the bus sent it about another
+  /// peer.
   public let speaker: Speaker
 
-  /// Who says that something went wrong.
+  /// The source of an error.
   public enum Speaker: Sendable, Hashable {
-    /// This side: no answer has come, or nothing was sent.
+    /// This side: no reply arrived, or no message was sent.
     case thisSide
-    /// The bus, in the place of the peer that was called.
+    /// The bus, in place of the called peer.
     case bus
-    /// The peer that was called.
+    /// The called peer.
     case peer
   }
 
   /// - Parameters:
   ///   - name: the D-Bus error name, for example `org.freedesktop.DBus.Error.Failed`.
-  ///   - message: what happened, to what; for a person.
-  ///   - speaker: who says so.
+  ///   - message: what happened, and to what; for people.
+  ///   - speaker: the source of the error.
   public init(name: String, message: String, speaker: Speaker = .thisSide) {
     self.name = name
     self.message = message
     self.speaker = speaker
   }
 
-  /// Two are equal that say the same, whoever says it.
+  /// Compares name and message, but not the speaker.
   public static func == (a: BusError, b: BusError) -> Bool { a.name == b.name && a.message == b.message }
 
-  /// Hashes what it says.
+  /// Hashes name and message.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(message)
@@ -42,23 +43,23 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// Error names of the D-Bus specification and of its common implementations.
   public enum Name {
-    /// What the names of the D-Bus specification begin with.
+    /// The prefix of the error names in the D-Bus specification.
     public static let prefix = "org.freedesktop.DBus.Error."
-    /// What sd-bus's names for the system's errors begin with.
+    /// The prefix of sd-bus's names for system errors.
     public static let systemPrefix = "System.Error."
     /// No more specific name fits.
     public static let failed = prefix + "Failed"
-    /// There is no memory for this.
+    /// Out of memory.
     public static let noMemory = prefix + "NoMemory"
-    /// Nobody owns the name, and it cannot be started.
+    /// The name has no owner, and the bus cannot start one.
     public static let serviceUnknown = prefix + "ServiceUnknown"
-    /// Nobody owns the name.
+    /// The name has no owner.
     public static let nameHasNoOwner = prefix + "NameHasNoOwner"
-    /// The peer left the bus, or answered never.
+    /// The peer left the bus or did not reply.
     public static let noReply = prefix + "NoReply"
-    /// This side stopped waiting.
+    /// This side stopped waiting for the reply after its time-out.
     public static let timeout = prefix + "Timeout"
-    /// This side's caller stopped waiting (sd-bus's name for it).
+    /// The caller on this side stopped waiting (sd-bus's name for it).
     public static let cancelled = systemPrefix + "ECANCELED"
     /// The connection to the bus is down.
     public static let disconnected = prefix + "Disconnected"
@@ -88,13 +89,13 @@ public struct BusError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let spawnServiceNotFound = prefix + "Spawn.ServiceNotFound"
     /// The service file is wrong.
     public static let spawnFileInvalid = prefix + "Spawn.FileInvalid"
-    /// A message arrived, or was asked for, that is not what both sides agreed on.
+    /// A message that was received or requested does not have the agreed contents.
     public static let inconsistentMessage = prefix + "InconsistentMessage"
   }
 }
 
 extension BusError {
-  /// The call was given up after its time-out.
+  /// The reply did not arrive before the time-out.
   public static func timedOut(_ message: String = "no reply came in time") -> BusError {
     BusError(name: Name.timeout, message: message)
   }
@@ -104,7 +105,7 @@ extension BusError {
     BusError(name: Name.disconnected, message: message)
   }
 
-  /// The task that waited was cancelled.
+  /// The waiting task was cancelled.
   public static func cancelled(_ message: String = "the caller stopped waiting") -> BusError {
     BusError(name: Name.cancelled, message: message)
   }
@@ -119,12 +120,12 @@ extension BusError {
     BusError(name: Name.unknownMethod, message: message)
   }
 
-  /// A value, name or path of this side cannot go on the wire; nothing was sent.
+  /// A value, name or path of this side cannot be sent. No message was sent.
   public static func invalidValue(_ message: String) -> BusError {
     BusError(name: Name.invalidArguments, message: "not sent: \(message)")
   }
 
-  /// A failure that no other name fits.
+  /// A failure without a more specific name.
   public static func failed(_ message: String) -> BusError {
     BusError(name: Name.failed, message: message)
   }
@@ -137,7 +138,7 @@ extension BusError {
     BusError(name: Name.noMemory, message: "no memory to \(attempt)")
   }
 
-  /// Whether the connection to the bus was lost or absent; the call may or may not have arrived.
+  /// Whether the connection to the bus was lost or down. The call may or may not have arrived.
   public var isDisconnected: Bool { name == Name.disconnected }
 
   /// Whether this side stopped waiting for the reply.

@@ -1,23 +1,24 @@
-/// Which of the calls that arrive are answered, so that one user's calls never keep another's from an answer.
+/// Decides which incoming calls are answered, so that one user's calls never keep another user's calls from an answer.
 ///
-/// Pure. A call is charged to the user behind its sender. The bus names that user once, after the first call of a sender; until
-/// then all such senders share one allowance. A peer with precedence has an allowance of its own.
+/// Pure. A call is charged to the user behind its sender. The bus names that user once, after the sender's first call.
+/// Before that, all unidentified senders share one allowance. A peer with precedence has its own allowance.
 struct CallAdmission {
-  /// Calls of one sender that may wait for an answer.
+  /// The maximum number of unanswered calls of one sender.
   static let limitOfSender = 100
-  /// Calls of one user.
+  /// The maximum number of unanswered calls of one user.
   static let limitOfUser = 200
-  /// Calls of all senders whose user the bus has not named yet.
+  /// The maximum number of unanswered calls of all unidentified senders together.
   static let limitOfStrangers = 512
-  /// Calls of one such sender once half of these are used up: a user who connects again and again leaves room for other strangers.
+  /// The maximum number of unanswered calls of one unidentified sender once half of these are used up. A user who
+  /// connects again and again leaves room for others.
   static let limitOfStranger = 8
-  /// Calls of all users together. Peers with precedence are not counted.
+  /// The maximum number of unanswered calls of all users together, without peers with precedence.
   static let limit = 1024
-  /// Senders whose users are remembered. The bus never uses a unique name twice, so an old answer stays right.
+  /// The number of senders with remembered users. The bus never reuses a unique name, so an old entry stays valid.
   static let memory = 1024
 
   enum Verdict: Equatable {
-    /// - Parameter isToIdentify: whether the bus is to be asked for the sender's user.
+    /// - Parameter isToIdentify: whether to ask the bus for the sender's user.
     case answer(isToIdentify: Bool)
     case refuse
   }
@@ -28,10 +29,10 @@ struct CallAdmission {
     case precedence(String)
   }
 
-  /// The calls of each sender that wait for an answer, and who is charged.
+  /// The number of unanswered calls of each sender, and the account that is charged for them.
   private var senders: [String: (count: Int, account: Account)] = [:]
   private var counts: [Account: Int] = [:]
-  /// The users of senders, oldest first in `order`.
+  /// The users of senders. `order` has the senders, oldest first.
   private var users: [String: UInt32] = [:]
   private var order: [String] = []
   private var questions: Set<String> = []
@@ -41,7 +42,7 @@ struct CallAdmission {
 
   func hasPrecedence(_ sender: String) -> Bool { precedence.contains(sender) }
 
-  /// A call has arrived. If it is to be answered, `answered` is due once it has been.
+  /// Decides about a call that has arrived. If the verdict is `answer`, call `answered` after the call was answered.
   mutating func call(from sender: String) -> Verdict {
     let (count, account) = senders[sender] ?? (0, account(of: sender))
     let isScarce = account == .strangers && counts[.strangers, default: 0] >= Self.limitOfStrangers / 2
@@ -53,14 +54,14 @@ struct CallAdmission {
     return .answer(isToIdentify: questions.insert(sender).inserted)
   }
 
-  /// A call of this sender was answered.
+  /// Records that a call of this sender was answered.
   mutating func answered(_ sender: String) {
     guard let (count, account) = senders[sender] else { return }
     senders[sender] = count > 1 ? (count - 1, account) : nil
     charge(account, -1)
   }
 
-  /// The bus has said who is behind a sender; nil if it does not know.
+  /// Records the user behind a sender, or nil if the bus does not know it.
   mutating func identified(_ sender: String, as user: UInt32?) {
     questions.remove(sender)
     guard let user, users[sender] == nil else { return }
@@ -70,14 +71,14 @@ struct CallAdmission {
     move(sender)
   }
 
-  /// Gives these peers an allowance of their own, and takes it from those that had one.
+  /// Gives these peers their own allowance, and removes it from all others.
   mutating func setPrecedence(_ peers: Set<String>) {
     let changed = precedence.symmetricDifference(peers)
     precedence = peers
     for sender in changed { move(sender) }
   }
 
-  /// The bus is gone. The next one gives the same names to others.
+  /// Forgets all users because the bus is gone. The next bus gives the same names to other peers.
   mutating func forgetUsers() {
     let senders = users.keys
     (users, order, questions) = ([:], [], [])

@@ -1,19 +1,20 @@
 internal import EventLoop
 
-/// A call that has been sent and not yet answered.
+/// A call that was sent and not yet answered.
 struct PendingCall {
   let token: UInt64
   let target: ReplyTarget
-  /// The only peer besides the bus that may answer, where that is known.
+  /// The only peer besides the bus that may answer; nil if any peer may.
   let sender: String?
   let timer: LoopTimer?
 }
 
-/// Who waits for a reply.
+/// The receiver of a reply.
 enum ReplyTarget {
   case caller(CheckedContinuation<Result<[Value], BusError>, Never>)
   case hello
-  /// A match or a name that is asked for again after a reconnection; without it the connection is half a connection.
+  /// A match or a name that is requested again after a reconnection. If the request fails, the connection is dropped as
+  /// incomplete.
   case restoration
   case owner(name: String)
   case user(of: String)
@@ -28,12 +29,12 @@ extension Connection {
   ///   - interface: the interface.
   ///   - member: the method.
   ///   - arguments: the arguments, in order.
-  ///   - timeout: how long to wait for the reply. One that comes later is dropped; nil waits for as long as the destination is on the
-  ///     bus.
+  ///   - timeout: how long to wait for the reply. A later reply is dropped. nil waits until the destination replies or
+  ///     leaves the bus.
   ///   - autoStart: whether the bus may start the destination.
   /// - Returns: the values of the reply.
-  /// - Throws: `BusError`: the peer's error; or one of this side, after which it is unknown whether the method was run:
-  ///   `timedOut`, `disconnected`, `cancelled` (the task was cancelled). `invalidValue` means that nothing was sent.
+  /// - Throws: `BusError`: the peer's error, or an error of this side. After `timedOut`, `disconnected` or `cancelled`
+  ///   (the task was cancelled), it is unknown whether the method ran. `invalidValue` means that no message was sent.
   public func call(
     _ destination: String, _ path: ObjectPath, _ interface: String, _ member: String, _ arguments: [Value] = [],
     timeout: Duration? = .seconds(25), autoStart: Bool = true
@@ -42,7 +43,7 @@ extension Connection {
     message.setAutoStart(autoStart)
     try checkUsable()
     guard !Task.isCancelled else { throw .cancelled("\(interface).\(member) was not called: the task is cancelled") }
-    // Replies to a call by well-known name come from a unique name that we need not know.
+    // The reply to a call by well-known name comes from its owner's unique name, which we do not know.
     let isUnique = destination.hasPrefix(":") || destination == Bus.name
     return try await send(message, from: isUnique ? destination : nil, timeout: timeout).get()
   }
@@ -76,12 +77,12 @@ extension Connection {
         }
       }
     } onCancel: {
-      // The loop is ours until the call is registered, so this cannot come too early.
+      // No other job runs on the loop before the call is registered, so this cannot run too early.
       enqueue { $0.giveUp(token, .cancelled()) }
     }
   }
 
-  /// Sends a call whose reply somebody waits for.
+  /// Sends a call and registers the receiver of its reply.
   func send(
     _ message: borrowing Message, expecting target: ReplyTarget, from sender: String?, timeout: Duration?,
     token: UInt64? = nil
@@ -98,13 +99,13 @@ extension Connection {
     pending[serial] = PendingCall(token: token, target: target, sender: sender, timer: timer)
   }
 
-  /// Throws where `values` cannot be sent on this connection.
+  /// Throws if `values` cannot be sent on this connection.
   func checkSendable(_ values: [Value]) throws(BusError) {
     let signature = try WireCheck.signature(of: values)
     try checkDescriptors(in: signature, values)
   }
 
-  /// Throws where this is not the moment to send.
+  /// Throws if the connection is down or too much data waits to be sent already.
   func checkUsable() throws(BusError) {
     switch phase {
     case .ready: break
@@ -116,13 +117,14 @@ extension Connection {
     }
   }
 
-  /// In bytes: where the bus does not read, memory must not grow for ever.
+  /// In bytes. Bounds the memory that messages take if the bus does not read.
   private static let maximumOutgoingLength = 64 << 20
 
   func receiveReply(_ message: borrowing Message) {
     let serial = message.replySerial
     guard let call = pending[serial] else { return }
-    // A reply with a guessed serial number from anybody else than the peer that was called, or the bus for it.
+    // Only the called peer, or the bus in its place, may answer. Ignore a reply of another peer that guessed the serial
+    // number.
     if let expected = call.sender, let sender = message.sender, sender != expected, sender != Bus.name { return }
     pending[serial] = nil
     serials[call.token] = nil
@@ -130,7 +132,7 @@ extension Connection {
   }
 
   private func result(of message: borrowing Message) -> Result<[Value], BusError> {
-    // The bus itself writes the sender.
+    // The bus itself sets the sender.
     let speaker: BusError.Speaker = message.sender == Bus.name ? .bus : .peer
     do throws(BusError) {
       let values = try message.arguments(.reply)
@@ -175,7 +177,7 @@ extension Connection {
 }
 
 extension Connection {
-  /// Throws where file descriptors are to be sent over a transport that does not pass them.
+  /// Throws if `values` contain file descriptors and the transport does not pass them.
   func checkDescriptors(in signature: Signature, _ values: [Value]) throws(BusError) {
     guard values.contains(where: \.hasFileDescriptor) else { return }
     if let native, uniqueName != nil, !native.passesFileDescriptors {

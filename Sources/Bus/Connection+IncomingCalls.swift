@@ -1,13 +1,13 @@
-/// The calls that are being answered, and those that wait for their turn.
+/// The calls that are being answered, and the calls that wait for their turn.
 struct IncomingCalls {
-  /// What begins to answer a call.
+  /// Starts to answer a call.
   typealias Start = @Sendable (isolated Connection) -> Void
 
   var admission = CallAdmission()
   private var tasks: [UInt64: Task<Void, Never>] = [:]
-  /// At most as many as are admitted, in the order of their arrival.
+  /// In the order of their arrival. `admission` bounds their number.
   private var waiting: [(sender: String, start: Start)] = []
-  /// Of the peers with precedence, the one that had the last turn.
+  /// The peer with precedence that had the last turn.
   private var lastPreferred: String?
   private var isTurnOfOthers = false
 
@@ -18,10 +18,10 @@ struct IncomingCalls {
 
   mutating func wait(_ sender: String, _ start: @escaping Start) { waiting.append((sender, start)) }
 
-  /// Takes the call whose turn it is. Peers with precedence take turns, and between two of them one other call has its turn: an agent may
-  /// be hostile, too.
+  /// Removes and returns the call that has the next turn. Peers with precedence take turns. Between two of their turns,
+  /// one call of another peer has its turn, because a peer with precedence (an agent) may be hostile too.
   ///
-  /// - Returns: nil if none waits.
+  /// - Returns: nil if no call waits.
   mutating func next() -> (sender: String, start: Start)? {
     func index(_ isMeant: (String) -> Bool) -> Int? { waiting.firstIndex { isMeant($0.sender) } }
     let preferred =
@@ -33,7 +33,8 @@ struct IncomingCalls {
     return waiting.remove(at: index)
   }
 
-  /// The bus is gone, and with it whoever waits for an answer. The next one gives the same names to others.
+  /// Forgets all peers because the bus is gone, and drops their waiting calls. The next bus gives the same names to
+  /// other peers.
   mutating func forgetPeers() {
     for call in waiting { admission.answered(call.sender) }
     waiting = []
@@ -55,18 +56,18 @@ struct IncomingCalls {
 }
 
 extension Connection {
-  /// Lets calls of these peers be answered however many calls of others wait.
+  /// Gives these peers precedence: their calls are answered no matter how many calls of other peers wait.
   ///
-  /// - Parameter senders: unique names, in the place of those named before.
+  /// - Parameter senders: unique names. They replace the names of the previous call.
   public func setPrecedence(of senders: Set<String>) { incoming.admission.setPrecedence(senders) }
 
-  /// Answers a call, or has it wait for its turn.
+  /// Queues a call to be answered in its turn, or refuses it.
   ///
-  /// A call that is refused costs little: it is neither decoded nor looked up.
+  /// Refusing a call is cheap: it is neither decoded nor looked up.
   func receiveCall(_ message: borrowing Message) {
     guard let sender = message.sender else { return }
     let address = message.wantsReply ? ReplyAddress(sender: sender, serial: message.serial) : nil
-    // Decoding duplicates descriptors, and a thousand calls with sixteen each take all that a process may have.
+    // Decoding duplicates descriptors. A thousand calls with sixteen each would use up all that a process may have.
     guard !message.carriesDescriptors else {
       return reply(.failure(.invalidArguments("no method takes a file descriptor")), to: address, generation)
     }
@@ -97,13 +98,14 @@ extension Connection {
     }
   }
 
-  /// Begins to answer one call. Between two of them the loop reads what has arrived: a reply, a signal, a call with precedence.
+  /// Starts to answer one call. Between two calls the loop reads incoming messages: a reply, a signal, a call with
+  /// precedence.
   private func startNextCall() {
     incoming.next()?.start(self)
     if incoming.areWaiting { enqueue { $0.startNextCall() } }
   }
 
-  /// Asks the bus which user a sender is.
+  /// Asks the bus for the user behind a sender.
   private func identify(_ sender: String) {
     do throws(BusError) {
       try send(
@@ -114,8 +116,8 @@ extension Connection {
     }
   }
 
-  /// Finds out what is called, and decodes its arguments once it is known that they have the declared types,
-  /// up to the limits of the interface.
+  /// Finds the called method. Decodes the arguments, up to the limits of the interface, only if they have the declared
+  /// types.
   private func makeAnswer(
     _ message: borrowing Message, sender: String, path: ObjectPath, member: String
   ) throws(BusError) -> @Sendable (isolated Connection) async throws -> [Value] {
@@ -147,7 +149,8 @@ extension Connection {
     if let name, object.interface(name) == nil {
       throw BusError(name: BusError.Name.unknownInterface, message: "the object \(path) has no interface \(name)")
     }
-    // Without an interface the first one that has such a method is meant ("Message Types" in the specification).
+    // A call without an interface goes to the first interface with such a method ("Message Types" in the
+    // specification).
     for interface in object.interfaces where name == nil || interface.name == name {
       guard let method = interface.methods.first(where: { $0.name == member }) else { continue }
       let call = try call(interface.name, declared: method.inputSignature, interface.limits)
@@ -175,12 +178,12 @@ extension Connection {
     } catch let error as BusError {
       return .failure(error)
     } catch {
-      // Only the kind of it: other errors may quote what is private, and anybody may be the caller.
+      // Send only the type of the error. The error may quote private data, and any peer may be the caller.
       return .failure(.failed("the call failed: \(type(of: error))"))
     }
   }
 
-  /// Sends the answer, unless the connection that the call came on is gone: its caller is not to be found on another.
+  /// Sends the answer. If the connection that the call came on is gone, its caller cannot be reached on a later one.
   private func reply(_ result: Result<[Value], BusError>, to address: ReplyAddress?, _ generation: UInt64) {
     guard let address, generation == self.generation, let native else { return }
     do throws(BusError) {

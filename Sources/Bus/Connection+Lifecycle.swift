@@ -4,9 +4,9 @@ extension Connection {
   private static let greetingTimeout = Duration.seconds(25)
   private static let messagesInARow = 64
 
-  /// The present state, then each change; ends when the connection is closed.
+  /// The current state, then each change. The stream ends when the connection is closed.
   ///
-  /// A slow reader misses states between, never the last one.
+  /// A slow reader may miss intermediate states, but never the last one.
   public nonisolated func states() -> AsyncStream<ConnectionState> {
     let (stream, continuation) = AsyncStream.makeStream(of: ConnectionState.self, bufferingPolicy: .bufferingNewest(8))
     loop.execute { [weak self] in
@@ -44,9 +44,10 @@ extension Connection {
     try result.get()
   }
 
-  /// Ends the connection for good: calls fail, streams end, exported objects are gone. Twice does nothing.
+  /// Closes the connection for good: calls fail, streams end, exported objects are removed. A second call has no
+  /// effect.
   ///
-  /// What the socket has not taken yet is not sent.
+  /// Data that the socket has not accepted yet is not sent.
   public func close() {
     end(.disconnected("the connection to the bus has been closed"))
   }
@@ -55,7 +56,8 @@ extension Connection {
     generation += 1
     phase = .connecting
     let generation = generation
-    // One time-out for the whole greeting: a bus that accepts and then says nothing must not hold us for ever.
+    // One time-out covers the whole greeting. Otherwise a bus that accepts the connection and never replies would block
+    // us forever.
     lifecycleTimer = loop.schedule(after: Self.greetingTimeout) { [weak self] in
       self?.assumeIsolated { $0.lost(generation, .timedOut("the bus at \($0.address) did not answer in time")) }
     }
@@ -79,7 +81,7 @@ extension Connection {
     }
   }
 
-  /// The bus has told us our name.
+  /// Handles the reply to Hello, which contains our unique name.
   func helloAnswered(_ result: Result<[Value], BusError>) {
     guard phase == .greeting, let native else { return }
     do throws(BusError) {
@@ -104,7 +106,8 @@ extension Connection {
     drain()
   }
 
-  /// Messages have arrived while libdbus was doing something else, and it must not be re-entered now.
+  /// Reads the messages later, because libdbus reports them in the middle of another call and must not be re-entered
+  /// now.
   private func scheduleDrain() {
     guard !isDrainScheduled else { return }
     isDrainScheduled = true
@@ -124,7 +127,7 @@ extension Connection {
       }
       receive(message)
     }
-    // Others on the loop have their turn before the rest.
+    // Other work on the loop runs before the rest is read.
     scheduleDrain()
   }
 
@@ -137,14 +140,14 @@ extension Connection {
     }
   }
 
-  /// The connection of that generation is of no use any more.
+  /// Handles the loss of the connection of `generation`. Ignored if a later attempt has started.
   func lost(_ generation: UInt64, _ reason: BusError) {
     guard generation == self.generation else { return }
     switch phase {
     case .connecting, .greeting, .ready: break
     case .idle, .waiting, .closed: return
     }
-    // The first attempt is the caller's, who decides about a second.
+    // The first attempt belongs to the caller of `open`, who decides whether to retry.
     guard opening == nil else { return end(reason) }
     let wasReady = state != .disconnected
     tearDown(.waiting, reason)
@@ -184,7 +187,7 @@ extension Connection {
   }
 }
 
-/// The bus itself, as a peer ("Message Bus Messages" in the specification).
+/// The bus itself as a peer ("Message Bus Messages" in the specification).
 enum Bus {
   static let name = "org.freedesktop.DBus"
   static let path: ObjectPath = "/org/freedesktop/DBus"

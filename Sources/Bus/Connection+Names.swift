@@ -1,39 +1,41 @@
-/// What came of asking for a name.
+/// The result of requesting a name.
 public enum NameRequestResult: UInt32, Sendable, Hashable {
   /// We own it now.
   case primaryOwner = 1
-  /// Another owns it; we are next in line.
+  /// Another peer owns it; we wait in its queue.
   case inQueue = 2
-  /// Another owns it and does not give way.
+  /// Another peer owns it and cannot be replaced.
   case exists = 3
-  /// We owned it before.
+  /// We already owned it.
   case alreadyOwner = 4
 
   /// Whether we own it.
   public var isOwner: Bool { self == .primaryOwner || self == .alreadyOwner }
 }
 
-/// Who is behind a bus name, as the bus saw it when that peer connected.
+/// The user and process behind a bus name, as the bus recorded them when that peer connected.
 public struct PeerCredentials: Sendable, Hashable {
   /// The user id.
   public let uid: UInt32
-  /// The process id where the bus knows it. Processes end and ids are used again: for messages to people, never for decisions.
+  /// The process id, if the bus knows it. Ids of ended processes are reused: use it in messages to people, never for
+  /// decisions.
   public let pid: UInt32?
 }
 
 extension Connection {
-  /// Asks for a well-known name ("org.freedesktop.DBus.RequestName" in the specification).
+  /// Requests a well-known name ("org.freedesktop.DBus.RequestName" in the specification).
   ///
-  /// Unless the answer is `exists`, the name is asked for again, with the same flags, whenever the bus comes back, until
-  /// `releaseName`. What came of that, and a name taken by another, is seen in `owners(of:)`.
+  /// Unless the result is `exists`, the connection requests the name again, with the same flags, after each
+  /// reconnection. This ends with `releaseName`. Use `owners(of:)` to see the result, and whether another peer takes
+  /// the name.
   ///
   /// - Parameters:
   ///   - name: a well-known name.
-  ///   - allowReplacement: whether another that wants it gets it.
-  ///   - replaceExisting: whether to take it from an owner that allows that.
-  ///   - doNotQueue: whether to be told `exists` rather than wait in line for it.
-  /// - Returns: what came of it.
-  /// - Throws: `BusError` where the name is invalid, the bus does not permit it, or is away.
+  ///   - allowReplacement: whether a peer that requests the name with `replaceExisting` gets it.
+  ///   - replaceExisting: whether to take the name from an owner that allows it.
+  ///   - doNotQueue: whether to return `exists` instead of waiting in the queue for the name.
+  /// - Returns: the result.
+  /// - Throws: `BusError` if the name is invalid, the bus does not permit it, or the connection is down.
   public func requestName(
     _ name: String, allowReplacement: Bool = false, replaceExisting: Bool = false, doNotQueue: Bool = true
   ) async throws(BusError) -> NameRequestResult {
@@ -48,10 +50,11 @@ extension Connection {
     return result
   }
 
-  /// Gives a name back, or leaves the line for it; without effect where neither is so.
+  /// Releases a name, or leaves the queue for it. Has no effect if we neither own nor wait for it.
   ///
   /// - Parameter name: a well-known name.
-  /// - Throws: `BusError` where the name is invalid, or the bus does not answer. It is not asked for again in any case.
+  /// - Throws: `BusError` if the name is invalid or the bus does not answer. Even then, the name is not requested
+  ///   again.
   public func releaseName(_ name: String) async throws(BusError) {
     try NameRules.requireBusName(name)
     requestedNames.removeAll { $0.name == name }
@@ -64,9 +67,9 @@ extension Connection {
 
   /// The user and process behind a name.
   ///
-  /// - Parameter name: a unique name; a well-known one may change hands before the answer is used.
-  /// - Returns: what the bus knows.
-  /// - Throws: `BusError`, `nameHasNoOwner` where the peer has left.
+  /// - Parameter name: a unique name. A well-known name may change its owner before the result is used.
+  /// - Returns: the credentials that the bus knows.
+  /// - Throws: `BusError`; its name is `nameHasNoOwner` if the peer has left.
   public func credentials(of name: String) async throws(BusError) -> PeerCredentials {
     try NameRules.requireBusName(name)
     let reply = try await callBus("GetConnectionCredentials", [.string(name)])

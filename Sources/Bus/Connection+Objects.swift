@@ -1,16 +1,16 @@
 extension Connection {
-  /// Exports an object, until `unexport` or the connection's end; the bus coming and going does not matter.
+  /// Exports an object until `unexport` or the end of the connection. Reconnections do not affect it.
   ///
-  /// Peer, Introspectable and Properties come with it, and ObjectManager where asked for. Where an object manager is
-  /// exported at a path above, InterfacesAdded is emitted there, once the getters have given their values.
+  /// The object also has Peer, Introspectable and Properties, and ObjectManager on request. If an object manager is
+  /// exported at a path above, it emits InterfacesAdded after the getters have returned their values.
   ///
   /// - Parameters:
-  ///   - interfaces: what the object does.
-  ///   - path: where.
-  ///   - objectManager: whether it lists the objects below it.
-  ///   - peer: a unique name: the object is there for this peer only. Everybody else is told what is told of a path where
-  ///     nothing is, nodes above do not show it, and its signals go to this peer alone.
-  /// - Throws: `BusError` where an interface is not well-formed, or the path is taken.
+  ///   - interfaces: the interfaces of the object.
+  ///   - path: the path of the object.
+  ///   - objectManager: whether the object lists the objects below it.
+  ///   - peer: the unique name of the only peer that can see the object. Other peers get the errors of a path without
+  ///     an object, and nodes above do not list it for them. The object's signals go only to this peer.
+  /// - Throws: `BusError` if an interface is invalid, the path is in use, or the connection is closed.
   public func export(
     _ interfaces: [ExportedInterface], at path: ObjectPath, objectManager: Bool = false, for peer: String? = nil
   ) throws(BusError) {
@@ -27,9 +27,9 @@ extension Connection {
     Task { [weak self] in await self?.announce(path, token) }
   }
 
-  /// Takes an object back; those below it stay. Calls that are being answered are answered.
+  /// Removes an object, but not those below it. Calls in progress are still answered.
   ///
-  /// - Parameter path: where it is; where nothing is, nothing happens.
+  /// - Parameter path: the path of the object. If there is none, the call has no effect.
   public func unexport(_ path: ObjectPath) {
     guard let object = objects[path] else { return }
     objects[path] = nil
@@ -44,7 +44,7 @@ extension Connection {
   private func announce(_ path: ObjectPath, _ token: UInt64) async {
     guard let object = objects[path], object.token == token else { return }
     let description = await describe(object)
-    // Meanwhile it may have gone, or another may have come.
+    // The object may have been removed or replaced in the meantime.
     guard objects[path]?.token == token else { return }
     objects[path]?.isAnnounced = true
     for manager in objects.managers(above: path) {

@@ -1,10 +1,10 @@
 extension Connection {
-  /// Tells others that properties have changed, with the values that the getters give now.
+  /// Emits PropertiesChanged with the values that the getters return now.
   ///
-  /// Properties that emit nothing are left out. While the bus is away there is nobody to tell.
+  /// Properties declared as `const` or `none` are left out. While the connection is down, the signal is dropped.
   ///
   /// - Parameters:
-  ///   - names: the properties.
+  ///   - names: the names of the properties that changed.
   ///   - interface: their interface.
   ///   - path: the exported object.
   public func propertiesChanged(_ names: [String], of interface: String, at path: ObjectPath) async {
@@ -15,7 +15,7 @@ extension Connection {
     for property in properties where names.contains(property.name) {
       switch property.emits {
       case .changed:
-        // A value that does not fit its declaration is not made up: who wants it asks, and gets the error.
+        // A value of the wrong type is not sent. A client that then calls `Get` receives the error.
         if let value = try? await value(of: property, interface: interface) {
           changed[property.name] = value
         } else {
@@ -31,7 +31,7 @@ extension Connection {
       [.string(interface), .dictionary(wrapping: changed), .strings(invalidated)], destination: object.peer)
   }
 
-  /// The property that `Get` or `Set` means, and the name of its interface.
+  /// The property that a call of `Get` or `Set` names, and the name of its interface.
   func property(of call: IncomingCall) throws(BusError) -> (ExportedProperty, interface: String) {
     guard let interfaceName = call.arguments.first?.asString, let name = call.arguments.dropFirst().first?.asString
     else { throw .invalidArguments("an interface and a property must be named") }
@@ -43,7 +43,8 @@ extension Connection {
       message: "the object \(call.path) has no property \(name.debugDescription) of \(interfaceName.debugDescription)")
   }
 
-  /// The one of that name, or all where it is empty ("org.freedesktop.DBus.Properties" in the specification).
+  /// The interface with this name, or all if the name is empty ("org.freedesktop.DBus.Properties" in the
+  /// specification).
   private func interfaces(named name: String, of call: IncomingCall) throws(BusError) -> [ExportedInterface] {
     let all = objects.object(call.path, for: call.sender)?.interfaces ?? []
     guard !name.isEmpty else { return all }
@@ -56,7 +57,7 @@ extension Connection {
     return [interface]
   }
 
-  /// What the getter gives, where it is of the declared type.
+  /// The value that the getter returns, if it has the declared type.
   func value(of property: ExportedProperty, interface: String) async throws(BusError) -> Value {
     let value = await property.get()
     let signature = try WireCheck.signature(of: [value])
@@ -96,7 +97,7 @@ extension Connection {
     return .dictionary(wrapping: values)
   }
 
-  /// The values of all properties of an interface; those that do not fit their declaration are left out.
+  /// The values of all properties of an interface. Values of the wrong type are left out.
   func properties(of interface: ExportedInterface) async -> [String: Value] {
     var values: [String: Value] = [:]
     for property in interface.properties {
@@ -107,7 +108,8 @@ extension Connection {
 }
 
 extension Value {
-  /// `a{sv}` with every value in a variant, one that is a variant itself too: what a property of type `v` needs.
+  /// `a{sv}` with every value wrapped in a variant. A value that is a variant itself is wrapped too, because a property
+  /// of type `v` needs that.
   static func dictionary(wrapping values: [String: Value]) -> Value {
     .dictionary(
       key: "s", value: "v",

@@ -1,12 +1,12 @@
 extension Connection {
-  /// The signals that match `rule`, from here on.
+  /// The signals that match `rule`, from now on.
   ///
-  /// When this returns the bus has the match: what is called afterwards and answers with a signal is not missed. While
-  /// the bus is away the match is kept for when it is back.
+  /// When this returns, the bus has the match, so a signal caused by a later call is not missed. If the connection is
+  /// down, the match is added after the reconnection.
   ///
-  /// - Parameter rule: which signals.
-  /// - Returns: the signals, bounded as `SignalStream` says.
-  /// - Throws: `BusError` where the rule is invalid, the bus refuses it, or the connection is closed.
+  /// - Parameter rule: the signals to receive.
+  /// - Returns: the signals, with the bounds of `SignalStream`.
+  /// - Throws: `BusError` if the rule is invalid, the bus refuses it, or the connection is closed.
   public func signals(_ rule: MatchRule) async throws(BusError) -> SignalStream {
     let text = try rule.text()
     if case .closed(let reason) = phase { throw reason }
@@ -16,11 +16,11 @@ extension Connection {
     subscriptions[token] = SignalSubscription(rule: rule, ruleText: text, continuation: continuation)
     continuation.onTermination = { [weak self] _ in self?.enqueue { $0.unsubscribe(token) } }
     do throws(BusError) {
-      // The owner comes first, so that the first signal already finds it known.
+      // Track the owner first, so that it is known when the first signal arrives.
       if let sender = rule.trackedSender { try await track(sender, for: token) }
       _ = try await callBus("AddMatch", [.string(text)])
     } catch {
-      // Without a bus the match waits for it.
+      // If the connection is down, the match is added after the reconnection.
       if case .closed = phase { throw error }
       if error.isDisconnected { return SignalStream(stream: stream) }
       continuation.finish()
@@ -33,12 +33,14 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - path: the object that emits it.
-  ///   - interface: the interface. Where that is exported at `path` and declares the signal, `arguments` are held to it.
+  ///   - interface: its interface. If it is exported at `path` and declares the signal, `arguments` must have the
+  ///     declared types.
   ///   - member: the signal's name.
   ///   - arguments: the arguments.
-  ///   - destination: the only receiver; nil broadcasts to whoever has a match, or goes to the only peer for whom there is
-  ///     an object at `path`.
-  /// - Throws: `BusError` where something cannot go on the wire, or the bus is away.
+  ///   - destination: the only receiver. If nil, the receiver is the only peer that can see the object at `path`, or
+  ///     else each peer with a match.
+  /// - Throws: `BusError` if a name or a value is invalid, the connection is down, or too much data waits to be sent
+  ///   already.
   public func emit(
     path: ObjectPath, interface: String, member: String, _ arguments: [Value] = [], destination: String? = nil
   ) throws(BusError) {
@@ -90,7 +92,7 @@ extension Connection {
     if let sender = subscription.rule.trackedSender { untrack(sender, token) }
   }
 
-  /// Takes a match back without waiting for the answer; without a bus there is none to take back.
+  /// Removes a match without waiting for the reply. If the connection is down, the bus has already removed it.
   func removeMatch(_ text: String) {
     guard uniqueName != nil, let native,
       let message = try? Message.call(Bus.name, Bus.path, Bus.interface, "RemoveMatch", body: [.string(text)])
@@ -98,7 +100,7 @@ extension Connection {
     _ = try? native.send(message)
   }
 
-  /// Adds all matches again, those that track owners first.
+  /// Adds all matches again, first those that track owners.
   func restoreMatches() throws(BusError) {
     for (name, tracker) in trackers {
       try restore("AddMatch", [.string(tracker.rule)])
@@ -123,7 +125,7 @@ extension Connection {
 }
 
 extension MatchRule {
-  /// The well-known name whose owner must be known to tell its signals from others'.
+  /// The well-known name in `sender`. Its owner must be known, because signals carry the owner's unique name.
   var trackedSender: String? {
     guard let sender, !sender.hasPrefix(":"), sender != Bus.name else { return nil }
     return sender

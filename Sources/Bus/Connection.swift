@@ -1,20 +1,23 @@
 public import EventLoop
 
-/// A connection to a message bus that comes back by itself when the bus does.
+/// A connection to a message bus that reconnects when the bus returns.
 ///
-/// All of it, libdbus included, runs on one event loop. Nothing here blocks.
+/// Everything, libdbus included, runs on one event loop. No method blocks.
 ///
-/// After the connection is lost, calls fail with `BusError.disconnected` until it is back; it is looked for after 50 ms,
-/// then with doubling delays of up to 5 s. What was set up stays set up: exported objects answer again, the matches of
-/// `signals` and `owners` are added again, names are requested again with the same flags, in this order, before
-/// `states()` says `connected`. What passed on the bus in between is gone, so a user of signals re-reads the state they
-/// describe when `states()` or `ReceivedSignal.missed` says so.
+/// After the connection is lost, calls fail with `BusError.disconnected` until it is restored. The first attempt
+/// follows after 50 ms, later ones after doubling delays of up to 5 s. Before `states()` yields `connected`, the
+/// connection adds the matches of `owners` and `signals` again. Then it requests its names again, with the same flags.
+/// Exported objects stay exported.
 ///
-/// `close()` ends it; so does letting go of the last reference. A task that waits in `call` keeps it.
+/// Signals that are sent while the connection is down are lost. So a reader of signals re-reads the state they describe
+/// if `states()` or `ReceivedSignal.missed` shows a gap.
+///
+/// `close()` ends the connection, and so does releasing the last reference. A task that waits in `call` keeps a
+/// reference.
 public actor Connection {
   /// The loop that everything runs on.
   public nonisolated let loop: EventLoop
-  /// The loop.
+  /// The loop, as the executor of this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   /// Where the bus listens.
   public nonisolated let address: BusAddress
@@ -22,7 +25,7 @@ public actor Connection {
   // The socket (Connection+Lifecycle).
   var phase = Phase.idle
   var native: NativeConnection?
-  /// Counts attempts to connect. What was started for an older one has no say any more.
+  /// Counts connection attempts. Callbacks of an earlier attempt are ignored.
   var generation: UInt64 = 0
   var delay = ReconnectionDelay()
   var connectedSince: ContinuousClock.Instant?
@@ -31,29 +34,33 @@ public actor Connection {
   var isDrainScheduled = false
   var stateWatchers: [UInt64: AsyncStream<ConnectionState>.Continuation] = [:]
 
-  // Calls of ours (Connection+Calls).
+  // Outgoing calls (Connection+Calls).
   var lastToken: UInt64 = 0
   var pending: [UInt32: PendingCall] = [:]
   var serials: [UInt64: UInt32] = [:]
 
-  // What others say (Connection+Signals, Connection+Names).
+  // Signals and bus names (Connection+Signals, NameTracking, Connection+Names).
   var subscriptions: [UInt64: SignalSubscription] = [:]
   var trackers: [String: NameTracker] = [:]
   var requestedNames: [(name: String, flags: UInt32)] = []
 
-  // Objects of ours (Connection+Objects, Connection+IncomingCalls).
+  // Exported objects (Connection+Objects, Connection+IncomingCalls).
   var objects = ExportedObjects()
   var incoming = IncomingCalls()
 
   enum Phase: Equatable {
+    /// Before the first attempt. Can transition to: `.connecting`, `.closed`.
     case idle
-    /// Another thread connects the socket.
+    /// Another thread connects the socket. Can transition to: `.greeting`, `.waiting`, `.closed`.
     case connecting
-    /// Authentication and Hello are on their way.
+    /// The socket is connected; authentication and Hello are in progress. Can transition to: `.ready`, `.waiting`,
+    /// `.closed`.
     case greeting
+    /// The bus has replied to Hello. Can transition to: `.waiting`, `.closed`.
     case ready(uniqueName: String)
-    /// Until the next attempt.
+    /// The connection is down, and a timer starts the next attempt. Can transition to: `.connecting`, `.closed`.
     case waiting
+    /// Closed for good. Final.
     case closed(BusError)
   }
 
@@ -66,41 +73,41 @@ public actor Connection {
     close()
   }
 
-  /// Connects, authenticates and says Hello.
+  /// Connects, authenticates and completes Hello.
   ///
   /// - Parameters:
   ///   - address: where the bus listens.
-  ///   - loop: the loop that everything runs on from here on.
-  /// - Returns: a connection that is up.
-  /// - Throws: `BusError` where the bus cannot be reached, does not let us in, or does not answer within 25 s. There is no
-  ///   second attempt: whether to wait for a bus that was never there is the caller's decision.
+  ///   - loop: the loop that the connection runs on.
+  /// - Returns: a connection that is ready for calls.
+  /// - Throws: `BusError` if the bus cannot be reached, rejects us, or does not answer within 25 s. There is no second
+  ///   attempt: the caller decides whether to wait for a bus that was never there.
   public static func open(_ address: BusAddress, on loop: EventLoop) async throws(BusError) -> Connection {
     let connection = Connection(address, on: loop)
     try await connection.openFirst()
     return connection
   }
 
-  /// Our unique name, `:1.42` say, while connected.
+  /// Our unique name, for example `:1.42`; nil while disconnected.
   public var uniqueName: String? {
     if case .ready(let name) = phase { name } else { nil }
   }
 
-  /// A number that no other of this connection's registrations has.
+  /// A number that no other registration of this connection has.
   func makeToken() -> UInt64 {
     lastToken += 1
     return lastToken
   }
 
-  /// Runs `body` in this actor on the loop, after what is going on there now; from any thread.
+  /// Runs `body` in this actor on the loop, after the work that is already queued. Can be called from any thread.
   nonisolated func enqueue(_ body: @escaping @Sendable (isolated Connection) -> Void) {
     loop.execute { [weak self] in self?.assumeIsolated(body) }
   }
 }
 
-/// Whether the bus can be talked to.
+/// Whether the connection to the bus is up.
 public enum ConnectionState: Sendable, Hashable {
-  /// It can.
+  /// It is up.
   case connected(uniqueName: String)
-  /// It cannot, now.
+  /// It is down.
   case disconnected
 }

@@ -1,12 +1,12 @@
-/// A method call that has arrived; its arguments have the declared types.
+/// A received method call. Its arguments have the declared types.
 public struct IncomingCall: Sendable, Hashable {
-  /// The caller's unique name. The bus vouches for it.
+  /// The caller's unique name. The bus sets it, so the caller cannot forge it.
   public let sender: String
-  /// The object called.
+  /// The called object.
   public let path: ObjectPath
-  /// The interface called.
+  /// The called interface.
   public let interface: String
-  /// The method called; for a property that is set, `Set`.
+  /// The called method; `Set` for a call that sets a property.
   public let member: String
   /// The arguments, of the declared types.
   public let arguments: [Value]
@@ -30,13 +30,14 @@ public struct Argument: Sendable, Hashable {
 
 /// A method of an exported object.
 public struct ExportedMethod: Sendable {
-  /// Answers a call. Runs on the connection's loop unless it is isolated elsewhere. A thrown `BusError` is sent as it is.
+  /// Answers a call. Runs on the connection's loop unless it is isolated to another actor. A thrown `BusError` is sent
+  /// unchanged.
   public typealias Handler = @Sendable (IncomingCall) async throws -> [Value]
   /// The method's name.
   public let name: String
-  /// What a caller gives.
+  /// The arguments of a call.
   public let input: [Argument]
-  /// What a caller gets.
+  /// The values of a reply.
   public let output: [Argument]
   /// Annotations by name, as introspection shows them.
   public let annotations: [String: String]
@@ -44,10 +45,11 @@ public struct ExportedMethod: Sendable {
 
   /// - Parameters:
   ///   - name: the method's name.
-  ///   - input: what a caller gives.
-  ///   - output: what a caller gets. A reply that does not fit is not sent; the caller gets an error.
+  ///   - input: the arguments of a call.
+  ///   - output: the values of a reply. If the handler returns other types, the caller gets an error instead.
   ///   - annotations: annotations by name, as introspection shows them.
-  ///   - handler: answers a call. Several calls may be answered at a time; they start in the order of their arrival.
+  ///   - handler: answers a call. Several calls may be in progress at a time. The calls of one sender start in the
+  ///     order of their arrival.
   public init(
     _ name: String, in input: [Argument] = [], out output: [Argument] = [], annotations: [String: String] = [:],
     handler: @escaping Handler
@@ -65,30 +67,30 @@ public struct ExportedMethod: Sendable {
 
 /// A property of an exported object.
 public struct ExportedProperty: Sendable {
-  /// What others are told when the property changes (`org.freedesktop.DBus.Property.EmitsChangedSignal`).
+  /// The signal that is emitted when the property changes (`org.freedesktop.DBus.Property.EmitsChangedSignal`).
   public enum ChangeSignal: String, Sendable, Hashable {
-    /// The new value.
+    /// PropertiesChanged with the new value.
     case changed = "true"
-    /// That it has changed.
+    /// PropertiesChanged without the new value.
     case invalidated = "invalidates"
-    /// Nothing, because it never does.
+    /// No signal, because the value never changes.
     case const = "const"
-    /// Nothing.
+    /// No signal, although the value may change.
     case none = "false"
   }
 
-  /// Gives the present value.
+  /// Returns the current value.
   public typealias Getter = @Sendable () async -> Value
-  /// Takes a new value, of the declared type. A thrown `BusError` is sent as it is.
+  /// Sets a new value of the declared type. A thrown `BusError` is sent unchanged.
   public typealias Setter = @Sendable (Value, IncomingCall) async throws -> Void
 
   /// The property's name.
   public let name: String
   /// One complete type.
   public let signature: Signature
-  /// What others are told when it changes.
+  /// The signal that is emitted when it changes.
   public let emits: ChangeSignal
-  /// Annotations by name besides the one that `emits` stands for.
+  /// Annotations by name, without the one that `emits` adds.
   public let annotations: [String: String]
   let get: Getter
   let set: Setter?
@@ -96,10 +98,10 @@ public struct ExportedProperty: Sendable {
   /// - Parameters:
   ///   - name: the property's name.
   ///   - signature: one complete type.
-  ///   - emits: what others are told when it changes. Telling them takes a call of `propertiesChanged`.
-  ///   - annotations: annotations by name besides the one that `emits` stands for.
-  ///   - get: gives the present value.
-  ///   - set: takes a new value; nil makes it read-only.
+  ///   - emits: the signal that is emitted when it changes. Call `propertiesChanged` to emit it.
+  ///   - annotations: annotations by name, without the one that `emits` adds.
+  ///   - get: returns the current value.
+  ///   - set: sets a new value; nil makes the property read-only.
   public init(
     _ name: String, _ signature: Signature, emits: ChangeSignal = .changed, annotations: [String: String] = [:],
     get: @escaping Getter, set: Setter? = nil
@@ -113,18 +115,18 @@ public struct ExportedProperty: Sendable {
   }
 }
 
-/// A signal of an exported object, for introspection; `Connection.emit` sends it.
+/// A signal of an exported object, as introspection shows it. `Connection.emit` sends it.
 public struct ExportedSignal: Sendable, Hashable {
   /// The signal's name.
   public let name: String
-  /// What it carries.
+  /// Its arguments.
   public let arguments: [Argument]
   /// Annotations by name, as introspection shows them.
   public let annotations: [String: String]
 
   /// - Parameters:
   ///   - name: the signal's name.
-  ///   - arguments: what it carries.
+  ///   - arguments: its arguments.
   ///   - annotations: annotations by name, as introspection shows them.
   public init(_ name: String, _ arguments: [Argument] = [], annotations: [String: String] = [:]) {
     self.name = name
@@ -141,13 +143,13 @@ public struct ExportedInterface: Sendable {
   public let name: String
   /// Its methods, in the order in which introspection shows them.
   public let methods: [ExportedMethod]
-  /// Its properties, likewise.
+  /// Its properties, in the order in which introspection shows them.
   public let properties: [ExportedProperty]
-  /// Its signals, likewise.
+  /// Its signals, in the order in which introspection shows them.
   public let signals: [ExportedSignal]
   /// Annotations by name, as introspection shows them.
   public let annotations: [String: String]
-  /// How large the arguments of its methods may be.
+  /// Limits on the size of the arguments of its methods.
   public let limits: CallLimits
 
   /// - Parameters:
@@ -156,7 +158,7 @@ public struct ExportedInterface: Sendable {
   ///   - properties: its properties.
   ///   - signals: its signals.
   ///   - annotations: annotations by name, as introspection shows them.
-  ///   - limits: how large the arguments of its methods may be.
+  ///   - limits: limits on the size of the arguments of its methods.
   public init(
     _ name: String, methods: [ExportedMethod] = [], properties: [ExportedProperty] = [],
     signals: [ExportedSignal] = [], annotations: [String: String] = [:], limits: CallLimits = .small
@@ -169,7 +171,7 @@ public struct ExportedInterface: Sendable {
     self.limits = limits
   }
 
-  /// Throws where something in it could not be called or introspected.
+  /// Throws if a name or a type is invalid, a member is declared twice, or the name belongs to a standard interface.
   func validate() throws(BusError) {
     try NameRules.requireInterface(name)
     guard !Introspection.standardInterfaces.keys.contains(name) else {

@@ -1,13 +1,13 @@
-/// What is exported where: the tree of objects, without a bus.
+/// The exported objects by path, as plain data without a bus.
 struct ExportedObjects {
   struct Object {
-    /// Tells this export of the path from an earlier or later one.
+    /// Distinguishes this export of the path from an earlier or later one.
     let token: UInt64
     let interfaces: [ExportedInterface]
     let isObjectManager: Bool
-    /// The unique name of the only peer for whom it is there; nil for everybody.
+    /// The unique name of the only peer that can see the object; nil if all peers can.
     let peer: String?
-    /// Whether InterfacesAdded has been sent, so that InterfacesRemoved is due at the end.
+    /// Whether InterfacesAdded was sent, so that InterfacesRemoved has to follow at the end.
     var isAnnounced = false
 
     func isThere(for peer: String) -> Bool { self.peer == nil || self.peer == peer }
@@ -24,22 +24,22 @@ struct ExportedObjects {
     set { objects[path] = newValue }
   }
 
-  /// The object at `path` as `peer` sees it: nil also where it is there for another one only.
+  /// The object at `path`, or nil if `peer` cannot see one there.
   func object(_ path: ObjectPath, for peer: String) -> Object? {
     objects[path].flatMap { $0.isThere(for: peer) ? $0 : nil }
   }
 
-  /// Whether anything is exported for `peer` at or below `path`, so that introspection has something to show there.
+  /// Whether introspection shows a node at `path`: the root, or a path at or above an object that `peer` can see.
   func hasNode(_ path: ObjectPath, for peer: String) -> Bool {
     path == .root || objects.contains { ($0.key == path || $0.key.isBelow(path)) && $0.value.isThere(for: peer) }
   }
 
-  /// The names of the nodes right below `path` in which there is something for `peer`, sorted.
+  /// The names of the child nodes of `path` that `peer` can see, sorted.
   func children(of path: ObjectPath, for peer: String) -> [String] {
     Set(objects.compactMap { $0.value.isThere(for: peer) ? $0.key.child(of: path) : nil }).sorted()
   }
 
-  /// The paths of the objects below `path` that are there for `peer`, sorted.
+  /// The paths of the objects below `path` that `peer` can see, sorted.
   func descendants(of path: ObjectPath, for peer: String) -> [ObjectPath] {
     objects.filter { $0.key.isBelow(path) && $0.value.isThere(for: peer) }.keys.sorted()
   }

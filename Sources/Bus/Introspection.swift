@@ -3,8 +3,8 @@ enum Introspection {
   /// The document for a node.
   ///
   /// - Parameters:
-  ///   - object: what is exported at the node; nil for a node that only has children.
-  ///   - children: the names of the nodes right below.
+  ///   - object: the object at the node; nil if the node only has children.
+  ///   - children: the names of the child nodes.
   /// - Returns: XML.
   static func document(_ object: ExportedObjects.Object?, children: [String]) -> String {
     var lines = [

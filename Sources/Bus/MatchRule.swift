@@ -1,6 +1,6 @@
-/// Which signals to receive ("Match Rules" in the specification). What is nil matches everything.
+/// Which signals to receive ("Match Rules" in the specification). A property that is nil matches every signal.
 public struct MatchRule: Sendable, Hashable {
-  /// A unique or a well-known name. With a well-known one only signals of its present owner match.
+  /// A unique or a well-known name. A well-known name matches only signals of its current owner.
   public var sender: String?
   /// The object.
   public var path: ObjectPath?
@@ -10,7 +10,7 @@ public struct MatchRule: Sendable, Hashable {
   public var interface: String?
   /// The signal.
   public var member: String?
-  /// The first argument, where it is a string.
+  /// The first argument, which must be a string.
   public var arg0: String?
 
   /// - Parameters:
@@ -19,7 +19,7 @@ public struct MatchRule: Sendable, Hashable {
   ///   - pathNamespace: the object and everything below it.
   ///   - interface: the interface.
   ///   - member: the signal.
-  ///   - arg0: the first argument, where it is a string.
+  ///   - arg0: the first argument, which must be a string.
   public init(
     sender: String? = nil, path: ObjectPath? = nil, pathNamespace: ObjectPath? = nil, interface: String? = nil,
     member: String? = nil, arg0: String? = nil
@@ -34,7 +34,7 @@ public struct MatchRule: Sendable, Hashable {
 
   /// The rule as the bus reads it.
   ///
-  /// - Throws: `BusError` where a part is invalid.
+  /// - Throws: `BusError` if a part is invalid.
   func text() throws(BusError) -> String {
     if let sender { try NameRules.requireBusName(sender) }
     if let interface { try NameRules.requireInterface(interface) }
@@ -50,12 +50,12 @@ public struct MatchRule: Sendable, Hashable {
     return parts.compactMap { key, value in value.map { "\(key)='\(Self.escape($0))'" } }.joined(separator: ",")
   }
 
-  /// Nothing can be escaped within apostrophes; an apostrophe itself stands, with a backslash, between two pairs of them.
+  /// There are no escapes between apostrophes. So an apostrophe is written as `\'` between two quoted parts.
   private static func escape(_ value: String) -> String {
     value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
   }
 
-  /// Whether a signal matches, the sender apart.
+  /// Whether a signal matches, apart from its sender and its arguments.
   func matches(path: ObjectPath, interface: String, member: String) -> Bool {
     if let wanted = self.path, wanted != path { return false }
     if let wanted = pathNamespace, wanted != path, !path.isBelow(wanted) { return false }
@@ -64,7 +64,7 @@ public struct MatchRule: Sendable, Hashable {
     return true
   }
 
-  /// Whether the first of `arguments` is the one wanted.
+  /// Whether the first of `arguments` matches `arg0`.
   func matches(_ arguments: [Value]) -> Bool {
     arg0 == nil || arguments.first?.asString == arg0
   }

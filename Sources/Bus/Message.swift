@@ -2,11 +2,11 @@ internal import CDBus
 
 /// Owns one reference to a `DBusMessage` and drops it when it goes out of scope.
 ///
-/// Names and paths given to the initialisers were checked by the caller; `body` is what `WireCheck` has passed.
+/// The caller has checked the names and paths that it passes in, and `WireCheck` has accepted `body`.
 struct Message: ~Copyable {
   let pointer: OpaquePointer
 
-  /// Takes over the reference that the caller holds.
+  /// Takes over the caller's reference.
   init(adopting pointer: OpaquePointer) {
     self.pointer = pointer
   }
@@ -63,7 +63,7 @@ struct Message: ~Copyable {
     return message
   }
 
-  /// Whether the bus may start the destination; it may unless told otherwise.
+  /// Sets whether the bus may start the destination. By default it may.
   func setAutoStart(_ allowed: Bool) {
     dbus_message_set_auto_start(pointer, allowed ? 1 : 0)
   }
@@ -79,7 +79,7 @@ struct ReplyAddress: Sendable {
   let serial: UInt32
 }
 
-// What a received message says of itself. The strings are copied: libdbus's live only as long as the message.
+// The header fields of a received message. Strings are copied, because libdbus frees its own together with the message.
 extension Message {
   enum Kind { case call, reply, error, signal, other }
 
@@ -106,14 +106,14 @@ extension Message {
 
   /// The arguments.
   ///
-  /// - Throws: `BusError` (`limitsExceeded`) where they are more than `limits` allows.
+  /// - Throws: `BusError` (`limitsExceeded`) if there are more than `limits` allows.
   func arguments(_ limits: DecodingLimits) throws(BusError) -> [Value] {
     var reader = MessageReader(limits)
     return try reader.read(pointer, signature: Signature(signature))
   }
 }
 
-/// Carries a message into a closure, which cannot hold a noncopyable value. Used within one task, on the loop.
+/// Carries a message into a closure, which cannot capture a noncopyable value. Used within one task, on the loop.
 final class SentMessage {
   let message: Message
 

@@ -2,16 +2,16 @@ internal import CDBus
 internal import EventLoop
 internal import Glibc
 
-/// How much a peer can make this process allocate with one message.
+/// Limits on what this process allocates for one message of a peer.
 struct DecodingLimits {
-  /// Values of any kind; an array of bytes counts as one.
+  /// Values of any kind. An array of bytes is one value.
   var values: Int
   /// Bytes of text and of byte arrays together.
   var bytes: Int
 
-  /// For replies, which are what this process has asked for.
+  /// For replies, because this process has requested them.
   static let reply = DecodingLimits(values: 1 << 18, bytes: 16 << 20)
-  /// For signals, of which many can wait for a slow reader.
+  /// For signals, because many of them can wait for a slow reader.
   static let signal = DecodingLimits(values: 1 << 14, bytes: 1 << 20)
 }
 
@@ -20,12 +20,13 @@ extension DecodingLimits {
   init(_ limits: CallLimits) { self.init(values: limits.values, bytes: limits.bytes) }
 }
 
-/// Turns a received message's body into values.
+/// Converts a received message's body to values.
 ///
-/// libdbus has validated the message by then: its nesting, its lengths, UTF-8. What is left to bound is the amount.
+/// libdbus has already validated the message: its nesting, its lengths, UTF-8. This reader only has to bound the
+/// amount.
 ///
-/// Who frees what: text is copied out of the message. A file descriptor that libdbus hands out is a duplicate, owned from
-/// here on by the `FileDescriptor` in the value; the message closes its own.
+/// Ownership: text is copied out of the message. libdbus returns a duplicate of a file descriptor, which the
+/// `FileDescriptor` in the value owns. The message closes its own descriptor.
 struct MessageReader {
   private var remaining: DecodingLimits
 
@@ -160,5 +161,5 @@ struct MessageReader {
   }
 }
 
-/// `DBUS_TYPE_INVALID`, a character macro: what an iterator says behind the last element.
+/// `DBUS_TYPE_INVALID`, a character macro. libdbus returns it after the last element of a container.
 private let endOfContainer: Int32 = 0

@@ -1,10 +1,11 @@
 internal import CDBus
 internal import EventLoop
 
-/// Appends values to a message. They have passed `WireCheck`: the only thing that can still fail is memory.
+/// Appends values to a message. `WireCheck` has accepted them, so only a lack of memory or descriptors can make this
+/// fail.
 ///
-/// Who frees what: libdbus copies everything that is appended, and duplicates file descriptors, so the caller's stay the
-/// caller's. An iterator over an open container holds memory until it is closed or abandoned; both happen here.
+/// Ownership: libdbus copies each appended value and duplicates file descriptors, so the caller keeps its own. An
+/// iterator over an open container holds memory until `withContainer` closes or abandons it.
 enum MessageWriter {
   static func append(_ body: [Value], to message: OpaquePointer) throws(BusError) {
     var iterator = DBusMessageIter()

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The rules for names, as libdbus itself applies them ("Valid Names" in the D-Bus specification).
 ///
-/// libdbus aborts the process where it is given a name that it finds invalid. Asking its own validators first means
-/// that the two can never disagree.
+/// libdbus aborts the process if it is given an invalid name. These checks call libdbus's own validators, so the two
+/// can never disagree.
 enum NameRules {
   static func requireBusName(_ name: String) throws(BusError) {
     try require(name, "bus name") { dbus_validate_bus_name($0, nil) }
@@ -26,7 +26,7 @@ enum NameRules {
     isWireString(path) && dbus_validate_path(path, nil) != 0
   }
 
-  /// Whether `string` can be a D-Bus string: any Unicode text but U+0000. A Swift string is always valid UTF-8.
+  /// Whether `string` can be a D-Bus string: any Unicode text without U+0000. A Swift string is always valid UTF-8.
   static func isWireString(_ string: String) -> Bool {
     let contains = string.utf8.withContiguousStorageIfAvailable { bytes in
       bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false

@@ -1,12 +1,12 @@
-/// One name whose owner is followed, for streams of `owners(of:)` and for signals that are matched by it.
+/// Tracks the owner of one name, for streams of `owners(of:)` and for match rules with a well-known sender.
 struct NameTracker {
   let rule: String
   /// The unique name of the owner.
   var owner: String?
-  /// Whether `owner` is what the bus said, rather than not asked yet.
+  /// Whether `owner` was set at least once. Before that, nil means unknown.
   var isKnown = false
   var watchers: [UInt64: AsyncStream<String?>.Continuation] = [:]
-  /// The registrations that need it.
+  /// The registrations that need this tracker.
   var users: Set<UInt64> = []
 
   init(name: String) throws(BusError) {
@@ -15,7 +15,7 @@ struct NameTracker {
     ).text()
   }
 
-  /// Takes in what the bus says, and passes it on where it is news.
+  /// Sets the owner, and notifies the watchers if it changed.
   mutating func set(_ newOwner: String?) {
     guard !isKnown || owner != newOwner else { return }
     isKnown = true
@@ -30,14 +30,15 @@ struct NameTracker {
 }
 
 extension Connection {
-  /// Who owns a name: first the present owner's unique name, or nil where there is none, then each change.
+  /// The owner of a name: first the current owner's unique name, or nil if there is none, then each change.
   ///
-  /// nil comes also when the bus goes away, and the owner again once it is back. A slow reader misses owners between,
-  /// never the last one. Letting go of the stream ends the tracking; closing the connection ends the stream.
+  /// The stream also yields nil when the connection is lost, and the owner again after the reconnection. A slow reader
+  /// may miss intermediate owners, but never the last one. Releasing the stream ends the tracking. Closing the
+  /// connection ends the stream.
   ///
   /// - Parameter name: a unique or a well-known name.
   /// - Returns: the owners.
-  /// - Throws: `BusError` where the name is invalid, the bus refuses, or the connection is closed.
+  /// - Throws: `BusError` if the name is invalid, the bus refuses, or the connection is closed.
   public func owners(of name: String) async throws(BusError) -> AsyncStream<String?> {
     try NameRules.requireBusName(name)
     if case .closed(let reason) = phase { throw reason }
@@ -53,7 +54,7 @@ extension Connection {
     return stream
   }
 
-  /// Follows a name for one registration more. The match is added before the owner is asked for, so no change is missed.
+  /// Tracks a name for one more registration. The match is added before the owner is requested, so no change is missed.
   func track(
     _ name: String, for token: UInt64, watcher: AsyncStream<String?>.Continuation? = nil
   ) async throws(BusError) {
@@ -70,7 +71,8 @@ extension Connection {
     } catch {
       if case .closed = phase { throw error }
       guard !error.isDisconnected else {
-        // Nobody is there until the bus is back; then the match is added like all others.
+        // While the connection is down, the name has no owner. After the reconnection the match is added like all
+        // others.
         trackers[name]?.set(nil)
         return
       }
@@ -93,7 +95,7 @@ extension Connection {
   }
 
   func ownerAnswered(_ name: String, _ result: Result<[Value], BusError>) {
-    // Whatever the error, it means that nobody can be reached by the name now.
+    // Any error means that no peer can be reached by this name now.
     trackers[name]?.set(try? result.get().first?.asString)
   }
 
@@ -104,7 +106,7 @@ extension Connection {
     trackers[name]?.set(owner.isEmpty ? nil : owner)
   }
 
-  /// The bus has gone, and with it everybody on it.
+  /// Sets all owners to nil, because the bus is gone and with it all its peers.
   func forgetOwners() {
     for name in trackers.keys {
       trackers[name]?.set(nil)

@@ -1,24 +1,26 @@
 internal import CDBus
 internal import EventLoop
 
-/// One libdbus connection, from its opening to its end; the owner of the pointer.
+/// One libdbus connection, from opening to closing. Owns the pointer.
 ///
-/// Messages are taken with `pop`, never dispatched: no filter, no pending call and no object path is ever registered with
-/// libdbus, so it calls back only for watches and for its dispatch status, and there is no time-out of its to serve.
+/// Messages are taken with `pop` and never dispatched. No filter, pending call or object path is ever registered with
+/// libdbus. So libdbus calls back only for watches and for its dispatch status, and has no time-outs to serve.
 ///
-/// Who frees what: this object holds the one reference to the `DBusConnection` (a private one, so that closing it is ours
-/// to do). libdbus holds one reference each to `watches` and `relay`, dropped by the functions given along with them when
-/// `close` takes the callbacks away. After `close` libdbus has no pointer into this process's objects.
+/// Ownership: this object holds the only reference to the `DBusConnection`, which is private, so that this object may
+/// close it. libdbus holds one reference each to `watches` and `relay`. `close` removes the callbacks, and libdbus then
+/// drops these references with the release functions that were passed in. After `close`, libdbus has no pointer into
+/// this process's objects.
 ///
-/// Used on the loop alone. Not Sendable, so the compiler keeps it inside the actor that owns it.
+/// Used only on the loop. Not Sendable, so the compiler keeps it inside the actor that owns it.
 final class NativeConnection {
   private let connection: OpaquePointer
   private let watches: Watches
   private let relay: DispatchStatusRelay
   private var isClosed = false
 
-  /// Descriptors in messages that were received and are not freed yet: more are not read from the socket meanwhile. We keep none, but a
-  /// process has 1,024 by default, and a sender can attach sixteen to each message.
+  /// The limit on descriptors in received messages that are not freed yet. At the limit, libdbus stops reading from the
+  /// socket. We keep no descriptors, but a process has 1,024 by default, and a sender can attach sixteen to each
+  /// message.
   private static let maximumReceivedDescriptors = 256
 
   /// Descriptors that one message may carry: as many as the kernel passes (`SCM_MAX_FD` of unix(7)). libdbus accepts 16 by default and
@@ -26,11 +28,11 @@ final class NativeConnection {
   private static let maximumDescriptorsOfMessage = 253
 
   /// - Parameters:
-  ///   - opened: a connection that nobody else uses any more.
-  ///   - loop: where all calls are made.
-  ///   - onReady: called on the loop; answered with `handle`.
-  ///   - onMessages: called in the middle of other calls: it may only schedule a later `pop`.
-  /// - Throws: `BusError` where memory or file descriptors are lacking.
+  ///   - opened: a connection without any other user.
+  ///   - loop: the loop on which all calls are made.
+  ///   - onReady: called on the loop when a descriptor is ready. It must call `handle`.
+  ///   - onMessages: called in the middle of other calls, so it may only schedule a later `pop`.
+  /// - Throws: `BusError` if there is not enough memory, or no file descriptor left.
   init(
     adopting opened: OpenedConnection, on loop: EventLoop,
     onReady: @escaping @Sendable (Int32) -> Void, onMessages: @escaping @Sendable () -> Void
@@ -62,7 +64,7 @@ final class NativeConnection {
         Unmanaged<Watches>.fromOpaque(data).takeUnretainedValue().toggle(watch)
       }, Unmanaged.passRetained(watches).toOpaque(), { data in release(Watches.self, data) })
     guard accepted != 0 else {
-      // libdbus did not take the watches over, nor will it free them.
+      // libdbus did not take over the watches and will not free them.
       Unmanaged.passUnretained(watches).release()
       close()
       throw .noMemory("watch the connection to the bus, or no file descriptor left for it")
@@ -73,7 +75,7 @@ final class NativeConnection {
     close()
   }
 
-  /// Ends it; twice does nothing.
+  /// Closes the connection. A second call has no effect.
   func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -86,12 +88,12 @@ final class NativeConnection {
 
   var isConnected: Bool { !isClosed && dbus_connection_get_is_connected(connection) != 0 }
 
-  /// Whether the transport passes file descriptors; known once authenticated.
+  /// Whether the transport passes file descriptors. Known only after authentication.
   var passesFileDescriptors: Bool {
     !isClosed && dbus_connection_can_send_type(connection, Int32(TypeCode.unixFD)) != 0
   }
 
-  /// Bytes that wait to be sent.
+  /// The number of bytes that wait to be sent.
   var outgoingLength: Int { isClosed ? 0 : dbus_connection_get_outgoing_size(connection) }
 
   func handle(_ descriptor: Int32) {
@@ -99,13 +101,13 @@ final class NativeConnection {
     watches.handle(descriptor)
   }
 
-  /// The next message that has arrived.
+  /// The next received message, or nil if none waits.
   func pop() -> Message? {
     guard !isClosed, let pointer = dbus_connection_pop_message(connection) else { return nil }
     return Message(adopting: pointer)
   }
 
-  /// Queues a message, and writes what the socket takes at once.
+  /// Queues a message and immediately writes as much as the socket accepts.
   ///
   /// - Returns: the serial number that a reply will refer to.
   func send(_ message: borrowing Message) throws(BusError) -> UInt32 {
@@ -115,14 +117,14 @@ final class NativeConnection {
     return serial
   }
 
-  /// Tells libdbus the name that Hello returned.
+  /// Gives libdbus the name that Hello returned.
   func setUniqueName(_ name: String) {
     guard !isClosed else { return }
     dbus_bus_set_unique_name(connection, name)
   }
 }
 
-/// What the dispatch status callback reaches.
+/// The target of the dispatch status callback.
 private final class DispatchStatusRelay {
   let onMessages: @Sendable () -> Void
 

@@ -7,7 +7,7 @@ public struct ObjectPath: Sendable, Hashable, Comparable, CustomStringConvertibl
   public static let root: ObjectPath = "/"
 
   /// - Parameter string: a path.
-  /// - Throws: `BusError` where the text is no object path ("Valid Object Paths" in the D-Bus specification).
+  /// - Throws: `BusError` if the text is not an object path ("Valid Object Paths" in the D-Bus specification).
   public init(_ string: String) throws(BusError) {
     guard NameRules.isObjectPath(string) else {
       throw .invalidValue("\(string.debugDescription) is not a valid object path")
@@ -23,12 +23,12 @@ public struct ObjectPath: Sendable, Hashable, Comparable, CustomStringConvertibl
   /// The text itself.
   public var description: String { string }
 
-  /// By the bytes of the text.
+  /// Compares the bytes of the text.
   public static func < (a: ObjectPath, b: ObjectPath) -> Bool { a.string < b.string }
 
   /// The path one element deeper.
   ///
-  /// - Throws: `BusError` where `element` is empty or has characters that a path may not have.
+  /// - Throws: `BusError` if `element` is empty or has characters that a path may not have.
   public func appending(_ element: String) throws(BusError) -> ObjectPath {
     try ObjectPath(self == .root ? "/" + element : string + "/" + element)
   }
@@ -39,7 +39,7 @@ public struct ObjectPath: Sendable, Hashable, Comparable, CustomStringConvertibl
     return ancestor == .root || string.utf8.starts(with: (ancestor.string + "/").utf8)
   }
 
-  /// The first element of what follows `ancestor`, or nil where this path is not below it.
+  /// The first element of this path after `ancestor`, or nil if this path is not below it.
   func child(of ancestor: ObjectPath) -> String? {
     guard isBelow(ancestor) else { return nil }
     let rest = string.utf8.dropFirst(ancestor == .root ? 1 : ancestor.string.utf8.count + 1)
@@ -48,7 +48,7 @@ public struct ObjectPath: Sendable, Hashable, Comparable, CustomStringConvertibl
 }
 
 extension ObjectPath: ExpressibleByStringLiteral {
-  /// For literals in the program's own text; an invalid one is a programming error and traps.
+  /// For literals in the source code. Traps if the literal is invalid.
   public init(stringLiteral value: String) {
     precondition(NameRules.isObjectPath(value), "invalid object path in a literal")
     string = value

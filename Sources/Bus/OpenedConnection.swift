@@ -1,24 +1,25 @@
 internal import CDBus
 internal import EventLoop
 
-/// A libdbus connection between the thread that opened it and the loop that will own it.
+/// A libdbus connection on its way from the thread that opened it to the loop that will own it.
 ///
-/// libdbus connects its socket synchronously, and a bus that does not accept would block the loop: that part happens on a
-/// thread of its own. Whoever does not `take` the connection closes it by letting go.
+/// libdbus connects its socket synchronously, and a bus that does not accept would block the loop. So a separate thread
+/// connects. Releasing this object without `take` closes the connection.
 final class OpenedConnection: Sendable {
-  /// Safe: written once before the object is shared, and emptied only by `take` or `deinit` on the loop or its last owner.
+  /// Safe: it is written once before the object is shared. Only `take` on the loop, or `deinit` in the last owner,
+  /// clears it.
   nonisolated(unsafe) private var connection: OpaquePointer?
 
   private init(_ connection: OpaquePointer) {
     self.connection = connection
   }
 
-  /// Connects, off the loop.
+  /// Connects on a separate thread.
   ///
   /// - Parameters:
-  ///   - address: where to.
-  ///   - loop: where `completion` is called.
-  ///   - completion: takes the connection, or why there is none.
+  ///   - address: the address of the bus.
+  ///   - loop: the loop that calls `completion`.
+  ///   - completion: receives the connection, or the error.
   static func open(
     _ address: BusAddress, thenOn loop: EventLoop,
     _ completion: @escaping @Sendable (Result<OpenedConnection, BusError>) -> Void
@@ -48,7 +49,7 @@ final class OpenedConnection: Sendable {
     return .success(OpenedConnection(connection))
   }
 
-  /// The connection, which is the caller's from here on. Called once.
+  /// Passes ownership of the connection to the caller. Call it once.
   func take() -> OpaquePointer {
     guard let taken = connection else { preconditionFailure("a connection is taken once") }
     connection = nil

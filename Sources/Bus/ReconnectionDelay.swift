@@ -1,7 +1,7 @@
-/// How long to wait before the next attempt to reach the bus: 50 ms at first, twice as long each time, 5 s at most.
+/// The delay before the next attempt to reach the bus: 50 ms at first, doubled each time, 5 s at most.
 ///
-/// A connection that did not live for the longest delay does not count as a success, so that a bus that takes everybody
-/// in and throws them out again is not asked in a tight circle.
+/// A connection resets the delay only if it lasted at least as long as the longest delay. So a bus that accepts and
+/// then drops each connection is not retried in a tight loop.
 struct ReconnectionDelay {
   static let shortest = Duration.milliseconds(50)
   static let longest = Duration.seconds(5)
@@ -13,7 +13,7 @@ struct ReconnectionDelay {
     return upcoming
   }
 
-  /// A connection has ended that had lived for `lifetime`.
+  /// Records that a connection ended after `lifetime`.
   mutating func connectionEnded(after lifetime: Duration) {
     if lifetime >= Self.longest { upcoming = Self.shortest }
   }

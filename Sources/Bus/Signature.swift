@@ -1,19 +1,19 @@
 internal import CDBus
 
-/// A sequence of complete types, as D-Bus writes them ("Type system" in the specification); at most 255 bytes.
+/// A sequence of complete types in D-Bus notation ("Type system" in the specification), at most 255 bytes long.
 public struct Signature: Sendable, Hashable, CustomStringConvertible {
   /// The signature as text, for example `a{sv}`.
   public let string: String
   let types: [SignatureType]
 
-  /// No types at all.
+  /// The signature without types.
   public static let empty: Signature = ""
 
   /// - Parameter string: type codes.
-  /// - Throws: `BusError` where the text is no signature.
+  /// - Throws: `BusError` if the text is not a signature.
   public init(_ string: String) throws(BusError) {
     var parser = SignatureParser(string)
-    // Two judges: what either refuses never reaches a message.
+    // Both parsers have to accept the text, so that no text that either rejects reaches a message.
     guard let types = parser.parse(), dbus_signature_validate(string, nil) != 0 else {
       throw .invalidValue("\(string.debugDescription) is not a valid signature")
     }
@@ -29,10 +29,10 @@ public struct Signature: Sendable, Hashable, CustomStringConvertible {
   /// The text itself.
   public var description: String { string }
 
-  /// Whether this is one complete type, as arguments and properties need it.
+  /// Whether this is one complete type, as arguments and properties require.
   public var isSingleType: Bool { types.count == 1 }
 
-  /// By text.
+  /// Compares the text.
   public static func == (a: Signature, b: Signature) -> Bool { a.string == b.string }
 
   /// Hashes the text.
@@ -40,7 +40,7 @@ public struct Signature: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Signature: ExpressibleByStringLiteral {
-  /// For literals in the program's own text; an invalid one is a programming error and traps.
+  /// For literals in the source code. Traps if the literal is invalid.
   public init(stringLiteral value: String) {
     var parser = SignatureParser(value)
     guard let types = parser.parse() else { preconditionFailure("invalid signature in a literal") }
@@ -78,7 +78,7 @@ indirect enum SignatureType: Sendable, Hashable {
   }
 }
 
-/// The type codes of the specification, which libdbus has as character macros that Swift does not see.
+/// The type codes of the specification. libdbus defines them as character macros, which Swift does not import.
 enum TypeCode {
   static let byte = UInt8(ascii: "y")
   static let boolean = UInt8(ascii: "b")
@@ -95,7 +95,7 @@ enum TypeCode {
   static let unixFD = UInt8(ascii: "h")
   static let array = UInt8(ascii: "a")
   static let variant = UInt8(ascii: "v")
-  // libdbus names these two where it builds or walks containers; on the wire they are written with brackets.
+  // libdbus uses these two codes to create and walk containers. On the wire these types are written with brackets.
   static let structure = UInt8(ascii: "r")
   static let dictionaryEntry = UInt8(ascii: "e")
 

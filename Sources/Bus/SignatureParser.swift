@@ -1,4 +1,5 @@
-/// Reads type codes into types, with the limits of the specification: 255 bytes, arrays and structures each at most 32 deep.
+/// Parses type codes within the limits of the specification: 255 bytes, and at most 32 levels each of arrays and
+/// structures.
 struct SignatureParser {
   private static let maximumLength = 255
   private static let maximumDepth = 32
@@ -9,7 +10,7 @@ struct SignatureParser {
     codes = Array(string.utf8.prefix(Self.maximumLength + 1))
   }
 
-  /// All types, or nil where the text is no signature.
+  /// All types, or nil if the text is not a signature.
   mutating func parse() -> [SignatureType]? {
     guard codes.count <= Self.maximumLength else { return nil }
     var types: [SignatureType] = []
@@ -59,7 +60,7 @@ struct SignatureParser {
     return .structure(members)
   }
 
-  /// How deep the parser is in each kind of container; the specification limits each on its own.
+  /// The nesting depth in each kind of container. The specification limits each kind separately.
   private struct Depth {
     private var arrays = 0
     private var structures = 0

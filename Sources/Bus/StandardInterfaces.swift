@@ -4,8 +4,8 @@ extension Introspection {
   static let properties = "org.freedesktop.DBus.Properties"
   static let objectManager = "org.freedesktop.DBus.ObjectManager"
 
-  /// The interfaces that a connection answers by itself ("Standard Interfaces" in the specification), for introspection.
-  /// `StandardMethod` has the answers.
+  /// The interfaces that a connection answers itself ("Standard Interfaces" in the specification), for introspection.
+  /// `StandardMethod` answers their calls.
   static let standardInterfaces: [String: ExportedInterface] = [
     peer: ExportedInterface(
       peer,

@@ -1,6 +1,6 @@
 internal import CDBus
 
-/// The methods that every connection answers by itself ("Standard Interfaces" in the specification).
+/// The methods that every connection answers itself ("Standard Interfaces" in the specification).
 enum StandardMethod: CaseIterable {
   case ping, getMachineID, introspect, get, set, getAll, getManagedObjects
 
@@ -34,7 +34,8 @@ enum StandardMethod: CaseIterable {
     }
   }
 
-  /// What is called; nil where it is an object's own. A call without an interface is that always.
+  /// The standard method that a call names, or nil if it names a method of an exported interface. A call without an
+  /// interface never names a standard method.
   init?(interface: String?, member: String) {
     guard let found = Self.allCases.first(where: { $0.interface == interface && $0.member == member }) else {
       return nil
@@ -42,7 +43,7 @@ enum StandardMethod: CaseIterable {
     self = found
   }
 
-  /// Whether an object has it. Peer is every path's, and nodes without an object can be introspected.
+  /// Whether `object` has this method. Peer exists at every path, and nodes without an object can be introspected.
   func applies(to object: ExportedObjects.Object?) -> Bool {
     switch self {
     case .ping, .getMachineID, .introspect: true

@@ -2,7 +2,8 @@ public import EventLoop
 
 /// One value of any D-Bus type.
 ///
-/// An array of bytes is always `bytes`, an array of dictionary entries always `dictionary`; both to send and received.
+/// An array of bytes is always `bytes`, and an array of dictionary entries always `dictionary`, in sent and in received
+/// messages.
 public enum Value: Sendable, Hashable {
   /// `y`
   case byte(UInt8)
@@ -28,13 +29,13 @@ public enum Value: Sendable, Hashable {
   case objectPath(ObjectPath)
   /// `g`
   case signature(Signature)
-  /// `h`: duplicated on its way out, so the sender's stays the sender's; the receiver owns the one that arrives.
+  /// `h`: sending duplicates the descriptor, so the sender keeps its own. The receiver owns the one that arrives.
   case unixFD(FileDescriptor)
   /// `ay`
   case bytes([UInt8])
-  /// `a` and the type of the elements, which must be one complete type, and neither a byte nor a dictionary entry.
+  /// `a` and the element type, which is one complete type, but neither a byte nor a dictionary entry.
   indirect case array(element: Signature, [Value])
-  /// `a{…}`: the key must be of a basic type. Entries keep their order.
+  /// `a{…}`: the key has a basic type. Entries keep their order.
   indirect case dictionary(key: Signature, value: Signature, [DictionaryEntry])
   /// `(…)`: at least one member.
   case structure([Value])
@@ -44,9 +45,9 @@ public enum Value: Sendable, Hashable {
 
 /// One entry of a dictionary.
 public struct DictionaryEntry: Sendable, Hashable {
-  /// Of a basic type.
+  /// A value of a basic type.
   public let key: Value
-  /// Of any type.
+  /// A value of any type.
   public let value: Value
 
   /// - Parameters:
@@ -59,7 +60,7 @@ public struct DictionaryEntry: Sendable, Hashable {
 }
 
 extension Value {
-  /// The code of this value's type, or nil where containers are nested deeper than any message may be.
+  /// The code of this value's type, or nil if containers are nested deeper than any message allows.
   func typeCode(depth: Int = 0) -> String? {
     guard depth <= WireCheck.maximumDepth else { return nil }
     switch self {

@@ -11,9 +11,10 @@ extension Value {
     .array(element: "o", paths.map { .objectPath($0) })
   }
 
-  /// `a{sv}`, in the order of the keys.
+  /// `a{sv}`, sorted by key.
   ///
-  /// - Parameter entries: the values, not yet in variants; one that is a variant is not wrapped again.
+  /// - Parameter entries: the values without variants around them. A value that is already a variant is not wrapped
+  ///   again.
   /// - Returns: a dictionary of variants.
   public static func dictionary(_ entries: [String: Value]) -> Value {
     .dictionary(
@@ -33,7 +34,7 @@ extension Value {
     if case .variant = self { self } else { .variant(self) }
   }
 
-  /// `a{sb}`, in the order of the keys.
+  /// `a{sb}`, sorted by key.
   ///
   /// - Parameter entries: the values.
   /// - Returns: a dictionary of booleans.
@@ -43,13 +44,13 @@ extension Value {
       entries.sorted { $0.key < $1.key }.map { DictionaryEntry(.string($0.key), .boolean($0.value)) })
   }
 
-  /// The value in a variant, or the value itself.
+  /// The content of a variant, or the value itself if it is not a variant.
   public var unwrapped: Value {
     if case .variant(let value) = self { value } else { self }
   }
 }
 
-/// The value if it is of that very type, else nil. Variants are not looked into.
+/// The value if it has exactly this type, else nil. A variant is not unwrapped.
 extension Value {
   /// `y`
   public var asByte: UInt8? { if case .byte(let value) = self { value } else { nil } }
@@ -96,7 +97,7 @@ extension Value {
     return elements.compactMap(\.asObjectPath)
   }
 
-  /// `a{s…}`, the values out of their variants. Where a key comes twice, the last one counts.
+  /// `a{s…}` with the values unwrapped from their variants. If a key occurs twice, the last value is used.
   public var asDictionary: [String: Value]? {
     guard case .dictionary(let key, _, let entries) = self, key.string == "s" else { return nil }
     var dictionary: [String: Value] = [:]
@@ -107,7 +108,7 @@ extension Value {
     return dictionary
   }
 
-  /// `a{sb}`. Where a key comes twice, the last one counts.
+  /// `a{sb}`. If a key occurs twice, the last value is used.
   public var asBooleans: [String: Bool]? {
     guard case .dictionary(let key, let value, _) = self, key.string == "s", value.string == "b" else { return nil }
     return asDictionary?.compactMapValues(\.asBool)

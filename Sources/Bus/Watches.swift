@@ -2,15 +2,15 @@ internal import CDBus
 internal import EventLoop
 internal import Glibc
 
-/// libdbus's watches of one connection, joined to the loop.
+/// Connects libdbus's watches of one connection to the event loop.
 ///
-/// libdbus has one watch for reading and one for writing on the same descriptor, and switches them on and off as it goes.
-/// A descriptor therefore has one watch of the loop's here, for the union of what its enabled watches want.
+/// libdbus has separate watches for reading and writing on the same descriptor, and enables and disables them as
+/// needed. So the loop has one watch per descriptor, with the union of the interests of its enabled libdbus watches.
 ///
-/// Every method is called on the loop: libdbus calls back only from within a call of ours, and all of those are made there.
+/// All methods run on the loop: libdbus calls back only during our calls to it, and we make all of them there.
 ///
-/// Who frees what: libdbus owns its watches; a pointer is valid between `add` and `remove`. libdbus closes the descriptor
-/// itself, whenever it likes. So the loop watches a duplicate, which is closed when the last watch on it has been let go.
+/// Ownership: libdbus owns its watches; a pointer is valid between `add` and `remove`. libdbus may close the descriptor
+/// at any time. So the loop watches a duplicate, which is closed after the last watch on it is removed.
 final class Watches {
   private struct Watched {
     let duplicate: FileDescriptor
@@ -24,14 +24,14 @@ final class Watches {
   private var descriptors: [Int32: Watched] = [:]
 
   /// - Parameters:
-  ///   - loop: where descriptors are watched.
-  ///   - onReady: called on the loop with the descriptor as libdbus knows it.
+  ///   - loop: the loop that watches the descriptors.
+  ///   - onReady: called on the loop with libdbus's own descriptor.
   init(on loop: EventLoop, onReady: @escaping @Sendable (Int32) -> Void) {
     self.loop = loop
     self.onReady = onReady
   }
 
-  /// - Returns: false where no descriptor is left for the duplicate, which libdbus takes for a lack of memory.
+  /// - Returns: false if the descriptor cannot be duplicated or watched. libdbus treats this as a lack of memory.
   func add(_ watch: OpaquePointer) -> Bool {
     watches.insert(watch)
     guard update(dbus_watch_get_unix_fd(watch)) else {
@@ -50,10 +50,10 @@ final class Watches {
     _ = update(dbus_watch_get_unix_fd(watch))
   }
 
-  /// Lets libdbus read and write what it wants to; the socket does not block where it was only one of the two.
+  /// Lets libdbus read and write. The socket is non-blocking, so it does no harm if only one of the two is possible.
   func handle(_ descriptor: Int32) {
     let wanted = DBUS_WATCH_READABLE.rawValue | DBUS_WATCH_WRITABLE.rawValue
-    // A watch may vanish while another is handled.
+    // Handling one watch may remove another.
     for watch in watches {
       guard watches.contains(watch), dbus_watch_get_unix_fd(watch) == descriptor, dbus_watch_get_enabled(watch) != 0
       else { continue }
@@ -76,7 +76,7 @@ final class Watches {
     guard var watched = descriptors[descriptor] ?? duplicate(descriptor) else { return false }
     if watched.interest != interest {
       watched.interest = interest
-      // The old one goes first: the loop takes one watch a descriptor.
+      // Remove the old watch first: the loop accepts one watch per descriptor.
       descriptors[descriptor] = nil
       watched.watch = nil
       let onReady = onReady

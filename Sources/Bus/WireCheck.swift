@@ -1,28 +1,29 @@
 internal import EventLoop
 
-/// Decides whether values can go on the wire, before libdbus sees them.
+/// Decides whether values can be sent, before libdbus sees them.
 ///
-/// libdbus ends the process over a value that it finds invalid, and the bus drops a connection that sends too much. So
-/// everything that can be wrong with a value is found here: U+0000 in text, elements of another type than their array's,
-/// structures without members, nesting, lengths, the number of file descriptors.
+/// libdbus aborts the process if a value is invalid, and the bus drops a connection that sends too much. So this check
+/// finds every possible fault: U+0000 in text, array elements of the wrong type, structures without members, nesting,
+/// lengths, the number of file descriptors.
 struct WireCheck {
-  /// Containers in containers, variants included ("Valid Signatures" and "Message Format" in the specification).
+  /// The maximum nesting of containers, variants included ("Valid Signatures" and "Message Format" in the
+  /// specification).
   static let maximumDepth = 64
-  /// In bytes, the contents of one array.
+  /// The maximum contents of one array, in bytes.
   static let maximumArrayLength = 1 << 26
-  /// In bytes, a body; what remains of the 128 MiB that a message may have is ample for its header.
+  /// The maximum body, in bytes. The rest of the 128 MiB that a message may have is ample for its header.
   static let maximumBodyLength = (1 << 27) - (1 << 16)
-  /// What libdbus and dbus-daemon take in one message.
+  /// The number of file descriptors that libdbus and dbus-daemon accept in one message.
   static let maximumFileDescriptors = 16
 
-  /// The position in the body, in bytes: what follows is aligned to it.
+  /// The position in the body, in bytes. It determines the padding before the next value.
   private var length = 0
   private var fileDescriptors = 0
 
   /// Checks a message body.
   ///
   /// - Returns: the body's signature.
-  /// - Throws: `BusError`, naming the first value that cannot be sent.
+  /// - Throws: `BusError` that names the first value that cannot be sent.
   static func signature(of body: [Value]) throws(BusError) -> Signature {
     guard !body.isEmpty else { return .empty }
     var code = ""
@@ -32,7 +33,7 @@ struct WireCheck {
       guard code.utf8.count <= 255 else { throw .invalidValue("the arguments' signature has more than 255 bytes") }
     }
     let signature = try Signature(code)
-    // A value whose code reads as several types (an element signature "ss", say) is caught by the count.
+    // The count catches a value with a code for several types, for example an array with the element signature "ss".
     guard signature.types.count == body.count else { throw .invalidValue("an argument is not of one complete type") }
     var check = WireCheck()
     for (index, (value, type)) in zip(body, signature.types).enumerated() {
@@ -91,7 +92,7 @@ struct WireCheck {
     try addArray(alignment: 8) { check throws(Refusal) in
       for entry in entries {
         try check.advance(0, alignment: 8)
-        // An entry is a container in the array, its key and value are in the entry.
+        // The entry is a container inside the array, and its key and value are inside the entry: two levels.
         try check.add(entry.key, as: keyType, depth: depth + 2)
         try check.add(entry.value, as: valueType, depth: depth + 2)
       }

@@ -29,14 +29,14 @@ int tagroute_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
 int tagroute_kernel_filters_calls(void) {
   if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER) return 1;
-  /* No filter at all, which is EFAULT where there could be one. EINVAL is a kernel that knows none (prctl(2)); whatever else is the answer of
-     a filter that is in force already. */
+  /* Tries to install no filter. The kernel answers EFAULT if it could filter and EINVAL if it cannot (prctl(2)). Any
+     other answer comes from a filter that is already in force. */
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) == 0 || errno != EINVAL;
 }
 
 int tagroute_set_thread_name(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
-/* Since Linux 6.3; earlier headers do not have it. */
+/* Since Linux 6.3; earlier headers lack it. */
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -117,7 +117,7 @@ static int signal_pipe = -1;
 static void write_signal(int number) {
   int saved = errno;
   unsigned char byte = (unsigned char)number;
-  /* A full pipe holds enough signals to act upon. */
+  /* A full pipe already holds enough signals to act on. */
   if (write(signal_pipe, &byte, 1) < 0) errno = saved;
   errno = saved;
 }

@@ -1,6 +1,6 @@
 #include "CShims.h"
 
-/* Not <termios.h>, which does not go together with the structures that these requests are made of. */
+/* Not <termios.h>, which conflicts with the structures that these requests use. */
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
 #include <linux/i2c-dev.h>
@@ -16,7 +16,7 @@ static int store(const unsigned long *from, int count, uint32_t *requests, int r
 #define STORE(from) store(from, (int)(sizeof from / sizeof *from), requests, room)
 
 int tagroute_terminal_requests(uint32_t *requests, int room) {
-  /* Speed and mode of the line, in both forms that C libraries use; what has come in, and throwing it away. */
+  /* Speed and mode of the line, in both forms that C libraries use; counting and discarding received bytes. */
   static const unsigned long all[] = {TCGETS, TCSETS, TCSETSW, TCSETSF, TCFLSH, FIONREAD,
 #ifdef TCGETS2
                                       TCGETS2, TCSETS2, TCSETSW2, TCSETSF2,
@@ -26,7 +26,8 @@ int tagroute_terminal_requests(uint32_t *requests, int room) {
 }
 
 int tagroute_usb_requests(uint32_t *requests, int room) {
-  /* What libusb 0.1 and 1 make of a device and its interfaces; not the reset of another's, nor the power of a hub's ports. */
+  /* The requests that libusb 0.1 and 1 make on a device and its interfaces. The reset of another device and the power
+     of a hub's ports are left out. */
   static const unsigned long all[] = {
       USBDEVFS_CONTROL,          USBDEVFS_BULK,           USBDEVFS_RESETEP,          USBDEVFS_SETINTERFACE,
       USBDEVFS_SETCONFIGURATION, USBDEVFS_GETDRIVER,      USBDEVFS_SUBMITURB,        USBDEVFS_DISCARDURB,
@@ -43,7 +44,7 @@ int tagroute_usb_requests(uint32_t *requests, int room) {
 uint32_t tagroute_i2c_address_request(void) { return I2C_SLAVE; }
 
 int tagroute_spi_requests(uint32_t *requests, int room) {
-  /* libnfc sends one piece, or two where it reads an answer. */
+  /* libnfc sends one transfer, or two if it reads an answer. */
   static const unsigned long all[] = {
       SPI_IOC_MESSAGE(1),       SPI_IOC_MESSAGE(2),          SPI_IOC_RD_MODE,         SPI_IOC_WR_MODE,
       SPI_IOC_RD_BITS_PER_WORD, SPI_IOC_WR_BITS_PER_WORD,    SPI_IOC_RD_MAX_SPEED_HZ, SPI_IOC_WR_MAX_SPEED_HZ,

@@ -5,15 +5,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The same on every architecture, like all numbers since 424; earlier headers do not have them. */
+/* The numbers are the same on every architecture, like all since 424. Earlier headers lack them. */
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_add_rule 445
 #define SYS_landlock_restrict_self 446
 #endif
 
-/* linux/landlock.h as of version 6 of the interface; the header of the machine that builds may be older than the kernel that runs. An older kernel
-   takes the longer structure as long as what it does not know is zero. */
+/* linux/landlock.h as of version 6 of the interface. The headers of the build machine may be older than the kernel that
+   runs. An older kernel accepts the longer structure if the fields that it does not know are zero. */
 struct rules {
   uint64_t handled_access_fs;
   uint64_t handled_access_net;

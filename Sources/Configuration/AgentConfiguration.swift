@@ -1,28 +1,28 @@
 public import KeyFile
 
-/// What a user sets for `tagroute-agent`, from `$XDG_CONFIG_HOME/tagroute/agent.conf`.
+/// The user's settings for `tagroute-agent`, from `$XDG_CONFIG_HOME/tagroute/agent.conf`.
 public struct AgentConfiguration: KeyFileConfiguration {
   /// How long a notification stays up.
   public enum NotificationTimeout: Sendable, Hashable {
-    /// As long as the notification server thinks right.
+    /// The notification server decides.
     case server
     /// Until it is clicked or dismissed.
     case never
-    /// So many seconds.
+    /// This many seconds.
     case seconds(Int)
   }
 
-  /// Schemes that are opened for any handler, lower-case; others need a handler that registers them for tags.
+  /// Schemes that any handler may open, lower-case. Other schemes need a handler that registers them for tags.
   public var schemes = ["http", "https", "mailto", "sms", "tel", "geo"]
-  /// Whether a Smart Poster's URI counts where a message has no URI record.
+  /// Whether a Smart Poster's URI is used if a message has no URI record.
   public var smartPosters = true
-  /// Whether domains are asked in the background what they say of the handlers that claim them.
+  /// Whether the agent asks domains, in the background, about the handlers that claim them.
   public var verify = false
-  /// Whether nothing is scanned while a camera is in use.
+  /// Whether scanning stops while a camera is in use.
   public var suspendForCamera = false
   /// How long a notification stays up.
   public var notificationTimeout = NotificationTimeout.server
-  /// Whether taps are kept beyond what is on the screen.
+  /// Whether taps are kept after they have left the screen.
   public var inbox = true
   /// How long the inbox keeps a tap, in days.
   public var retentionDays = 30
@@ -90,15 +90,15 @@ public struct AgentConfiguration: KeyFileConfiguration {
   /// The groups and keys a file may have.
   public static let schema: KeyFileSchema = schema(of: settings)
 
-  /// Takes over what `file` sets and leaves the rest alone.
+  /// Sets the values that `file` has, and leaves the rest unchanged.
   public mutating func merge(_ file: KeyFile) throws(KeyFileError) {
     try merge(file, AgentConfiguration.settings)
   }
 
-  /// The keys whose values differ.
+  /// The keys with different values.
   public func keys(differingFrom other: Self) -> [String] { keys(differingFrom: other, AgentConfiguration.settings) }
 
-  /// Schemes that run code or reach into the user's files, whoever handles them.
+  /// Schemes that run code or access the user's files, with any handler.
   private static let neverOpened: Set<String> = ["about", "blob", "data", "file", "intent", "javascript", "vbscript"]
 
   /// RFC 3986, section 3.1, in lower case.

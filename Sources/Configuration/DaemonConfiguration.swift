@@ -1,49 +1,49 @@
 public import KeyFile
 import Names
 
-/// What the administrator sets for `tagrouted`, from `/etc/tagroute.conf` and its drop-ins.
+/// The administrator's settings for `tagrouted`, from `/etc/tagroute.conf` and its drop-ins.
 public struct DaemonConfiguration: KeyFileConfiguration {
-  /// Who decides which session a tap belongs to.
+  /// The service that decides which session a tap belongs to.
   public enum Sessions: String, Sendable, CaseIterable {
     /// logind, or elogind.
     case logind
-    /// Nobody: every agent that registers is taken for the one of an active, unlocked session.
+    /// No service: each agent that registers is treated as the agent of an active, unlocked session.
     case any
   }
 
-  /// What becomes of taps while the session is locked.
+  /// The treatment of taps while the session is locked.
   public enum WhenLocked: String, Sendable, CaseIterable {
-    /// No scanning.
+    /// The daemon stops scanning.
     case suspend
-    /// Tags are read, and shown after the session is unlocked.
+    /// Tags are read, and their taps are shown after the session is unlocked.
     case hold
   }
 
-  /// What counts as an unlocked session.
+  /// When a session is treated as unlocked.
   public enum LockDetection: String, Sendable, CaseIterable {
-    /// Unlocked unless something says that it is locked.
+    /// Unlocked unless a source reports that it is locked.
     case hint
-    /// Locked unless something says that it is unlocked.
+    /// Locked unless a source reports that it is unlocked.
     case strict
   }
 
-  /// libnfc connection strings of the readers; empty for those that libnfc finds by itself.
+  /// libnfc connection strings of the readers. If empty, the readers are those that libnfc finds itself.
   public var devices: [String] = []
-  /// From the field's coming on, to look for tags, to the next time.
+  /// The time from the start of one poll, when the field comes on, to the start of the next.
   public var pollInterval: Duration = .milliseconds(125)
-  /// The same where nothing has happened for five minutes.
+  /// The poll interval after five minutes without activity.
   public var idlePollInterval: Duration = .milliseconds(250)
   /// The kinds of tags that are read.
   public var technologies = Names.technologies
-  /// How long a reader session may have the reader.
+  /// How long a reader session may use the reader.
   public var sessionLimit: Duration = .seconds(60)
-  /// Who decides which session a tap belongs to.
+  /// The service that decides which session a tap belongs to.
   public var sessions = Sessions.logind
-  /// What becomes of taps while the session is locked.
+  /// The treatment of taps while the session is locked.
   public var whenLocked = WhenLocked.suspend
-  /// What counts as an unlocked session.
+  /// When a session is treated as unlocked.
   public var lockDetection = LockDetection.hint
-  /// Whether a Smart Poster's URI counts where a message has no URI record.
+  /// Whether a Smart Poster's URI is used if a message has no URI record.
   public var smartPosters = true
 
   /// The defaults.
@@ -59,7 +59,7 @@ public struct DaemonConfiguration: KeyFileConfiguration {
           entry, "\"\(device)\" is not a libnfc connection string",
           "write driver:device, for example pn532_uart:/dev/ttyUSB0 or pn53x_usb")
       }
-      // Two processes at one port would take it from each other for ever.
+      // Two reader processes on one port would take it from each other forever.
       for (index, device) in devices.enumerated() where devices[..<index].contains(device) {
         throw file.mistake(entry, "\"\(device)\" is named twice", "name each device once")
       }
@@ -84,7 +84,7 @@ public struct DaemonConfiguration: KeyFileConfiguration {
         let known = Names.technologies.joined(separator: ", ")
         throw file.mistake(entry, "\"\(name)\" is no kind of tag", "write some of \(known)")
       }
-      // In one order, so that clients see the same whatever the order here.
+      // A fixed order, so that clients see the same list for any order in the file.
       let chosen = Names.technologies.filter(names.contains)
       guard !chosen.isEmpty else {
         throw file.mistake(entry, "no kind of tag is named", "name one, or use Enabled to stop scanning")
@@ -111,21 +111,21 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   /// The groups and keys a file may have.
   public static let schema: KeyFileSchema = schema(of: settings)
 
-  /// Takes over what `file` sets and leaves the rest alone.
+  /// Sets the values that `file` has, and leaves the rest unchanged.
   public mutating func merge(_ file: KeyFile) throws(KeyFileError) {
     try merge(file, DaemonConfiguration.settings)
   }
 
-  /// The keys whose values differ.
+  /// The keys with different values.
   public func keys(differingFrom other: Self) -> [String] { keys(differingFrom: other, DaemonConfiguration.settings) }
 
-  /// The files that count without `--config`: the main file, and over it the drop-ins.
+  /// The files that are read without `--config`: the main file, then the drop-ins, which override it.
   public static func standardFiles() -> [String] {
     [Names.Files.daemonConfiguration] + dropIns(in: Names.Files.daemonDropIns)
   }
 
-  /// libnfc's connection strings (nfc-internal.h, `connstring_decode`): a driver's name, and after a colon what the driver
-  /// makes of it; 1,023 bytes at most.
+  /// Whether the text is a libnfc connection string (nfc-internal.h, `connstring_decode`): a driver's name, then
+  /// optionally a colon and text for the driver; at most 1,023 bytes.
   private static func isConnectionString(_ text: String) -> Bool {
     guard text.utf8.count < 1024, text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
       return false

@@ -2,13 +2,14 @@ import KeyFile
 
 /// The drop-in files of several directories, in the order in which they are applied: by file name.
 ///
-/// As systemd does it (systemd.unit(5)): a file hides those of the same name in the directories before its own, so that an
-/// administrator can replace or (with an empty file) switch off what a package ships.
+/// As in systemd (systemd.unit(5)), a file hides files of the same name in earlier directories. So an administrator can
+/// replace a packaged file, or disable it with an empty one.
 ///
-/// - Parameter directories: in ascending precedence; one that does not exist is empty.
+/// - Parameter directories: the directories in ascending precedence. A missing directory has the same effect as an
+///   empty one.
 /// - Returns: paths of the files whose names end in `.conf`.
 public func dropIns(in directories: [String]) -> [String] {
-  // More than anybody writes, and a bound where something else does.
+  // Far more than an administrator writes. It bounds the work if another program fills the directory.
   let mostNames = 10_000
   var paths: [String: String] = [:]
   for directory in directories {

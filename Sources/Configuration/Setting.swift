@@ -1,12 +1,12 @@
 public import KeyFile
 
-/// One key of a configuration: where it stands in the file, and how its value gets into the typed configuration.
+/// One key of a configuration: its place in the file, and how to set its value in the typed configuration.
 struct Setting<Configuration>: Sendable {
   let group: String
   let key: String
-  /// Whether two configurations have the same value.
+  /// Whether two configurations have the same value for this key.
   let isSame: @Sendable (Configuration, Configuration) -> Bool
-  /// Puts the key's value into the configuration, and leaves it alone where the file has no such key.
+  /// Sets the key's value in the configuration, or leaves it unchanged if the file does not have the key.
   let apply: @Sendable (inout Configuration, KeyFile) throws(KeyFileError) -> Void
 
   init<Value: Equatable & SendableMetatype>(
@@ -26,16 +26,16 @@ public protocol KeyFileConfiguration: Sendable, Hashable {
   init()
   /// The groups and keys a file may have.
   static var schema: KeyFileSchema { get }
-  /// Takes over what `file` sets and leaves the rest alone.
+  /// Sets the values that `file` has, and leaves the rest unchanged.
   ///
   /// - Throws: the first mistake in the file, with its line.
   mutating func merge(_ file: KeyFile) throws(KeyFileError)
-  /// The keys whose values differ, as they are written in the file, in the order of the file that is shipped.
+  /// The keys with different values, as written in the file, in the order of the shipped file.
   func keys(differingFrom other: Self) -> [String]
 }
 
 extension KeyFileConfiguration {
-  /// The defaults, and over them each of `files` in order; a file that does not exist says nothing.
+  /// Starts with the defaults and applies each of `files` in order. A file that does not exist is skipped.
   ///
   /// - Throws: the first mistake in the first file that has one.
   public static func load(_ files: [String]) throws(KeyFileError) -> Self {
@@ -47,9 +47,9 @@ extension KeyFileConfiguration {
     return configuration
   }
 
-  /// The defaults, and over them the one file that a command line names, which must exist.
+  /// Starts with the defaults and applies the one file that a command line names, which must exist.
   ///
-  /// - Throws: the first mistake in the file, or that it is missing.
+  /// - Throws: the first mistake in the file, or an error if the file is missing.
   public static func load(only path: String) throws(KeyFileError) -> Self {
     guard let file = try KeyFile.load(path) else {
       throw KeyFileError(file: path, line: nil, problem: "does not exist", remedy: "name a file that does")

@@ -1,8 +1,8 @@
-/// Readings of a configuration, one at a time.
+/// Runs the readings of a configuration one at a time.
 ///
-/// What is being read may be older than a request that comes meanwhile, so that one is answered by the next reading; all that come
-/// until it begins share it. So no request is lost, and none has its effect twice. What is asked for before the program is ready waits
-/// for that, see ``open()``.
+/// A reading in progress may have read older contents than a new request expects, so the next reading answers that
+/// request. All requests before the next reading starts share it. So no request is lost, and none takes effect twice.
+/// Requests that arrive before the program is ready wait for ``open()``.
 public actor SharedReadings<Outcome: Sendable> {
   private let read: @Sendable () async -> Outcome
   private var reading: Task<Outcome, Never>?
@@ -10,19 +10,19 @@ public actor SharedReadings<Outcome: Sendable> {
   private var isOpen = false
   private var waiting: CheckedContinuation<Void, Never>?
 
-  /// - Parameter read: reads, and takes over what it has read.
+  /// - Parameter read: reads the configuration and applies it.
   public init(read: @escaping @Sendable () async -> Outcome) { self.read = read }
 
-  /// Begins with what was asked for, now that there is something that can go by what is read.
+  /// Starts the requested reading, because the program can now apply the result.
   public func open() {
     isOpen = true
     waiting?.resume()
     waiting = nil
   }
 
-  /// Has the configuration be read, beginning no earlier than now.
+  /// Requests a reading that starts no earlier than now.
   ///
-  /// - Returns: the reading, and what will have come of it.
+  /// - Returns: the task of the reading, with its outcome.
   @discardableResult public func request() -> Task<Outcome, Never> {
     if let nextReading { return nextReading }
     guard let present = reading else {
@@ -42,7 +42,7 @@ public actor SharedReadings<Outcome: Sendable> {
   }
 
   private func perform() async -> Outcome {
-    // There is one reading at a time, so one that waits.
+    // There is only one reading at a time, so at most one waits.
     if !isOpen { await withCheckedContinuation { waiting = $0 } }
     let outcome = await read()
     reading = nil

@@ -1,6 +1,6 @@
 import CUdev
 
-/// What libudev says of a device. None of these functions keeps `device`, and none lets go of it.
+/// Reads a device's properties from libudev. None of these functions keeps or releases `device`.
 extension Device {
   init?(_ device: OpaquePointer, _ context: OpaquePointer) {
     guard let path = Self.text(udev_device_get_syspath(device)),
@@ -11,7 +11,7 @@ extension Device {
       seat: Self.seat(device), usb: Self.usb(device, context))
   }
 
-  /// The device that a USB interface is part of: what happens to one is a change of the other.
+  /// The device that a USB interface is part of. A change of the interface is a change of that device.
   static func owner(ofInterface device: OpaquePointer) -> OpaquePointer? {
     guard text(udev_device_get_devtype(device)) == "usb_interface" else { return nil }
     return udev_device_get_parent_with_subsystem_devtype(device, "usb", "usb_device")
@@ -21,7 +21,7 @@ extension Device {
     pointer.flatMap { String(validatingCString: $0) }
   }
 
-  /// The names in one of libudev's lists.
+  /// The names in a libudev list.
   static func names(_ first: OpaquePointer?) -> [String] {
     var names: [String] = []
     var entry = first
@@ -36,8 +36,9 @@ extension Device {
     names(udev_device_get_devlinks_list_entry(device)).sorted()
   }
 
-  /// systemd's rules copy `ID_SEAT` from a hub to what is plugged into it, but only where the property is not set by hand
-  /// and rules have run; so the parents are asked as well.
+  /// The seat of the device, or of the nearest parent that has one. systemd's rules copy `ID_SEAT` from a hub to the
+  /// devices that are plugged into it. They do so only if the property is not set by hand and the rules have run, so
+  /// this function asks the parents too.
   private static func seat(_ device: OpaquePointer) -> String? {
     var present: OpaquePointer? = device
     while let device = present {
@@ -47,7 +48,7 @@ extension Device {
     return nil
   }
 
-  /// A name that logind takes for a seat.
+  /// Whether logind accepts the name as a seat.
   private static func isSeat(_ name: String) -> Bool {
     name.hasPrefix("seat") && name.utf8.count < 256
       && name.unicodeScalars.allSatisfy {
@@ -77,7 +78,7 @@ extension Device {
     for path in names(udev_enumerate_get_list_entry(enumeration)) {
       guard let child = udev_device_new_from_syspath(context, path) else { continue }
       defer { udev_device_unref(child) }
-      // What hangs on a hub is below it too.
+      // The devices that are plugged into a hub are below it too.
       guard let owner = owner(ofInterface: child),
         text(udev_device_get_syspath(owner)) == text(udev_device_get_syspath(device)),
         let driver = text(udev_device_get_driver(child))

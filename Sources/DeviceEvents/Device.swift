@@ -1,6 +1,6 @@
 /// A device of the machine, as udev knows it at one moment.
 public struct Device: Sendable, Hashable {
-  /// Who made a USB device, and where it is plugged in now.
+  /// The maker and the current position of a USB device.
   public struct USB: Sendable, Hashable {
     /// `idVendor` of the device descriptor (USB 2.0, 9.6.1).
     public let vendor: UInt16
@@ -8,9 +8,9 @@ public struct Device: Sendable, Hashable {
     public let product: UInt16
     /// The number of the bus.
     public let bus: Int
-    /// The device's number on its bus, another one after each plugging in.
+    /// The device's number on its bus. It changes each time the device is plugged in.
     public let number: Int
-    /// The kernel drivers that its interfaces are bound to, sorted, each once. `usbfs` stands for a program that has claimed
+    /// The kernel drivers that its interfaces are bound to, sorted, each once. `usbfs` means that a program has claimed
     /// an interface.
     public let drivers: [String]
 
@@ -29,27 +29,27 @@ public struct Device: Sendable, Hashable {
     }
   }
 
-  /// Its folder below /sys/devices, which tells it from every other one as long as it is there.
+  /// Its folder below /sys/devices. No other device has the same one while this one is present.
   public let path: String
   /// `usb`, `tty`, ….
   public let subsystem: String
-  /// The file that opens it, `/dev/ttyUSB0`; nil where there is none.
+  /// The device file, for example `/dev/ttyUSB0`; nil if there is none.
   public let node: String?
-  /// Links to the node that udev keeps, `/dev/serial/by-id/…`, sorted.
+  /// The links to the device file that udev keeps, `/dev/serial/by-id/…`, sorted.
   public let links: [String]
-  /// The seat that udev gives it, or the nearest device that it hangs on; nil where it gives none, which means seat0
-  /// (sd-login(3)).
+  /// The seat that udev assigns to the device or to its nearest parent with a seat; nil if there is none, which means
+  /// seat0 (sd-login(3)).
   public let seat: String?
-  /// Nil for anything but a USB device.
+  /// Nil unless it is a USB device.
   public let usb: USB?
 
   /// - Parameters:
   ///   - path: its folder below /sys/devices.
   ///   - subsystem: `usb`, `tty`, ….
-  ///   - node: the file that opens it.
-  ///   - links: links to the node that udev keeps.
-  ///   - seat: the seat that udev gives it.
-  ///   - usb: what it is on the USB.
+  ///   - node: the device file.
+  ///   - links: the links to the device file that udev keeps.
+  ///   - seat: the seat that udev assigns.
+  ///   - usb: its USB properties.
   public init(
     path: String, subsystem: String, node: String?, links: [String] = [], seat: String? = nil, usb: USB? = nil
   ) {
@@ -62,18 +62,18 @@ public struct Device: Sendable, Hashable {
   }
 }
 
-/// What happens to the devices of the machine.
+/// A change of the devices of the machine.
 public enum DeviceEvent: Sendable, Hashable {
-  /// These are there and no others: events were lost.
+  /// Events were lost. Exactly these devices are present.
   case present([Device])
-  /// It was plugged in, and udev is done with it: its permissions and its seat are set.
+  /// The device was plugged in, and udev has finished with it: its permissions and its seat are set.
   case added(Device)
-  /// It is there still and something about it is different, a driver or the seat.
+  /// The device is still present, and one of its properties has changed, a driver or the seat.
   case changed(Device)
-  /// The device with this path is away.
+  /// The device with this path was removed.
   case removed(path: String)
 
-  /// The one device that is told of, where it is there.
+  /// The device of `added` or `changed`, else nil.
   public var device: Device? {
     switch self {
     case .added(let device), .changed(let device): device

@@ -2,14 +2,14 @@ import CUdev
 public import EventLoop
 import Glibc
 
-/// Says which devices there are, and when one is plugged in, changes or is taken away, as udev tells it.
+/// Reports, from udev's messages, which devices are present, and each device that is plugged in, changes or is removed.
 ///
-/// It sleeps until something happens. Owned by the loop, which is where the handler is called.
+/// It sleeps between events. The loop owns it and calls its handler.
 public actor DeviceMonitor {
   /// The loop that owns this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// Events that are taken in before something else may run.
+  /// The number of events that are handled before other work on the loop may run.
   private static let mostAtOnce = 64
 
   private nonisolated let loop: EventLoop
@@ -19,10 +19,10 @@ public actor DeviceMonitor {
   private var watch: DescriptorWatch?
 
   /// - Parameters:
-  ///   - subsystems: the kernel's names of the kinds of devices that count, `usb` or `tty`.
+  ///   - subsystems: the kernel's names of the kinds of devices to report, for example `usb` or `tty`.
   ///   - loop: the loop that owns this actor.
-  ///   - handler: called on the loop with what happens after `start()`.
-  /// - Throws: `SystemError` where udev cannot be listened to.
+  ///   - handler: called on the loop with each event after `start()`.
+  /// - Throws: `SystemError` if the udev monitor cannot be opened.
   public init(
     subsystems: [String], on loop: EventLoop, handler: @escaping @Sendable (DeviceEvent) -> Void
   ) throws(SystemError) {
@@ -32,26 +32,26 @@ public actor DeviceMonitor {
     udev = try Udev(subsystems: subsystems)
   }
 
-  /// Begins to listen, and then looks which devices there are; so none is missed in between.
+  /// Starts listening, and only then lists the present devices, so that none is missed in between.
   ///
-  /// - Returns: the devices that are there.
-  /// - Throws: `SystemError` where udev cannot be listened to.
+  /// - Returns: the present devices.
+  /// - Throws: `SystemError` if the udev monitor cannot be started.
   public func start() throws(SystemError) -> [Device] {
     let descriptor = try udev.listen()
     watch = try DescriptorWatch(descriptor, on: loop) { [weak self] in self?.assumeIsolated { $0.receive() } }
     return devices()
   }
 
-  /// Ends the listening; the handler is not called any more.
+  /// Stops listening. The handler is not called after this.
   public func stop() {
     watch?.cancel()
     watch = nil
   }
 
-  /// What a device is now.
+  /// The current state of a device.
   ///
   /// - Parameter path: `Device.path`.
-  /// - Returns: the device; nil where it is away.
+  /// - Returns: the device; nil if it is not present.
   public func device(at path: String) -> Device? {
     guard let device = udev_device_new_from_syspath(udev.context, path) else { return nil }
     defer { udev_device_unref(device) }
@@ -66,7 +66,7 @@ public actor DeviceMonitor {
     return Device.names(udev_enumerate_get_list_entry(enumeration)).compactMap { path in
       guard let device = udev_device_new_from_syspath(udev.context, path) else { return nil }
       defer { udev_device_unref(device) }
-      // An interface is part of a device that is in the list.
+      // An interface is part of a device that is also in the list.
       return Device.owner(ofInterface: device) == nil ? Device(device, udev.context) : nil
     }
   }
@@ -75,7 +75,7 @@ public actor DeviceMonitor {
     for _ in 0..<Self.mostAtOnce {
       errno = 0
       guard let device = udev_monitor_receive_device(udev.monitor) else {
-        // The queue overflowed and events are lost.
+        // The queue overflowed, so events are lost.
         if errno == ENOBUFS { handler(.present(devices())) }
         return
       }
@@ -87,7 +87,8 @@ public actor DeviceMonitor {
   private func event(_ device: OpaquePointer) -> DeviceEvent? {
     let action = Device.text(udev_device_get_action(device))
     if Device.text(udev_device_get_devtype(device)) == "usb_interface" {
-      // The device itself is about to say that it comes or goes; a driver that comes or goes is all that counts.
+      // The device sends its own message when it is added or removed. From an interface, only a driver that binds or
+      // unbinds matters.
       guard action == "bind" || action == "unbind", let owner = Device.owner(ofInterface: device) else { return nil }
       return Device.text(udev_device_get_syspath(owner)).flatMap { self.device(at: $0) }.map { .changed($0) }
     }
@@ -103,7 +104,7 @@ private final class Udev {
 
   init(subsystems: [String]) throws(SystemError) {
     guard let context = udev_new() else { throw SystemError("open libudev") }
-    // "udev": the messages that udev sends when its rules have run, not the kernel's own before that.
+    // "udev": the messages that udev sends after its rules have run, not the earlier ones of the kernel.
     guard let monitor = udev_monitor_new_from_netlink(context, "udev") else {
       let error = SystemError("listen to udev")
       udev_unref(context)
@@ -114,10 +115,10 @@ private final class Udev {
     for subsystem in subsystems { udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nil) }
   }
 
-  /// - Returns: a descriptor that is ready when there is a message.
+  /// - Returns: a descriptor that becomes ready when a message arrives.
   func listen() throws(SystemError) -> FileDescriptor {
     guard udev_monitor_enable_receiving(monitor) >= 0 else { throw SystemError("listen to udev") }
-    // libudev closes its own.
+    // libudev closes its own descriptor, so return a duplicate.
     let copy = fcntl(udev_monitor_get_fd(monitor), F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw SystemError("listen to udev") }
     return FileDescriptor(owning: copy)

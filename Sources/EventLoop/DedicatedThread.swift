@@ -1,17 +1,18 @@
 import Glibc
 
-/// A thread of its own, for C calls that block: they must not run on an event loop or on Swift's cooperative pool.
+/// Runs blocking C calls on a separate thread, because they must not run on an event loop or on Swift's cooperative
+/// pool.
 public enum DedicatedThread {
-  /// Runs what blocks on a thread of its own, and comes back with its result.
+  /// Runs blocking code on a separate thread and returns its result. Only the calling task waits.
   ///
-  /// - Parameter body: what blocks.
-  /// - Returns: what `body` returns.
-  /// - Throws: `SystemError` where the system has no thread left.
+  /// - Parameter body: the blocking code.
+  /// - Returns: the result of `body`.
+  /// - Throws: `SystemError` if the system has no thread left.
   public static func run<Value: Sendable>(
     _ body: @escaping @Sendable () -> Value
   ) async throws(SystemError) -> Value {
-    // Through a lock, since Thread Sanitizer does not see that a continuation which is resumed before anybody waits for it
-    // orders what comes before and after it.
+    // Passed through a lock for Thread Sanitizer. If a continuation is resumed before the task waits for it, Thread
+    // Sanitizer does not see the order between the two.
     let result = Locked<Result<Value, SystemError>?>(nil)
     await withCheckedContinuation { continuation in
       do throws(SystemError) {
@@ -31,12 +32,12 @@ public enum DedicatedThread {
 
   /// Starts a detached thread that runs `body` and ends with it.
   ///
-  /// All signals are blocked on it, so that they are delivered where they are waited for.
+  /// The thread blocks all signals, so that they are delivered to the threads that expect them.
   ///
   /// - Parameters:
-  ///   - stackSize: bytes of stack; only those that are touched become resident.
-  ///   - body: what the thread runs.
-  /// - Throws: `SystemError` where the system has no thread left.
+  ///   - stackSize: the size of the stack in bytes; only pages that are touched become resident.
+  ///   - body: the code that the thread runs.
+  /// - Throws: `SystemError` if the system has no thread left.
   public static func start(stackSize: Int = 512 * 1024, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
@@ -44,7 +45,8 @@ public enum DedicatedThread {
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     pthread_attr_setstacksize(&attributes, stackSize)
 
-    // A thread inherits its creator's mask; set here, there is no moment in which it could take a signal.
+    // A thread inherits its creator's mask. With the mask set here, the new thread never has a moment in which it could
+    // take a signal.
     var all = sigset_t()
     var previous = sigset_t()
     sigfillset(&all)

@@ -1,20 +1,20 @@
 import Glibc
 
-/// Calls back on a loop as long as a descriptor is ready, until it is cancelled or let go.
+/// Calls a handler on a loop while a descriptor is ready, until the watch is cancelled or released.
 ///
-/// Level-triggered: the handler is called again and again until it has read (or written) what made the descriptor ready,
-/// or has cancelled the watch. The end of the file, a hang-up and an error count as ready. One watch a descriptor a loop:
-/// for a second one duplicate the descriptor.
+/// Level-triggered: the loop calls the handler repeatedly until the handler has read or written enough, or has
+/// cancelled the watch. The end of the file, a hang-up and an error also make a descriptor ready. A loop allows one
+/// watch per descriptor; for a second watch, duplicate the descriptor.
 public final class DescriptorWatch: Sendable {
-  /// What a watch waits for.
+  /// The readiness that a watch waits for.
   public struct Interest: OptionSet, Sendable {
-    /// A bit each for `reading` and `writing`.
+    /// One bit each for `reading` and `writing`.
     public let rawValue: UInt8
 
-    /// - Parameter rawValue: a bit each for `reading` and `writing`.
+    /// - Parameter rawValue: one bit each for `reading` and `writing`.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// There is something to read.
+    /// There is data to read.
     public static let reading = Interest(rawValue: 1)
     /// There is room to write.
     public static let writing = Interest(rawValue: 2)
@@ -25,11 +25,11 @@ public final class DescriptorWatch: Sendable {
   private let identifier: UInt64
 
   /// - Parameters:
-  ///   - descriptor: what to watch; kept open as long as the watch lives.
-  ///   - interest: what to wait for.
-  ///   - loop: where `handler` runs.
-  ///   - handler: called on the loop as long as the descriptor is ready.
-  /// - Throws: `SystemError` where the descriptor cannot be watched (a regular file) or is watched already.
+  ///   - descriptor: the descriptor to watch. It stays open while the watch exists.
+  ///   - interest: the readiness to wait for.
+  ///   - loop: the loop that runs `handler`.
+  ///   - handler: called on the loop while the descriptor is ready.
+  /// - Throws: `SystemError` if the descriptor cannot be watched (a regular file) or is already watched.
   public init(
     _ descriptor: FileDescriptor, for interest: Interest = .reading, on loop: EventLoop,
     handler: @escaping @Sendable () -> Void
@@ -38,7 +38,7 @@ public final class DescriptorWatch: Sendable {
     (core, identifier) = try loop.watch(descriptor.rawValue, for: interest, handler)
   }
 
-  /// The handler is not called after this, where it is called on the loop. Calling it twice is harmless.
+  /// Stops the watch. After a call on the loop, the handler is not called again. A second call has no effect.
   public func cancel() { core.removeWatch(identifier) }
 
   deinit { core.removeWatch(identifier) }

@@ -1,24 +1,22 @@
 import CShims
 import Glibc
 
-/// The serial executor of a process: one thread that owns libdbus and everything that decides.
+/// The serial executor of a process: one thread that runs libdbus and makes all decisions.
 ///
-/// Actors that name an event loop as their executor share one isolation domain in time: no two of them run at once, a
-/// call from one to another does not change threads, and `assumeIsolated` works between them. Descriptors and timers
-/// call back on the same thread.
+/// Actors with the same event loop as their executor never run at the same time. A call from one to another does not
+/// change threads, and `assumeIsolated` works between them. Handlers of descriptors and timers run on the same thread.
 ///
-/// A thread with epoll of its own rather than a dispatch queue, because dispatch sources on Linux lose the end of a file
-/// that comes together with data, and crash when a descriptor that has hung up is torn down
-/// (swift-corelibs-libdispatch#949, swift-subprocess#47): both are everyday events for a process that watches sockets and
-/// children.
+/// The loop is a thread with its own epoll instance, not a dispatch queue. Dispatch sources on Linux lose an end of
+/// file that arrives together with data (swift-corelibs-libdispatch#949). They also crash when a descriptor that has
+/// hung up is torn down (swift-subprocess#47). Both happen every day in a process that watches sockets and children.
 ///
-/// Nothing may block on it. A C library that blocks gets a loop, and so a thread, of its own.
+/// No code on the loop may block. A C library that blocks gets a separate loop, and so a separate thread.
 public final class EventLoop: SerialExecutor, Sendable {
   private let core: EventLoopCore
 
-  /// Starts the loop's thread, which ends some time after the last reference to the loop has gone.
+  /// Starts the loop's thread, which ends some time after the last reference to the loop is released.
   ///
-  /// - Parameter label: the thread's name; at most 15 bytes of it count.
+  /// - Parameter label: the thread's name. It is cut to 15 bytes.
   public init(label: String) {
     core = EventLoopCore(label: label)
     core.start()
@@ -26,7 +24,7 @@ public final class EventLoop: SerialExecutor, Sendable {
 
   deinit { core.stop() }
 
-  /// Runs `job` on the loop, after everything that was enqueued before it.
+  /// Runs `job` on the loop, after all jobs that were enqueued before it.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     // The closure keeps the loop alive until the job has run.
@@ -38,7 +36,7 @@ public final class EventLoop: SerialExecutor, Sendable {
     UnownedSerialExecutor(ordinary: self)
   }
 
-  /// Traps where the caller is not on the loop.
+  /// Traps if the caller is not on the loop.
   public func checkIsolated() {
     precondition(core.isCurrent, "not on the event loop")
   }
@@ -46,17 +44,18 @@ public final class EventLoop: SerialExecutor, Sendable {
   /// Whether the caller runs on the loop.
   public func isIsolatingCurrentContext() -> Bool? { core.isCurrent }
 
-  /// Runs `body` on the loop, after everything that was enqueued before it.
+  /// Runs `body` on the loop, after all jobs that were enqueued before it.
   public func execute(_ body: @escaping @Sendable () -> Void) { core.execute(body) }
 
-  /// Runs `body` on the loop once, `delay` from now, unless the timer is cancelled before.
+  /// Runs `body` on the loop once, after `delay`, unless the timer is cancelled first.
   ///
-  /// Time stands still while the machine sleeps (CLOCK_MONOTONIC); the resolution is a millisecond, and never early.
+  /// The clock (CLOCK_MONOTONIC) does not advance while the machine sleeps. The resolution is a millisecond, and a
+  /// timer is never early.
   ///
   /// - Parameters:
-  ///   - delay: at least how long to wait.
-  ///   - body: what to run.
-  /// - Returns: the means to cancel; letting go of it does not cancel.
+  ///   - delay: the minimum time to wait.
+  ///   - body: the code to run.
+  /// - Returns: a timer that can be cancelled. Releasing it does not cancel it.
   @discardableResult
   public func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
     LoopTimer(core: core, identifier: core.addTimer(after: delay, body))
@@ -74,6 +73,6 @@ public struct LoopTimer: Sendable {
   fileprivate let core: EventLoopCore
   fileprivate let identifier: UInt64
 
-  /// The callback does not begin after this, where it is called on the loop.
+  /// Cancels the timer. After a call on the loop, the callback does not start.
   public func cancel() { core.removeTimer(identifier) }
 }

@@ -2,10 +2,10 @@ import CShims
 import Glibc
 import Synchronization
 
-/// What a loop's thread owns: jobs, timers and watched descriptors.
+/// The state that a loop's thread owns: jobs, timers and watched descriptors.
 ///
-/// Separate from `EventLoop` so that the thread does not keep the loop alive. Its mutex is the only lock in the project:
-/// an executor is where other threads hand work over. It is never held while work runs.
+/// Separate from `EventLoop` so that the thread does not keep the loop alive. A lock guards the state, because other
+/// threads add work. The lock is never held while work runs.
 final class EventLoopCore: Sendable {
   typealias Body = @Sendable () -> Void
 
@@ -31,7 +31,7 @@ final class EventLoopCore: Sendable {
     }
   }
 
-  /// The identifier that marks the wake-up descriptor among epoll's events; watches start at 1.
+  /// The identifier of the wake-up descriptor among epoll's events. Identifiers of watches start at 1.
   private static let wakeUp: UInt64 = 0
 
   private let label: String
@@ -51,7 +51,8 @@ final class EventLoopCore: Sendable {
 
   var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-  /// Traps where the process has no thread left, as `init` does without a descriptor: both before its work has begun.
+  /// Traps if the process has no thread left, as `init` does without a descriptor. Both happen before the process
+  /// starts its work.
   func start() {
     do throws(SystemError) {
       try DedicatedThread.start { self.run() }
@@ -78,7 +79,7 @@ final class EventLoopCore: Sendable {
     let deadline = EventLoopCore.now() + max(0, delay.wholeNanoseconds)
     let (identifier, isNext) = state.withLock { state in
       let timer = Timer(identifier: state.newIdentifier(), deadline: deadline, body: body)
-      // A timer goes before those with the same deadline that were set earlier, and so comes after them.
+      // Insert the timer before those with the same deadline. Timers are taken from the end, so it runs after them.
       let index = state.timers.firstIndex { $0.deadline <= deadline } ?? state.timers.endIndex
       state.timers.insert(timer, at: index)
       return (timer.identifier, index == state.timers.count - 1)
@@ -88,7 +89,7 @@ final class EventLoopCore: Sendable {
   }
 
   func removeTimer(_ identifier: UInt64) {
-    // What the closure holds is let go outside the lock: its deinit may call back.
+    // The closure is released outside the lock, because a deinit of its contents may call back.
     let removed = state.withLock { state in
       state.timers.firstIndex { $0.identifier == identifier }.map { state.timers.remove(at: $0) }
     }
@@ -146,7 +147,7 @@ final class EventLoopCore: Sendable {
 
   private func nextTimeout(_ timer: Timer?) -> Int32 {
     guard let timer else { return -1 }
-    // Rounded up, so that a timer is never early and the loop does not spin through its last millisecond.
+    // Rounded up, so that a timer is never early and the loop does not spin during the last millisecond.
     return Int32(clamping: max(0, timer.deadline - EventLoopCore.now() + 999_999) / 1_000_000)
   }
 
@@ -155,7 +156,7 @@ final class EventLoopCore: Sendable {
       var count: UInt64 = 0
       _ = read(wake.rawValue, &count, MemoryLayout<UInt64>.size)
     } else {
-      // Identifiers are not used twice: an event for a watch that an earlier handler has cancelled finds nothing.
+      // Identifiers are never reused, so an event for a watch that an earlier handler cancelled finds no handler.
       let handler = state.withLock { $0.watches[identifier]?.handler }
       handler?()
     }
@@ -163,13 +164,13 @@ final class EventLoopCore: Sendable {
 
   private func runTimers() {
     let now = EventLoopCore.now()
-    // One at a time: a timer may cancel the next.
+    // Take one timer at a time, because it may cancel the next.
     while let timer = state.withLock({ ($0.timers.last?.deadline ?? .max) <= now ? $0.timers.popLast() : nil }) {
       timer.body()
     }
   }
 
-  /// Runs what is there now; what that adds waits until descriptors and timers have had their turn.
+  /// Runs the jobs that are queued now. Jobs that these add wait until descriptors and timers have had their turn.
   private func runJobs() {
     let jobs = state.withLock { state in
       state.isWoken = false

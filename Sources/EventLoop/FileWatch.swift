@@ -1,27 +1,27 @@
 import Glibc
 
-/// Tells what happens to a few files and directories (inotify(7)).
+/// Reports changes to a few files and directories (inotify(7)).
 public final class FileWatch: Sendable {
-  /// What the system says.
+  /// A change that the system reports.
   public struct Event: Sendable, Hashable {
-    /// Of what, as `add` gave it; -1 where events were lost.
+    /// The number that `add` returned for the watched path; -1 if events were lost.
     public let number: Int32
     /// `IN_…` bits.
     public let mask: UInt32
-    /// What it happened to in a directory; empty where it is what is watched itself.
+    /// The name of the changed entry in a watched directory; empty if the watched path itself changed.
     public let name: String
 
     /// - Parameters:
-    ///   - number: of what, as `add` gave it.
+    ///   - number: the number that `add` returned for the watched path.
     ///   - mask: `IN_…` bits.
-    ///   - name: what it happened to in a directory.
+    ///   - name: the name of the changed entry in a watched directory.
     public init(number: Int32, mask: UInt32, name: String) {
       self.number = number
       self.mask = mask
       self.name = name
     }
 
-    /// Events were lost: anything may have happened.
+    /// Whether events were lost, so that any change may have happened.
     public var isLoss: Bool { mask & UInt32(IN_Q_OVERFLOW) != 0 }
   }
 
@@ -29,9 +29,9 @@ public final class FileWatch: Sendable {
   private let watch: DescriptorWatch
 
   /// - Parameters:
-  ///   - loop: where `changed` runs.
-  ///   - changed: called with what has happened, never with nothing.
-  /// - Throws: `SystemError` where the system has no inotify instance left.
+  ///   - loop: the loop that runs `changed`.
+  ///   - changed: called with at least one event.
+  /// - Throws: `SystemError` if the system has no inotify instance left.
   public init(on loop: EventLoop, changed: @escaping @Sendable ([Event]) -> Void) throws(SystemError) {
     let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     guard number >= 0 else { throw SystemError("watch files") }
@@ -43,27 +43,27 @@ public final class FileWatch: Sendable {
     }
   }
 
-  /// Watches a file or a directory; one that is watched already gets the new mask and keeps its number.
+  /// Watches a file or a directory. If it is already watched, it gets the new mask and keeps its number.
   ///
-  /// Blocks as long as the file system does, be it forever.
+  /// Blocks until the file system responds, possibly forever.
   ///
   /// - Parameters:
-  ///   - path: what to watch.
+  ///   - path: the file or directory to watch.
   ///   - mask: `IN_…` bits.
-  /// - Returns: what its events carry.
-  /// - Throws: `SystemError` where it cannot be watched, or is not there.
+  /// - Returns: the number that its events carry.
+  /// - Throws: `SystemError` if the path cannot be watched or does not exist.
   public func add(_ path: String, _ mask: UInt32) throws(SystemError) -> Int32 {
     let number = inotify_add_watch(descriptor.rawValue, path, mask)
     guard number >= 0 else { throw SystemError("watch \(path)") }
     return number
   }
 
-  /// Watches it no longer.
+  /// Stops watching a path.
   ///
-  /// - Parameter number: as `add` gave it.
+  /// - Parameter number: the number that `add` returned.
   public func remove(_ number: Int32) { inotify_rm_watch(descriptor.rawValue, number) }
 
-  /// Reads all that is there.
+  /// Reads all pending events.
   private static func readEvents(_ descriptor: Int32) -> [Event] {
     var events: [Event] = []
     var buffer = [UInt8](repeating: 0, count: 8192)

@@ -2,16 +2,16 @@ import Glibc
 
 /// A value behind a pthread mutex.
 ///
-/// Not `Synchronization.Mutex`: a thread that has to wait for one waits in the standard library, which is not instrumented, so
-/// Thread Sanitizer sees no order between the two and reports a race. Every hand-over between threads in this project, and in
-/// its tests, goes through one of these.
+/// Not `Synchronization.Mutex`: a thread that waits for one waits in the standard library, which is not instrumented.
+/// Thread Sanitizer then sees no order between the two threads and reports a race. Every hand-over between threads in
+/// this project and in its tests goes through a `Locked`.
 ///
-/// `@unchecked` because the value and the mutex are only ever touched between locking and unlocking the mutex.
+/// `@unchecked` because the value is accessed only while the mutex is locked.
 package final class Locked<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private var value: Value
 
-  /// - Parameter value: what it holds at first.
+  /// - Parameter value: the initial value.
   package init(_ value: sending Value) {
     self.value = value
     mutex.initialize(to: pthread_mutex_t())
@@ -24,7 +24,7 @@ package final class Locked<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs `body` with the value to itself. `body` must not lock again.
+  /// Runs `body` with exclusive access to the value. `body` must not lock again.
   package func withLock<Result>(_ body: (inout Value) -> sending Result) -> sending Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

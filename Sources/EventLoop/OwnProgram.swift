@@ -1,8 +1,8 @@
 import Glibc
 
-/// Where this program is: what was built or installed together with it is found from there.
+/// The location of this program. Files that were built or installed together with it are found from there.
 public enum OwnProgram {
-  /// The directory that holds it; nil where that cannot be told, or is not UTF-8.
+  /// The directory of the program; nil if it is unknown or not UTF-8.
   public static var directory: String? {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink("/proc/self/exe", &buffer, buffer.count)

@@ -3,17 +3,20 @@ import Glibc
 
 /// Signals as an asynchronous sequence.
 ///
-/// A handler writes each signal's number into a pipe: from the moment `init` has returned none is lost, whichever thread
-/// it hits, and before that each has its default action. A signal source of dispatch would lose those that come while it
-/// is being registered. Of each number one waits at the most: whoever acts on it acts on all that came before, and however many
-/// there are of one, none takes another's place.
+/// A handler writes each signal's number into a pipe. After `init` returns, no signal is lost, whichever thread it
+/// hits. Before that, each signal has its default action. A dispatch source would lose signals that arrive while it is
+/// being registered.
+///
+/// At most one signal of each number waits. Handling it covers all earlier signals of that number, and a flood of one
+/// number does not displace another number.
 public struct ProcessSignals: AsyncSequence, Sendable {
   /// A signal number.
   public typealias Element = Int32
   private let stream: SignalNumbers
 
-  /// Takes over `signals` for the process. Traps where that was done before, since the handler has one pipe, or where the
-  /// process has no descriptor left, as the making of an event loop does: both before its work has begun.
+  /// Takes over `signals` for the process. Traps if this was done before, because the handler has one pipe. Also traps
+  /// if the process has no descriptor left, as the creation of an event loop does. Both happen before the process
+  /// starts its work.
   ///
   /// - Parameter signals: signal numbers, for example `SIGTERM`.
   public init(_ signals: [Int32]) {
@@ -33,19 +36,19 @@ public struct ProcessSignals: AsyncSequence, Sendable {
     self.stream = stream
   }
 
-  /// One reader at a time: a signal goes to whoever asks first.
+  /// Only one reader at a time: each signal goes to the first reader that asks.
   public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
 
   /// Reads the numbers one by one.
   public struct Iterator: AsyncIteratorProtocol {
     var base: SignalNumbers.Iterator
 
-    /// The next number; nil once the task is cancelled.
+    /// The next number; nil if the task is cancelled.
     public mutating func next() async -> Int32? { await next(isolation: nil) }
 
-    /// The next number; nil once the task is cancelled.
+    /// The next number; nil if the task is cancelled.
     ///
-    /// - Parameter actor: the caller's, which is not left while a number is there already.
+    /// - Parameter actor: the caller's actor. The call does not leave it if a number is already waiting.
     /// - Returns: a signal number.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Int32? {
       await base.next(isolation: actor)
@@ -53,12 +56,12 @@ public struct ProcessSignals: AsyncSequence, Sendable {
   }
 }
 
-/// Numbers in the order in which they came, each of them once until somebody has taken it.
+/// Numbers in the order of their arrival. A number that is still waiting is not added a second time.
 struct SignalNumbers: AsyncSequence, Sendable {
   private let stream: AsyncStream<Int32>
   private let waiting: Locked<Set<Int32>>
 
-  /// What puts them in; that it is there keeps no stream alive.
+  /// The end that adds numbers. It does not keep the stream alive.
   struct Entrance: Sendable {
     let continuation: AsyncStream<Int32>.Continuation
     fileprivate let waiting: Locked<Set<Int32>>
@@ -87,7 +90,8 @@ struct SignalNumbers: AsyncSequence, Sendable {
 
     mutating func next(isolation actor: isolated (any Actor)?) async -> Int32? {
       guard let number = await base.next(isolation: actor) else { return nil }
-      // One that comes before this is not told again: what is done about this one is done after it.
+      // A signal with the same number before this point is not reported again: the reader's reaction to this one comes
+      // later and covers both.
       waiting.withLock { _ = $0.remove(number) }
       return number
     }

@@ -1,12 +1,12 @@
 import CShims
 import Glibc
 
-/// How a program is to be started (posix_spawn(3)): all that it inherits is named here, and nothing else is.
+/// How to start a program (posix_spawn(3)). The program inherits only the things that are named here.
 ///
-/// The child gets the descriptors below and no others, no blocked signal and no ignored one: an event loop's thread blocks
-/// signals, and whoever ignores SIGPIPE would have its children ignore it.
+/// The child gets the descriptors below and no others. No signal is blocked or ignored in it. Otherwise the child would
+/// inherit the blocked signals of an event loop's thread, and an ignored SIGPIPE.
 public struct ProcessSpawn: Sendable {
-  /// Where one of the three standard streams goes.
+  /// The target of a standard stream.
   public enum Stream: Sendable {
     /// `/dev/null`.
     case null
@@ -28,11 +28,11 @@ public struct ProcessSpawn: Sendable {
   public var output = Stream.inherited
   /// Descriptor 2.
   public var errors = Stream.inherited
-  /// Descriptor 3; nil is closed.
+  /// Descriptor 3; closed if nil.
   public var link: FileDescriptor?
-  /// Where it starts; nil is where the parent is.
+  /// The child's working directory; nil for the parent's.
   public var workingDirectory: String?
-  /// Whether it leads a session of its own, so that it outlives the parent's terminal.
+  /// Whether the child leads its own session, so that it outlives the parent's terminal.
   public var leadsSession = false
 
   /// - Parameters:
@@ -45,10 +45,10 @@ public struct ProcessSpawn: Sendable {
     self.environment = environment
   }
 
-  /// Starts it. Blocks until the program is loaded.
+  /// Starts the program. Blocks until it is loaded.
   ///
-  /// - Returns: its process id. It is the caller's to reap.
-  /// - Throws: `SystemError`, which says what could not be started and why.
+  /// - Returns: the process id. The caller must reap the process.
+  /// - Throws: `SystemError` with the program and the reason.
   public func start() throws(SystemError) -> Int32 {
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -58,7 +58,7 @@ public struct ProcessSpawn: Sendable {
       posix_spawn_file_actions_destroy(&actions)
       posix_spawnattr_destroy(&attributes)
     }
-    // The link first: its number could be one of those that are overwritten next.
+    // The link comes first, because its number could be one of those that are overwritten next.
     if let link { posix_spawn_file_actions_adddup2(&actions, link.rawValue, 3) }
     for (number, stream) in [(STDIN_FILENO, input), (STDOUT_FILENO, output), (STDERR_FILENO, errors)] {
       switch stream {

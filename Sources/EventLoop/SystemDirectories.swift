@@ -1,9 +1,10 @@
 import Glibc
 
-/// Where the kernel shows devices, their state and the processes, and services of the machine that they run.
+/// The directories in which the kernel shows devices, their state and processes, and in which running services keep
+/// files.
 ///
-/// A value of an environment, so that a test can say what there is: `TAGROUTE_DEV`, `TAGROUTE_SYS`, `TAGROUTE_PROC` and
-/// `TAGROUTE_RUN`, where they are absolute, name other folders than `/dev`, `/sys`, `/proc` and `/run`.
+/// A value that is read from an environment, so that a test can replace the directories. If they are absolute,
+/// `TAGROUTE_DEV`, `TAGROUTE_SYS`, `TAGROUTE_PROC` and `TAGROUTE_RUN` replace `/dev`, `/sys`, `/proc` and `/run`.
 public struct SystemDirectories: Sendable, Hashable {
   /// Device nodes.
   public let devices: String
@@ -11,7 +12,7 @@ public struct SystemDirectories: Sendable, Hashable {
   public let kernel: String
   /// proc(5).
   public let processes: String
-  /// Files and sockets of services that run (file-hierarchy(7)).
+  /// Files and sockets of running services (file-hierarchy(7)).
   public let runtime: String
 
   /// - Parameter environment: a whole environment; by default the process's own.
@@ -25,6 +26,6 @@ public struct SystemDirectories: Sendable, Hashable {
     runtime = folder("TAGROUTE_RUN", "/run")
   }
 
-  /// Whether systemd is the system's manager (sd_booted(3)): only then is there a `systemctl` that does something.
+  /// Whether systemd is the system's manager (sd_booted(3)). Only then does `systemctl` work.
   public var hasSystemd: Bool { access("\(runtime)/systemd/system", F_OK) == 0 }
 }

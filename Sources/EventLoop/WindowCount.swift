@@ -1,20 +1,20 @@
-/// How often something has happened within a window of time that begins with the first time: what somebody else can cause without end
-/// is counted so.
+/// Counts events within a window of time that starts with the first event. Used for events that another party can cause
+/// without limit.
 ///
-/// Pure. It is told the time, and forgets a window when it is asked for the first time after it.
+/// Pure: the caller passes the time. The first event after the end of a window starts a new one.
 public struct WindowCount: Sendable, Hashable {
-  /// How long a window is.
+  /// The length of a window.
   public let window: Duration
   private var count = 0
   private var end: SuspendingClock.Instant?
 
-  /// - Parameter window: how long a window is.
+  /// - Parameter window: the length of a window.
   public init(within window: Duration) { self.window = window }
 
-  /// It happens once more.
+  /// Counts one more event.
   ///
-  /// - Parameter now: when.
-  /// - Returns: how often it has happened in this window, this time among them.
+  /// - Parameter now: the time of the event.
+  /// - Returns: the number of events in this window, including this one.
   public mutating func next(at now: SuspendingClock.Instant) -> Int {
     if end.map({ now >= $0 }) ?? true { (count, end) = (0, now + window) }
     count += 1

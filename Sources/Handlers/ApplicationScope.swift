@@ -2,25 +2,27 @@ import Bus
 import Glibc
 import Routing
 
-/// A scope of the user's systemd for a program that was started, so that what happens to the agent's own unit does not happen to
-/// the program, and the desktop knows which application it is (systemd's "Desktop Environment Integration").
+/// A scope of the user's systemd for a started program. It separates the program from the agent's own unit, and tells
+/// the desktop which application it is (systemd's "Desktop Environment Integration").
 ///
-/// The program runs already when it is moved there, as with GNOME and KDE: nothing on Linux starts a program held before its first
-/// instruction but a program of one's own in between. What it has started until then stays where it was.
+/// The program already runs when it is moved there, as with GNOME and KDE: Linux can hold a program before its first
+/// instruction only with a helper program in between. Processes that it started before the move stay in the agent's
+/// unit.
 struct ApplicationScope {
   let application: Application
   let child: pid_t
 
   private static let manager = "org.freedesktop.systemd1"
   private static let path: ObjectPath = "/org/freedesktop/systemd1"
-  /// systemd answers within milliseconds, or does not answer.
+  /// systemd replies within milliseconds, or not at all.
   private static let timeout = Duration.seconds(5)
 
-  /// Asks systemd for it. The child must not have been reaped before this returns: its number could be another's.
+  /// Asks systemd for the scope. The caller must not reap the child before this returns, because its process id could
+  /// be reused.
   ///
-  /// - Throws: `BusError` where systemd refuses, or there is none; the program runs all the same.
+  /// - Throws: `BusError` if systemd refuses or is not there. The program runs anyway.
   func start(on connection: Connection) async throws(BusError) {
-    // Never started by the bus, which has a service file for it that only fails.
+    // Without auto-start: the bus has a service file for systemd that only fails.
     _ = try await connection.call(
       Self.manager, Self.path, Self.manager + ".Manager", "StartTransientUnit",
       [
@@ -39,7 +41,7 @@ struct ApplicationScope {
     return properties
   }
 
-  /// One bounded line: systemd keeps it in a file of lines.
+  /// One line of bounded length, because systemd stores it in a file of lines.
   private var description: String {
     let line = application.name.unicodeScalars.prefix(200).map { scalar -> Unicode.Scalar in
       switch scalar.properties.generalCategory {
@@ -59,7 +61,7 @@ struct ApplicationScope {
     return prefix + escaped(id, atMost: 255 - prefix.utf8.count - suffix.utf8.count) + suffix
   }
 
-  /// As systemd-escape(1) has it, so that what the name says is read back: a dash would end the id. No escape is cut.
+  /// Escapes as systemd-escape(1) does, because an unescaped dash would end the id. An escape sequence is never cut.
   private static func escaped(_ id: Substring, atMost limit: Int) -> String {
     var result = ""
     for byte in id.utf8 {
@@ -80,7 +82,7 @@ struct ApplicationScope {
     return result
   }
 
-  /// Whether systemd takes it for a path.
+  /// Whether systemd accepts the text as a path.
   private static func isNormalized(_ path: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     return path.hasPrefix("/") && path.utf8.count < PATH_MAX && !parts.contains { ["", ".", ".."].contains($0) }

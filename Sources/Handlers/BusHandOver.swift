@@ -3,10 +3,12 @@ import Names
 import Routing
 import UniversalLinks
 
-/// Speaks to an application that is activated over D-Bus (Desktop Entry Specification 1.5, "D-Bus Activation").
+/// Hands a message over to an application that is activated over D-Bus (Desktop Entry Specification 1.5, "D-Bus
+/// Activation").
 ///
-/// What an error means depends on who says it. An application that has taken the message and fails over a third program may answer with
-/// the very words that the bus has for an application that is not there; to believe it would be to hand over twice.
+/// The meaning of an error depends on its sender. An application may take the message and then fail to call a third
+/// program. It may reply with the error that the bus sends for a missing application. Trusting that error would hand
+/// the message over twice.
 struct BusHandOver {
   let connection: Connection
   let timeout: Duration
@@ -14,9 +16,9 @@ struct BusHandOver {
 
   private var name: String { String(application.desktopID.dropLast(".desktop".count)) }
 
-  /// Hands over by `HandleTag`; an application without our interface gets the URI by `org.freedesktop.Application.Open`.
+  /// Calls `HandleTag`. An application without our interface gets the URI by `org.freedesktop.Application.Open`.
   ///
-  /// - Returns: nil where the bus cannot start the application, so that nothing of it can have been reached.
+  /// - Returns: nil if the bus cannot start the application, so the message cannot have reached it.
   func deliver(_ uri: URI, message: [UInt8]?, click: Launcher.Click) async -> HandOverOutcome? {
     var platformData: [String: Value] = [:]
     if let token = click.activationToken {
@@ -35,7 +37,7 @@ struct BusHandOver {
           return .delivered
         } catch {
           guard error.saysThatItIsUnknown, await !declaresHandler(at: path) else { throw error }
-          // It is there, and does not know tags.
+          // The application runs, but does not handle tags.
         }
       }
       let arguments: [Value] = [.strings([uri.string]), .dictionary(platformData)]
@@ -47,7 +49,7 @@ struct BusHandOver {
     }
   }
 
-  /// Whether the application says that it has our interface, so that "unknown method" is not about ours.
+  /// Whether the application exports our interface, so that an "unknown method" error was about another call.
   private func declaresHandler(at path: ObjectPath) async -> Bool {
     let reply = try? await connection.call(
       name, path, "org.freedesktop.DBus.Introspectable", "Introspect", timeout: Self.introspectionTimeout,
@@ -55,7 +57,7 @@ struct BusHandOver {
     return reply?.first?.asString?.contains(Names.Handler.interface) ?? false
   }
 
-  /// It has just answered.
+  /// Short, because the application has just replied.
   private static let introspectionTimeout = Duration.seconds(5)
 
   private func outcome(of error: BusError) -> HandOverOutcome? {
@@ -82,7 +84,7 @@ struct BusHandOver {
 }
 
 extension BusError {
-  /// Whether the peer has no such method; GDBus says the one, others the other.
+  /// Whether the peer replied that it has no such method. GDBus uses one of the two errors, other libraries the other.
   fileprivate var saysThatItIsUnknown: Bool {
     speaker == .peer && [Name.unknownMethod, Name.unknownInterface].contains(name)
   }

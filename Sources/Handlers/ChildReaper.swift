@@ -2,12 +2,12 @@ import CShims
 import EventLoop
 import Glibc
 
-/// Takes the exit status of children as they end, so that none stays a zombie, without waiting for any.
+/// Reaps child processes as they exit, so that none stays a zombie. It does not block.
 actor ChildReaper {
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
   private var watches: [pid_t: DescriptorWatch] = [:]
-  /// How many are not reaped yet whatever they do.
+  /// The number of children that must not be reaped yet, because their `body` has not ended.
   private var held = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -19,7 +19,7 @@ actor ChildReaper {
     await withCheckedContinuation { waiting.append($0) }
   }
 
-  /// Takes over a child, and reaps it not before `body` has ended: until then its number is nobody else's.
+  /// Takes over a child, and reaps it only after `body` has ended. Its process id cannot be reused before that.
   func adopt(_ child: pid_t, after body: @escaping @Sendable () async -> Void) {
     held += 1
     Task {
@@ -29,18 +29,17 @@ actor ChildReaper {
     }
   }
 
-  /// Takes over a child.
   func adopt(_ child: pid_t) {
     let number = tagroute_process_descriptor(child)
     if number >= 0 {
-      // It holds the reaper until the child has ended: who started the child may be gone by then.
+      // The closure keeps the reaper alive until the child has exited. Its owner may be gone by then.
       let watch = try? DescriptorWatch(FileDescriptor(owning: number), on: loop) { @Sendable in
         self.assumeIsolated { $0.reap(child) }
       }
       watches[child] = watch
       if watch != nil { return }
     }
-    // No descriptor left for it: a thread that waits is dearer, and always works.
+    // There is no process descriptor for the child. A waiting thread costs more, but needs none.
     try? DedicatedThread.start { while waitpid(child, nil, 0) < 0 && errno == EINTR {} }
   }
 

@@ -2,23 +2,25 @@ import KeyFile
 import Names
 import Routing
 
-/// Where the user's choices are: two key files, each of which is written as a whole and may be changed by hand.
+/// The two key files that hold the user's choices. Each is written as a whole, and may be edited by hand.
 ///
-/// Who is preferred stands in `intentapps.list`, where freedesktop.org's draft "Intent Apps" has it: in the group `Default
-/// Applications`, by interface. The domain is in brackets, as GNOME proposes it for URI handlers, and `.example.org` is what
-/// is below that domain, for GLib takes no `*` there. A scheme is `x-scheme-handler/tel`, as in `mimeapps.list`. What the draft
-/// has no place for, who is allowed and who is blocked, stands in a file of our own, a group a desktop id.
+/// - `intentapps.list` holds the preferred handlers, in the group `Default Applications` of freedesktop.org's draft
+///   "Intent Apps". Its keys are interfaces. The domain follows in brackets, as GNOME proposes for URI handlers.
+///   `.example.org` stands for all subdomains, because GLib rejects `*` there. A scheme is `x-scheme-handler/tel`, as
+///   in `mimeapps.list`.
+/// - Our own file holds the allowed and blocked handlers, which the draft does not cover. It has one group per desktop
+///   id.
 struct ChoiceFiles: Sendable, Hashable {
-  /// `intentapps.list`.
+  /// The path of `intentapps.list`.
   let intents: String
-  /// Our own.
+  /// The path of our own file.
   let handlers: String
 
-  /// What was read, and what is wrong with it.
+  /// The choices that were read, and the problems found.
   struct Content: Sendable {
     var choices = HandlerChoices()
     var problems: [KeyFileError] = []
-    /// Whether the file could be opened and read, or is not there.
+    /// Whether the content of each file is known: it was read, or the file does not exist.
     var isKnown = (intents: true, handlers: true)
   }
 
@@ -39,7 +41,8 @@ struct ChoiceFiles: Sendable, Hashable {
 
   // MARK: Reading
 
-  /// Reads both. A line that is wrong costs itself: one that is blocked stays blocked, whatever stands elsewhere.
+  /// Reads both files. An invalid line is skipped and does not affect others. A block stays in force even if other
+  /// lines are invalid.
   func read() -> Content {
     var content = Content()
     content.isKnown.handlers = load(handlers, &content) { readHandlers($0, &$1) }
@@ -78,7 +81,7 @@ struct ChoiceFiles: Sendable, Hashable {
     }
   }
 
-  /// What is blocked first: nothing else takes its place.
+  /// Reads all blocks first, so that permissions cannot use up the room for them.
   private func readHandlers(_ file: KeyFile, _ content: inout Content) {
     nameUnknownKeys(file, &content)
     var count = 0
@@ -86,7 +89,7 @@ struct ChoiceFiles: Sendable, Hashable {
       var blocked = claims(Key.blocked, group, file, &content)
       guard !blocked.isEmpty else { continue }
       if count + blocked.count > HandlerChoices.maximumClaims {
-        // Those that do not fit are blocked from more, not from less.
+        // A handler with too many blocks is blocked from everything, rather than from too little.
         if count <= HandlerChoices.maximumClaims { tooMany(file, &content) }
         blocked = [HandlerChoices.everything]
         count = HandlerChoices.maximumClaims
@@ -108,8 +111,8 @@ struct ChoiceFiles: Sendable, Hashable {
     }
   }
 
-  /// A key that is misspelt would be a block or a permission that is not there, and nobody would know. It stays in the file: it may
-  /// be a later version's.
+  /// Reports unknown keys. A misspelt key is a block or a permission without effect, and the user would not notice. The
+  /// key stays in the file, because a later version may know it.
   private func nameUnknownKeys(_ file: KeyFile, _ content: inout Content) {
     let unknown = file.groups.lazy.flatMap(\.entries).filter { !Key.all.contains($0.key) }
     for entry in unknown.prefix(SalvagedKeyFile.mostNamed) {
@@ -160,12 +163,12 @@ struct ChoiceFiles: Sendable, Hashable {
 
   // MARK: Writing
 
-  /// Makes the files say `new` where they say `old`, and leaves all else as it is.
+  /// Changes the files from `old` to `new`, and leaves everything else in them as it is.
   ///
-  /// A new file is the user's alone, also the one that other programs may share: which apps somebody prefers for which domains is
-  /// nobody else's business, and those programs are the same user's. Who wants it otherwise changes its mode, which is kept.
+  /// Only the user can read a new file. That includes `intentapps.list`, which other programs may share: the preferred
+  /// apps are private, and those programs run as the same user. If the user changes a file's mode, it is kept.
   ///
-  /// - Returns: why each is as it was: where it is damaged, or cannot be written.
+  /// - Returns: for each file, why it is unchanged: it is damaged, or cannot be written.
   func write(_ new: HandlerChoices, over old: HandlerChoices) -> (intents: KeyFileError?, handlers: KeyFileError?) {
     (
       edit(intents) { preferenceEdits(new, over: old, in: $0) },
@@ -173,7 +176,7 @@ struct ChoiceFiles: Sendable, Hashable {
     )
   }
 
-  /// Why a file could not hold what is new, were it empty and could it be written.
+  /// Why a file could not hold the new choices, even if it were empty and could be written.
   func obstacle(to new: HandlerChoices, over old: HandlerChoices) -> KeyFileError? {
     let empty = KeyFile.empty
     for (path, edits) in [
@@ -239,7 +242,7 @@ struct ChoiceFiles: Sendable, Hashable {
 
   // MARK: Claims as keys, handlers as groups
 
-  /// People leave out what is the same for all.
+  /// Users may omit the `.desktop` suffix.
   private static func desktopID(_ written: String) -> String {
     written.hasSuffix(".desktop") ? written : written + ".desktop"
   }

@@ -3,13 +3,13 @@ import Glibc
 public import KeyFile
 public import Routing
 
-/// The user's choices about handlers, as their files say them now. The agent is the only program of ours that writes them.
+/// The user's choices about handlers, kept up to date with their files. Of our programs, only the agent writes them.
 public actor ChoiceStore {
-  /// The loop that decides.
+  /// The event loop that runs this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// What is known of the files without reading them.
+  /// Attributes that show whether a file has changed.
   private struct Stamp: Sendable, Hashable {
     let inode: ino_t
     let size: off_t
@@ -18,21 +18,21 @@ public actor ChoiceStore {
   }
 
   private let files: ChoiceFiles?
-  /// Nil where they are to be read again, whatever they look like.
+  /// Nil if the files have to be read again, even if their attributes are the same.
   private var stamps: [Stamp?]?
-  /// What the files say.
+  /// The choices in the files.
   private var written = HandlerChoices()
-  /// What the files do not say yet, the oldest first.
+  /// The changes that are not in the files yet, the oldest first.
   private var unwritten: (intents: [HandlerChoices.Change], handlers: [HandlerChoices.Change]) = ([], [])
-  /// What holds: what the files say, changed so.
+  /// The choices in force: those in the files, with the unwritten changes applied.
   private var known = HandlerChoices()
   private var problems: [KeyFileError] = []
   private var lastWork: Task<Void, Never>?
 
   /// - Parameters:
-  ///   - environment: `XDG_CONFIG_HOME` and `HOME` say where the files are, where they are absolute; otherwise choices are kept
-  ///     in memory.
-  ///   - loop: the loop that decides.
+  ///   - environment: contains `XDG_CONFIG_HOME` and `HOME`, which locate the files if they are absolute. Otherwise
+  ///     choices are kept only in memory.
+  ///   - loop: the event loop that runs this actor.
   public init(environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop) {
     files = DataDirectories(environment: environment).userConfiguration.map { ChoiceFiles(directory: $0) }
     self.loop = loop
@@ -43,9 +43,9 @@ public actor ChoiceStore {
     self.loop = loop
   }
 
-  /// The choices. The files are read again only where one of them has changed.
+  /// The choices. The files are read again only if one of them has changed.
   ///
-  /// - Returns: the choices, and what is newly wrong with the files.
+  /// - Returns: the choices, and the problems of the files that are new.
   public func current() async -> (choices: HandlerChoices, newProblems: [KeyFileError]) {
     await inTurn { await self.refreshed() }
   }
@@ -56,11 +56,11 @@ public actor ChoiceStore {
     return (known, problems.filter { !before.contains($0) })
   }
 
-  /// Changes them, in memory at once and then in their files.
+  /// Applies a change, in memory at once and then in the files.
   ///
-  /// - Throws: `KeyFileError` where a file cannot be changed: it is as it was, and the change holds until the agent ends and is
-  ///   written once the file is mended; or where there would be too many choices or a name that no file can hold, and nothing has
-  ///   changed.
+  /// - Throws: `KeyFileError` in two cases. If a file cannot be changed, the file stays as it was. The change then
+  ///   holds until the agent ends, and is written once the file is repaired. If there would be too many choices, or a
+  ///   name that no file can hold, the change is not applied.
   public func apply(_ change: HandlerChoices.Change) async throws(KeyFileError) {
     try await inTurn { await self.applied(change) }.get()
   }
@@ -81,14 +81,14 @@ public actor ChoiceStore {
       return .success(())
     }
     if let obstacle = files.obstacle(to: new, over: known) { return .failure(obstacle) }
-    // What a change does again in the end it need not have done before.
+    // A repeated change replaces its earlier copy, because only the last one matters.
     unwritten.intents = unwritten.intents.filter { $0 != change } + [change]
     unwritten.handlers = unwritten.handlers.filter { $0 != change } + [change]
     known = new
     return await write(files)
   }
 
-  /// Writes what is not written yet; what cannot be is kept for the next time.
+  /// Writes the unwritten changes. Those that fail are kept for the next attempt.
   private func write(_ files: ChoiceFiles) async -> Result<Void, KeyFileError> {
     let (new, old) = (known, written)
     guard let failures = try? await DedicatedThread.run({ files.write(new, over: old) }) else {
@@ -103,7 +103,7 @@ public actor ChoiceStore {
       unwritten.handlers = []
       (written.allowed, written.blocked) = (new.allowed, new.blocked)
     }
-    // Another program may have written since: the stamps of now would be of something that was never read.
+    // Another program may have written meanwhile, so new stamps could belong to content that was never read.
     if written != old { stamps = nil }
     return (failures.handlers ?? failures.intents).map { .failure($0) } ?? .success(())
   }
@@ -112,7 +112,7 @@ public actor ChoiceStore {
     guard let files else { return }
     let last = stamps
     let found = try? await DedicatedThread.run { () -> (stamps: [Stamp?], content: ChoiceFiles.Content?) in
-      // Before they are read: what changes meanwhile is read once more.
+      // Take the stamps before reading: a change during the reading then causes another one.
       let stamps = Self.stamps(of: files)
       return (stamps, stamps == last ? nil : files.read())
     }
@@ -127,7 +127,8 @@ public actor ChoiceStore {
     if !unwritten.intents.isEmpty || !unwritten.handlers.isEmpty { _ = await write(files) }
   }
 
-  /// What the files would say, were all written. Who is preferred does not depend on what the other file says, nor that on this.
+  /// The choices if all changes were written. The two files are independent: preferences come from one, permissions and
+  /// blocks from the other.
   private func changed(_ choices: HandlerChoices) -> HandlerChoices {
     var (intents, handlers) = (choices, choices)
     for change in unwritten.intents { _ = intents.apply(change) }
@@ -135,7 +136,7 @@ public actor ChoiceStore {
     return HandlerChoices(preferred: intents.preferred, allowed: handlers.allowed, blocked: handlers.blocked)
   }
 
-  /// One after the other: what is read must not be older than what was written.
+  /// Runs the work in order, so that content that was read is never older than content that was written.
   private func inTurn<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
     let previous = lastWork
     let task = Task {

@@ -2,18 +2,18 @@ import CShims
 import EventLoop
 import Glibc
 
-/// The desktop's clipboard, which only a program with a window can offer: one of those that are made for that is started, and
-/// gets the text on its standard input.
+/// The desktop's clipboard. Only a program with a window can offer a text, so one of the usual clipboard programs is
+/// started. It reads the text from its standard input.
 struct Clipboard: Sendable {
-  /// The whole argument vector, the program's path first.
+  /// The whole argument vector. The first element is the program's path.
   let arguments: [String]
 
-  /// How long the program may take until what it was given is on the clipboard.
+  /// How long the program may take to put the text on the clipboard.
   private static let limit = Duration.seconds(5)
 
-  /// `wl-copy` on Wayland, `xclip` or `xsel` on X11; nil where none is installed, or there is no display.
+  /// `wl-copy` on Wayland, `xclip` or `xsel` on X11; nil if none is installed, or there is no display.
   ///
-  /// - Parameter environment: `PATH`, `WAYLAND_DISPLAY` and `DISPLAY` count.
+  /// - Parameter environment: contains `PATH`, `WAYLAND_DISPLAY` and `DISPLAY`.
   init?(environment: [String: String]) {
     let programs = [
       ("WAYLAND_DISPLAY", ["wl-copy", "--type", "text/plain"]),
@@ -27,7 +27,8 @@ struct Clipboard: Sendable {
     return nil
   }
 
-  /// Puts a text there. Blocks until the program has it: what stays behind to offer it is a child of that one.
+  /// Puts a text on the clipboard. Blocks until the program has it. A child of the program stays behind to offer the
+  /// text.
   func copy(_ text: String, environment: [String: String]) -> HandOverOutcome {
     let name = String(arguments[0].split(separator: "/").last ?? "")
     do throws(SystemError) {

@@ -1,9 +1,9 @@
-/// The `Exec` key of a desktop entry, taken apart once and filled in at each start.
+/// The `Exec` key of a desktop entry, parsed once and filled in at each start.
 ///
-/// Desktop Entry Specification 1.5, "The Exec key". Nothing here ever becomes a shell's text: quotes are undone first,
-/// field codes are filled in after, each into the one argument in which it stands.
+/// Desktop Entry Specification 1.5, "The Exec key". No text is ever passed to a shell. Quotes are undone first. Field
+/// codes are filled in after that, each within its own argument.
 struct CommandLineTemplate: Sendable, Hashable {
-  /// What a desktop entry and a tap put in place of field codes.
+  /// The values of field codes, from a desktop entry and a tap.
   struct Fields {
     var uri: String?
     var name: String
@@ -16,11 +16,11 @@ struct CommandLineTemplate: Sendable, Hashable {
     case code(Character)
   }
 
-  /// Each argument's pieces; the first argument is the program.
+  /// Each argument's pieces. The first argument is the program.
   private let arguments: [[Piece]]
 
   /// - Parameter exec: the key's value, with the escapes of key files undone.
-  /// - Throws: `CommandLineError` where it cannot be understood.
+  /// - Throws: `CommandLineError` if it is invalid.
   init(_ exec: String) throws(CommandLineError) {
     var reader = Reader(rest: exec.unicodeScalars[...])
     arguments = try reader.arguments()
@@ -31,11 +31,11 @@ struct CommandLineTemplate: Sendable, Hashable {
     guard codes.count <= 1 else { throw CommandLineError("it has more than one of %u, %U, %f and %F") }
   }
 
-  /// Whether a link has a place in it. GIO gives a program without `%u` and `%U` local files alone, as if there stood `%f`, and starts it
-  /// with nothing where there are none.
+  /// Whether the command has a place for a link. GIO treats a command without `%u` and `%U` as if it had `%f`: it
+  /// passes local files only. If there are none, GIO starts the program without arguments.
   var takesLink: Bool { arguments.joined().contains { [.code("u"), .code("U")].contains($0) } }
 
-  /// The program, by its name or its path.
+  /// The program's name or path.
   var program: String? {
     guard case .text(let program)? = arguments.first?.first else { return nil }
     return program
@@ -43,7 +43,7 @@ struct CommandLineTemplate: Sendable, Hashable {
 
   /// The argument vector.
   ///
-  /// `%f` and `%F` are local files, which a tag's link never is: they become nothing, as do the deprecated codes.
+  /// `%f` and `%F` stand for local files. A tag's link is never one, so they are dropped, like the deprecated codes.
   func filled(with fields: Fields) -> [String] {
     arguments.flatMap { pieces -> [String] in
       if pieces == [.code("i")] {
@@ -65,7 +65,7 @@ struct CommandLineTemplate: Sendable, Hashable {
     }
   }
 
-  /// Splits, unquotes and finds the field codes.
+  /// Splits the text, undoes quotes, and finds the field codes.
   private struct Reader {
     var rest: Substring.UnicodeScalarView
 
@@ -131,7 +131,7 @@ struct CommandLineTemplate: Sendable, Hashable {
   }
 }
 
-/// What is wrong with an `Exec` key, as the end of a sentence.
+/// An error in an `Exec` key, as the end of a sentence.
 struct CommandLineError: Error, CustomStringConvertible {
   let description: String
 

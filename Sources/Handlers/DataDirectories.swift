@@ -2,25 +2,25 @@ public import EventLoop
 import Glibc
 import Routing
 
-/// Where desktop entries and the lists of default applications are looked for (XDG Base Directory Specification).
+/// The directories of desktop entries and of the lists of default applications (XDG Base Directory Specification).
 ///
-/// A value, rather than the environment itself, because GLib reads the environment once a process: whoever wants other
-/// directories says so here.
+/// GLib reads the environment only once per process. A caller that needs other directories passes them here.
 public struct DataDirectories: Sendable, Hashable {
-  /// `XDG_DATA_HOME`; nil where there is no home.
+  /// `XDG_DATA_HOME`; nil if there is no home.
   public var user: String?
   /// `XDG_DATA_DIRS`, the most important first.
   public var system: [String]
-  /// `XDG_CONFIG_HOME` and `XDG_CONFIG_DIRS`, where `mimeapps.list` may be. Watched, and read by GIO alone.
+  /// `XDG_CONFIG_HOME` and `XDG_CONFIG_DIRS`, which may contain `mimeapps.list`. The registry watches them, and only
+  /// GIO reads them.
   public var configuration: [String]
 
-  /// `XDG_CONFIG_HOME`; nil where there is no home.
+  /// `XDG_CONFIG_HOME`; nil if there is no home.
   public var userConfiguration: String?
 
   /// - Parameters:
   ///   - user: the user's own data directory.
   ///   - system: the other data directories, the most important first.
-  ///   - configuration: where `mimeapps.list` may be.
+  ///   - configuration: the directories that may contain `mimeapps.list`.
   ///   - userConfiguration: the user's own configuration directory.
   public init(user: String?, system: [String], configuration: [String] = [], userConfiguration: String? = nil) {
     self.user = user.map(DataDirectories.withoutTrailingSlash)
@@ -29,11 +29,11 @@ public struct DataDirectories: Sendable, Hashable {
     self.userConfiguration = userConfiguration.map(DataDirectories.withoutTrailingSlash)
   }
 
-  /// The directories that the environment names, with the defaults of the specification. Relative ones do not count.
+  /// The directories that the environment names, with the defaults of the specification. Relative ones are ignored.
   ///
-  /// Flatpak and Snap put the directories that they export to into `XDG_DATA_DIRS` when a session begins. Where that is not
-  /// set at all, as for an agent that was started before it, they are looked at too, behind all others: an application that the
-  /// user sees in every menu would be unknown otherwise. Where it is set, it says all.
+  /// Flatpak and Snap add their export directories to `XDG_DATA_DIRS` when a session begins. If an agent starts before
+  /// that, the variable may be missing. The export directories are then added at the end: otherwise an application that
+  /// is in every menu would be unknown. If the variable is set, only its directories are used.
   ///
   /// - Parameter environment: a whole environment; by default the process's own.
   public init(environment: [String: String] = ProcessEnvironment.current) {
@@ -55,13 +55,15 @@ public struct DataDirectories: Sendable, Hashable {
     return ([user].compactMap(\.self) + system).filter { seen.insert($0).inserted }.map { "\($0)/applications" }
   }
 
-  /// Whose a desktop entry is: what counts is who can change it, not by which name a directory is on the list.
+  /// The origin of a desktop entry. It depends on the users that can change the file, not on the directory's name in
+  /// the list.
   ///
   /// - Parameters:
   ///   - file: its path.
-  ///   - isExported: whether the entry has one of ``storeKeys``. It makes a system's entry a store's, and gives a user's entry nothing.
-  ///   - ownership: who can change files. Blocks on files where it is the real one.
-  /// - Returns: `user` for whatever is in the user's data directory or on a removable disk, even root's.
+  ///   - isExported: whether the entry has one of ``storeKeys``. That makes a system's entry a store's. It has no
+  ///     effect on a user's entry.
+  ///   - ownership: tells whether only root can change a file. Blocks on files if it is the real one.
+  /// - Returns: `user` for all files in the user's data directory or on a removable disk, even if they belong to root.
   func origin(
     of file: String, isExported: Bool = false, ownership: FileOwnership = .real
   ) -> Application.Origin {
@@ -73,13 +75,13 @@ public struct DataDirectories: Sendable, Hashable {
     return isStores ? .store : .system
   }
 
-  /// Where Flatpak and Snap keep what they export, and what they have unpacked; `/var/lib/snapd/snap/` is such a one, too.
+  /// The directories of Flatpak and Snap for exported and unpacked files, such as `/var/lib/snapd/snap/`.
   private static let stores = ["/flatpak/exports/", "/flatpak/app/", "/flatpak/runtime/", "/snapd/desktop/", "/snap/"]
-  /// What Flatpak and Snap write into each entry that they export. Flatpak's installations may be anywhere
-  /// (`/etc/flatpak/installations.d`), so their paths alone do not tell.
+  /// Keys that Flatpak and Snap write into each entry that they export. Flatpak's installations may be anywhere
+  /// (`/etc/flatpak/installations.d`), so a path alone is no proof.
   static let storeKeys = ["X-Flatpak", "X-SnapInstanceName"]
-  /// Where others' disks are, on which anybody can have made a file root's (Filesystem Hierarchy Standard 3.0, sections 3.11 and
-  /// 3.12; udisks has them below /run/media).
+  /// Mount points of other people's disks. Anyone may have created files on them that belong to root (Filesystem
+  /// Hierarchy Standard 3.0, sections 3.11 and 3.12; udisks mounts below /run/media).
   private static let removable = ["/media/", "/run/media/", "/mnt/"]
 
   /// Ubuntu's sessions and Flatpak write `/usr/share/`, which is the same directory as `/usr/share`.
@@ -91,12 +93,12 @@ public struct DataDirectories: Sendable, Hashable {
 }
 
 extension ProcessEnvironment {
-  /// Finds a program as execvp(3) does, but for paths that are not absolute: they would lead elsewhere from where a program is started.
+  /// Finds a program as execvp(3) does, but rejects relative paths: they depend on the working directory at start.
   ///
   /// - Parameters:
-  ///   - name: a name, looked for in `PATH`, or an absolute path (Desktop Entry Specification 1.5, "The Exec key").
-  ///   - environment: where `PATH` is.
-  /// - Returns: its path; nil where there is none that may be executed.
+  ///   - name: a name, looked up in `PATH`, or an absolute path (Desktop Entry Specification 1.5, "The Exec key").
+  ///   - environment: contains `PATH`.
+  /// - Returns: its path; nil if there is no executable file.
   static func program(_ name: String, in environment: [String: String]) -> String? {
     guard !name.isEmpty else { return nil }
     if name.contains("/") { return name.hasPrefix("/") && isProgram(name) ? name : nil }

@@ -4,20 +4,20 @@ public import Routing
 
 /// The applications that the user has made the default of a scheme.
 public enum DefaultApplications {
-  /// A question for the default application of a lower-case scheme, asked off the loop.
+  /// Looks up the default application of a lower-case scheme. Runs off the loop.
   public typealias Lookup = @Sendable (_ scheme: String) -> Application?
 
-  /// Asks GIO, which reads `mimeapps.list` in the order of the MIME Applications Associations specification.
+  /// A lookup by GIO, which reads `mimeapps.list` in the order of the MIME Applications Associations specification.
   ///
-  /// GIO looks in the directories of the process's environment as it was when it first looked. It reads files, so this
-  /// does not belong on a loop.
+  /// GIO uses the directories of the process's environment as they were at its first lookup. It reads files, so do not
+  /// call it on a loop.
   ///
-  /// - Parameter directories: the same directories, to tell what is the system's.
-  /// - Returns: the question.
+  /// - Parameter directories: the same directories. They tell which applications are the system's.
+  /// - Returns: the lookup.
   public static func gio(_ directories: DataDirectories) -> Lookup {
     { scheme in
       guard let information = g_app_info_get_default_for_uri_scheme(scheme) else { return nil }
-      // The only GAppInfo on Linux is GDesktopAppInfo; a cast says so to Swift, which sees two opaque types.
+      // The only GAppInfo on Linux is GDesktopAppInfo. Swift sees both as opaque pointers, so no cast is needed.
       defer { g_object_unref(UnsafeMutableRawPointer(information)) }
       guard let id = text(g_app_info_get_id(information)), let file = text(g_desktop_app_info_get_filename(information))
       else { return nil }
@@ -36,8 +36,8 @@ public enum DefaultApplications {
     }
   }
 
-  /// Why GIO is not asked, if its own walk through the folders of desktop entries could take minutes: it follows each link to a
-  /// directory, out of the folder and in circles. Blocks on files, for a bounded time.
+  /// Why GIO must not be asked: its own walk through the folders of desktop entries could take minutes. GIO follows
+  /// each link to a directory, also out of the folder and in circles. Blocks on files, for a bounded time.
   static func obstacle(in directories: DataDirectories) -> HandlerProblem? {
     for path in directories.applications {
       var room = HandlerScan.maximumNames
@@ -53,7 +53,7 @@ public enum DefaultApplications {
 
   private static func isTooLarge(_ path: String, _ room: inout Int) -> Bool {
     guard Files.isDirectory(path), let names = FileContents.names(inDirectory: path, atMost: room) else { return false }
-    // As many directories as `HandlerScan` reads use up the room, too.
+    // A directory uses up room too: `HandlerScan.maximumDirectories` of them use up all of it.
     room -= names.count + HandlerScan.maximumNames / HandlerScan.maximumDirectories
     guard room > 0 else { return true }
     for name in names where !name.hasSuffix(".desktop") {

@@ -3,25 +3,25 @@ import Names
 import Routing
 import UniversalLinks
 
-/// A desktop entry: what it takes to name, start and speak to an application (Desktop Entry Specification 1.5).
+/// A desktop entry: the values needed to name, start and call an application (Desktop Entry Specification 1.5).
 struct DesktopEntry: Sendable, Hashable {
   static let group = "Desktop Entry"
 
   let application: Application
-  /// Nil where the application is only ever started over D-Bus.
+  /// Nil if the application can be started only over D-Bus.
   let commandLine: CommandLineTemplate?
   /// `Path`, the working directory.
   let workingDirectory: String?
   let usesTerminal: Bool
 
-  /// Reads what `keyFile` says about an application.
+  /// Reads the values that `keyFile` has for an application.
   ///
   /// - Parameters:
   ///   - keyFile: the desktop entry.
   ///   - desktopID: its id.
-  ///   - origin: where it was found.
-  ///   - languages: the user's languages as in `LanguagePreference`.
-  /// - Throws: `HandlerProblem` where it cannot be started, whatever for.
+  ///   - origin: its origin.
+  ///   - languages: the user's languages, as in `LanguagePreference`.
+  /// - Throws: `HandlerProblem` if the entry is invalid, or has no way to start the application.
   init(
     _ keyFile: KeyFile, desktopID: String, origin: Application.Origin, languages: [String]
   ) throws(HandlerProblem) {
@@ -83,7 +83,7 @@ struct DesktopEntry: Sendable, Hashable {
 }
 
 extension KeyFile {
-  /// A value of the group `Desktop Entry`.
+  /// A value of a group, by default `Desktop Entry`.
   func text(_ key: String, in group: String = DesktopEntry.group) throws(HandlerProblem) -> String? {
     do {
       return try string(group, key)
@@ -92,7 +92,7 @@ extension KeyFile {
     }
   }
 
-  /// A list of the group `Desktop Entry`, without empty elements.
+  /// A list in a group, by default `Desktop Entry`, without empty elements.
   func list(_ key: String, in group: String = DesktopEntry.group) throws(HandlerProblem) -> [String] {
     do {
       return try strings(group, key)?.filter { !$0.isEmpty } ?? []
@@ -101,7 +101,7 @@ extension KeyFile {
     }
   }
 
-  /// `true` or `false`; false where there is no such key. `1` and `0` are what old files write.
+  /// `true` or `false`; false if the key is missing. Old files use `1` and `0`.
   func flag(_ key: String) throws(HandlerProblem) -> Bool {
     switch try text(key) {
     case nil, "false", "0": return false
@@ -110,7 +110,7 @@ extension KeyFile {
     }
   }
 
-  /// Where an entry stands, `file:line`; the file alone where there is none.
+  /// The position of an entry as `file:line`, or only the file if the entry is missing.
   func place(of key: String) -> String {
     file + (entry(DesktopEntry.group, key).map { ":\($0.line)" } ?? "")
   }

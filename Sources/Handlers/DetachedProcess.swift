@@ -2,23 +2,22 @@ import CShims
 import EventLoop
 import Glibc
 
-/// A program to be started in a session of its own, with nothing of ours but its standard output and error.
+/// A program to start in a new session. It inherits only our standard output and error.
 struct DetachedProcess: Sendable {
   /// The program's absolute path, or one relative to `workingDirectory`.
   var program: String
-  /// The whole argument vector, the program's name first.
+  /// The whole argument vector. The first element is the program's name.
   var arguments: [String]
   /// The whole environment.
   var environment: [String: String]
-  /// Where it starts.
   var workingDirectory: String
-  /// What it reads on standard input; nil is an empty input.
+  /// The bytes on the program's standard input; nil for an empty input.
   var input: [UInt8]?
 
-  /// Starts it. Blocks until the program is loaded.
+  /// Starts the program. Blocks until it is loaded.
   ///
-  /// - Returns: its process id. It is the caller's to reap.
-  /// - Throws: `SystemError`, which says what could not be done.
+  /// - Returns: the process id, which the caller has to reap.
+  /// - Throws: `SystemError`, which names the step that failed.
   func start() throws(SystemError) -> pid_t {
     let input = try input.map { bytes throws(SystemError) in try Self.memoryFile(bytes) }
     var spawn = ProcessSpawn(
@@ -30,7 +29,7 @@ struct DetachedProcess: Sendable {
     return try spawn.start()
   }
 
-  /// A file in memory that holds `bytes` and that nobody can change any more, read from its start.
+  /// A sealed file in memory that holds `bytes`, positioned at its start.
   private static func memoryFile(_ bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
     let number = tagroute_memory_file("ndef-message")
     guard number >= 0 else { throw SystemError("make a memory file for the message") }

@@ -1,16 +1,17 @@
 import EventLoop
 import Glibc
 
-/// Says that something changed in one of a few directories.
+/// Reports changes in a few directories.
 final class DirectoryWatch: Sendable {
-  /// What the system says of a directory.
+  /// An inotify event for a directory.
   typealias Event = FileWatch.Event
 
-  /// What came of watching a directory.
+  /// The result of watching a directory.
   struct Watched: Sendable, Hashable {
-    /// Tells its events.
+    /// The number in the events of this watch.
     let number: Int32
-    /// Nil where it is the directory itself; else the name in the directory that is watched under which the way to it would appear.
+    /// Nil if the directory itself is watched. Otherwise a directory above it is watched, and this is the name in it
+    /// that would appear first.
     let missing: String?
   }
 
@@ -18,18 +19,19 @@ final class DirectoryWatch: Sendable {
   private let files: FileWatch
 
   /// - Parameters:
-  ///   - loop: where `changed` runs.
-  ///   - changed: called with what has changed.
-  /// - Throws: `SystemError` where the system has no inotify instance left.
+  ///   - loop: the loop on which `changed` runs.
+  ///   - changed: called with the events.
+  /// - Throws: `SystemError` if the system has no inotify instance left.
   init(on loop: EventLoop, changed: @escaping @Sendable ([Event]) -> Void) throws(SystemError) {
     self.loop = loop
     files = try FileWatch(on: loop, changed: changed)
   }
 
-  /// Watches a directory, or where there is none the nearest one above it, in which it would appear. Doing so again is
-  /// harmless. Not on the loop: it blocks as long as the file system does, be it forever.
+  /// Watches a directory. If it does not exist, watches the nearest directory above it, in which it would appear.
+  /// Watching a directory twice is harmless. Must not run on the loop: it blocks until the file system answers,
+  /// possibly forever.
   ///
-  /// - Returns: nil where neither can be watched.
+  /// - Returns: nil if neither can be watched.
   func add(_ directory: String) -> Watched? {
     assert(loop.isIsolatingCurrentContext() != true, "a file system must not hold up the loop")
     var path = directory[...]
@@ -48,7 +50,7 @@ final class DirectoryWatch: Sendable {
     }
   }
 
-  /// Watches a directory no longer.
+  /// Stops watching a directory.
   func remove(_ number: Int32) { files.remove(number) }
 }
 
@@ -56,11 +58,12 @@ extension FileWatch.Event {
   /// Events were lost.
   static let lost = FileWatch.Event(number: -1, mask: UInt32(IN_Q_OVERFLOW), name: "")
 
-  /// Whether it is the directory itself that has gone, or anything may have changed.
+  /// Whether the watched directory itself is gone, or events were lost.
   var isOfDirectory: Bool { mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_Q_OVERFLOW) != 0 }
 
-  /// Directories come and go with what is in them; of files few count. `mimeinfo.cache` is what every installation ends with:
-  /// the entries that Flatpak exports are links, and an update changes only what is behind them.
+  /// Whether desktop entries may have changed. Subdirectories always matter; of the files, only a few do. Every
+  /// installation ends with `mimeinfo.cache`. It is needed for Flatpak: exported entries are links, and an update
+  /// changes only their targets.
   var isOfEntries: Bool {
     isOfDirectory || mask & UInt32(IN_ISDIR) != 0
       || name.hasSuffix(".desktop") || name.hasSuffix("mimeapps.list") || name == "mimeinfo.cache"

@@ -4,20 +4,20 @@ import KeyFile
 import Routing
 import UniversalLinks
 
-/// Starts an application from the `Exec` of its desktop entry as that is now, not as it was when routes were made.
+/// Starts an application from the `Exec` that its desktop entry has now, not the one it had when routes were made.
 struct ExecHandOver: Sendable {
   let application: Application
   let environment: [String: String]
 
-  /// Starts it. Blocks on files and until the program is loaded.
+  /// Starts the application. Blocks on files and until the program is loaded.
   ///
-  /// - Returns: the process id, the caller's to reap.
+  /// - Returns: the process id, which the caller has to reap.
   func start(_ uri: URI, message: [UInt8]?) -> Result<pid_t, HandOverFailure> {
     Result { () throws(HandOverFailure) -> pid_t in try started(uri, message: message) }
   }
 
-  /// Why it could not be started with a link alone, whichever, so that it is not offered for that; nil where nothing is known to be in
-  /// the way, as with one that is started by its bus name. Blocks on files.
+  /// Why the application cannot be started with any link alone, so that it is not offered for links. Nil if no obstacle
+  /// is known, as for an application that is started by its bus name. Blocks on files.
   func obstacle() -> HandOverFailure? {
     guard !application.isDBusActivatable else { return nil }
     do {
@@ -28,7 +28,7 @@ struct ExecHandOver: Sendable {
     }
   }
 
-  /// Why it is no longer what was offered; nil where it is, and where that is not known. Blocks on files.
+  /// Why the application is no longer the one that was offered; nil if it is, or if that is not known. Blocks on files.
   func change() -> HandOverFailure? {
     guard !application.launch.isEmpty else { return nil }
     do {
@@ -39,7 +39,7 @@ struct ExecHandOver: Sendable {
     }
   }
 
-  /// What its desktop entry says now.
+  /// The desktop entry as it is now.
   private func current() throws(HandOverFailure) -> (KeyFile, DesktopEntry) {
     guard let (keyFile, entry) = try parsed() else { throw HandOverFailure(.entryMissing, application.file) }
     guard application.launch.isEmpty || application.launch == entry.application.launch else {
@@ -48,7 +48,7 @@ struct ExecHandOver: Sendable {
     return (keyFile, entry)
   }
 
-  /// - Returns: nil where its desktop entry is gone.
+  /// - Returns: nil if the desktop entry is gone.
   private func parsed() throws(HandOverFailure) -> (KeyFile, DesktopEntry)? {
     do throws(HandlerProblem) {
       let file = application.file
@@ -64,7 +64,7 @@ struct ExecHandOver: Sendable {
     }
   }
 
-  /// What its desktop entry says now, where what is to be handed over gets to the program that it starts.
+  /// The desktop entry as it is now, if its program can receive the message or the link.
   private func startable(
     withMessage: Bool
   ) throws(HandOverFailure) -> (KeyFile, DesktopEntry, CommandLineTemplate) {

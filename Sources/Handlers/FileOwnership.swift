@@ -1,25 +1,26 @@
 import Glibc
 
-/// Who can change what a path leads to.
+/// Tells whether only root can change the file at a path.
 public struct FileOwnership: Sendable {
-  /// Whether nobody but root can change what is at a path, or have something else be there.
+  /// Whether only root can change the file at a path, or replace it by another.
   let isRootsAlone: @Sendable (_ path: String) -> Bool
 
-  /// As the file system says. Blocks on files.
+  /// Asks the file system. Blocks on files.
   public static let real = FileOwnership { path in
     var walk = Walk()
     return walk.follow(path)
   }
 
-  /// The way from the root directory to a file, link by link: each directory on it says what is found next.
+  /// A walk from the root directory to a file, link by link. Each directory on the way decides which file is found
+  /// next.
   private struct Walk {
     private var directory = ""
     private var links = 0
     private static let maximumLinks = 40
 
-    /// Follows `path`, which is absolute or relative to where the walk stands.
+    /// Follows `path`, which is absolute or relative to the current directory of the walk.
     ///
-    /// - Returns: false where somebody else can change a part of the way, or where there is none.
+    /// - Returns: false if another user can change a part of the way, or if the path does not exist.
     mutating func follow(_ path: String) -> Bool {
       if path.hasPrefix("/") {
         directory = ""
@@ -42,17 +43,18 @@ public struct FileOwnership: Sendable {
       return true
     }
 
-    /// Whether it belongs to root, and nobody else has a right to write to it.
+    /// Whether the file belongs to root, and other users cannot write to it.
     ///
-    /// A group may: whom root has put into it (Debian's `staff` for /usr/local) is meant to install programs, unless that is this
-    /// user. In a directory with the sticky bit nobody can put anything in the place of what is root's.
+    /// Group members may write to it, unless this user is one of them: root has put them into the group to install
+    /// programs (Debian's `staff` for /usr/local). In a directory with the sticky bit, only root can replace root's
+    /// files.
     private func isRoots(_ path: String) -> Bool {
       var information = stat()
       guard lstat(path, &information) == 0, information.st_uid == 0 else { return false }
       if information.st_mode & S_IFMT == S_IFLNK { return true }
       if information.st_mode & S_IFMT == S_IFDIR, information.st_mode & S_ISVTX != 0 { return true }
       guard information.st_mode & S_IWOTH == 0 else { return false }
-      // Of root itself, the answer would be that it may write everywhere.
+      // For root itself, access(2) would report that every file is writable.
       return getuid() == 0 || access(path, W_OK) != 0
     }
 

@@ -1,25 +1,25 @@
 import Glibc
 import KeyFile
 
-/// Reading files that others write: each call is bounded and none waits for anybody.
+/// Reads files that other programs write. Each call reads a bounded amount, and does not wait for a pipe or a device.
 enum Files {
-  /// Whether there is a directory, a link to one included.
+  /// Whether the path is a directory, or a link to one.
   static func isDirectory(_ path: String) -> Bool { identity(ofDirectory: path) != nil }
 
-  /// Which directory it is, whatever path led to it.
+  /// Identifies a directory, regardless of the path that leads to it.
   struct Identity: Hashable {
     let device: dev_t
     let number: ino_t
   }
 
-  /// Which directory `path` leads to, links followed; nil where it is none.
+  /// The identity of the directory at `path`, after links are followed; nil if it is not a directory.
   static func identity(ofDirectory path: String) -> Identity? {
     var information = stat()
     guard stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFDIR else { return nil }
     return Identity(device: information.st_dev, number: information.st_ino)
   }
 
-  /// `path` without links; `path` itself if it leads nowhere.
+  /// `path` without links; `path` itself if it does not exist.
   static func resolved(_ path: String) -> String {
     guard let resolved = realpath(path, nil) else { return path }
     defer { free(resolved) }
@@ -32,9 +32,9 @@ enum Files {
   ///   - path: the file, or a link to it.
   ///   - size: grows by the number of bytes that were read, also if this throws.
   ///   - maximumSize: in bytes.
-  ///   - tooLarge: what is said of a file that is larger.
-  /// - Returns: nil where there is no such file: it may have gone since its directory was read.
-  /// - Throws: `HandlerProblem` where it cannot be read, is too large, or no file at all.
+  ///   - tooLarge: the error message for a larger file.
+  /// - Returns: nil if there is no such file. It may have gone since its directory was read.
+  /// - Throws: `HandlerProblem` if the file cannot be read or is too large, or if the path is not a file.
   static func contents(
     of path: String, size: inout Int, maximumSize: Int = KeyFile.maximumSize,
     tooLarge: String = "is larger than 1 MiB, which no desktop entry is; remove it"
@@ -52,13 +52,13 @@ enum Files {
     throw HandlerProblem(file: path, message: tooLarge)
   }
 
-  /// The same, if the size does not matter.
+  /// The bytes of a file, for callers that do not add up sizes.
   static func contents(of path: String) throws(HandlerProblem) -> [UInt8]? {
     var size = 0
     return try contents(of: path, size: &size)
   }
 
-  /// Whether one of `words` stands in `bytes` before their first zero.
+  /// Whether `bytes` contains one of `words` before the first zero byte.
   static func mentions(_ bytes: [UInt8], anyOf words: [String]) -> Bool {
     (bytes + [0]).withUnsafeBytes { buffer in
       guard let text = buffer.assumingMemoryBound(to: CChar.self).baseAddress else { return false }

@@ -1,14 +1,14 @@
 import EventLoop
 
-/// A hand-over, as far as it has come.
+/// A hand-over that has ended, or still waits for an answer.
 public struct HandOver: Sendable {
-  /// How it has ended; ``HandOverDoubt/Code/unanswered`` where that is not known yet.
+  /// How the hand-over ended; ``HandOverDoubt/Code/unanswered`` if that is not known yet.
   public let outcome: HandOverOutcome
-  /// The answer that may still come; nil where the outcome is the last word.
+  /// The answer that may still come; nil if the outcome is final.
   public let answer: PendingAnswer?
 
   /// - Parameters:
-  ///   - outcome: how it has ended.
+  ///   - outcome: how the hand-over ended.
   ///   - answer: the answer that may still come.
   public init(outcome: HandOverOutcome, answer: PendingAnswer? = nil) {
     self.outcome = outcome
@@ -16,12 +16,12 @@ public struct HandOver: Sendable {
   }
 }
 
-/// What an application has not answered in time, and may answer yet.
+/// An application's answer that did not come in time, and may still come.
 public struct PendingAnswer: Sendable, Hashable {
   private let task: Task<HandOverOutcome, Never>
   private let loop: EventLoop
 
-  /// Two are equal where they are about the same call.
+  /// Whether both are about the same call.
   public static func == (a: PendingAnswer, b: PendingAnswer) -> Bool { a.task == b.task }
 
   /// Hashes the call.
@@ -32,13 +32,13 @@ public struct PendingAnswer: Sendable, Hashable {
     self.loop = loop
   }
 
-  /// The last word: the answer, or the doubt where none has come within the launcher's limit, or the application has left.
+  /// The final outcome. It is a doubt if the application left, or did not answer within the launcher's limit.
   public var outcome: HandOverOutcome { get async { await task.value } }
 
-  /// Waits once more.
+  /// Waits again.
   ///
   /// - Parameter patience: how long.
-  /// - Returns: the last word, or that there is none yet.
+  /// - Returns: the final outcome, or `unanswered` with this answer.
   public func handOver(within patience: Duration) async -> HandOver {
     let (words, word) = AsyncStream.makeStream(of: HandOverOutcome?.self)
     Task { word.yield(await task.value) }

@@ -3,59 +3,59 @@ import Glibc
 
 /// How a hand-over ended.
 public enum HandOverOutcome: Sendable, Hashable {
-  /// The application has taken it: it replied, or it was started.
+  /// The application has taken the message: it replied, or it was started.
   case delivered
-  /// It has not.
+  /// The application has not taken it.
   case failed(HandOverFailure)
-  /// It may have: no answer came.
+  /// The application may have taken it, but did not reply.
   case unknown(HandOverDoubt)
 }
 
-/// Why something was not handed over: what happened, and to what.
+/// Why a message was not handed over.
 public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What happened. The raw values are kept in files, and are never given another meaning.
+  /// The kind of failure. Its raw value is kept in files, so it never changes its meaning.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The link leads nowhere; the detail is the route's reason.
+    /// The link leads to no application; the detail is the route's reason.
     case nowhere
     /// The application's desktop entry is gone; the detail is its path.
     case entryMissing = "entry-missing"
-    /// Its desktop entry starts something else than when it was offered; the detail is the file and the line.
+    /// Its desktop entry starts another program than when it was offered; the detail is the file and the line.
     case entryChanged = "entry-changed"
-    /// Its desktop entry cannot be used; the detail is the file, the line, and what is wrong.
+    /// Its desktop entry cannot be used; the detail is the file, the line, and the mistake.
     case entryUnusable = "entry-unusable"
-    /// Its desktop entry has no `Exec`, and it cannot be reached over D-Bus; the detail is the path.
+    /// Its desktop entry has no `Exec`, and the application cannot be reached over D-Bus; the detail is the path.
     case noCommand = "no-command"
-    /// It needs a terminal; the detail is the path of its desktop entry.
+    /// The application needs a terminal; the detail is the path of its desktop entry.
     case needsTerminal = "needs-terminal"
     /// The program of its `Exec` is not installed; the detail is the file and the line.
     case programMissing = "program-missing"
-    /// The user may not run the program (EACCES, EPERM); the detail is the system's words.
+    /// The user may not run the program (EACCES, EPERM); the detail is the system's message.
     case notPermitted = "not-permitted"
-    /// The program could not be loaded (execve(2)); the detail is the system's words.
+    /// The program could not be loaded (execve(2)); the detail is the system's message.
     case notStarted = "not-started"
-    /// The application has answered with an error; the detail is its own words, which the tag may have put into its mouth.
+    /// The application replied with an error; the detail is its message, which may contain text from the tag.
     case handlerFailed = "handler-failed"
-    /// There is no program that keeps a clipboard.
+    /// No clipboard program is installed.
     case noClipboard = "no-clipboard"
-    /// The program that keeps the clipboard did not take the text; the detail is its name.
+    /// The clipboard program did not take the text; the detail is its name.
     case notCopied = "not-copied"
-    /// The message could not be read from where it is kept; the detail says why.
+    /// The stored message could not be read; the detail is the reason.
     case messageMissing = "message-missing"
-    /// The system has no thread, descriptor or memory left; the detail is the system's words.
+    /// The system has no thread, descriptor or memory left; the detail is the system's message.
     case noResources = "no-resources"
   }
 
-  /// What happened.
+  /// The kind of failure.
   public let code: Code
-  /// To what, or in whose words: what it is, each code says. For the user's eyes alone; at most 1024 Unicode scalars, and not yet
-  /// fit to be shown.
+  /// More about the failure, as documented for each code. For the user only. At most 1024 Unicode scalars, and not yet
+  /// sanitized for display.
   public let detail: String
-  /// The D-Bus error's name where an application has refused, which a log may show.
+  /// The name of the D-Bus error with which an application has refused. A log may contain it.
   public let error: String?
 
   /// - Parameters:
-  ///   - code: what happened.
-  ///   - detail: to what; what is longer than 1024 Unicode scalars is cut.
+  ///   - code: the kind of failure.
+  ///   - detail: more about it; cut after 1024 Unicode scalars.
   ///   - error: the D-Bus error's name.
   public init(_ code: Code, _ detail: String = "", error: String? = nil) {
     self.code = code
@@ -63,7 +63,7 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
     self.error = error
   }
 
-  /// All that in English.
+  /// A message in English.
   public var description: String {
     switch code {
     case .nowhere, .entryUnusable, .messageMissing, .noResources: detail
@@ -82,7 +82,7 @@ public struct HandOverFailure: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension HandOverFailure {
-  /// A system call that a start needs has failed.
+  /// A failed system call during a start.
   init(_ error: SystemError) {
     let code: Code =
       switch error.number {
@@ -94,34 +94,34 @@ extension HandOverFailure {
   }
 }
 
-/// Why it is not known whether something was handed over.
+/// Why it is not known whether a message was handed over.
 public struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
-  /// What happened. The raw values are kept in files, and are never given another meaning.
+  /// The kind of doubt. Its raw value is kept in files, so it never changes its meaning.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The application has not answered in time; the detail is the time in seconds.
+    /// The application did not reply in time; the detail is the time in seconds.
     case unanswered
-    /// It has left the bus, or ended, without an answer.
+    /// The application left the bus, or exited, without a reply.
     case leftWithoutAnswer = "left-without-answer"
-    /// The session bus went away before it answered.
+    /// The session bus closed the connection before the application replied.
     case busLost = "bus-lost"
-    /// Of the program that keeps the clipboard nobody knows how it has ended; the detail is its name.
+    /// It is not known how the clipboard program ended; the detail is its name.
     case outOfSight = "out-of-sight"
   }
 
-  /// What happened.
+  /// The kind of doubt.
   public let code: Code
-  /// To what; what it is, each code says.
+  /// More about the doubt, as documented for each code.
   public let detail: String
 
   /// - Parameters:
-  ///   - code: what happened.
-  ///   - detail: to what.
+  ///   - code: the kind of doubt.
+  ///   - detail: more about it.
   public init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail
   }
 
-  /// All that in English.
+  /// A message in English.
   public var description: String {
     switch code {
     case .unanswered: "the app did not answer within \(detail) seconds"
@@ -133,7 +133,7 @@ public struct HandOverDoubt: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HandOverDoubt {
-  /// No answer has come in this time.
+  /// No reply has come within this time.
   static func unanswered(within time: Duration) -> HandOverDoubt {
     let (seconds, rest) = time.components
     return HandOverDoubt(.unanswered, rest == 0 ? "\(seconds)" : "\(time / .seconds(1))")

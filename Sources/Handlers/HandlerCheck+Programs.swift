@@ -4,19 +4,20 @@ import KeyFile
 import Names
 import Routing
 
-/// What an app consists of besides its desktop entry.
+/// Checks the parts of an app other than its desktop entry.
 extension HandlerCheck {
-  /// Looks whether there is what a handler's entry starts: the program of its `Exec`, or, for one with `DBusActivatable`, the service
-  /// file by which the session's bus starts it, with the program that this names. Blocks on files.
+  /// Checks whether the program that a handler's entry starts is installed. That is the program of its `Exec`. With
+  /// `DBusActivatable`, it is the service file that lets the session bus start the app, and the program in that file.
+  /// Blocks on files.
   ///
-  /// It is nothing that is wrong with the entry, and it is offered all the same: its program may come later, and a program may take the
-  /// bus name without a service file as long as it runs.
+  /// A missing program is not a mistake in the entry, and the app is still offered. The program may be installed later,
+  /// and a running program may own the bus name without a service file.
   ///
   /// - Parameters:
-  ///   - path: the desktop entry. Its service file may lie beside it, where neither is installed yet.
-  ///   - id: its desktop file id; nil to tell it by the path.
-  ///   - environment: for `PATH` and the directories of service files. The agent's own may be another.
-  /// - Returns: what is missing; nil where nothing is, and where the entry is none that can be read.
+  ///   - path: the desktop entry. Its service file may lie beside it, if neither is installed yet.
+  ///   - id: its desktop file id; nil to derive it from the path.
+  ///   - environment: contains `PATH` and the directories of service files. The agent's environment may differ.
+  /// - Returns: the missing part; nil if no part is missing, or if the entry cannot be read.
   public static func missing(
     for path: String, id: String? = nil, environment: [String: String] = ProcessEnvironment.current
   ) -> HandlerProblem? {
@@ -30,7 +31,7 @@ extension HandlerCheck {
     if entry.application.isDBusActivatable, let service = service(name, beside: path, environment) {
       return missing(in: service, id: id)
     }
-    // The hand-over goes back to the program where the bus cannot start the app.
+    // If the bus cannot start the app, the hand-over falls back to the program.
     let program = entry.commandLine?.program
     if let program, ProcessEnvironment.program(program, in: environment) != nil { return nil }
     var words: [String] = []
@@ -49,8 +50,8 @@ extension HandlerCheck {
     program.contains("/") ? "there is no program \(program)" : "no directory in PATH has the program \(program)"
   }
 
-  /// The service file by which the bus starts an app: the one that names it, whatever the file itself is called (D-Bus specification,
-  /// "Message Bus Starting Services"); nil where there is none.
+  /// The service file that lets the bus start an app. Its `Name` decides, not its file name (D-Bus specification,
+  /// "Message Bus Starting Services"). Nil if there is none.
   private static func service(_ name: String, beside entry: String, _ environment: [String: String]) -> String? {
     let folder = entry.lastIndex(of: "/").map { String(entry[..<$0]) } ?? "."
     let places = DataDirectories(environment: environment)
@@ -71,7 +72,7 @@ extension HandlerCheck {
   private static let mostServices = 4096
   private static let serviceGroup = "D-BUS Service"
 
-  /// Whom the bus starts by a service file; nil where it is none.
+  /// The bus name in a service file; nil if the file is not one.
   private static func busName(in service: String) -> String? {
     guard let bytes = try? Files.contents(of: service), let file = try? KeyFile(bytes: bytes, file: service) else {
       return nil
@@ -79,7 +80,8 @@ extension HandlerCheck {
     return try? file.text("Name", in: serviceGroup)
   }
 
-  /// What a service file starts, where that can be told: the bus takes its quotes apart, which is not done here.
+  /// A problem if the program of a service file is missing. A command with quotes or backslashes is not checked,
+  /// because only the bus parses them.
   private static func missing(in service: String, id: String) -> HandlerProblem? {
     guard let bytes = try? Files.contents(of: service),
       let file = try? KeyFile(bytes: bytes, file: service),

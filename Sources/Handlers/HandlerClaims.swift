@@ -3,25 +3,25 @@ import Names
 import Routing
 import UniversalLinks
 
-/// What a desktop entry claims: our own group, and the drafts that other desktops discuss.
+/// The claims of a desktop entry: those in our own group, and those in the drafts that other desktops discuss.
 struct HandlerClaims {
   private(set) var domains: [DomainPattern] = []
   private(set) var schemes: [String] = []
-  /// `Links=`: a file of path rules, as the entry names it.
+  /// `Links=`: the file of path rules, as written in the entry.
   private(set) var links: String?
   private(set) var problems: [HandlerProblem] = []
 
-  /// No application has as many domains and schemes; what is beyond does not count.
+  /// More domains and schemes than any application has. Further claims are ignored.
   static let maximumClaims = 10_000
-  /// What is wrong beyond these is counted and not named.
+  /// Further problems are counted, not named.
   static let maximumProblems = 20
   private var leftOut = 0
 
-  /// Words that every entry with a claim contains, for telling the few from the many before they are parsed.
+  /// Every entry with a claim contains one of these, so files without them need not be parsed.
   static let markers = [Names.Handler.interface, Names.Handler.uriHandlerGroup, HandlerClaims.hostType]
   private static let hostType = "x-url-handler/"
 
-  /// Reads the claims. A claim that is wrong costs itself and is named in `problems`.
+  /// Reads the claims. An invalid claim is skipped and named in `problems`.
   init(_ keyFile: KeyFile) throws(HandlerProblem) {
     try readOwnGroup(keyFile)
     try readDrafts(keyFile)
@@ -64,7 +64,7 @@ struct HandlerClaims {
     }
   }
 
-  /// The elements of a list, so many of them that the entry stays within its bound.
+  /// The elements of a list, up to the limit of claims for the entry.
   private mutating func claims(_ keyFile: KeyFile, _ key: String, _ group: String) throws(HandlerProblem) -> ArraySlice<
     String
   > {
@@ -78,7 +78,7 @@ struct HandlerClaims {
     return list.prefix(room)
   }
 
-  /// Whether what is wrong with one more claim is named; to find its line takes a while, so it is not looked for in vain.
+  /// Whether to name the problem of one more claim. Finding its line takes time, so ask before looking for it.
   private mutating func isNamed() -> Bool {
     if problems.count < Self.maximumProblems { return true }
     leftOut += 1

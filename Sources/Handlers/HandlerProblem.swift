@@ -1,22 +1,22 @@
-/// Why a desktop entry, or a part of one, does not count as a handler.
+/// Why a desktop entry, or a part of one, is not used as a handler.
 public struct HandlerProblem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The path of the desktop entry, of the file of path rules that it names, or of the directory.
   public let file: String
-  /// The line, from 1, where it is about one.
+  /// The line, from 1, if the problem is about one.
   public let line: Int?
-  /// The column in it, from 1 and in Unicode scalars, where it is about one.
+  /// The column in that line, from 1 and in Unicode scalars, if the problem is about one.
   public let column: Int?
-  /// What is wrong and what would be right.
+  /// The mistake and its correction.
   public let message: String
-  /// The desktop file id of the entry that it costs something; nil where it is about no entry.
+  /// The desktop file id of the affected entry; nil if the problem is not about an entry.
   public internal(set) var desktopID: String?
 
   /// - Parameters:
   ///   - file: the path of the desktop entry, of the file of path rules that it names, or of the directory.
   ///   - line: the line, from 1.
-  ///   - column: the column in it, from 1.
-  ///   - message: what is wrong and what would be right.
-  ///   - desktopID: the desktop file id of the entry that it costs something.
+  ///   - column: the column in that line, from 1.
+  ///   - message: the mistake and its correction.
+  ///   - desktopID: the desktop file id of the affected entry.
   public init(file: String, line: Int? = nil, column: Int? = nil, message: String, desktopID: String? = nil) {
     self.file = file
     self.line = line

@@ -1,18 +1,18 @@
 public import EventLoop
 public import Routing
 
-/// The handlers that are installed, kept up to date.
+/// The installed handlers, kept up to date.
 ///
-/// Desktop entries are read on a thread of their own; a route that is being taken keeps the registry that it began with,
-/// for that is a value.
+/// Desktop entries are read on a separate thread. A route in progress keeps the registry that it began with, because
+/// the registry is a value.
 public actor HandlerRegistry {
-  /// The loop that decides.
+  /// The event loop that runs this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// Who handles what, as of the last look.
+  /// The handlers of each domain and scheme, as of the last load.
   public private(set) var registry = Registry()
-  /// What was wrong with desktop entries at the last look, in the order of their paths.
+  /// The problems with desktop entries at the last load, in the order of their paths.
   public private(set) var problems: [HandlerProblem] = []
 
   private let directories: DataDirectories
@@ -27,26 +27,26 @@ public actor HandlerRegistry {
   private var watch: DirectoryWatch?
   private var watchProblems: [HandlerProblem] = []
   private var plan = WatchPlan()
-  /// What happens in directories that are being watched, and that the plan does not know of yet; nil where none are.
+  /// Events of watches that `plan` does not know yet, collected while watches are being added; otherwise nil.
   private var early: Set<DirectoryWatch.Event>?
-  /// What the last look has read: folders of desktop entries, and files of path rules.
+  /// The paths that the last load has read: folders of desktop entries, and files of path rules.
   private var read: (directories: [String], linkFiles: Set<String>) = ([], [])
   private var loading: Task<Void, Never>?
-  /// Whether a reading has come to its end.
+  /// Whether a load has finished.
   private var isRead = false
   private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
   private var nextListener = 0
 
   /// - Parameters:
-  ///   - directories: where desktop entries are.
-  ///   - schemes: the schemes whose default application may be asked for.
-  ///   - environment: for the user's languages, and `PATH` for `TryExec`.
-  ///   - ownership: who can change files, which decides whom to trust.
-  ///   - settling: for how long nothing may have changed before the directories are read again, since an installation changes
-  ///     many files; after ten times as long they are read whatever happens.
-  ///   - defaultApplication: who is the default of a scheme; by default GIO is asked.
-  ///   - shownName: what a person reads as an application's name.
-  ///   - loop: the loop that decides.
+  ///   - directories: the directories of desktop entries.
+  ///   - schemes: the schemes whose default application may be looked up.
+  ///   - environment: contains the user's languages, and `PATH` for `TryExec`.
+  ///   - ownership: tells whether only root can change a file, which decides how far its entry is trusted.
+  ///   - settling: how long the directories must be unchanged before they are read again, because an installation
+  ///     changes many files. After ten times as long they are read in any case.
+  ///   - defaultApplication: looks up the default application of a scheme; by default with GIO.
+  ///   - shownName: the name of an application as a user reads it.
+  ///   - loop: the event loop that runs this actor.
   public init(
     directories: DataDirectories = DataDirectories(), schemes: Set<String> = RoutingPolicy.defaultSchemes,
     environment: [String: String] = ProcessEnvironment.current, ownership: FileOwnership = .real,
@@ -65,7 +65,7 @@ public actor HandlerRegistry {
     self.loop = loop
   }
 
-  /// Reads the directories for the first time, and from here on again after each change.
+  /// Reads the directories for the first time, and starts to follow their changes.
   public func start() async {
     do {
       watch = try DirectoryWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.changed(events) } }
@@ -77,7 +77,7 @@ public actor HandlerRegistry {
     await reload()
   }
 
-  /// Reads the directories again, after any reading that is under way.
+  /// Reads the directories again, after any load that is in progress.
   public func reload() async {
     let previous = loading
     let task = Task {
@@ -88,7 +88,7 @@ public actor HandlerRegistry {
     await task.value
   }
 
-  /// Asks for the default applications of other schemes from here on, and reads the directories again where they are others.
+  /// Changes the schemes whose default applications are looked up, and reads the directories again if they differ.
   ///
   /// - Parameter schemes: lower-case.
   public func setSchemes(_ schemes: Set<String>) async {
@@ -97,7 +97,8 @@ public actor HandlerRegistry {
     await reload()
   }
 
-  /// An element after each change of `registry` or `problems`; changes that nobody waited for are one.
+  /// A stream with an element after each change of `registry` or `problems`. Changes that the reader has not received
+  /// yet are merged into one.
   public func changes() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = nextListener
@@ -112,7 +113,7 @@ public actor HandlerRegistry {
   private func changed(_ events: [DirectoryWatch.Event]) {
     if events.contains(where: plan.matters) { somethingChanged() }
     guard var early else { return }
-    // Where there are more, it matters whatever they are.
+    // After 1,000 events, read again in any case.
     early.formUnion(early.count < 1000 ? events.filter { !plan.knows($0.number) } : [.lost])
     self.early = early
   }
@@ -132,20 +133,21 @@ public actor HandlerRegistry {
 
   private func load() async {
     do {
-      // Watched before they are read, so that no change falls between.
+      // Watch before reading, so that no change is missed in between.
       try await followFiles()
       let before = plan.reached
       let (directories, environment, ownership, schemes) = (directories, environment, ownership, schemes)
       let (defaultApplication, shownName) = (defaultApplication, shownName)
       if !isRead {
-        // However long the user's entries take, the system's apps open links from the start.
+        // Publish the system's apps first, because the user's entries may take long to read.
         let first = try await DedicatedThread.run {
           let scan = HandlerScan(directories, environment: environment, ownership: ownership, onlySystem: true)
           return Registry(declarations: scan.declarations, shownName: shownName)
         }
         if !first.declarations.isEmpty { publish(first, []) }
       }
-      // Readings come one after the other: nothing else changes it meanwhile. It may be large, so it is not compared on the loop.
+      // Loads run one after the other, so `registry` does not change meanwhile. It may be large, so compare it off the
+      // loop.
       let previous = registry
       let (scan, problems, registry) = try await DedicatedThread.run {
         let scan = HandlerScan(directories, environment: environment, ownership: ownership)
@@ -172,7 +174,7 @@ public actor HandlerRegistry {
       }
       read = (scan.directories, scan.linkFiles)
       try await followFiles()
-      // What was not watched yet may have changed after its reading: one more look settles it.
+      // A directory may have changed between its first reading and the start of its watch, so read once more.
       if !plan.reached.isSubset(of: before) { somethingChanged() }
       isRead = true
       publish(registry, problems)
@@ -181,9 +183,10 @@ public actor HandlerRegistry {
     }
   }
 
-  /// Watches where desktop entries may be and what was read last, and nothing else.
+  /// Watches the directories that may hold desktop entries and the paths that were read last. Removes all other
+  /// watches.
   ///
-  /// On a thread of its own: what entries name may be on a file system that does not answer.
+  /// Runs on a separate thread, because entries may name paths on a file system that does not answer.
   private func followFiles() async throws(SystemError) {
     guard let watch else { return }
     let folders = directories.applications + directories.configuration + read.directories
@@ -197,8 +200,8 @@ public actor HandlerRegistry {
   }
 
   /// - Parameters:
-  ///   - registry: the new one; nil where it is as before.
-  ///   - found: what is wrong with desktop entries now.
+  ///   - registry: the new registry; nil if it has not changed.
+  ///   - found: the current problems with desktop entries.
   private func publish(_ registry: Registry?, _ found: [HandlerProblem]) {
     let problems = watchProblems + found
     guard registry != nil || problems != self.problems else { return }

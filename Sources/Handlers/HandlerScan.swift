@@ -5,49 +5,52 @@ import Names
 import Routing
 import UniversalLinks
 
-/// One look through the directories of desktop entries: what handles what, what is wrong, and what to watch.
+/// One walk through the directories of desktop entries. It collects the claims, the problems, and the paths to watch.
 struct HandlerScan: Sendable {
   private(set) var declarations: [HandlerDeclaration] = []
   private(set) var problems: [HandlerProblem] = []
-  /// The directories that were read, with those in them.
+  /// The directories that were read, with their subdirectories.
   private(set) var directories: [String] = []
   /// The files of path rules that entries name, as absolute paths, at most `maximumDirectories` of them.
   private(set) var linkFiles: Set<String> = []
 
-  /// The bounds of each data directory, so that what the user's programs write takes nothing from the system's entries.
-  /// Beyond a bound, nothing more of that data directory is read or watched.
+  /// These bounds apply to each data directory, so that entries of the user's programs leave room for the system's.
+  /// Beyond a bound, the rest of that data directory is neither read nor watched.
   static let maximumEntries = 50_000
-  /// Names of any kind: each that is no desktop entry may be a directory, and is looked at.
+  /// Names of any kind. Each that is not a desktop entry may be a directory, and has to be checked.
   static let maximumNames = 100_000
   static let maximumDirectories = 1_000
-  /// The sizes of all desktop entries, in bytes; a desktop with a thousand apps has a fifth of it.
+  /// The total size of all desktop entries, in bytes. A desktop with a thousand apps has a fifth of it.
   static let maximumSize = 64 << 20
-  /// The sizes of the entries that claim something, in bytes: they are parsed, and a megabyte of domains takes a part of a second.
+  /// The total size of the entries with claims, in bytes. They are parsed, and a megabyte of domains takes a fraction
+  /// of a second.
   static let maximumClaimSize = 8 << 20
-  /// In all entries of an origin together, what is measured to be fast and small; entries beyond do not count.
+  /// The claims of all entries of one origin; this many were measured to be fast and small. Further entries are
+  /// ignored.
   static let maximumClaims = 100_000
-  /// The patterns of all files of path rules of an origin, as of one such file; they take some 20 MB.
+  /// The cost of all files of path rules of one origin, the same as for a single file. The patterns take about 20 MB.
   static let maximumLinkCost = 1 << 18
-  /// The sizes of those files, in bytes; reading that much takes a part of a second.
+  /// The total size of those files, in bytes. Reading them takes a fraction of a second.
   static let maximumLinkSize = 4 << 20
   private static let maximumDepth = 8
 
-  /// What the entries of an origin have used of what there is for them.
+  /// How much of the limits the entries of an origin have used.
   private struct Spent {
     var claims = 0
     var linkCost = 0
     var linkSize = 0
   }
 
-  /// One data directory while it is being read.
+  /// A data directory while it is being read.
   private struct Tree {
     let path: String
-    /// Without links.
+    /// The path after links are resolved.
     private let root: String
-    /// Not all directories that were ever read: each data directory is read whatever leads to it from another.
+    /// The directories read in this data directory. They are not shared: each data directory is read, even if another
+    /// one links to it.
     var visited: Set<Files.Identity> = []
     var (names, entries, size, claimSize) = (0, 0, 0, 0)
-    /// The bound that was exceeded.
+    /// The bound that was exceeded, as a message.
     private(set) var excess: String?
     var isTooDeep = false
 
@@ -56,7 +59,8 @@ struct HandlerScan: Sendable {
       root = Files.resolved(path)
     }
 
-    /// Whether a directory is below this one, its links followed. A link to another place, such as `/`, could make the walk endless.
+    /// Whether a directory is below this one after links are resolved. A link elsewhere, such as to `/`, could make the
+    /// walk endless.
     func contains(_ directory: String) -> Bool {
       let resolved = Files.resolved(directory)
       return resolved == root || resolved.hasPrefix(root + "/")
@@ -74,7 +78,8 @@ struct HandlerScan: Sendable {
   private let places: DataDirectories
   private let ownership: FileOwnership
   private var seen: Set<String> = []
-  /// Whether the entry that was read last is hidden, or what it tries is not installed: it is none, and nothing is wrong with it.
+  /// Whether the last entry is hidden, or the program of its `TryExec` is not installed. Such an entry is skipped
+  /// without a problem.
   private var isLeftOut = false
   private var spent: [Application.Origin: Spent] = [:]
   private var tree = Tree("")
@@ -82,10 +87,10 @@ struct HandlerScan: Sendable {
   /// Reads every directory. Blocks on files.
   ///
   /// - Parameters:
-  ///   - directories: where to look.
-  ///   - environment: for the user's languages, and `PATH` for `TryExec`.
-  ///   - ownership: who can change files.
-  ///   - isOfSystem: whether only directories are read that nobody but root can change.
+  ///   - directories: the directories to read.
+  ///   - environment: contains the user's languages, and `PATH` for `TryExec`.
+  ///   - ownership: tells whether only root can change a file.
+  ///   - isOfSystem: whether to read only directories that no user but root can change.
   init(
     _ directories: DataDirectories, environment: [String: String], ownership: FileOwnership = .real,
     onlySystem isOfSystem: Bool = false
@@ -103,12 +108,12 @@ struct HandlerScan: Sendable {
     problems.sort { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
   }
 
-  /// Looks at a single desktop entry, wherever it is. Blocks on files.
+  /// Checks a single desktop entry, at any path. Blocks on files.
   ///
   /// - Parameters:
   ///   - file: the desktop entry.
   ///   - id: its id.
-  ///   - environment: `PATH` for `TryExec`.
+  ///   - environment: contains `PATH` for `TryExec`.
   init(checking file: String, id: String, environment: [String: String]) {
     self.environment = environment
     places = DataDirectories(user: nil, system: [])
@@ -124,8 +129,9 @@ struct HandlerScan: Sendable {
     }
   }
 
-  /// A file in a folder `a/b` has the id `a-b-file.desktop`; the first file of an id counts, whatever is in it. A directory
-  /// is read once, however many links lead to it. A link to a file may lead anywhere, as those of Flatpak and Nix do.
+  /// Reads a directory once, even if several links lead to it. A file in a folder `a/b` has the id `a-b-file.desktop`.
+  /// Only the first file with an id is used, even if it is invalid. A link to a file may lead anywhere, as those of
+  /// Flatpak and Nix do.
   private mutating func read(_ path: String, prefix: String, depth: Int) {
     guard let identity = Files.identity(ofDirectory: path), !tree.visited.contains(identity) else { return }
     guard depth <= Self.maximumDepth else {
@@ -235,7 +241,7 @@ struct HandlerScan: Sendable {
         hasUnusableLinks: hasUnusableLinks))
   }
 
-  /// Charged for each entry, also where several name one file.
+  /// Charges the cost to each entry, even if several entries name the same file.
   private mutating func rules(
     _ file: LinkRulesFile, of application: Application
   ) throws(HandlerProblem) -> AppSiteAssociation {

@@ -2,7 +2,7 @@
 public enum LanguagePreference {
   /// The variants to look for, the best first (Desktop Entry Specification 1.5, "Localized values for keys").
   ///
-  /// - Parameter environment: where `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG` are.
+  /// - Parameter environment: contains `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`.
   /// - Returns: for `de_AT.UTF-8@euro`: `de_AT@euro`, `de_AT`, `de@euro`, `de`.
   public static func languages(in environment: [String: String]) -> [String] {
     func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }

@@ -7,26 +7,26 @@ public import UniversalLinks
 
 /// Hands a tap over to an application.
 ///
-/// A handler gets the whole NDEF message, over D-Bus (`org.tagroute.Handler1`) or on its standard input; a default
-/// application gets the URI alone. Nothing is ever given to a shell.
+/// A handler gets the whole NDEF message, over D-Bus (`org.tagroute.Handler1`) or on its standard input. A default
+/// application gets only the URI. The launcher never passes text to a shell.
 public actor Launcher {
-  /// The loop that decides.
+  /// The event loop that runs this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private nonisolated let loop: EventLoop
 
-  /// What a person's click brought along.
+  /// The data that belongs to a user's click.
   public struct Click: Sendable, Hashable {
-    /// The xdg-activation token, where the desktop gave one.
+    /// The xdg-activation token, if the desktop provided one.
     public var activationToken: String?
     /// The tap's id, a UUID.
     public var tapID: String?
 
     /// - Parameters:
-    ///   - activationToken: the xdg-activation token, where the desktop gave one.
+    ///   - activationToken: the xdg-activation token, if the desktop provided one.
     ///   - tapID: the tap's id, a UUID.
     public init(activationToken: String? = nil, tapID: String? = nil) {
-      // It goes into an environment variable of a program that is started, and need not come from the notification client: a program
-      // on the bus may name one too.
+      // The token becomes an environment variable of a started program. It need not come from the notification client:
+      // any program on the bus may name one.
       self.activationToken = activationToken.flatMap { Names.Handler.isActivationToken($0) ? $0 : nil }
       self.tapID = tapID
     }
@@ -40,12 +40,12 @@ public actor Launcher {
   private let reaper: ChildReaper
 
   /// - Parameters:
-  ///   - connection: the session bus; without it applications that are activated over D-Bus are started from their `Exec`.
+  ///   - connection: the session bus. Without it, applications with D-Bus activation are started from their `Exec`.
   ///   - patience: how long a hand-over waits for an application to start and to reply.
-  ///   - limit: how long the answer to a call is taken at all.
-  ///   - environment: what started programs find in theirs, apart from what concerns this process alone.
-  ///   - loop: the loop that decides.
-  ///   - report: is given a line for the log where systemd does not take a program that was started.
+  ///   - limit: after how long a late answer is ignored.
+  ///   - environment: the environment of started programs, without the variables that concern only this process.
+  ///   - loop: the event loop that runs this actor.
+  ///   - report: called with a line for the log if systemd refuses the scope of a started program.
   public init(
     connection: Connection?, patience: Duration = .seconds(25), limit: Duration = .seconds(300),
     environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop,
@@ -60,13 +60,13 @@ public actor Launcher {
     reaper = ChildReaper(on: loop)
   }
 
-  /// Opens what a route leads to.
+  /// Opens the application that a route leads to.
   ///
   /// - Parameters:
   ///   - route: the decision.
   ///   - message: the whole NDEF message, encoded. A default application does not get it.
-  ///   - click: what the click brought along.
-  /// - Returns: `failed` for a route that leads nowhere.
+  ///   - click: the data that belongs to the click.
+  /// - Returns: `failed` if the route leads to no application.
   public func open(_ route: Route, message: [UInt8], click: Click = Click()) async -> HandOver {
     guard let application = route.handler, let uri = route.uri else {
       return HandOver(outcome: .failed(HandOverFailure(.nowhere, route.reason)))
@@ -77,11 +77,11 @@ public actor Launcher {
   /// Opens a URI in an application.
   ///
   /// - Parameters:
-  ///   - application: who gets it.
+  ///   - application: the receiver.
   ///   - uri: the URI.
-  ///   - message: the whole NDEF message, encoded; nil where the application gets the URI alone.
-  ///   - click: what the click brought along.
-  /// - Returns: whether it was taken, as soon as that is known, and no later than the launcher's patience lasts.
+  ///   - message: the whole NDEF message, encoded; nil if the application gets only the URI.
+  ///   - click: the data that belongs to the click.
+  /// - Returns: the outcome, as soon as it is known and within the launcher's patience.
   public func open(
     _ application: Application, _ uri: URI, message: [UInt8]?, click: Click = Click()
   ) async -> HandOver {
@@ -89,10 +89,10 @@ public actor Launcher {
     return await PendingAnswer(task, on: loop).handOver(within: patience)
   }
 
-  /// Waits once more, as long as for a new hand-over.
+  /// Waits again, for the same time as for a new hand-over.
   ///
   /// - Parameter answer: the answer that has not come.
-  /// - Returns: the last word, or that there is none yet.
+  /// - Returns: the final outcome, or `unanswered` with the same answer.
   public func wait(for answer: PendingAnswer) async -> HandOver { await answer.handOver(within: patience) }
 
   private func handOver(
@@ -106,7 +106,7 @@ public actor Launcher {
     return await start(application, uri, message: message, click: click)
   }
 
-  /// What is in the way of speaking to an application as the one that was offered.
+  /// Why the application must not be called: its entry is no longer the one that was offered.
   private func change(in application: Application) async -> HandOverFailure? {
     do throws(SystemError) {
       let hand = ExecHandOver(application: application, environment: environment)
@@ -116,13 +116,14 @@ public actor Launcher {
     }
   }
 
-  /// Whether ``copy(_:)`` can work. Blocks on files: a directory of `PATH` may be on a file system that does not answer.
+  /// Whether ``copy(_:)`` can work. Blocks on files: a directory of `PATH` may be on a file system that does not
+  /// answer.
   public nonisolated var canCopy: Bool { Clipboard(environment: environment) != nil }
 
   /// Puts a text on the clipboard.
   ///
   /// - Parameter text: plain text without U+0000.
-  /// - Returns: `failed` where no program for that is installed, or it did not take it.
+  /// - Returns: `failed` if no clipboard program is installed, or if it did not take the text.
   public func copy(_ text: String) async -> HandOverOutcome {
     let environment = childEnvironment(Click())
     do throws(SystemError) {
@@ -135,7 +136,7 @@ public actor Launcher {
     }
   }
 
-  /// Waits until every program that was started has ended and was reaped.
+  /// Waits until every started program has exited and was reaped.
   func allEnded() async { await reaper.allEnded() }
 
   private func start(
@@ -158,7 +159,8 @@ public actor Launcher {
     }
   }
 
-  /// The application has what it was to get: nothing waits for systemd.
+  /// Has the child reaped, and moved into its systemd scope. The application already has its input, so the caller does
+  /// not wait for systemd.
   private func adopt(_ child: pid_t, of application: Application) async {
     guard let connection else { return await reaper.adopt(child) }
     let scope = ApplicationScope(application: application, child: child)
@@ -166,16 +168,21 @@ public actor Launcher {
       do throws(BusError) {
         try await scope.start(on: connection)
       } catch  where error.name == BusError.Name.serviceUnknown || error.name == BusError.Name.nameHasNoOwner {
-        // A session without systemd: it leads a session of its own, and nobody keeps units.
+        // The session has no systemd, so there are no units. The program leads a new session anyway.
       } catch {
         report("\(application.desktopID) has no scope of its own: systemd said \(error.name)")
       }
     }
   }
 
-  /// Whether a variable concerns this process alone: what systemd tells a service of itself (systemd.exec(5), "Environment Variables Set or
-  /// Propagated by the Service Manager"), what the bus tells whom it starts, the click of our own start, and where our tests have us look.
-  /// `JOURNAL_STREAM` is about the standard output that a program shares with us.
+  /// Whether a variable concerns only this process:
+  /// - systemd sets it for a service (systemd.exec(5), "Environment Variables Set or Propagated by the Service
+  ///   Manager").
+  /// - The bus sets it for a program that it starts.
+  /// - It belongs to the click that started us.
+  /// - Our tests use it to redirect paths.
+  ///
+  /// `JOURNAL_STREAM` is passed on, because the program shares our standard output.
   private static func isOurs(_ name: String) -> Bool {
     name.hasPrefix("LISTEN_") || name.hasPrefix("DBUS_STARTER_") || ourVariables.contains(name)
   }
@@ -186,7 +193,8 @@ public actor Launcher {
     "TAGROUTE_PROC", "TAGROUTE_RUN", "TAGROUTE_SYS", "WATCHDOG_PID", "WATCHDOG_USEC", "XDG_ACTIVATION_TOKEN",
   ]
 
-  /// Ours, without what concerns this process alone, and with the token where there is one.
+  /// Our environment without the variables that concern only this process, and with the activation token if there is
+  /// one.
   private func childEnvironment(_ click: Click) -> [String: String] {
     var result = environment
     for name in result.keys where Self.isOurs(name) { result[name] = nil }

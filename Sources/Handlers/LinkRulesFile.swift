@@ -1,29 +1,30 @@
 import UniversalLinks
 
-/// The file of path rules that a desktop entry names with `Links=`: which links of its domains an application wants, in the form of
-/// an apple-app-site-association file.
+/// The file of path rules that a desktop entry names with `Links=`. It says which links of its domains an application
+/// handles, in the form of an apple-app-site-association file.
 struct LinkRulesFile {
-  /// Absolute.
+  /// The absolute path of the file.
   let path: String
 
-  /// A file that no desktop entry is needed for.
+  /// A file that is checked without a desktop entry.
   init(path: String) { self.path = path }
 
   /// - Parameters:
   ///   - name: the value of `Links=`: an absolute path, or one relative to the folder of the desktop entry.
-  ///   - entry: the absolute path of the desktop entry, as it was found: a link is not followed.
+  ///   - entry: the absolute path under which the desktop entry was found. If it is a link, the folder of the link is
+  ///     used.
   init(_ name: String, in entry: String) {
     path = name.hasPrefix("/") ? name : "\(entry[...(entry.lastIndex(of: "/") ?? entry.startIndex)])\(name)"
   }
 
-  /// Reads and parses it. Blocks on files.
+  /// Reads and parses the file. Blocks on files.
   ///
   /// - Parameters:
   ///   - desktopID: the application's.
   ///   - size: grows by the number of bytes that were read, also if this throws.
   /// - Returns: the rules for this application alone.
-  /// - Throws: `HandlerProblem`, with line and column where it is about a place. A rule that is left out could be the exclusion that
-  ///   matters, so that there is no half of a file.
+  /// - Throws: `HandlerProblem`, with line and column if it is about a position. An error rejects the whole file,
+  ///   because a skipped rule might be an exclusion.
   func rules(for desktopID: String, size: inout Int) throws(HandlerProblem) -> AppSiteAssociation {
     guard let association = try contents(size: &size) else {
       throw problem("there is no such file, but Links= of \(desktopID) names it")
@@ -35,7 +36,7 @@ struct LinkRulesFile {
     return rules
   }
 
-  /// What is wrong with it whoever names it, or else what in it has no effect.
+  /// The errors in the file that do not depend on an entry. If there are none: the rules that have no effect.
   func problems() -> [HandlerProblem] {
     var size = 0
     do throws(HandlerProblem) {
@@ -45,7 +46,7 @@ struct LinkRulesFile {
     }
   }
 
-  /// Nil where there is no such file.
+  /// Nil if the file does not exist.
   private func contents(size: inout Int) throws(HandlerProblem) -> AppSiteAssociation? {
     let bytes = try Files.contents(
       of: path, size: &size, maximumSize: AppSiteAssociation.maximumSize,
@@ -58,7 +59,6 @@ struct LinkRulesFile {
     }
   }
 
-  /// What is wrong in the file.
   private func problem(_ error: AssociationError) -> HandlerProblem {
     HandlerProblem(
       file: path, line: error.position?.line, column: error.position?.column,

@@ -1,18 +1,18 @@
 import KeyFile
 
-/// What is right in a key file that may be damaged.
+/// Reads the valid parts of a key file that may be damaged.
 ///
-/// A wrong line costs itself. One that was a group's header costs what is below it, too: in the group above it could take the
-/// place of what is right there.
+/// An invalid line is skipped. If it was the header of a group, the lines below it are skipped too: in the group above
+/// they could replace valid entries.
 enum SalvagedKeyFile {
-  /// More lines of a file than these are not named one by one.
+  /// Further invalid lines of a file are not named one by one.
   static let mostNamed = 20
 
   /// - Parameters:
-  ///   - bytes: the file's text. Of one that is larger than `KeyFile.maximumSize` the beginning counts.
+  ///   - bytes: the file's text. Of a file larger than `KeyFile.maximumSize`, only the beginning is used.
   ///   - path: the path that errors name.
-  ///   - problems: gets what is wrong.
-  /// - Returns: nil where nothing can be told of it.
+  ///   - problems: receives the errors.
+  /// - Returns: nil if no part of the file can be read.
   static func read(_ bytes: [UInt8], _ path: String, _ problems: inout [KeyFileError]) -> KeyFile? {
     var lines = bytes.prefix(KeyFile.maximumSize).split(separator: newline, omittingEmptySubsequences: false)
     if bytes.count > KeyFile.maximumSize {
@@ -44,7 +44,8 @@ enum SalvagedKeyFile {
     return Result { () throws(KeyFileError) -> KeyFile in try KeyFile(bytes: bytes, file: path) }
   }
 
-  /// Empties a line, so that those behind it keep their numbers, and the lines of the group of which it was the header.
+  /// Empties a line, so that the lines below it keep their numbers. If it was a group's header, empties the lines of
+  /// the group too.
   private static func blank(_ index: Int, _ lines: inout [ArraySlice<UInt8>]) {
     let line = trimmed(lines[index])
     let brackets = line.prefix { $0 != UInt8(ascii: "=") }.contains { $0 == opening || $0 == closing }
@@ -57,7 +58,7 @@ enum SalvagedKeyFile {
     }
   }
 
-  /// Empties all lines that GLib's reader might refuse, some that it would take among them.
+  /// Empties all lines that GLib's reader might reject, including some that it would accept.
   private static func sift(_ lines: inout [ArraySlice<UInt8>]) {
     var isInGroup = false
     for index in lines.indices {
@@ -83,7 +84,7 @@ enum SalvagedKeyFile {
     var key = written.prefix { $0 != opening }
     let isLocalised = key.count < written.count
     guard !isLocalised || written.last == closing && written.count > key.count + 2 else { return false }
-    // Of the first group, GLib takes no other encoding than UTF-8.
+    // In the first group, GLib accepts no `Encoding` other than UTF-8.
     guard !key.isEmpty, !key.elementsEqual("Encoding".utf8) else { return false }
     key += isLocalised ? written[key.endIndex...].dropFirst().dropLast() : []
     return key.allSatisfy { byte in

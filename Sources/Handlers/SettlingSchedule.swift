@@ -1,32 +1,31 @@
-/// When directories are read again after changes: an installation changes many files, one after the other.
+/// When to read directories again after changes. An installation changes many files, one after the other.
 ///
-/// A value: changes and times in, waits out. It waits until nothing has changed for `quiet`, and for `longest` at the most, so that
-/// something that never stops changing does not keep what is new from being seen.
+/// A pure value: changes and times in, waits out. It waits until there was no change for `quiet`, but at most for
+/// `longest`. Without that limit, files that never stop changing would hide new ones.
 struct SettlingSchedule: Sendable {
-  /// What the caller does.
   enum Action: Sendable, Hashable {
-    /// Come back with `elapsed(at:)` after so long.
+    /// Call `elapsed(at:)` after this time.
     case wait(Duration)
     /// Read now.
     case read
-    /// Nothing: a wait is under way already.
+    /// A wait is already running.
     case none
   }
 
   private let quiet: Duration
   private let longest: Duration
-  /// The first and the last change that were not read yet, as times since any one moment.
+  /// The first and the last change that were not read yet, as times since any fixed moment.
   private var pending: (first: Duration, last: Duration)?
 
   /// - Parameters:
-  ///   - quiet: how long nothing may have changed before it is read.
-  ///   - longest: how long after the first change it is read whatever happens; at least `quiet`.
+  ///   - quiet: how long the directories must be unchanged before they are read.
+  ///   - longest: how long after the first change they are read in any case; at least `quiet`.
   init(quiet: Duration, longest: Duration) {
     self.quiet = quiet
     self.longest = max(quiet, longest)
   }
 
-  /// Something has changed at `time`.
+  /// Reports a change at `time`.
   mutating func changed(at time: Duration) -> Action {
     guard let pending else {
       self.pending = (time, time)
@@ -36,7 +35,7 @@ struct SettlingSchedule: Sendable {
     return .none
   }
 
-  /// A wait is over at `time`.
+  /// Reports at `time` that a wait is over.
   mutating func elapsed(at time: Duration) -> Action {
     guard let pending else { return .none }
     let due = min(pending.last + quiet, pending.first + longest)

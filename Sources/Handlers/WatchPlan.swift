@@ -1,25 +1,24 @@
 import EventLoop
-/// What is watched, and which of the events matter.
+/// Which directories are watched, and which of their events matter.
 ///
-/// A value, so that what wakes the agent is decided, and tested, without an inotify.
+/// A value type, so that tests need no inotify.
 struct WatchPlan: Sendable {
-  /// What counts in one directory.
+  /// The events that matter in one directory.
   private struct Interest {
-    /// Desktop entries are in it, or lists of default applications, or folders of them.
+    /// The directory holds desktop entries, lists of default applications, or folders of them.
     var isOfEntries = false
-    /// Files of path rules, and the names under which directories that are missing would appear.
+    /// Files of path rules, and names under which missing directories would appear.
     var names: Set<String> = []
   }
 
   private var interests: [Int32: Interest] = [:]
-  /// The directories that are watched themselves.
+  /// The files and directories that exist and are watched themselves.
   private(set) var reached: Set<String> = []
 
-  /// Nothing.
   init() {}
 
-  /// Watches the folders where desktop entries or lists of default applications are, and those of files of path rules. Blocks
-  /// as long as file systems do.
+  /// Watches the folders of desktop entries and lists of default applications, and the folders of files of path rules.
+  /// Blocks until the file systems answer.
   init(_ folders: [String], files: Set<String>, by watch: DirectoryWatch) {
     for folder in folders { self.watch(folder, as: watch.add(folder)) }
     for file in files {
@@ -27,13 +26,11 @@ struct WatchPlan: Sendable {
     }
   }
 
-  /// Whether it has a watch of this number.
   func knows(_ number: Int32) -> Bool { interests[number] != nil }
 
-  /// The numbers of all watches.
   var numbers: Set<Int32> { Set(interests.keys) }
 
-  /// Takes in that `directory`, where desktop entries or lists of default applications are, is watched.
+  /// Records the watch of `directory`, which holds desktop entries or lists of default applications.
   mutating func watch(_ directory: String, as watched: DirectoryWatch.Watched?) {
     guard let watched else { return }
     guard let missing = watched.missing else {
@@ -44,7 +41,7 @@ struct WatchPlan: Sendable {
     interests[watched.number, default: Interest()].names.insert(missing)
   }
 
-  /// Takes in that the directory of `file`, which is of path rules, is watched.
+  /// Records the watch of the directory of `file`, a file of path rules.
   mutating func watch(file: String, as watched: DirectoryWatch.Watched?) {
     guard let watched else { return }
     interests[watched.number, default: Interest()].names.insert(
@@ -52,8 +49,8 @@ struct WatchPlan: Sendable {
     if watched.missing == nil { reached.insert(file) }
   }
 
-  /// Whether it is time to read everything again. Others write into those directories, too: what is about neither a desktop entry
-  /// nor a file that one names is nothing.
+  /// Whether everything has to be read again. Other programs write into these directories too, so events about
+  /// unrelated files are ignored.
   func matters(_ event: DirectoryWatch.Event) -> Bool {
     if event.number < 0 { return true }
     guard let interest = interests[event.number] else { return false }

@@ -1,22 +1,25 @@
-/// Which scalars of a text are to be escapes where a person reads it on a line, of a terminal or a log: those that a terminal would
-/// obey, that change how their neighbours look, or that nobody sees. It is asked of each scalar in turn.
+/// Decides which scalars of a text must be escaped if a person reads it on one line of a terminal or a log. These are
+/// scalars that a terminal obeys, that change how their neighbours look, or that are invisible. Ask about each scalar
+/// in turn.
 public struct Escaping {
-  /// More than any language puts on one letter.
+  /// The maximum number of combining marks on one character, more than any language needs.
   private static let maximumMarks = 4
-  /// How many marks the present character has; where there is none that could carry one, as many as it may have.
+  /// The number of marks on the current character. It starts at the maximum if there is no character that can carry a
+  /// mark.
   private var marks = Escaping.maximumMarks
 
-  /// At the beginning of a text.
+  /// Starts at the beginning of a text.
   public init() {}
 
-  /// Whether this scalar, the next of the text, is to be an escape.
+  /// Whether to escape this scalar, the next of the text.
   public mutating func escapes(_ scalar: Unicode.Scalar) -> Bool {
     let properties = scalar.properties
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
       marks = Self.maximumMarks
       return true
-    // What stands before a text, or a column, is ours, and no mark of another's belongs on it.
+    // Before an embedded text, or between columns, our own text has one of these. No mark of the embedded text may
+    // attach to it.
     case .spaceSeparator, .openPunctuation, .initialPunctuation:
       marks = Self.maximumMarks
       return false
@@ -25,13 +28,13 @@ public struct Escaping {
       marks += 1
     default: marks = scalar == "\"" ? Self.maximumMarks : 0
     }
-    // A character that is as good as not there, a Hangul filler say, hides what is behind it; what says whether a symbol is text or a
-    // picture (U+FE0E, U+FE0F) hides nothing.
+    // An invisible character, for example a Hangul filler, can hide the text after it. U+FE0E and U+FE0F hide no text:
+    // they choose whether a symbol is shown as text or as a picture.
     return scalar == "\u{2800}"
       || properties.isDefaultIgnorableCodePoint && !(0xFE0E...0xFE0F).contains(scalar.value)
   }
 
-  /// A text with its escapes, as Swift writes them: `\u{1b}`.
+  /// The text with its escapes, in Swift's notation: `\u{1b}`.
   public static func printable(_ text: String) -> String {
     var escaping = Escaping()
     var result = ""

@@ -1,12 +1,12 @@
 import Glibc
 
-/// How grave a log line is, as syslog(3) and sd-daemon(3) number it.
+/// The severity of a log line, with the numbers of syslog(3) and sd-daemon(3).
 ///
-/// - `error`: something a person must act on; the line says what to do.
-/// - `warning`: something failed and the program went on by itself.
-/// - `notice`: a change of state that a person wants to find later (a reader came or went).
-/// - `info`: the course of work, a line a tap at most.
-/// - `debug`: everything else, and the only level at which the contents of a tag may appear.
+/// - `error`: a person must act; the line says what to do.
+/// - `warning`: an operation failed and the program continued.
+/// - `notice`: a change of state that a person may look for later (a reader was added or removed).
+/// - `info`: normal work, at most one line per tap.
+/// - `debug`: all other lines, and the only level at which the contents of a tag may appear.
 public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
   case error = 3
   case warning = 4
@@ -14,53 +14,55 @@ public enum LogLevel: Int, Sendable, Comparable, CaseIterable {
   case info = 6
   case debug = 7
 
-  /// A graver level is the lesser one.
+  /// The more severe level is the lesser one.
   public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What a tag holds, or where it leads: private, so it prints as its size unless the line is for debugging.
+/// The contents of a tag, or the target of its link. Both are private, so only a debug line shows them; other lines
+/// show the size.
 public struct Redacted: Sendable, CustomStringConvertible {
-  /// What a debug line shows.
+  /// The text for debug lines.
   public let plain: String
   private let shape: String
 
   /// - Parameters:
-  ///   - plain: what a debug line shows.
-  ///   - shape: what any other line shows: never the content itself, for example `"uri, 31 bytes"`.
+  ///   - plain: the text for debug lines.
+  ///   - shape: the text for all other lines, for example `"uri, 31 bytes"`. It never contains the private content.
   public init(_ plain: String, as shape: String) {
     self.plain = plain
     self.shape = shape
   }
 
-  /// The shape alone.
+  /// The shape alone, in angle brackets.
   public var description: String { "<\(shape)>" }
 }
 
-/// Writes lines to standard error with the journal's priority prefix (`<4>`), one `write` a line.
+/// Writes lines to standard error with the journal's priority prefix (`<4>`), one `write` per line.
 ///
-/// A line is a single line: whatever in it would act where it is read, from wherever it came, is shown as an escape.
+/// Each text becomes a single line. Characters that a terminal or a log viewer would act on are escaped, regardless of
+/// their source.
 public struct Log: Sendable {
-  /// The least grave level that is written.
+  /// The least severe level that is written.
   public let threshold: LogLevel
   private let prefixed: Bool
 
   /// - Parameters:
-  ///   - threshold: the least grave level that is written.
-  ///   - prefixed: whether each line starts with its priority in angle brackets, as journald reads it.
+  ///   - threshold: the least severe level that is written.
+  ///   - prefixed: whether each line starts with its priority in angle brackets, for journald.
   public init(threshold: LogLevel, prefixed: Bool) {
     self.threshold = threshold
     self.prefixed = prefixed
   }
 
-  /// The log that the environment asks for: `TAGROUTE_LOG` names the threshold (`error` to `debug`, `info` by default),
-  /// and lines carry priorities where systemd reads them (`JOURNAL_STREAM`) or standard error is not a terminal.
+  /// The log that the environment configures. `TAGROUTE_LOG` names the threshold (`error` to `debug`, `info` by
+  /// default). Lines carry priorities if systemd reads them (`JOURNAL_STREAM`) or standard error is not a terminal.
   public static func fromEnvironment() -> Log {
     let name = getenv("TAGROUTE_LOG").map { String(cString: $0) }
     let threshold = LogLevel.allCases.first { "\($0)" == name } ?? .info
     return Log(threshold: threshold, prefixed: getenv("JOURNAL_STREAM") != nil || isatty(STDERR_FILENO) == 0)
   }
 
-  /// Writes one line. `text` is not evaluated where the level is below the threshold.
+  /// Writes one line. `text` is not evaluated if the level is below the threshold.
   public func callAsFunction(_ level: LogLevel, _ text: @autoclosure () -> String) {
     guard level <= threshold else { return }
     var line = prefixed ? "<\(level.rawValue)>" : ""
@@ -75,7 +77,7 @@ public struct Log: Sendable {
     }
   }
 
-  /// Writes one debug line about something private, and nothing at any other threshold.
+  /// Writes a debug line with private data. At any other threshold it writes no line.
   public func debug(_ text: @autoclosure () -> String, _ secret: Redacted) {
     self(.debug, "\(text()) \(secret.plain)")
   }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// The sd_notify(3) protocol: tells systemd that a service is ready, what it does, and that it lives.
+/// The sd_notify(3) protocol: reports to systemd that a service is ready, its status, and that it is alive.
 ///
-/// Our own because it is one datagram: libsystemd would be a library linked for a `sendto`.
+/// Implemented here because it is one datagram; otherwise libsystemd would be linked for a single `sendto`.
 public struct ServiceNotifier: Sendable {
   private let address: String?
-  /// How often systemd wants to hear `WATCHDOG=1`, half of `WATCHDOG_USEC`; nil where it does not.
+  /// How often to send `WATCHDOG=1`: half of `WATCHDOG_USEC`. nil if systemd does not expect it.
   public let watchdogInterval: Duration?
 
-  /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; without the first every message goes nowhere.
+  /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`. Without `NOTIFY_SOCKET`, all messages are dropped.
   public static func fromEnvironment() -> ServiceNotifier {
     func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     var interval: Duration?
@@ -21,31 +21,31 @@ public struct ServiceNotifier: Sendable {
   }
 
   /// - Parameters:
-  ///   - address: the socket's path, with a leading `@` for the abstract namespace; nil sends nothing.
+  ///   - address: the socket's path, with a leading `@` for the abstract namespace. If nil, all messages are dropped.
   ///   - watchdogInterval: how often to send `WATCHDOG=1`.
   public init(address: String?, watchdogInterval: Duration?) {
     self.address = address
     self.watchdogInterval = watchdogInterval
   }
 
-  /// Start-up is complete, or a reading of the configuration is.
+  /// Reports that start-up, or a reload of the configuration, is complete.
   public func ready(status: String) { send("READY=1\nSTATUS=\(oneLine(status))") }
 
-  /// The configuration is being read again, until ``ready(status:)``. systemd 253 and later, with `Type=notify-reload`, want to know when
-  /// that began (sd_notify(3), `MONOTONIC_USEC`).
+  /// Reports that a reload of the configuration has started. It ends with ``ready(status:)``. With
+  /// `Type=notify-reload`, systemd 253 and later require the time of the start (sd_notify(3), `MONOTONIC_USEC`).
   public func reloading() {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     send("RELOADING=1\nMONOTONIC_USEC=\(Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)")
   }
 
-  /// What `systemctl status` shows.
+  /// Sets the status that `systemctl status` shows.
   public func status(_ text: String) { send("STATUS=\(oneLine(text))") }
 
-  /// The service lives.
+  /// Reports that the service is alive.
   public func watchdog() { send("WATCHDOG=1") }
 
-  /// The service is on its way out.
+  /// Reports that the service is stopping.
   public func stopping() { send("STOPPING=1") }
 
   private func oneLine(_ text: String) -> String { String(text.map { $0.isNewline ? " " : $0 }) }

@@ -1,28 +1,29 @@
 import Glibc
 
-/// Reading files and directories that others write: bounded, and not kept waiting by a pipe or a device in the place of a file. A file
-/// system that does not answer does keep it waiting, so none of this belongs on a loop.
+/// Reads files and directories that other programs write. The amount is bounded, and a pipe or a device in place of a
+/// file does not block. A file system that does not respond does block, so do not call this on a loop.
 public enum FileContents {
   /// Why a file was not read.
   public enum Failure: Error, Sendable, Hashable {
-    /// It is a directory, a pipe, a device.
+    /// It is a directory, a pipe or a device.
     case notAFile
-    /// It cannot be opened or read, with the system's words for it.
+    /// It cannot be opened or read. The text is the system's description of the error.
     case unreadable(String)
   }
 
-  /// The bytes of a file, or its beginning.
+  /// The contents of a file, or its beginning.
   ///
   /// - Parameters:
   ///   - path: the file, or a link to it.
-  ///   - maximumSize: in bytes.
-  /// - Returns: all bytes, or one more than `maximumSize` of a file that is larger than that; nil where there is no such file.
-  /// - Throws: `Failure` where it is no file, or cannot be read.
+  ///   - maximumSize: the limit in bytes.
+  /// - Returns: all bytes; `maximumSize` + 1 bytes if the file is larger than the limit; nil if the file does not
+  ///   exist.
+  /// - Throws: `Failure` if it is not a regular file or cannot be read.
   public static func read(_ path: String, upTo maximumSize: Int) throws(Failure) -> [UInt8]? {
-    // Opening alone can do something: it lets the writer of a named pipe go on, and rewinds a tape.
+    // Opening alone can have an effect: it lets the writer of a named pipe continue, and rewinds a tape.
     var before = stat()
     if stat(path, &before) == 0, before.st_mode & S_IFMT != S_IFREG { throw .notAFile }
-    // It may have become something else since: without O_NONBLOCK opening a named pipe would wait for its writer.
+    // The path may have been replaced since. Without O_NONBLOCK, opening a named pipe would wait for its writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
@@ -43,13 +44,13 @@ public enum FileContents {
     return bytes
   }
 
-  /// The names in a directory, in no order; not those that begin with a dot, nor any that is not UTF-8.
+  /// The names in a directory, unordered. Names that begin with a dot, or are not UTF-8, are left out.
   ///
   /// - Parameters:
   ///   - path: the directory, or a link to it.
-  ///   - maximum: how many names are wanted at most.
-  /// - Returns: all names, or one more than `maximum`, whichever come first, of a directory that has more than that; nil where it
-  ///   is none, or cannot be read.
+  ///   - maximum: the limit on the number of names.
+  /// - Returns: all names; any `maximum` + 1 of them if the directory has more than the limit; nil if it is not a
+  ///   directory or cannot be read.
   public static func names(inDirectory path: String, atMost maximum: Int) -> [String]? {
     guard let directory = opendir(path) else { return nil }
     defer { closedir(directory) }

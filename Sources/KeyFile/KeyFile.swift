@@ -1,13 +1,14 @@
-/// A key file (desktop entries, our configuration), read with GLib's own reader, each entry with its line.
+/// A key file (desktop entries, our configuration). GLib parses it, and each entry keeps its line number.
 ///
-/// The format is that of the Desktop Entry Specification, sections "Basic format of the file" and "Possible value types":
-/// groups in brackets, `key=value` lines, `#` comments. Where a key or a group is repeated, the last value stands.
+/// The format is that of the Desktop Entry Specification, sections "Basic format of the file" and "Possible value
+/// types": groups in brackets, `key=value` lines, `#` comments. If a key or a group is repeated, the last value is
+/// used.
 public struct KeyFile: Sendable, Hashable {
-  /// A group and what is in it.
+  /// A group and its entries.
   public struct Group: Sendable, Hashable {
     /// The name between the brackets.
     public let name: String
-    /// Where the group first appears, from 1.
+    /// The line on which the group first appears, from 1.
     public let line: Int
     /// The group's entries, in the order in which their keys first appear.
     public internal(set) var entries: [Entry]
@@ -15,24 +16,24 @@ public struct KeyFile: Sendable, Hashable {
 
   /// A key with its value.
   public struct Entry: Sendable, Hashable {
-    /// The key, with its locale in brackets where it has one.
+    /// The key, with its locale in brackets if it has one.
     public let key: String
-    /// The value as it is written, without leading white space.
+    /// The value as written, without leading white space.
     public let raw: String
-    /// Where the value stands, from 1.
+    /// The line of the value, from 1.
     public let line: Int
-    /// The value with its escapes undone; nil where an escape is invalid.
+    /// The value with its escapes decoded; nil if an escape is invalid.
     let string: String?
-    /// The value as a list with the separator `;` and escapes undone; nil where an escape is invalid.
+    /// The value as a list with the separator `;` and its escapes decoded; nil if an escape is invalid.
     let list: [String]?
   }
 
-  /// The file's path, as errors name it.
+  /// The file's path, as errors show it.
   public let file: String
   /// The groups, in the order in which they first appear.
   public let groups: [Group]
 
-  /// One with nothing in it.
+  /// A key file without groups.
   public static let empty = KeyFile(file: "", groups: [])
 
   init(file: String, groups: [Group]) {
@@ -40,23 +41,23 @@ public struct KeyFile: Sendable, Hashable {
     self.groups = groups
   }
 
-  /// The group of that name; nil where there is none.
+  /// The group with this name; nil if there is none.
   public func group(_ name: String) -> Group? {
     groups.first { $0.name == name }
   }
 
-  /// The entry of that key; nil where there is none.
+  /// The entry with this key; nil if there is none.
   public func entry(_ group: String, _ key: String) -> Entry? {
     self.group(group)?.entries.first { $0.key == key }
   }
 
-  /// The value with its escapes (`\s \n \t \r \\`) undone; nil where there is no such entry.
+  /// The value with its escapes (`\s \n \t \r \\`) decoded; nil if there is no such entry.
   public func string(_ group: String, _ key: String) throws(KeyFileError) -> String? {
     guard let entry = entry(group, key) else { return nil }
     return try string(entry)
   }
 
-  /// The value as a list with the separator `;`, `\;` for one that does not separate; nil where there is no such entry.
+  /// The value as a list with the separator `;`, and `\;` for a literal semicolon; nil if there is no such entry.
   public func strings(_ group: String, _ key: String) throws(KeyFileError) -> [String]? {
     guard let entry = entry(group, key) else { return nil }
     return try strings(entry)
@@ -67,9 +68,9 @@ public struct KeyFile: Sendable, Hashable {
   /// - Parameters:
   ///   - group: the group's name.
   ///   - key: the entry's key.
-  ///   - remedy: what an error says would be right.
-  /// - Returns: nil where there is no such entry.
-  /// - Throws: `KeyFileError` where it is neither.
+  ///   - remedy: the fix that an error suggests.
+  /// - Returns: nil if there is no such entry.
+  /// - Throws: `KeyFileError` if it is none of these words.
   public func boolean(
     _ group: String, _ key: String, remedy: String = "write yes or no"
   ) throws(KeyFileError) -> Bool? {
@@ -86,10 +87,10 @@ public struct KeyFile: Sendable, Hashable {
   /// - Parameters:
   ///   - group: the group's name.
   ///   - key: the entry's key.
-  ///   - range: what is allowed.
-  ///   - unit: what is counted, for the error, for example "milliseconds".
-  /// - Returns: nil where there is no such entry.
-  /// - Throws: `KeyFileError` where it is no number, or out of range.
+  ///   - range: the allowed values.
+  ///   - unit: the unit that an error names, for example "milliseconds".
+  /// - Returns: nil if there is no such entry.
+  /// - Throws: `KeyFileError` if it is not a number or is out of range.
   public func integer(
     _ group: String, _ key: String, in range: ClosedRange<Int>, unit: String
   ) throws(KeyFileError) -> Int? {
@@ -107,9 +108,9 @@ public struct KeyFile: Sendable, Hashable {
   /// - Parameters:
   ///   - group: the group's name.
   ///   - key: the entry's key.
-  ///   - choices: the words, in the order in which an error offers them.
-  /// - Returns: nil where there is no such entry.
-  /// - Throws: `KeyFileError` where it is none of them.
+  ///   - choices: the words, in the order in which an error lists them.
+  /// - Returns: nil if there is no such entry.
+  /// - Throws: `KeyFileError` if it is none of them.
   public func choice<Choice: RawRepresentable<String>>(
     _ group: String, _ key: String, of choices: [Choice]
   ) throws(KeyFileError) -> Choice? {
@@ -126,19 +127,19 @@ public struct KeyFile: Sendable, Hashable {
     KeyFileError(file: file, line: entry.line, problem: problem, remedy: remedy)
   }
 
-  /// `key=value` for an error message, the value cut where it is long.
+  /// `key=value` for an error message. A long value is cut.
   public static func quoted(_ entry: Entry) -> String {
     let value = entry.raw.count > 60 ? entry.raw.prefix(59) + "…" : entry.raw[...]
     return "\(entry.key)=\(value)"
   }
 
-  /// The value of `entry` as a list, as ``strings(_:_:)`` has it.
+  /// The value of `entry` as a list, like ``strings(_:_:)``.
   public func strings(_ entry: Entry) throws(KeyFileError) -> [String] {
     guard let list = entry.list else { throw invalidEscape(entry) }
     return list
   }
 
-  /// The value of `entry` with its escapes undone, as ``string(_:_:)`` has it.
+  /// The value of `entry` with its escapes decoded, like ``string(_:_:)``.
   public func string(_ entry: Entry) throws(KeyFileError) -> String {
     guard let string = entry.string else { throw invalidEscape(entry) }
     return string

@@ -1,49 +1,51 @@
 import CGIO
 import Glibc
 
-/// One change of a key file.
+/// One change to a key file.
 public enum KeyFileEdit: Sendable, Hashable {
-  /// The value of a key is this text; the group and the key are made where they are missing.
+  /// Sets a key to a text. The group and the key are created if they are missing.
   case set(group: String, key: String, to: String)
-  /// The value of a key is this list.
+  /// Sets a key to a list. The group and the key are created if they are missing.
   case setList(group: String, key: String, to: [String])
-  /// The key is gone.
+  /// Removes a key.
   case remove(group: String, key: String)
-  /// The group is gone, with all that is in it.
+  /// Removes a group and its entries.
   case removeGroup(String)
 }
 
 extension KeyFile {
-  /// Changes a file as a whole or not at all, and keeps what it does not name: groups, keys, comments and their order. Blocks on
-  /// files.
+  /// Changes a file completely or not at all. Keeps everything that the edits do not name: groups, keys, comments and
+  /// their order. Blocks on file access.
   ///
   /// - Parameters:
-  ///   - path: the file; made, with the folders above it, where it is missing. Where it is a link, what it leads to is changed.
+  ///   - path: the file. If it is missing, it is created, with the folders above it. If it is a link, the target is
+  ///     changed.
   ///   - edits: the changes, in order.
-  ///   - mode: the rights of a new file, before the umask; one that is there keeps its own.
-  /// - Throws: `KeyFileError` where the file is no key file, or cannot be written; it is as it was then.
+  ///   - mode: the permissions of a new file, before the umask. An existing file keeps its own.
+  /// - Throws: `KeyFileError` if the file is not a key file or cannot be written. It is unchanged then.
   public static func edit(_ path: String, _ edits: [KeyFileEdit], mode: UInt32) throws(KeyFileError) {
     try edit(path, mode: mode) { _ in edits }
   }
 
-  /// Changes a file as ``edit(_:_:mode:)`` does, by what stands in it.
+  /// Changes a file like ``edit(_:_:mode:)``, with edits that depend on its current contents.
   ///
   /// - Parameters:
-  ///   - path: the file; made, with the folders above it, where it is missing.
-  ///   - mode: the rights of a new file, before the umask.
-  ///   - edits: the changes, in order, of what is in the file now.
-  /// - Throws: `KeyFileError` where the file is no key file, or cannot be written; it is as it was then.
+  ///   - path: the file. If it is missing, it is created, with the folders above it.
+  ///   - mode: the permissions of a new file, before the umask.
+  ///   - edits: returns the changes for the current contents, in order.
+  /// - Throws: `KeyFileError` if the file is not a key file or cannot be written. It is unchanged then.
   public static func edit(
     _ path: String, mode: UInt32, _ edits: (KeyFile) -> [KeyFileEdit]
   ) throws(KeyFileError) {
     let bytes = try contents(of: path) ?? []
-    // For the line of what is wrong: a file that cannot be read in full is not written.
+    // Parse the file first, to report the line of a mistake: a file that cannot be read completely is not written.
     let edits = edits(try KeyFile(bytes: bytes, file: path))
     for edit in edits {
       guard edit.canBeWritten else { throw edit.mistake(in: path) }
     }
     var result = try edited(bytes, edits, path)
-    // GLib removes the last of the lines of a key, and then finds none of the others, which count at the next reading.
+    // If a key is repeated, GLib removes only its last line and then does not find the others. The next reading would
+    // use them, so repeat the removal.
     var removals = edits.filter { if case .remove = $0 { true } else { false } }
     for _ in 0..<maximumRepetitions where !removals.isEmpty {
       let file = try KeyFile(bytes: result, file: path)
@@ -121,12 +123,12 @@ extension KeyFile {
 }
 
 extension KeyFileEdit {
-  /// Why it is not made.
+  /// The error for an edit that cannot be written.
   public func mistake(in path: String) -> KeyFileError {
     KeyFileError(file: path, line: nil, problem: "cannot hold \(self)", remedy: "use plain names")
   }
 
-  /// Whether a reader would find what this writes.
+  /// Whether a reader would find the written entry.
   public var canBeWritten: Bool {
     switch self {
     case .set(let group, let key, let text): Self.isGroup(group) && Self.isKey(key) && !text.contains("\0")
@@ -140,7 +142,7 @@ extension KeyFileEdit {
     !name.isEmpty && name.unicodeScalars.allSatisfy { $0 != "[" && $0 != "]" && $0.value >= 0x20 && $0.value != 0x7F }
   }
 
-  /// In the brackets GLib takes what a locale may have.
+  /// In the brackets, GLib accepts the characters of a locale.
   private static func isKey(_ name: String) -> Bool {
     let parts = name.split(separator: "[", maxSplits: 1, omittingEmptySubsequences: false)
     guard let key = parts.first, !key.isEmpty, key.first != " ", key.last != " ",

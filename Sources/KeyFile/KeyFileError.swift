@@ -1,19 +1,19 @@
-/// A mistake in a key file: where it is, what is wrong, what would be right.
+/// A mistake in a key file: its place, the problem and the remedy.
 public struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The file's path, as it was asked for.
+  /// The file's path, as the caller gave it.
   public let file: String
-  /// The line, from 1; nil where the mistake is about the file as a whole.
+  /// The line, from 1; nil if the mistake concerns the whole file.
   public let line: Int?
-  /// What is wrong.
+  /// The problem.
   public let problem: String
-  /// What would be right.
+  /// The remedy.
   public let remedy: String
 
   /// - Parameters:
   ///   - file: the file's path.
-  ///   - line: the line, from 1; nil where the mistake is about the file as a whole.
-  ///   - problem: what is wrong.
-  ///   - remedy: what would be right.
+  ///   - line: the line, from 1; nil if the mistake concerns the whole file.
+  ///   - problem: the problem.
+  ///   - remedy: the remedy.
   public init(file: String, line: Int?, problem: String, remedy: String) {
     self.file = file
     self.line = line
@@ -21,7 +21,7 @@ public struct KeyFileError: Error, Sendable, Hashable, CustomStringConvertible {
     self.remedy = remedy
   }
 
-  /// `file:line: problem: remedy`, as compilers print it and editors jump to it.
+  /// `file:line: problem: remedy`, the format that compilers print and editors can jump to.
   public var description: String {
     "\(file)\(line.map { ":\($0)" } ?? ""): \(problem): \(remedy)"
   }

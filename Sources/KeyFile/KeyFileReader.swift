@@ -1,21 +1,21 @@
 import CGIO
 
 extension KeyFile {
-  /// No configuration and no desktop entry is near this size.
+  /// In bytes. No configuration and no desktop entry is near this size.
   public static let maximumSize = 1 << 20
 
   /// Reads a file.
   ///
-  /// - Returns: nil where there is no such file.
-  /// - Throws: `KeyFileError` where it cannot be read, is larger than `maximumSize`, or is no key file.
+  /// - Returns: nil if the file does not exist.
+  /// - Throws: `KeyFileError` if it cannot be read, is larger than `maximumSize`, or is not a key file.
   public static func load(_ path: String) throws(KeyFileError) -> KeyFile? {
     guard let bytes = try contents(of: path) else { return nil }
     return try KeyFile(bytes: bytes, file: path)
   }
 
-  /// The bytes of a file; one more than `maximumSize` of a file that is larger; nil where there is none.
+  /// The bytes of a file; `maximumSize` + 1 of them if it is larger; nil if it does not exist.
   ///
-  /// - Throws: `KeyFileError` where it cannot be read.
+  /// - Throws: `KeyFileError` if it cannot be read.
   public static func contents(of path: String) throws(KeyFileError) -> [UInt8]? {
     do throws(FileContents.Failure) {
       return try FileContents.read(path, upTo: maximumSize)
@@ -29,12 +29,12 @@ extension KeyFile {
     }
   }
 
-  /// Reads the text of a key file.
+  /// Parses the text of a key file.
   ///
   /// - Parameters:
   ///   - bytes: UTF-8 without U+0000.
-  ///   - file: the path that errors name.
-  /// - Throws: `KeyFileError` with the first line that is wrong.
+  ///   - file: the path that errors show.
+  /// - Throws: `KeyFileError` with the first invalid line.
   public init(bytes: [UInt8], file: String) throws(KeyFileError) {
     guard bytes.count <= KeyFile.maximumSize else {
       throw KeyFileError(
@@ -54,9 +54,10 @@ extension KeyFile {
     self.init(file: file, groups: groups)
   }
 
-  /// GLib's verdict on `bytes`.
+  /// Parses `bytes` with GLib.
   ///
-  /// - Returns: GLib's words for what is wrong; nil where nothing is, and `body` was run with the parsed file.
+  /// - Returns: GLib's error message; nil if the bytes are valid. In that case `body` was run with the parsed file,
+  ///   unless the file is empty.
   private static func parse(_ bytes: some Collection<UInt8>, then body: (OpaquePointer) -> Void) -> String? {
     let parsed = g_key_file_new()
     defer { g_key_file_free(parsed) }
@@ -72,8 +73,8 @@ extension KeyFile {
     return nil
   }
 
-  /// GLib quotes the line it refuses but does not number it. It reads from the top, so the first line that it refuses is
-  /// the last one of the shortest beginning that it refuses.
+  /// GLib quotes the line that it rejects but does not number it. It reads from the top. So the first rejected line is
+  /// the last line of the shortest beginning that GLib rejects.
   private static func firstRefusedLine(_ lines: [ArraySlice<UInt8>]) -> Int {
     var accepted = 0
     var refused = lines.count
@@ -85,10 +86,10 @@ extension KeyFile {
     return refused
   }
 
-  /// Walks the lines of a file that GLib has accepted, for their numbers, and asks GLib for the values.
+  /// Walks the lines of a file that GLib has accepted to find their numbers, and gets the values from GLib.
   private static func groups(of parsed: OpaquePointer, lines: [ArraySlice<UInt8>]) -> [Group] {
     var groups: [(name: String, line: Int, keys: [String], lines: [String: Int])] = []
-    // A file may be nothing but groups: to look through them all for each would take minutes.
+    // A file may consist of groups only. Searching the list for each of them would take minutes.
     var numbers: [String: Int] = [:]
     var current: Int?
     for (index, bytes) in lines.enumerated() {
@@ -117,7 +118,7 @@ extension KeyFile {
   private static func entry(of parsed: OpaquePointer, group: String, key: String, line: Int) -> Entry? {
     guard let raw = g_key_file_get_value(parsed, group, key, nil) else { return nil }
     defer { g_free(raw) }
-    // GLib hands over what it made of a wrong value together with the error: only the error tells.
+    // GLib returns a string or a list even for an invalid value. Only the error shows that the value is invalid.
     var wrongString: UnsafeMutablePointer<GError>?
     var wrongList: UnsafeMutablePointer<GError>?
     let string = g_key_file_get_string(parsed, group, key, &wrongString)

@@ -1,14 +1,14 @@
 /// The groups and keys that a file may have.
 public struct KeyFileSchema: Sendable, Hashable {
-  /// Each group with its keys.
+  /// The keys of each group.
   public let keys: [String: [String]]
 
-  /// - Parameter keys: each group with its keys.
+  /// - Parameter keys: the keys of each group.
   public init(_ keys: [String: [String]]) {
     self.keys = keys
   }
 
-  /// Refuses the first group or key of `file` that is not in the schema, and names the nearest one that is.
+  /// Rejects the first group or key of `file` that is not in the schema, and suggests the nearest known one.
   public func check(_ file: KeyFile) throws(KeyFileError) {
     for group in file.groups {
       guard let known = keys[group.name] else {
@@ -24,7 +24,7 @@ public struct KeyFileSchema: Sendable, Hashable {
     }
   }
 
-  /// A key that is right in another group is more likely misplaced than misspelt.
+  /// A key that exists in another group is more likely misplaced than misspelt.
   private func remedy(for key: String, in group: String, _ known: [String]) -> String {
     if let home = keys.keys.sorted().first(where: { keys[$0]?.contains(key) == true }) {
       return "move it below [\(home)]"
@@ -40,8 +40,9 @@ public struct KeyFileSchema: Sendable, Hashable {
   }
 }
 
-/// How many characters must be put in, taken out, changed or swapped with their neighbour to get from `a` to `b`
-/// (the optimal string alignment distance). Names longer than any of ours are as far away as they are long.
+/// How many characters must be inserted, deleted, changed or swapped with their neighbour to turn `a` into `b` (the
+/// optimal string alignment distance). For names over 64 characters, longer than any of ours, the result is the length
+/// of the longer name.
 func editDistance(_ a: String, _ b: String) -> Int {
   let a = Array(a), b = Array(b)
   guard a.count <= 64, b.count <= 64 else { return max(a.count, b.count) }

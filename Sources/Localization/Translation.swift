@@ -2,16 +2,16 @@ import CShims
 import EventLoop
 import Names
 
-/// The words of the user's language for a text of ours, from gettext's catalogues.
+/// Translates our texts into the user's language, with gettext's catalogues.
 ///
-/// The words of a catalogue are somebody else's: they are only ever put together, never read as a format. The file itself is read by
-/// glibc, which trusts its tables as it does a library's; it is whoever has installed the program who has installed it.
+/// The texts of a catalogue are foreign: they are only concatenated, never used as a format. glibc reads the file
+/// itself and trusts its tables like those of a library. The person who installed the program also installed that file.
 public enum Translation {
-  /// Finds the catalogues, for the whole process: by ``directory(environment:beside:)``, in the language of the process's environment.
-  /// Before this, and where nothing is found, a text is itself.
+  /// Binds the catalogues in ``directory(environment:beside:)`` for the whole process, in the language of its
+  /// environment. Before this call, or if there is no translation, ``text(_:_:)`` returns the English text.
   ///
-  /// - Precondition: it is called once, before whoever asks for a text has begun, and nobody changes the environment meanwhile
-  ///   (bindtextdomain(3) and newlocale(3) bear other threads).
+  /// - Precondition: call it once, before any code requests a text, while no code changes the environment. Other
+  ///   threads may run (bindtextdomain(3), newlocale(3)).
   public static func start() {
     guard let directory = directory(environment: ProcessEnvironment.current, beside: OwnProgram.directory) else {
       return
@@ -19,12 +19,12 @@ public enum Translation {
     _ = tagroute_bind_catalogue(Names.translationDomain, directory)
   }
 
-  /// Where catalogues are, each in `LANGUAGE/LC_MESSAGES`.
+  /// The directory of the catalogues, each in `LANGUAGE/LC_MESSAGES`.
   ///
   /// - Parameters:
-  ///   - environment: `TAGROUTE_LOCALE` names the directory, so that a test can say what there is.
-  ///   - program: the directory of the program, `bin` or `libexec`, which has `share` beside it.
-  /// - Returns: an absolute path; nil where none is known.
+  ///   - environment: `TAGROUTE_LOCALE` names the directory, so that a test can replace it.
+  ///   - program: the directory of the program, `bin` or `libexec`, with `share` beside it.
+  /// - Returns: an absolute path; nil if none is known.
   static func directory(environment: [String: String], beside program: String?) -> String? {
     if let given = environment["TAGROUTE_LOCALE"], given.hasPrefix("/") { return given }
     return program.map { "\($0)/../share/locale" }
@@ -34,19 +34,19 @@ public enum Translation {
   ///
   /// - Parameters:
   ///   - message: the text in English, with `{name}` for each value.
-  ///   - values: what takes those places, as it is.
-  /// - Returns: the translation; the English text where there is none, or none that has exactly these places.
+  ///   - values: the values for these places, inserted unchanged.
+  /// - Returns: the translation, or the English text if there is no translation with exactly these places.
   public static func text(_ message: String, _ values: [String: String]) -> String {
-    // Where there is no translation the answer is the text that was given, so that has to be there still.
+    // Without a translation, gettext returns its argument, so the argument has to exist until the result is copied.
     let translation = message.withCString { text in
       String(validatingCString: tagroute_translation(Names.translationDomain, text))
     }
     return translation.flatMap { filled($0, values) } ?? filled(message, values) ?? message
   }
 
-  /// A template with its values, which are not looked into.
+  /// Inserts values into a template. Braces in a value are not expanded.
   ///
-  /// - Returns: nil where a value has no place, or a place no value: a name that is left out could be what the user decides by.
+  /// - Returns: nil if a value has no place, or a place has no value. The user's decision may depend on a missing name.
   static func filled(_ template: String, _ values: [String: String]) -> String? {
     var result = ""
     var used: Set<String> = []

@@ -1,4 +1,4 @@
-/// A position in bytes that never leaves them.
+/// A read position in a byte array. It never moves past the end.
 struct ByteReader {
   let bytes: [UInt8]
   private(set) var position = 0
@@ -25,7 +25,7 @@ struct ByteReader {
   }
 
   mutating func read(_ count: UInt32, _ what: StaticString) throws(NDEFError) -> ArraySlice<UInt8> {
-    // Compared as UInt32, because a length need not fit an Int everywhere.
+    // Compared as UInt32, because the length may not fit into an Int on every platform.
     guard count <= UInt32(clamping: remaining) else {
       throw NDEFError(.truncated, at: position, "\(what) is longer than what is left of the message")
     }

@@ -1,6 +1,7 @@
-/// Decodes one message, once.
+/// Decodes one message. Not reusable.
 struct MessageDecoder {
-  /// A record, and where its payload (that of its first chunk) begins in the message.
+  /// A record, and the offset in the message at which its payload begins (for a chunked record: that of its first
+  /// chunk).
   struct LocatedRecord {
     var record: NDEFRecord
     let payloadOffset: Int
@@ -28,7 +29,7 @@ struct MessageDecoder {
     return records
   }
 
-  /// Decodes a record with all its chunks; true if it ends the message.
+  /// Decodes a record with all its chunks. Returns true if the record ends the message.
   private mutating func decodeRecord() throws(NDEFError) -> Bool {
     let start = reader.position
     var header = try readHeader(isFirst: records.isEmpty)
@@ -117,7 +118,7 @@ struct MessageDecoder {
 }
 
 extension TypeNameFormat {
-  /// What is wrong with a type of the given length, if anything (section 3.2.6).
+  /// Why a type must not have this length; nil if it may (section 3.2.6).
   func typeViolation(length: Int) -> String? {
     switch self {
     case .empty: length == 0 ? nil : "an empty record has a type"

@@ -1,4 +1,4 @@
-/// Encodes one message, once.
+/// Encodes one message. Not reusable.
 struct MessageEncoder {
   let options: NDEFEncodingOptions
   private(set) var output: [UInt8] = []
@@ -34,7 +34,7 @@ struct MessageEncoder {
     }
   }
 
-  /// Appends a record, in chunks if it is longer than one may be; `position` holds its MB and ME.
+  /// Appends a record, in chunks if its payload is longer than the chunk size. `position` holds the record's MB and ME.
   private mutating func append(_ record: NDEFRecord, _ position: RecordHeader) {
     let size = options.chunkSize.map { max(1, $0) } ?? record.payload.count
     var header = position.subtracting(.messageEnd)

@@ -1,12 +1,13 @@
-/// What a decoder accepts at most.
+/// The limits of a decoder.
 ///
-/// A tag is written by anyone, so what it may cost is decided before it is read.
+/// Anyone can write a tag, so these limits bound the cost of decoding in advance.
 public struct NDEFLimits: Sendable, Hashable {
-  /// The length of an encoded message, in bytes.
+  /// The maximum length of an encoded message, in bytes.
   public var messageSize: Int
-  /// The number of records in one message; the chunks of a record count as one.
+  /// The maximum number of records in one message. All chunks of a record together are one record.
   public var recordCount: Int
-  /// How deep messages may lie in the payloads of others: 0 allows none, 1 a Smart Poster, 2 a Smart Poster within it.
+  /// The maximum nesting of messages in payloads. 0 allows none, 1 a Smart Poster, 2 a Smart Poster within a Smart
+  /// Poster.
   public var nesting: Int
 
   /// 1 MiB, 1,024 records, 4 levels.
@@ -15,9 +16,9 @@ public struct NDEFLimits: Sendable, Hashable {
   /// Makes limits.
   ///
   /// - Parameters:
-  ///   - messageSize: The length of an encoded message, in bytes.
-  ///   - recordCount: The number of records in one message.
-  ///   - nesting: How deep messages may lie in the payloads of others.
+  ///   - messageSize: The maximum length of an encoded message, in bytes.
+  ///   - recordCount: The maximum number of records in one message.
+  ///   - nesting: The maximum nesting of messages in payloads.
   public init(messageSize: Int = 1 << 20, recordCount: Int = 1024, nesting: Int = 4) {
     self.messageSize = messageSize
     self.recordCount = recordCount

@@ -1,6 +1,6 @@
-/// A message: one record or more, in order (NDEF 1.0, section 2.3.1).
+/// A message: an ordered list of one or more records (NDEF 1.0, section 2.3.1).
 public struct NDEFMessage: Sendable, Hashable {
-  /// The records. A message without any cannot be encoded.
+  /// The records. A message without records cannot be encoded.
   public var records: [NDEFRecord]
 
   /// Makes a message.
@@ -12,7 +12,7 @@ public struct NDEFMessage: Sendable, Hashable {
 }
 
 extension NDEFMessage {
-  /// The message of one empty record: what a formatted tag holds, and what an app gets that no tag opened.
+  /// The message of one empty record. A formatted tag holds it, and an app receives it if it was opened without a tag.
   public static let empty = NDEFMessage(records: [.empty])
 
   /// Makes a message of one URI record.
@@ -27,23 +27,23 @@ extension NDEFMessage {
 extension NDEFMessage {
   /// Decodes a message (NDEF 1.0, section 3).
   ///
-  /// Chunked records are reassembled. A record with the reserved type name format counts as one of unknown type. The bytes
-  /// have to be exactly one message.
+  /// Chunked records are reassembled. A record with the reserved type name format is decoded as one of unknown type.
+  /// The bytes have to be exactly one message.
   ///
   /// - Parameters:
   ///   - bytes: The encoded message.
-  ///   - limits: What to accept at most.
-  /// - Throws: ``NDEFError``, with the offset in `bytes` of the field that is wrong.
+  ///   - limits: The limits of the decoder.
+  /// - Throws: ``NDEFError``. Its offset is the position in `bytes` of the invalid field.
   public init(decoding bytes: [UInt8], limits: NDEFLimits = .default) throws(NDEFError) {
     var decoder = MessageDecoder(bytes, limits: limits)
     self.init(records: try decoder.decode().map(\.record))
   }
 
-  /// Encodes the message (NDEF 1.0, section 3), with as few bytes as it takes unless the options say otherwise.
+  /// Encodes the message (NDEF 1.0, section 3) in as few bytes as possible, unless the options say otherwise.
   ///
-  /// - Parameter options: The freedom that the specification leaves.
+  /// - Parameter options: The choices that the specification leaves to the encoder.
   /// - Returns: The encoded message.
-  /// - Throws: ``NDEFError`` if there is no record, or one does not keep to the rules of its type name format.
+  /// - Throws: ``NDEFError`` if there is no record, or if a record breaks the rules of its type name format.
   public func encoded(_ options: NDEFEncodingOptions = .default) throws(NDEFError) -> [UInt8] {
     var encoder = MessageEncoder(options: options)
     try encoder.encode(self)

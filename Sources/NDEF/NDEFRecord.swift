@@ -1,13 +1,13 @@
-/// A record: bytes, and what they are (NDEF 1.0, section 2.3.2).
+/// A record: a payload and its type (NDEF 1.0, section 2.3.2).
 ///
-/// A record may hold what the specification does not allow; encoding it then fails. One that was decoded never does.
-/// Typed views, such as ``URIRecord``, read the payload.
+/// A record may hold values that the specification does not allow; encoding it then fails. A decoded record is always
+/// valid. Typed views, such as ``URIRecord``, read the payload.
 public struct NDEFRecord: Sendable, Hashable {
-  /// How the type is to be read.
+  /// How to interpret the type.
   public var typeNameFormat: TypeNameFormat
-  /// The type, at most 255 bytes; empty if and only if the type name format is empty or unknown.
+  /// The type, at most 255 bytes. Empty if and only if the type name format is empty or unknown.
   public var type: [UInt8]
-  /// An identifier within the message, a URI reference, at most 255 bytes; empty for none.
+  /// An identifier within the message: a URI reference of at most 255 bytes; empty for none.
   public var id: [UInt8]
   /// The payload, less than 2³² bytes.
   public var payload: [UInt8]
@@ -15,7 +15,7 @@ public struct NDEFRecord: Sendable, Hashable {
   /// Makes a record.
   ///
   /// - Parameters:
-  ///   - typeNameFormat: How the type is to be read.
+  ///   - typeNameFormat: How to interpret the type.
   ///   - type: The type, at most 255 bytes.
   ///   - id: An identifier within the message, at most 255 bytes; empty for none.
   ///   - payload: The payload, less than 2³² bytes.
@@ -44,8 +44,8 @@ extension NDEFRecord {
 
   /// Whether the record is of the given NFC Forum well-known type.
   ///
-  /// - Parameter type: The type in ASCII, such as `U`; case counts (RTD 1.0, section 3.4).
-  /// - Returns: Whether it is.
+  /// - Parameter type: The type in ASCII, such as `U`; case-sensitive (RTD 1.0, section 3.4).
+  /// - Returns: Whether the record has this type.
   public func isWellKnown(_ type: String) -> Bool {
     typeNameFormat == .wellKnown && self.type.elementsEqual(type.utf8)
   }

@@ -1,8 +1,8 @@
-/// The records of a Smart Poster, sorted as they are read (Smart Poster RTD 1.0, section 3.3).
+/// The records of a Smart Poster, sorted by kind as they are read (Smart Poster RTD 1.0, section 3.3).
 struct SmartPosterContents {
-  /// The well-known type of the record with the size of what the URI refers to; it exists in Smart Posters only.
+  /// The well-known type of the size record: the size of the URI's target. It exists in Smart Posters only.
   static let sizeType = "s"
-  /// The well-known type of the record with its media type; it exists in Smart Posters only.
+  /// The well-known type of the type record: the media type of the URI's target. It exists in Smart Posters only.
   static let mediaTypeType = "t"
 
   let limits: NDEFLimits
@@ -17,7 +17,7 @@ struct SmartPosterContents {
 
   init(limits: NDEFLimits) { self.limits = limits }
 
-  /// Takes the next record; an error's offset is in its payload.
+  /// Adds the next record. The offset of an error is in this record's payload.
   mutating func add(_ record: NDEFRecord) throws(NDEFError) {
     if record.isWellKnown(URIRecord.type) {
       try requireFirst(uri, "URI")
@@ -59,7 +59,7 @@ struct SmartPosterContents {
 }
 
 extension NDEFRecord {
-  /// Whether the media type is one of a still or moving picture; case does not count (RFC 2045, section 5.1).
+  /// Whether the record is a still or moving picture. Media types ignore case (RFC 2045, section 5.1).
   fileprivate var isPicture: Bool {
     guard typeNameFormat == .mediaType else { return false }
     let kind = String(decoding: type.prefix(6), as: UTF8.self).lowercased()

@@ -1,32 +1,32 @@
-/// A URI with what is to be said about it (NFC Forum Smart Poster Record Type Definition 1.0, type `Sp`).
+/// A URI with a description (NFC Forum Smart Poster Record Type Definition 1.0, type `Sp`).
 ///
-/// Its payload is a message of its own.
+/// Its payload is itself a message.
 public struct SmartPosterRecord: Sendable, Hashable {
   /// The URI (section 3.3.1).
   public var uri: String
-  /// What to call it, at most once a language (section 3.3.2).
+  /// The titles, at most one per language (section 3.3.2).
   public var titles: [TextRecord]
-  /// What to do with it; nil leaves that to the reader (section 3.3.3).
+  /// The action for the URI; nil if the poster does not specify one (section 3.3.3).
   public var action: Action?
-  /// Pictures of it, records of a media type `image/…` or `video/…`; a reader shows one (section 3.3.4).
+  /// Icons: records of a media type `image/…` or `video/…`. A reader device shows one of them (section 3.3.4).
   public var icons: [NDEFRecord]
-  /// How long what the URI refers to is, in bytes (section 3.3.5).
+  /// The size of the URI's target, in bytes (section 3.3.5).
   public var size: UInt32?
-  /// The media type of what the URI refers to (section 3.3.6).
+  /// The media type of the URI's target (section 3.3.6).
   public var mediaType: String?
-  /// Records that the definition does not know, in order.
+  /// Records that the definition does not specify, in order.
   public var others: [NDEFRecord]
 
   /// Makes a view of a Smart Poster.
   ///
   /// - Parameters:
   ///   - uri: The URI.
-  ///   - titles: What to call it, at most once a language.
-  ///   - action: What to do with it; nil leaves that to the reader.
-  ///   - icons: Pictures of it, records of a media type `image/…` or `video/…`.
-  ///   - size: How long what the URI refers to is, in bytes.
-  ///   - mediaType: The media type of what the URI refers to.
-  ///   - others: Records that the definition does not know.
+  ///   - titles: The titles, at most one per language.
+  ///   - action: The action for the URI; nil to specify none.
+  ///   - icons: Records of a media type `image/…` or `video/…`.
+  ///   - size: The size of the URI's target, in bytes.
+  ///   - mediaType: The media type of the URI's target.
+  ///   - others: Records that the definition does not specify.
   public init(
     uri: String, titles: [TextRecord] = [], action: Action? = nil, icons: [NDEFRecord] = [], size: UInt32? = nil,
     mediaType: String? = nil, others: [NDEFRecord] = []
@@ -44,11 +44,12 @@ public struct SmartPosterRecord: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - record: A record of the well-known type `Sp`.
-  ///   - limits: What to accept at most. Posters within the poster are read as well, so that what is accepted is well-formed all
-  ///     the way down, and no deeper than ``NDEFLimits/nesting``.
-  /// - Throws: ``NDEFError``: the record is of another type, its payload is not a message, there is not exactly one URI, or
-  ///   there is a second record of a kind of which there may be one. The offset is in the payload; within a record that is
-  ///   chunked, it is counted as if the chunks followed each other without headers.
+  ///   - limits: The limits of the decoder. Nested posters are decoded as well, at most ``NDEFLimits/nesting`` levels
+  ///     deep. An
+  ///     accepted poster is therefore well-formed at every level.
+  /// - Throws: ``NDEFError`` if the record has another type, its payload is not a message, or it does not hold exactly
+  ///   one URI. Also if a record that may occur once occurs twice, or a record has the wrong form. The offset is in the
+  ///   payload. If the record was chunked, the offset is counted without the headers of the chunks.
   public init(_ record: NDEFRecord, limits: NDEFLimits = .default) throws(NDEFError) {
     guard record.isWellKnown(Self.type) else {
       throw NDEFError(.wrongType, at: 0, "the record is not a Smart Poster")
@@ -69,12 +70,12 @@ public struct SmartPosterRecord: Sendable, Hashable {
       mediaType: contents.mediaType, others: contents.others)
   }
 
-  /// Makes a record of it.
+  /// Makes a record from this view.
   ///
   /// - Parameter id: The record's identifier within its message; empty for none.
   /// - Returns: The record.
-  /// - Throws: ``NDEFError`` if the record could not be read again: a title without a language or two in the same one, an icon
-  ///   that is not one, or another record that breaks the rules. The offset is in the payload.
+  /// - Throws: ``NDEFError`` if the record could not be read again. Examples are a title without a language, two titles
+  ///   in the same language, and an icon that is not a picture. The offset is in the payload.
   public func record(id: [UInt8] = []) throws(NDEFError) -> NDEFRecord {
     var records = [URIRecord(uri).record()]
     for title in titles { records.append(try title.record()) }
@@ -102,7 +103,7 @@ extension SmartPosterRecord {
   /// The well-known type of Smart Posters.
   public static let type = "Sp"
 
-  /// What the reader is asked to do with the URI (section 3.3.3). Values that are not named here are reserved.
+  /// The action that the poster requests for its URI (section 3.3.3). Other values are reserved.
   public struct Action: RawRepresentable, Sendable, Hashable {
     /// The byte on the tag.
     public let rawValue: UInt8
@@ -112,20 +113,20 @@ extension SmartPosterRecord {
     /// - Parameter rawValue: The byte on the tag.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Do it: open the page, send the message, make the call.
+    /// Perform the action: open the page, send the message, make the call.
     public static let open = Action(rawValue: 0)
-    /// Save it for later: as a bookmark, in the inbox, in the address book.
+    /// Save the URI for later: as a bookmark, in the inbox, in the address book.
     public static let save = Action(rawValue: 1)
-    /// Open it for editing.
+    /// Open the URI for editing.
     public static let edit = Action(rawValue: 2)
 
-    /// The well-known type of action records, which exist in Smart Posters only.
+    /// The well-known type of action records. It exists in Smart Posters only.
     static let type = "act"
   }
 
-  /// The title in the first of the languages in which there is one, or in a variant of it, as ``Swift/Sequence/preferred(in:)`` matches them.
+  /// The title in the most preferred available language. Languages are matched as in ``Swift/Sequence/preferred(in:)``.
   ///
-  /// - Parameter languages: Codes of RFC 4646, the preferred one first; case does not count.
-  /// - Returns: The title; where there is none in these languages the first title; nil where there is no title.
+  /// - Parameter languages: Language codes of RFC 4646, most preferred first; case-insensitive.
+  /// - Returns: The matching title; the first title if none matches; nil if there is no title.
   public func title(inPreferred languages: [String]) -> TextRecord? { titles.preferred(in: languages) }
 }

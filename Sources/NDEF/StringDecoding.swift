@@ -1,5 +1,5 @@
 extension String {
-  /// Decodes the bytes from `start` on as UTF-8, strictly; an error has the offset of the first byte that is not.
+  /// Decodes the bytes from `start` on as strict UTF-8. The offset of an error is the first invalid byte.
   init(utf8 bytes: [UInt8], from start: Int) throws(NDEFError) {
     let span = bytes.span.extracting(droppingFirst: start)
     do {
@@ -12,8 +12,8 @@ extension String {
 }
 
 extension String {
-  /// Decodes the bytes from `start` on as UTF-16, strictly: in the order that a byte order mark says, else big-endian
-  /// (RTD-Text 1.0, section 3.4). An error has the offset of the first byte that is not.
+  /// Decodes the bytes from `start` on as strict UTF-16. A byte order mark gives the byte order; without one it is
+  /// big-endian (RTD-Text 1.0, section 3.4). The offset of an error is the first invalid byte.
   init(utf16 bytes: [UInt8], from start: Int) throws(NDEFError) {
     let hasMark = bytes.count - start >= 2
     let mark = hasMark ? (bytes[start], bytes[start + 1]) : (0, 0)
@@ -39,7 +39,7 @@ extension String {
 }
 
 extension [UInt16] {
-  /// The index of the first surrogate that is not one of a pair.
+  /// The index of the first surrogate that is not part of a pair.
   fileprivate var firstUnpairedSurrogate: Int? {
     var index = startIndex
     while index < endIndex {

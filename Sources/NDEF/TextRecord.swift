@@ -1,27 +1,27 @@
 /// A text in one language (NFC Forum Text Record Type Definition 1.0, type `T`).
 public struct TextRecord: Sendable, Hashable {
-  /// How the text is written on the tag.
+  /// The encoding of the text on the tag.
   public enum Encoding: Sendable, Hashable {
-    /// UTF-8, the usual one.
+    /// UTF-8, the usual encoding.
     case utf8
-    /// UTF-16. Read in the byte order that a byte order mark says, or big-endian without one (section 3.4); written
-    /// big-endian with a mark, because not every reader keeps to that.
+    /// UTF-16. The decoder follows a byte order mark, and reads big-endian without one (section 3.4). The encoder
+    /// writes big-endian with a mark, because some readers do not follow that rule.
     case utf16
   }
 
-  /// The text. Line breaks are CR LF (section 3.4); others are kept as they are.
+  /// The text. Line breaks should be CR LF (section 3.4); others are kept unchanged.
   public var text: String
-  /// The language, as a code of RFC 3066 such as `en` or `pt-BR`: 1 to 63 ASCII characters.
+  /// The language: a code of RFC 3066 such as `en` or `pt-BR`, with 1 to 63 ASCII characters.
   public var language: String
-  /// How the text is written on the tag.
+  /// The encoding of the text on the tag.
   public var encoding: Encoding
 
   /// Makes a view of a text.
   ///
   /// - Parameters:
   ///   - text: The text.
-  ///   - language: The language, as a code of RFC 3066 such as `en`.
-  ///   - encoding: How the text is written on the tag.
+  ///   - language: The language: a code of RFC 3066 such as `en`.
+  ///   - encoding: The encoding of the text on the tag.
   public init(_ text: String, language: String, encoding: Encoding = .utf8) {
     self.text = text
     self.language = language
@@ -33,8 +33,8 @@ public struct TextRecord: Sendable, Hashable {
   /// The reserved bit of the status byte is ignored (section 3.2.1).
   ///
   /// - Parameter record: A record of the well-known type `T`.
-  /// - Throws: ``NDEFError``: the record is of another type, ends too early, has no language or one that is not ASCII, or
-  ///   its text is not valid in its encoding. The offset is in the payload.
+  /// - Throws: ``NDEFError`` if the record has another type or ends too early. Also if the language is missing or not
+  ///   ASCII, or the text is not valid in its encoding. The offset is in the payload.
   public init(_ record: NDEFRecord) throws(NDEFError) {
     guard record.isWellKnown(Self.type) else {
       throw NDEFError(.wrongType, at: 0, "the record is not a text record")
@@ -60,11 +60,11 @@ public struct TextRecord: Sendable, Hashable {
       }
   }
 
-  /// Makes a record of it.
+  /// Makes a record from this view.
   ///
   /// - Parameter id: The record's identifier within its message; empty for none.
   /// - Returns: The record.
-  /// - Throws: ``NDEFError`` if the language is not 1 to 63 ASCII characters.
+  /// - Throws: ``NDEFError`` if the language does not consist of 1 to 63 ASCII characters.
   public func record(id: [UInt8] = []) throws(NDEFError) -> NDEFRecord {
     let code = language.utf8
     guard (1...Int(Self.languageLengthMask)).contains(code.count) else {
@@ -89,7 +89,7 @@ extension TextRecord {
   /// The well-known type of text records.
   public static let type = "T"
 
-  /// The bit of the status byte that says UTF-16 (section 3.2.1).
+  /// The bit of the status byte that selects UTF-16 (section 3.2.1).
   private static let utf16Flag: UInt8 = 0x80
   /// The bits of the status byte that hold the length of the language.
   private static let languageLengthMask: UInt8 = 0x3F

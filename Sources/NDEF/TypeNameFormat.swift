@@ -1,9 +1,9 @@
-/// How the type of a record is to be read (NDEF 1.0, section 3.2.6, "TNF").
+/// How to interpret the type of a record (NDEF 1.0, section 3.2.6, "TNF").
 ///
-/// The field has three bits. Its eighth value, 7, is reserved: a decoder takes it for ``unknown``, as the specification
-/// advises, and no encoder writes it.
+/// The field has three bits. The value 7 is reserved. Decoders treat it as ``unknown``, as the specification
+/// recommends, and encoders never write it.
 public enum TypeNameFormat: UInt8, Sendable, Hashable, CaseIterable {
-  /// There is no type, id or payload.
+  /// The record has no type, id or payload.
   case empty = 0
   /// The type is an NFC Forum well-known type, such as `U` (NFC Record Type Definition 1.0).
   case wellKnown = 1
@@ -13,8 +13,9 @@ public enum TypeNameFormat: UInt8, Sendable, Hashable, CaseIterable {
   case absoluteURI = 3
   /// The type is an NFC Forum external type, such as `example.com:ticket` (NFC Record Type Definition 1.0).
   case external = 4
-  /// There is no type; the payload is bytes for an application that knows them.
+  /// The record has no type. Only an application that knows the payload can interpret it.
   case unknown = 5
-  /// A continuation of a chunked record. It exists on the wire only: decoding reassembles chunks.
+  /// A middle or terminating chunk of a chunked record. It only occurs in encoded messages: decoding reassembles
+  /// chunks.
   case unchanged = 6
 }

@@ -1,6 +1,7 @@
 /// A URI (NFC Forum URI Record Type Definition 1.0, type `U`).
 public struct URIRecord: Sendable, Hashable {
-  /// The whole URI, its abbreviated beginning written out. It is what the tag says, and not checked to be a URI.
+  /// The whole URI, with its abbreviated prefix expanded. It is taken from the tag without a check that it is a valid
+  /// URI.
   public var uri: String
 
   /// Makes a view of a URI.
@@ -12,10 +13,10 @@ public struct URIRecord: Sendable, Hashable {
 
   /// Reads a URI record.
   ///
-  /// An identifier code that the specification reserves stands for no prefix (section 3.2.2).
+  /// A reserved identifier code is read as "no prefix" (section 3.2.2).
   ///
   /// - Parameter record: A record of the well-known type `U`.
-  /// - Throws: ``NDEFError``: the record is of another type, has no identifier code, or its URI is not valid UTF-8. The
+  /// - Throws: ``NDEFError`` if the record has another type, has no identifier code, or its URI is not valid UTF-8. The
   ///   offset is in the payload.
   public init(_ record: NDEFRecord) throws(NDEFError) {
     guard record.isWellKnown(Self.type) else {
@@ -28,7 +29,7 @@ public struct URIRecord: Sendable, Hashable {
     uri = prefix + (try String(utf8: record.payload, from: 1))
   }
 
-  /// Makes a record of it, with the identifier code that leaves the least to be written.
+  /// Makes a record from this view, with the identifier code that abbreviates the most.
   ///
   /// - Parameter id: The record's identifier within its message; empty for none.
   /// - Returns: The record.
@@ -47,7 +48,7 @@ extension URIRecord {
   /// The well-known type of URI records.
   public static let type = "U"
 
-  /// The beginnings that an identifier code stands for, by code; all others are reserved (section 3.2.2, table 3).
+  /// The prefixes by identifier code; all other codes are reserved (section 3.2.2, table 3).
   static let prefixes = [
     "", "http://www.", "https://www.", "http://", "https://", "tel:", "mailto:", "ftp://anonymous:anonymous@",
     "ftp://ftp.", "ftps://", "sftp://", "smb://", "nfs://", "ftp://", "dav://", "news:", "telnet://", "imap:",

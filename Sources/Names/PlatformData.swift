@@ -1,7 +1,8 @@
-/// What may be in the `platform_data` that a handler is called with, whoever gives it: a peer of the bus, or a notification server.
+/// Checks of the `platform_data` that a handler is called with. It may come from a bus peer or from a notification
+/// server.
 extension Names.Handler {
-  /// Whether a text can be an xdg-activation token: one word, and short, since it goes into an environment variable of a program that is
-  /// started. Neither xdg-activation-v1 nor the Startup Notification Protocol says how long one may be.
+  /// Whether a text can be an xdg-activation token: one short word, because it goes into an environment variable of a
+  /// started program. Neither xdg-activation-v1 nor the Startup Notification Protocol limits its length.
   public static func isActivationToken(_ text: String) -> Bool {
     (1...1024).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }

@@ -1,14 +1,14 @@
-/// A program of ours that goes on running over an update, in its old version until somebody starts it again.
+/// One of our programs that keeps running during an update, in its old version until it is restarted.
 public enum RunningProgram: String, Sendable, Hashable {
   /// On the system bus.
   case daemon = "tagrouted"
   /// On the session bus.
   case agent = "tagroute-agent"
 
-  /// The unit that runs it, where systemd does.
+  /// Its systemd unit.
   public var unit: String { "\(rawValue).service" }
 
-  /// The command that tells systemd about its unit.
+  /// The command that controls its systemd unit.
   public var systemctl: String {
     switch self {
     case .daemon: "sudo systemctl"
@@ -16,17 +16,17 @@ public enum RunningProgram: String, Sendable, Hashable {
     }
   }
 
-  /// What starts it again, in the version that is installed.
+  /// How to restart it in the installed version.
   ///
   /// - Parameter hasSystemd: whether systemd is the system's manager (sd_booted(3)).
-  /// - Returns: a command where there is one on such a system, else what to do in words.
+  /// - Returns: a command on a system with systemd, else an instruction in words.
   public func restart(hasSystemd: Bool) -> String {
     hasSystemd ? "\(systemctl) restart \(unit)" : "end \(rawValue) and start it again, in the way it was started"
   }
 
-  /// Says that it is of another version than the program that asks.
+  /// Compares its version with the version of this program.
   ///
-  /// - Parameter version: what it says of itself, untrusted.
-  /// - Returns: what is different; nil where it is the same, or where it does not say.
+  /// - Parameter version: the version that it reports, untrusted.
+  /// - Returns: the difference; nil if the versions are the same, or if it does not report one.
   public func difference(version: String) -> VersionDifference? { VersionDifference(self, version) }
 }

@@ -1,19 +1,20 @@
-/// Text from outside that may stand on a screen: one line, bounded, without anything that acts instead of being shown.
+/// Text from outside, made safe to show: one line of bounded length, without characters that control the display.
 ///
-/// Control characters and line breaks become spaces; bidirectional controls, invisible format characters, tag characters and
-/// code points that mean nothing in public are gone; piles of combining marks are cut. What is left is text of any language,
-/// joiners of scripts and emoji included. It is **not** escaped: that is the business of the place that knows the markup.
+/// Control characters and line breaks become spaces. Bidirectional controls, invisible format characters, tag
+/// characters, and private or unassigned code points are removed. Long runs of combining marks are cut. Text of any
+/// language remains, including emoji and the joiners of scripts. The text is **not** escaped; the code that knows the
+/// markup does that.
 public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   /// The text.
   public let string: String
 
-  /// Whether nothing is left to show.
+  /// Whether the text is empty.
   public var isEmpty: Bool { string.isEmpty }
 
   /// - Parameters:
-  ///   - raw: text from anywhere, of any length.
-  ///   - limit: at most this many characters, and twice as many scalars that are no marks: for Swift a whole line of Hangul letters, or
-  ///     of emoji with joiners between them, can be one character. Longer text ends in "…".
+  ///   - raw: text from any source, of any length.
+  ///   - limit: at most this many characters, and at most twice as many scalars that are not marks. Swift may count a
+  ///     whole line of Hangul letters, or of emoji with joiners, as one character. Longer text ends in "…".
   public init(_ raw: String, limit: Int = 200) {
     let limit = min(max(limit, 0), DisplayText.maximumLimit)
     var clean = String.UnicodeScalarView()
@@ -21,7 +22,7 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
     var spaceIsDue = false
     var kept = 0
     var isCut = false
-    // Sixteen scalars a character is more than any script needs; the rest of a huge text is not even looked at.
+    // Sixteen scalars per character are more than any script needs. The rest of a huge text is not read.
     reading: for scalar in raw.unicodeScalars.prefix(16 * limit) {
       switch DisplayText.treatment(of: scalar) {
       case .drop: continue
@@ -51,27 +52,26 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
 
   /// The same text with every `http://`, `https://` and `ftp://` left out.
   ///
-  /// A server that turns plain addresses into links of its own (GNOME Shell does, for these) would open them past the agent.
+  /// A server that turns plain addresses into links (GNOME Shell does so for these) would open them without the agent.
   public var withoutSchemes: DisplayText {
     var result = String.UnicodeScalarView()
-    // By scalars, as a server reads it: for Swift a mark behind the slash makes another character of that.
+    // Go through scalars, as a server does: Swift merges a slash and a mark after it into another character.
     for scalar in string.unicodeScalars {
       result.append(scalar)
-      // What is left after a scheme was taken out may be one itself, so it is the result that is looked at.
+      // Removing a scheme may leave another one, so check the result.
       guard scalar == "/", let scheme = DisplayText.schemes.first(where: { $0.ends(result) }) else { continue }
       result.removeLast(scheme.length)
     }
     return DisplayText(String(result), limit: string.unicodeScalars.count)
   }
 
-  /// The beginning of an address.
   private struct Scheme: Sendable {
     private let scalars: [Unicode.Scalar]
     var length: Int { scalars.count }
 
     init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-    /// Whether the text ends in it; case does not count.
+    /// Whether the text ends with the scheme, ignoring case.
     func ends(_ text: String.UnicodeScalarView) -> Bool {
       text.suffix(length).elementsEqual(scalars) { $0 == $1 || $0.properties.lowercaseMapping == String($1) }
     }
@@ -79,7 +79,7 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
 
   private static let schemes = ["https://", "http://", "ftp://"].map(Scheme.init)
 
-  /// A limit beyond this counts as this.
+  /// A larger limit is reduced to this.
   private static let maximumLimit = 1 << 16
 
   private enum Treatment { case keep, drop, space, mark }
@@ -87,17 +87,17 @@ public struct DisplayText: Sendable, Hashable, CustomStringConvertible {
   private static let maximumMarks = 4
 
   private static func treatment(of scalar: Unicode.Scalar) -> Treatment {
-    // Symbols that draw nothing: a braille pattern without dots, a note without a head.
+    // Symbols without ink: a braille pattern without dots, a note without a head.
     if scalar == "\u{2800}" || scalar == "\u{1D159}" { return .space }
     let properties = scalar.properties
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .spaceSeparator: return .space
     case .nonspacingMark, .enclosingMark: return .mark
-    // Joiners shape Indic and Arabic scripts and hold emoji together; every other format character is invisible.
+    // Joiners shape Indic and Arabic scripts and hold emoji together. Every other format character is invisible.
     case .format: return scalar == "\u{200C}" || scalar == "\u{200D}" ? .mark : .drop
     case .privateUse, .surrogate, .unassigned: return .drop
     default:
-      // Letters that look like nothing (the Hangul fillers) hide what follows them.
+      // Letters without a glyph (the Hangul fillers) hide the text after them.
       return properties.isDefaultIgnorableCodePoint ? .drop : .keep
     }
   }

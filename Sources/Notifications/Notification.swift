@@ -1,4 +1,4 @@
-/// A notification as the agent wants it, before any server's peculiarities.
+/// A notification as the agent describes it, independent of any server.
 public struct Notification: Sendable, Hashable {
   /// The name of the program, as the server shows it.
   public var applicationName: String
@@ -6,13 +6,13 @@ public struct Notification: Sendable, Hashable {
   public var icon: String
   /// The title; never markup.
   public var summary: DisplayText
-  /// The text below; plain here, escaped where a server reads markup.
+  /// The text below the title. It is plain here, and escaped for a server that reads markup.
   public var body: DisplayText
-  /// The line that takes the buttons' place on a server without actions: how to go on by other means.
+  /// Added to the body on a server without actions: how to continue without buttons.
   public var bodyWithoutActions: DisplayText
-  /// What a click on the notification itself does: what the button of the same key does, or what none does.
+  /// The effect of a click on the notification itself. It may have the key of a button, or one that no button has.
   public var defaultAction: NotificationButton
-  /// What the actions act on, in any words of the caller's; never shown.
+  /// The object of the actions, in any form; never shown.
   public var subject: String
   /// The visible buttons, in their order.
   public var buttons: [NotificationButton]
@@ -22,26 +22,26 @@ public struct Notification: Sendable, Hashable {
   public var urgency: NotificationUrgency
   /// The `desktop-entry` hint without ".desktop", empty for none.
   ///
-  /// GNOME Shell takes the notifications of an entry that it knows away when their sender leaves the bus.
+  /// GNOME Shell removes the notifications of an entry that it knows when their sender leaves the bus.
   public var desktopEntry: String
-  /// When the server may take it off the screen by itself.
+  /// When the server may remove the notification by itself.
   public var timeout: NotificationTimeout
-  /// The `transient` hint: nothing that anybody would look for later, so a server that keeps a history does not keep this.
+  /// The `transient` hint: the notification is of no use later, so a server with a history does not keep it.
   public var isTransient: Bool
 
   /// - Parameters:
   ///   - applicationName: the name of the program.
   ///   - icon: an icon name, or an absolute path.
   ///   - summary: the title.
-  ///   - body: the text below.
-  ///   - bodyWithoutActions: the line that takes the buttons' place.
-  ///   - defaultAction: what a click on the notification itself does.
-  ///   - subject: what the actions act on.
+  ///   - body: the text below the title.
+  ///   - bodyWithoutActions: added to the body on a server without actions.
+  ///   - defaultAction: the effect of a click on the notification itself.
+  ///   - subject: the object of the actions.
   ///   - buttons: the visible buttons.
   ///   - category: the `category` hint.
   ///   - urgency: the `urgency` hint.
   ///   - desktopEntry: the `desktop-entry` hint.
-  ///   - timeout: when the server may take it off the screen.
+  ///   - timeout: when the server may remove the notification.
   ///   - isTransient: the `transient` hint.
   public init(
     applicationName: String, icon: String = "", summary: DisplayText, body: DisplayText,
@@ -66,32 +66,33 @@ public struct Notification: Sendable, Hashable {
     self.isTransient = isTransient
   }
 
-  /// What a click means that a server reports by this key; nil if there is no such action.
+  /// The key of the action that a server reports; nil if there is no such action.
   func key(of action: String, suffix: String) -> String? {
     if action == NotificationButton.defaultKey { return defaultAction.key }
     return buttons.first { $0.key + suffix == action }?.key
   }
 
-  /// Whether a click on either does the same. A reader session changes its body while it runs; that does not change what a click does.
+  /// Whether a click on either has the same effect. The sheet of a reader session changes its body, which does not
+  /// change the effect of a click.
   func hasSameActions(as other: Notification) -> Bool {
     subject == other.subject && summary == other.summary && icon == other.icon && buttons == other.buttons
       && defaultAction == other.defaultAction
   }
 }
 
-/// A visible button: the key that comes back, and what it says.
+/// A visible button: its key and its label.
 public struct NotificationButton: Sendable, Hashable {
-  /// What ``NotificationEvent/activated(_:action:token:)`` carries.
+  /// The key in ``NotificationEvent/activated(_:action:token:)``.
   public let key: String
-  /// What the button does, in the user's language.
+  /// The effect of the button, in the user's language.
   public let label: String
 
-  /// The key of a click on the notification itself, as servers know it (Desktop Notifications Specification, "Actions").
+  /// The key that servers use for a click on the notification itself (Desktop Notifications Specification, "Actions").
   public static let defaultKey = "default"
 
   /// - Parameters:
-  ///   - key: what comes back; `"default"` only for what a click on the notification itself does and no button.
-  ///   - label: what the button does.
+  ///   - key: the key in the event. `"default"` is only for a click on the notification itself that has no button.
+  ///   - label: the effect of the button.
   public init(key: String, label: String) {
     self.key = key
     self.label = label
@@ -100,24 +101,24 @@ public struct NotificationButton: Sendable, Hashable {
 
 /// The `urgency` hint (Desktop Notifications Specification, "Urgency Levels").
 public enum NotificationUrgency: UInt8, Sendable {
-  /// Passing.
+  /// Information of passing interest.
   case low = 0
-  /// The usual.
+  /// The usual urgency.
   case normal = 1
-  /// Stays until it is answered.
+  /// Stays until the user reacts.
   case critical = 2
 }
 
-/// When a server may take a notification off the screen by itself.
+/// When a server may remove a notification by itself.
 public enum NotificationTimeout: Sendable, Hashable {
-  /// As the server likes.
+  /// The server decides.
   case server
-  /// Not before the user has answered.
+  /// Not before the user reacts.
   case never
   /// After this time.
   case after(Duration)
 
-  /// The `expire_timeout` argument, milliseconds.
+  /// The `expire_timeout` argument, in milliseconds.
   var milliseconds: Int32 {
     switch self {
     case .server: return -1
@@ -126,17 +127,17 @@ public enum NotificationTimeout: Sendable, Hashable {
       let (seconds, attoseconds) = duration.components
       let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
       guard !overflow else { return .max }
-      // At least one millisecond: 0 would mean "never".
+      // At least one millisecond, because 0 means "never".
       return Int32(clamping: max(product + attoseconds / 1_000_000_000_000_000, 1))
     }
   }
 }
 
-/// The caller's name for a notification, the same over every server that shows it.
+/// The caller's name for a notification. It is the same on every server.
 public struct NotificationKey: Sendable, Hashable {
-  /// Any text that is the caller's own.
+  /// Any text that the caller chooses.
   public let rawValue: String
 
-  /// - Parameter rawValue: any text that is the caller's own.
+  /// - Parameter rawValue: any text that the caller chooses.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 }

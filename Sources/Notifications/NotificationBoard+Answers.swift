@@ -1,9 +1,9 @@
-/// `Notify`, and what is answered to it.
+/// Calls of `Notify` and their replies.
 extension NotificationBoard {
   mutating func notify(_ number: Int, replacing shown: NotificationSlot.Shown?) -> [Action] {
     guard let slot = slots[number], let server else { return [] }
     let shown = shown ?? earlier.take(slot.key, on: server).map { NotificationSlot.Shown(id: $0) }
-    // A click may be on its way to what is up: only if it would mean the same does the new one take its place.
+    // A click on the current notification may be on its way. Replace it only if that click has the same effect.
     let replaced = shown.flatMap { $0.hasSameActions(as: slot.notification) ? $0 : nil }
     let closing = replaced == nil ? shown.flatMap { place($0.id) }.map { [Action.closeNotification($0)] } ?? [] : []
     if !closing.isEmpty, shown?.notification != nil { slots[number]?.unseen = 0 }
@@ -14,7 +14,7 @@ extension NotificationBoard {
     lastCall += 1
     let call = NotificationSlot.Call(
       number: lastCall, key: slot.key, notification: slot.notification, replaced: replaced)
-    // LXQt keeps the buttons of what is replaced, so their keys stay with them.
+    // LXQt keeps the buttons of a replaced notification, so their keys must not change.
     if replaced == nil { slots[number]?.keySuffix = newKeySuffix() }
     slots[number]?.phase = .calling(call, then: .nothing)
     slots[number]?.isMute = !server.hasActions
@@ -51,7 +51,7 @@ extension NotificationBoard {
       early.removeAll { $0.1 == id }
       for (signal, id) in signals {
         if let replaced = call.replaced, replaced.id == id {
-          // What closed the one that was replaced did not close the one that has taken its place.
+          // The signal is about the replaced notification, not about the one that has taken its place.
           if case .closed = signal { continue }
         }
         actions += handle(signal, id: id)
@@ -70,7 +70,8 @@ extension NotificationBoard {
     guard let slot = slots[number], case .calling(let call, let then) = slot.phase, call.number == answered else {
       return []
     }
-    // Whatever a server has against the replacement: what was to be replaced must not stay up, least of all beside what is shown now.
+    // The server may have refused the replacement for any reason. The old notification must not stay up, least of all
+    // beside the new one.
     let closing = call.replaced.flatMap { place($0.id) }.map { Action.closeNotification($0) }
     guard then != .remove else {
       slots[number] = nil
@@ -80,13 +81,13 @@ extension NotificationBoard {
     if let closing { return [closing] + notify(number, replacing: nil) }
     slots[number]?.phase = .refused
     slots[number]?.refusals += 1
-    // From 1.5 s, past the second within which Plasma refuses a repetition, to a minute and a half.
+    // From 1.5 s to a minute and a half. Plasma refuses a repetition within one second.
     let delay = Duration.milliseconds(1500 << min(slot.refusals, 6))
     forgetEarly()
     return [.report(.refused(slot.key, reason: reason)), .wait(.retry(slot: number, serial: newTimer(number)), delay)]
   }
 
-  /// Shows the next one that has waited for an answer to another.
+  /// Shows the next notification that has waited because too many calls were running.
   mutating func continueShowing() -> [Action] {
     guard server != nil, !isDescribing,
       let number = slots.filter({ $0.value.isWaiting }).keys.min()
@@ -94,12 +95,12 @@ extension NotificationBoard {
     return notify(number, replacing: nil)
   }
 
-  /// Where the present server has what it has given this number.
+  /// The place of a notification with this id on the current server.
   func place(_ id: UInt32) -> NotificationPlace? {
     server.map { NotificationPlace(bus: $0.bus, owner: $0.owner, id: id) }
   }
 
-  /// Early signals are for nobody once no answer is due.
+  /// Drops early signals once no reply is due.
   mutating func forgetEarly() {
     if !slots.values.contains(where: \.isCalling) { early = [] }
   }

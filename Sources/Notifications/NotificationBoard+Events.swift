@@ -1,58 +1,55 @@
-/// What the board is told, and what it wants done.
+/// The board's events and actions.
 extension NotificationBoard {
-  /// Something that happened.
   enum Event {
     /// The bus name has this owner now.
     case ownerChanged(String?)
-    /// The owner has said what it is.
+    /// The owner has reported its name and its capabilities.
     case described(NotificationServer)
-    /// Starting a server by its bus name has failed.
+    /// The bus could not start a server.
     case activationFailed
-    /// The caller wants a notification, in the place of `replacing` where that is still up.
+    /// The caller shows a notification, in the place of `replacing` if that is still up.
     case show(NotificationKey, Notification, replacing: NotificationKey?)
-    /// An earlier run may have left these on the screen, each to be shown or closed under its name.
+    /// An earlier run may have left these on the screen. The caller shows or closes each under its name.
     case left([NotificationKey: NotificationPlace])
-    /// The caller wants it gone.
+    /// The caller closes a notification.
     case close(NotificationKey)
-    /// The caller wants all of them gone.
+    /// The caller closes all notifications.
     case closeAll
-    /// The answer to ``Action/notify(slot:call:owner:_:)``.
+    /// The reply to ``Action/notify(slot:call:owner:_:)``.
     case notified(slot: Int, call: Int, id: UInt32)
-    /// The same, refused.
+    /// The server refused that call.
     case refused(slot: Int, call: Int, reason: String)
     /// A signal from `sender`.
     case signal(Signal, id: UInt32, sender: String)
-    /// A time-out that was asked for.
+    /// A requested time-out has passed.
     case timeout(Timer)
   }
 
-  /// A server's signal.
   enum Signal {
     case closed(reason: UInt32)
     case action(String)
     case token(String)
   }
 
-  /// Something to do.
   enum Action: Equatable {
     /// Ask the owner for its name and its capabilities.
     case describe(owner: String)
     /// Have the bus start a server.
     case activateServer
-    /// Call `Notify`; the two numbers come back with the answer.
+    /// Call `Notify`. Return the two numbers with the reply.
     case notify(slot: Int, call: Int, owner: String, NotifyArguments)
     /// Call `CloseNotification`.
     case closeNotification(NotificationPlace)
-    /// Say that nothing is there any more.
+    /// Report that the place is empty.
     case forget(NotificationPlace)
-    /// Let ``Event/timeout(_:)`` come after this time.
+    /// Send ``Event/timeout(_:)`` after this time.
     case wait(Timer, Duration)
-    /// Tell the caller.
+    /// Report to the caller.
     case report(NotificationEvent)
   }
 
-  /// What is waited for. No time-out is ever called off: the serial number tells one that is still waited for from one that
-  /// an earlier state of the slot, or an earlier absence of the server, has left behind.
+  /// A time-out. None is ever cancelled. Its serial number distinguishes it from older ones, which an earlier state of
+  /// the slot or an earlier absence of the server has left behind.
   enum Timer: Hashable {
     case token(slot: Int, serial: Int)
     case unseen(slot: Int, serial: Int)

@@ -1,4 +1,4 @@
-/// The server that there is, and what becomes of what is shown when it goes.
+/// Changes of the server, and their effect on notifications.
 extension NotificationBoard {
   mutating func ownerChanged(_ name: String?) -> [Action] {
     guard name != owner else { return [] }
@@ -24,8 +24,11 @@ extension NotificationBoard {
     return actions
   }
 
-  /// What was up has to be shown again; what was decided is said now, since nothing more can come. The server may live on without its
-  /// name, and what it has up would then stay beside what the next one shows.
+  /// Prepares all slots for another server. Notifications that were up are shown again there. Known outcomes are
+  /// reported now, because no more signals can come.
+  ///
+  /// The old server may keep running without the bus name. Its notifications are closed, so that they do not stay
+  /// beside those of the next server.
   mutating func leaveServer() -> [Action] {
     var actions: [Action] = []
     for number in slots.keys.sorted() {
@@ -42,7 +45,7 @@ extension NotificationBoard {
         if let server { leftBehind[call.number] = (server, call.replaced?.id) }
         if then == .remove { slots[number] = nil } else { slots[number]?.phase = .waiting }
       case .dormant: break
-      // A server that closes everything on its way out gives a reason that is nobody's decision.
+      // A server that closes everything before it exits reports a reason that is not the user's decision.
       default: slots[number]?.phase = .waiting
       }
     }
@@ -60,7 +63,8 @@ extension NotificationBoard {
       + unwanted.map { .closeNotification($0) } + flush(hasActions: description.hasActions)
   }
 
-  /// What waits is not held up by a server that does not say what it is: it may never. Nor does one say when it has buttons again.
+  /// Asks the server again later, if necessary. Waiting notifications are shown even if the server does not describe
+  /// itself, because it may never do so. A server also does not report that it has buttons again.
   mutating func askAgain() -> [Action] {
     guard let server, descriptionTimer == nil, !isDescribing else { return [] }
     let delay: Duration
@@ -78,10 +82,10 @@ extension NotificationBoard {
     return [.wait(.description(serial: lastTimer), delay)]
   }
 
-  /// Whether something was shown without buttons, on a server that still has none.
+  /// Whether a notification was shown without buttons, on a server that still has none.
   var isWaitingForButtons: Bool { server?.hasActions == false && slots.values.contains(where: \.isMute) }
 
-  /// Shows what waits, and once more with buttons what was shown without them.
+  /// Shows waiting notifications. If the server has buttons, also shows notifications again that had none.
   mutating func flush(hasActions: Bool) -> [Action] {
     var actions: [Action] = []
     for number in slots.keys.sorted() {

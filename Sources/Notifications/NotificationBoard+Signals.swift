@@ -1,4 +1,4 @@
-/// What the server says of what is up, and what was waited for.
+/// Signals of the server, and time-outs.
 extension NotificationBoard {
   mutating func handle(_ signal: Signal, id: UInt32) -> [Action] {
     guard let number = number(of: id), let slot = slots[number] else {
@@ -52,7 +52,7 @@ extension NotificationBoard {
     return [report, .closeNotification(place)]
   }
 
-  /// - Returns: the serial number of the time-out that the slot waits for from here on.
+  /// - Returns: the serial number of the slot's new time-out.
   mutating func newTimer(_ number: Int) -> Int {
     lastTimer += 1
     slots[number]?.timer = lastTimer

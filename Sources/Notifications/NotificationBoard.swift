@@ -1,45 +1,50 @@
-/// What is on the screen, what should be, and which server shows it: every decision of the notification client.
+/// All decisions of the notification client: which notifications are up, which should be, and on which server.
 ///
-/// Pure: events in, actions out, no clock and no bus. The time-outs it asks for come back as events.
+/// Pure: events in, actions out, no clock and no bus. Its time-outs come back as events.
 ///
-/// Servers differ; what is decided here holds for all that are known:
-/// - Only signals of the server that owns the name now count, and only for ids that it gave us (GNOME Shell sends each signal
-///   twice, once from a connection that owns nothing; broadcasting servers send other programs' ids).
-/// - `NotificationClosed` may come before `ActionInvoked`: a closed notification is remembered for two seconds.
-/// - The activation token comes before the click, after it, or never: a click waits a moment for it.
-/// - A click may come late, and LXQt keeps the old buttons of what is replaced: only what means the same takes a place, anything else
-///   is closed and shown anew. A click within one second after that shows it again, because the user aimed at the old one.
-/// - Any program may replace what is up and copy its buttons: their keys end in what it cannot guess.
-/// - A notification is closed by us after a click: LXQt leaves it up.
-/// - An id dies with its server: what was up is shown on the next one, never with the old id in `replaces_id`, and closed on one that
-///   lives on without the name.
-/// - GNOME Shell owns its name before it answers: a server that has not said what it is is asked again.
-/// - What an earlier run has left up is taken over where its server still has it (``EarlierNotifications``).
-/// - A server that hangs may still have shown what it does not answer for: `Notify` is never given up while its server is on the bus,
-///   and no more of them are under way than ``maximumCalls``.
-/// - xfce drops `actions` in do-not-disturb: a server without it is asked again before each notification, and from time to time while
-///   one was shown without buttons, or has gone without anybody being able to click; it is shown again with them.
+/// Servers differ. These rules work with all known servers:
+/// - The board uses only signals of the current owner of the bus name, and only for ids that it assigned to us. GNOME
+///   Shell sends each signal twice, once from a connection that owns no name. Broadcasting servers send ids of other
+///   programs.
+/// - `NotificationClosed` may come before `ActionInvoked`, so a closed notification is remembered for two seconds.
+/// - The activation token may come before the click, after it, or never, so a click waits a moment for it.
+/// - A click may come late, and LXQt keeps the old buttons of a replaced notification. A notification therefore
+///   replaces another only if their actions are the same. Otherwise the board closes the old one and shows a new one. A
+///   click within one second after that shows the new one again, because the user aimed at the old one.
+/// - Any program may replace a notification and copy its buttons, so button keys end in a random suffix.
+/// - The board closes a notification after a click, because LXQt leaves it up.
+/// - An id is invalid once its server is gone. The next server shows the notification again, never with the old id in
+///   `replaces_id`. A server that keeps running without the name has to close it.
+/// - GNOME Shell owns its name before it replies, so a server that has not described itself is asked again.
+/// - Notifications of an earlier run are taken over if their server still has them (``EarlierNotifications``).
+/// - A server that hangs may show a notification and not reply. A call of `Notify` therefore stays open while its
+///   server is on the bus. At most ``maximumCalls`` calls are open, apart from replacements.
+/// - xfce drops `actions` in do-not-disturb. A server without it is asked again before each notification. It is also
+///   asked from time to time if a notification had no buttons, or has gone before the user could click. That
+///   notification is shown again with buttons.
 struct NotificationBoard {
-  /// Longer than any known server takes from click to token; short for a person.
+  /// How long a click waits for a token: longer than any known server takes, but short for a person.
   static let tokenWait: Duration = .milliseconds(100)
-  /// How long a click on what has taken the place of something else counts for that: longer than a person takes to stop a click.
+  /// How long a click on a new notification is taken as meant for the old one in its place. A person stops a click
+  /// sooner.
   static let unseenWait: Duration = .seconds(1)
-  /// How long after `NotificationClosed` an `ActionInvoked` still counts.
+  /// How long after `NotificationClosed` an `ActionInvoked` is still accepted.
   static let lateActionWait: Duration = .seconds(2)
-  /// How long a server that went may take to come back by itself before the bus is asked for any.
+  /// How long a server may take to come back before the board asks the bus to start one.
   static let activationWait: Duration = .seconds(5)
-  /// How often a server that has not said what it is is asked again: after one second, then after two, and for two minutes in all.
+  /// How often a server that has not described itself is asked again: after one second, then after two, and for two
+  /// minutes in all.
   static let maximumSilences = 7
-  /// How often a server without actions is asked again while something waits for buttons: after five seconds, then later each time, up
-  /// to this.
+  /// The longest pause before a server without actions is asked again while a notification waits for buttons. The first
+  /// pause is five seconds, and each is longer than the one before.
   static let maximumQuiet: Duration = .seconds(60)
-  /// Signals kept while an answer to `Notify` is due: one of them may be for the id that it brings.
+  /// The limit of signals kept while a reply to `Notify` is due. One of them may be for the id in the reply.
   static let maximumEarlySignals = 64
 
-  /// `Notify` calls under way at once, but for those that replace what is up; others wait for an answer to one.
+  /// The limit of open `Notify` calls, apart from replacements. Others wait until a reply has come.
   static let maximumCalls = 32
 
-  /// Makes what the keys of a new notification's buttons end in.
+  /// Makes a random suffix for the keys of a new notification's buttons.
   let newKeySuffix: @Sendable () -> String
   var owner: String?
   var server: NotificationServer?
@@ -50,14 +55,14 @@ struct NotificationBoard {
   var lastCall = 0
   var lastTimer = 0
   var activationTimer = 0
-  /// The serial number of the time-out after which the server is asked again; nil where it need not be.
+  /// The serial number of the time-out after which the server is asked again; nil if it need not be asked.
   var descriptionTimer: Int?
   var silences = 0
-  /// How often in a row it was asked for buttons that it does not have.
+  /// How often in a row the server was asked for buttons and had none.
   var quietLooks = 0
   var early: [(Signal, UInt32)] = []
   var earlier = EarlierNotifications()
-  /// Calls that a server that lives on without the name may still answer, and what each was to replace.
+  /// Open calls to servers that have lost the bus name but may still reply, and the id that each call replaces.
   var leftBehind: [Int: (server: NotificationServer, replaced: UInt32?)] = [:]
 
   init(newKeySuffix: @escaping @Sendable () -> String) { self.newKeySuffix = newKeySuffix }
@@ -113,7 +118,7 @@ struct NotificationBoard {
     }
   }
 
-  /// Shows a slot now, or as soon as there is a server that can.
+  /// Shows a slot now, or as soon as there is a server that can show it.
   mutating func begin(_ number: Int, replacing replaced: NotificationSlot.Shown?) -> [Action] {
     guard let owner else {
       guard !isActivating else { return [] }

@@ -1,44 +1,44 @@
 public import Bus
 import Names
 
-/// A client of `org.freedesktop.Notifications`, whatever server that is, and through every change of it.
+/// A client of `org.freedesktop.Notifications`. It works with any server, and through every change of the server.
 ///
-/// Carries out what ``NotificationBoard`` decides. Lives on the connection's loop, and needs the connection for as long as
-/// something may be on the screen: servers tie a notification to the connection that sent it.
+/// Performs the actions of ``NotificationBoard``, on the connection's loop. The connection must stay open while a
+/// notification may be up, because servers tie a notification to the connection of its sender.
 public actor NotificationClient {
   private let connection: Connection
   private let clock: any Clock<Duration>
   private var board = NotificationBoard {
-    // From the system's generator: nobody else on the bus may guess a key.
+    // From the system's random generator, so that no other program on the bus can guess a key.
     "." + [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { String($0, radix: 16) }.joined()
   }
   private let continuation: AsyncStream<NotificationEvent>.Continuation
-  /// Calls of `Notify` and `CloseNotification` under way.
+  /// Open calls of `Notify` and `CloseNotification`.
   private var callsUnderWay = 0
-  /// What has gone since everything is to go; nil before.
+  /// The places that have become empty since `closeAll()`; nil before it.
   private var gone: [NotificationPlace]?
-  /// Goes on when everything has gone, or it has taken too long.
+  /// Resumed when all calls have ended, or when the time for them is over.
   private var ending: CheckedContinuation<Void, Never>?
-  /// How long servers have at the end.
+  /// How long `closeAll()` waits for servers.
   static let endingWait: Duration = .milliseconds(300)
 
-  /// Events that their reader is not done with, and who waits for it.
+  /// Events that the reader has not handled yet, and the tasks that wait for the reader.
   private var dueEvents = 0
   private var settling: [CheckedContinuation<Void, Never>] = []
-  /// So many events may be due.
+  /// The number of unhandled events from which ``settled()`` waits.
   static let maximumDueEvents = 32
 
-  /// What became of the notifications, in order, for one reader, who calls ``handled()`` after each.
+  /// The events of all notifications, in order. For one reader, which calls ``handled()`` after each event.
   public nonisolated let events: AsyncStream<NotificationEvent>
 
   /// The connection's loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Nothing happens before ``run()``; what is shown until then waits.
+  /// Notifications that are shown before ``run()`` wait for it.
   ///
   /// - Parameters:
   ///   - connection: to the session bus.
-  ///   - clock: what the time-outs are measured by.
+  ///   - clock: measures the time-outs.
   public init(on connection: Connection, clock: any Clock<Duration> = ContinuousClock()) {
     self.connection = connection
     self.clock = clock
@@ -47,7 +47,7 @@ public actor NotificationClient {
 
   /// Follows the server until the task is cancelled or the connection closed.
   ///
-  /// - Throws: `BusError` where the bus does not let us listen.
+  /// - Throws: `BusError` if the bus refuses to send us signals.
   public func run() async throws(BusError) {
     let rule = MatchRule(path: Self.path, interface: Self.interface)
     let signals = try await connection.signals(rule)
@@ -63,29 +63,30 @@ public actor NotificationClient {
   /// Shows a notification, now or as soon as there is a server.
   ///
   /// - Parameters:
-  ///   - notification: what to show.
-  ///   - key: the caller's name for it; one that is up under this name is replaced.
-  ///   - previous: the name of one whose place it takes where that is still up. Nothing more is reported of that one.
+  ///   - notification: the notification.
+  ///   - key: the caller's name for it. A notification that is up under this name is replaced.
+  ///   - previous: the name of a notification to replace if it is still up. No more events of that one are reported.
   public func show(_ notification: Notification, as key: NotificationKey, replacing previous: NotificationKey? = nil) {
-    // Nobody would answer its buttons.
+    // The program is about to end, and could not react to the buttons.
     guard gone == nil else { return }
     handle(.show(key, notification, replacing: previous))
   }
 
-  /// Takes over what an earlier run may have left on the screen; before anything is shown.
+  /// Takes over notifications that an earlier run may have left on the screen. Call this before the first `show`.
   ///
-  /// - Parameter places: where each was. Every name has to be shown or closed after this.
+  /// - Parameter places: the place of each. Show or close every name after this.
   public func takeOver(_ places: [NotificationKey: NotificationPlace]) { handle(.left(places)) }
 
-  /// Takes a notification away. Nothing more is reported of it, unless it was clicked just before.
+  /// Closes a notification. No more events of it are reported, unless it was clicked just before.
   public func close(_ key: NotificationKey) {
     handle(.close(key))
   }
 
-  /// Takes all notifications away for good, and returns when the server has heard of it, or does not answer within 300 ms. What it is just
-  /// taking is closed as soon as it says under which number: it would stay up beside what the next run shows.
+  /// Closes all notifications for good. Returns when the server has replied to all calls, or after 300 ms. A
+  /// notification without a reply yet is closed once the server reports its id. It would otherwise stay beside those of
+  /// the next run.
   ///
-  /// - Returns: where nothing is any more.
+  /// - Returns: the places that are empty.
   public func closeAll() async -> [NotificationPlace] {
     guard gone == nil else { return [] }
     gone = []
@@ -102,7 +103,7 @@ public actor NotificationClient {
     return gone ?? []
   }
 
-  /// The reader of ``events`` is done with one.
+  /// Called by the reader of ``events`` after each event.
   public func handled() {
     dueEvents -= 1
     guard dueEvents < Self.maximumDueEvents else { return }
@@ -110,7 +111,7 @@ public actor NotificationClient {
     settling = []
   }
 
-  /// Waits for the reader of ``events``: what shows one notification after another calls this in between, or events would pile up.
+  /// Waits for the reader of ``events``. Call this between many notifications, so that events do not pile up.
   public func settled() async {
     while dueEvents >= Self.maximumDueEvents { await withCheckedContinuation { settling.append($0) } }
   }
@@ -130,7 +131,7 @@ public actor NotificationClient {
     if callsUnderWay == 0 { end() }
   }
 
-  // MARK: What comes in
+  // MARK: Incoming
 
   private func follow(_ owners: AsyncStream<String?>) async {
     for await owner in owners { handle(.ownerChanged(owner)) }
@@ -147,7 +148,7 @@ public actor NotificationClient {
         guard let key = detail?.asString else { continue }
         handle(.signal(.action(key), id: id, sender: signal.sender))
       case "ActivationToken":
-        // What is no token does not end the wait for one.
+        // An invalid token does not end the wait for a valid one.
         guard let token = detail?.asString, Names.Handler.isActivationToken(token) else { continue }
         handle(.signal(.token(token), id: id, sender: signal.sender))
       default: continue
@@ -155,7 +156,7 @@ public actor NotificationClient {
     }
   }
 
-  // MARK: What goes out
+  // MARK: Outgoing
 
   private func handle(_ event: NotificationBoard.Event) {
     for action in board.handle(event) { perform(action) }
@@ -196,12 +197,12 @@ public actor NotificationClient {
     }
   }
 
-  /// - Returns: whether nothing is there any more.
+  /// - Returns: whether the place is empty.
   private func close(_ place: NotificationPlace) async -> Bool {
     do throws(BusError) {
       _ = try await connection.call(place.owner, Self.path, Self.interface, "CloseNotification", [.uint32(place.id)])
     } catch {
-      // A server's own error says that there was nothing to close; without an answer nobody knows.
+      // An error from the server means that there was no such notification. Without a reply, the result is unknown.
       let unanswered: Set = [
         BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected, BusError.Name.cancelled,
         BusError.Name.limitsExceeded,
@@ -211,8 +212,9 @@ public actor NotificationClient {
     return true
   }
 
-  /// What the server says it is. One that does not say what it can do is taken for one with buttons that reads markup, as all known ones
-  /// are: to show `&amp;` is better than to read what stands on a tag as markup. It has no name then, so that it is asked again.
+  /// Asks a server for its name and its capabilities. If it does not report capabilities, buttons and markup are
+  /// assumed, as all known servers have them: showing `&amp;` is better than reading a tag's text as markup. The name
+  /// is then left empty, so that the server is asked again.
   private func describe(_ owner: String) async -> NotificationServer {
     async let capabilities = try? connection.call(owner, Self.path, Self.interface, "GetCapabilities")
     async let information = try? connection.call(owner, Self.path, Self.interface, "GetServerInformation")
@@ -229,8 +231,8 @@ public actor NotificationClient {
     slot: Int, call: Int, owner: String, _ arguments: NotifyArguments
   ) async -> NotificationBoard.Event {
     do throws(BusError) {
-      // However late the answer comes, the notification is up by then; given up, it would be shown a second time. A server that
-      // leaves the bus ends the call.
+      // The notification is up even if the reply comes late. Giving up would show it twice. The call ends when the
+      // server leaves the bus.
       let reply = try await connection.call(
         owner, Self.path, Self.interface, "Notify", arguments.values, timeout: nil)
       return .notified(slot: slot, call: call, id: reply.first?.asUInt32 ?? 0)
@@ -239,7 +241,7 @@ public actor NotificationClient {
     }
   }
 
-  /// The name every server owns.
+  /// The bus name of every server.
   private static let name = "org.freedesktop.Notifications"
   private static let path: ObjectPath = "/org/freedesktop/Notifications"
   private static let interface = "org.freedesktop.Notifications"

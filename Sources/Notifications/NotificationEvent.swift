@@ -1,30 +1,31 @@
-/// What became of a notification.
+/// A change of a notification.
 public enum NotificationEvent: Sendable, Hashable {
-  /// A server has taken it, and has it there. Comes again where it is shown on another server, or replaced.
+  /// A server shows the notification at this place. Sent again if it is replaced, or if another server shows it.
   case shown(NotificationKey, at: NotificationPlace)
-  /// The user has clicked: a button's key, or for the notification itself that of its ``Notification/defaultAction``. Comes once;
-  /// nothing follows it.
+  /// The user has clicked. The key is a button's, or that of ``Notification/defaultAction`` for a click on the
+  /// notification itself. Sent once, as the last event of the notification.
   ///
-  /// The token is for xdg-activation, nil where the server gave none.
+  /// The token is for xdg-activation; nil if the server sent none.
   case activated(NotificationKey, action: String, token: String?)
-  /// It is gone without a click. Nothing follows it.
+  /// The notification has gone without a click. This is its last event.
   case closed(NotificationKey, NotificationCloseReason)
-  /// Nothing is there any more: it was closed, or went with its server. Whose it was, and how it ended, is said on its own.
+  /// The place is empty: its notification was closed, or went with its server. Another event reports how that
+  /// notification ended.
   case gone(NotificationPlace)
-  /// The server refused it; it is tried again by itself. The text is for the log.
+  /// The server refused the notification. The client retries. The text is for the log.
   case refused(NotificationKey, reason: String)
-  /// Another server answers from here on; its name and version, for the log.
+  /// Another server is in use, with its name and version for the log; nil if there is none.
   case serverChanged(NotificationServer?)
 }
 
-/// Why a notification went, as `NotificationClosed` numbers it.
+/// Why a notification has gone, with the numbers of `NotificationClosed`.
 public enum NotificationCloseReason: UInt32, Sendable {
-  /// Its time was up.
+  /// Its time was over.
   case expired = 1
   /// The user closed it.
   case dismissed = 2
-  /// Something called `CloseNotification`: another program, or the server itself after an action.
+  /// A program called `CloseNotification`: another one, or the server itself after an action.
   case closed = 3
-  /// Undefined, or a number that no specification names.
+  /// Undefined, or a number that no specification defines.
   case undefined = 4
 }

@@ -1,16 +1,16 @@
-/// Where a notification is: on one bus, at one server, under the number that this has given it.
+/// The place of a notification: a bus, a server on it, and the id that the server assigned.
 public struct NotificationPlace: Sendable, Hashable {
-  /// The bus's own identifier, `org.freedesktop.DBus.GetId`; empty where the bus did not say.
+  /// The bus's own identifier, `org.freedesktop.DBus.GetId`; empty if the bus did not report it.
   public let bus: String
-  /// The server's unique name on it.
+  /// The server's unique name on that bus.
   public let owner: String
-  /// What `Notify` answered.
+  /// The reply to `Notify`.
   public let id: UInt32
 
   /// - Parameters:
   ///   - bus: the bus's own identifier.
   ///   - owner: the server's unique name.
-  ///   - id: what `Notify` answered.
+  ///   - id: the reply to `Notify`.
   public init(bus: String, owner: String, id: UInt32) {
     self.bus = bus
     self.owner = owner

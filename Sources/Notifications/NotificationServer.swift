@@ -1,22 +1,22 @@
-/// A running notification server: one owner of the bus name, and what it can do.
+/// A running notification server: one owner of the bus name, and its capabilities.
 public struct NotificationServer: Sendable, Hashable {
-  /// The identifier of the bus that it is on; empty where that is not known.
+  /// The identifier of its bus; empty if that is not known.
   public let bus: String
-  /// Its unique name on the bus; its signals come from this sender alone.
+  /// Its unique name on the bus, which sends its signals.
   public let owner: String
-  /// What it calls itself, for example `"gnome-shell"`; empty where it has not said.
+  /// The name that it reports, for example `"gnome-shell"`; empty if it has not described itself.
   public let name: String
   /// Its version.
   public let version: String
-  /// What `GetCapabilities` answered.
+  /// The reply to `GetCapabilities`.
   public let capabilities: Set<String>
 
   /// - Parameters:
-  ///   - bus: the identifier of the bus that it is on.
+  ///   - bus: the identifier of its bus.
   ///   - owner: its unique name on the bus.
-  ///   - name: what it calls itself.
+  ///   - name: the name that it reports.
   ///   - version: its version.
-  ///   - capabilities: what `GetCapabilities` answered.
+  ///   - capabilities: the reply to `GetCapabilities`.
   public init(bus: String = "", owner: String, name: String = "", version: String = "", capabilities: Set<String>) {
     self.bus = bus
     self.owner = owner
@@ -25,27 +25,28 @@ public struct NotificationServer: Sendable, Hashable {
     self.capabilities = capabilities
   }
 
-  /// Whether buttons and clicks come back.
+  /// Whether it shows buttons and reports clicks.
   var hasActions: Bool { capabilities.contains("actions") }
   /// Whether it reads the body as markup.
   var hasBodyMarkup: Bool { capabilities.contains("body-markup") }
-  /// Whether it may turn `host.tld/path` in a body into a link of its own, past our actions.
+  /// Whether it may turn `host.tld/path` in a body into a link that bypasses our actions.
   ///
-  /// GNOME Shell's `findUrls` (js/misc/util.js) takes `http://`, `www.` and `foo.xx/`, and Cinnamon has it from there. Only those that were
-  /// tried and make no links are taken not to.
+  /// GNOME Shell's `findUrls` (js/misc/util.js) detects `http://`, `www.` and `foo.xx/`. Cinnamon has inherited it.
+  /// False only for servers that were tried and make no links.
   var mayLinkPlainText: Bool { !Self.withoutLinks.contains(name.lowercased()) }
 
-  /// By these names of their own (docs/notifications.md); mate-notification-daemon has that of notification-daemon.
+  /// The names that these servers report (docs/notifications.md). mate-notification-daemon reports that of
+  /// notification-daemon.
   private static let withoutLinks: Set = [
     "dunst", "lxqt-notificationd", "mako", "notification daemon", "plasma", "swaynotificationcenter",
     "xfce notify daemon",
   ]
-  /// Whether it has said what it is. GNOME Shell has its name on the bus before it can.
+  /// Whether it has described itself. GNOME Shell owns its bus name before it can.
   var isKnown: Bool { !name.isEmpty }
   /// Whether it shows the `default` action as a button beside the others.
   ///
-  /// xfce4-notifyd and lxqt-notificationd do, and Dunst in its menu, as seen on the real ones of Debian 12.
+  /// xfce4-notifyd and lxqt-notificationd do, and dunst does in its menu, as seen with the versions of Debian 12.
   var showsDefaultAction: Bool { takesLoneAction || name.lowercased() == "xfce notify daemon" }
-  /// Whether a click on the notification itself invokes the only action, whatever its key.
+  /// Whether a click on the notification itself invokes the only action, even if that has another key.
   var takesLoneAction: Bool { ["dunst", "lxqt-notificationd"].contains(name.lowercased()) }
 }

@@ -1,36 +1,39 @@
-/// A place on the screen. A replacement keeps the place and changes the key.
+/// One notification on the screen. A replacement keeps the slot and changes the key.
 struct NotificationSlot {
   var key: NotificationKey
   var notification: Notification
   var phase: Phase
-  /// What its buttons' keys end in on the screen, so that no other program can guess them.
+  /// The suffix of its buttons' keys, so that no other program can guess them.
   var keySuffix = ""
   /// Whether it was last shown without buttons, on a server that had none.
   var isMute = false
-  /// Set if it has just taken the place of what meant something else: the user aims at that. The serial number of the time-out that ends
-  /// this, 0 until it is up.
+  /// Set if it has just taken the place of a notification with other actions, at which the user may still aim. The
+  /// value is the serial number of the time-out that ends this, or 0 until the notification is up.
   var unseen: Int?
   /// How often in a row the server has refused it.
   var refusals = 0
-  /// The serial number of the time-out that it waits for; an earlier one means nothing any more.
+  /// The serial number of the time-out that it waits for. Earlier time-outs are ignored.
   var timer = 0
 
   enum Phase {
-    /// To be shown as soon as a server can.
+    /// Waits for a server that can show it. Can transition to: `.calling`.
     case waiting
-    /// Gone from a server without buttons, where nobody could click; to be shown on one that has them.
+    /// Gone from a server without buttons before the user could click. It is shown again on a server that has them. Can
+    /// transition to: `.calling`, `.waiting`.
     case dormant
-    /// `Notify` is under way.
+    /// `Notify` has no reply yet. Can transition to: `.up`, `.refused`, `.waiting` if the server goes.
     case calling(Call, then: Afterwards)
-    /// Refused; a timer runs.
+    /// Refused by the server; a timer for the retry runs. Can transition to: `.waiting`.
     case refused
+    /// On the screen. Can transition to: `.calling`, `.clicked`, `.closed`, `.waiting` if the server goes.
     case up(id: UInt32, token: String?)
-    /// Gone from the screen; a click that was made before may still be reported.
+    /// Gone from the screen; an earlier click may still be reported. Can transition to: `.clicked`, `.dormant`,
+    /// `.waiting`.
     case closed(id: UInt32, NotificationCloseReason, token: String?)
-    /// Clicked; the token may still come.
+    /// Clicked; the token may still come. The slot is removed after that.
     case clicked(id: UInt32, action: String, isUp: Bool)
 
-    /// The id that the server's signals carry; nil where there is none, or where it is being replaced.
+    /// The id in the server's signals; nil if there is none, or if the notification is being replaced.
     var id: UInt32? {
       switch self {
       case .up(let id, _), .closed(let id, _, _), .clicked(let id, _, _): id
@@ -38,7 +41,7 @@ struct NotificationSlot {
       }
     }
 
-    /// The id of what a server has on the screen; what is being replaced is nobody's until it answers.
+    /// The id of the notification that a server shows. Nil during a replacement, until the server replies.
     var idOnScreen: UInt32? {
       switch self {
       case .up(let id, _), .clicked(let id, _, isUp: true): id
@@ -47,38 +50,36 @@ struct NotificationSlot {
     }
   }
 
-  /// What a server has on the screen: an id, and what it stood for; nil for what an earlier run has shown.
+  /// A notification that a server shows. The notification is nil if an earlier run has shown it.
   struct Shown {
     var id: UInt32
     var notification: Notification?
 
-    /// Whether a click on it means what it would mean on the other; unknown of what an earlier run has shown.
+    /// Whether a click on it has the same effect as on the other; false if an earlier run has shown it.
     func hasSameActions(as other: Notification) -> Bool { notification?.hasSameActions(as: other) ?? false }
   }
 
-  /// What it has on the screen, under this id.
+  /// The slot's notification, as shown under this id.
   func shown(_ id: UInt32) -> Shown { Shown(id: id, notification: notification) }
 
-  /// A `Notify` that is under way.
+  /// An open call of `Notify`.
   struct Call {
-    /// Which one it is.
+    /// The number of the call.
     var number: Int
-    /// What it shows, which need not be what the slot is for by the time of the answer.
+    /// The notification in the call. The slot may have another one when the reply comes.
     var key: NotificationKey
     var notification: Notification
-    /// In whose place; nil for a place of its own.
+    /// The replaced notification; nil if there is none.
     var replaced: Shown?
   }
 
-  /// What to do when the answer to a `Notify` that is under way comes.
+  /// The action to take when the reply to an open `Notify` comes.
   enum Afterwards { case nothing, showAgain, remove }
 
-  /// Whether an answer to `Notify` is due.
   var isCalling: Bool { if case .calling = phase { true } else { false } }
 
-  /// Whether it is to be shown as soon as a server can.
   var isWaiting: Bool { if case .waiting = phase { true } else { false } }
 
-  /// Whether it was clicked: nothing replaces or closes it any more, the click will be reported.
+  /// Whether it was clicked. The click will be reported, so it can no longer be replaced or closed.
   var isClicked: Bool { if case .clicked = phase { true } else { false } }
 }

@@ -1,4 +1,4 @@
-/// A `Notify` call for one server: the notification, as that server is to read it.
+/// The arguments of a `Notify` call, adapted to one server.
 ///
 /// Desktop Notifications Specification 1.2, "org.freedesktop.Notifications.Notify".
 struct NotifyArguments: Sendable, Hashable {
@@ -31,12 +31,15 @@ struct NotifyArguments: Sendable, Hashable {
     isTransient = notification.isTransient
   }
 
-  /// A button has one line, and its words are a catalogue's and an application's.
+  /// One line for a button. The text contains words from a catalogue and from an application.
   private static func label(_ text: String) -> String { DisplayText(text, limit: 160).string }
 
-  /// A server that shows the `default` action as a button would show it twice: there it stands in the place of the button that says
-  /// the same, and where none does, the buttons say all that can be done. A lone button it has beside it all the same: LXQt and Dunst
-  /// take the only action for the default one, and a click on a question must not be an answer to it.
+  /// The `default` action and the buttons, in the order for this server. A server that shows `default` as a button
+  /// would show one action twice. There, `default` replaces the button with the same key. If there is none, `default`
+  /// is left out, because the buttons cover all actions.
+  ///
+  /// LXQt and dunst treat a lone action as the default one. They get `default` beside a lone button, so that a click on
+  /// a question is not an answer to it.
   private static func actions(
     _ notification: Notification, keySuffix: String, for server: NotificationServer
   ) -> [String] {
@@ -58,7 +61,7 @@ struct NotifyArguments: Sendable, Hashable {
     return server.hasBodyMarkup ? escaped(text) : text
   }
 
-  /// The four characters that markup reads, in every position: a raw `<3` cuts the body off on LXQt and Plasma.
+  /// Escapes the four characters of markup, at every position: a raw `<3` cuts the body off on LXQt and Plasma.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for character in text.unicodeScalars {
@@ -73,10 +76,10 @@ struct NotifyArguments: Sendable, Hashable {
     return result
   }
 
-  /// A word joiner, which nobody sees, between a host and what makes it an address.
+  /// Inserts an invisible word joiner before each `/` and `.`, so that the server detects no address.
   private static func unlinked(_ text: String) -> String {
     var result = String.UnicodeScalarView()
-    // By scalars, as it is read there: for Swift a mark behind the slash makes another character of that.
+    // Go through scalars, as a server does: Swift merges a slash and a mark after it into another character.
     for scalar in text.unicodeScalars {
       if scalar == "/" || scalar == "." { result.append("\u{2060}") }
       result.append(scalar)

@@ -1,11 +1,11 @@
 import EventLoop
 import Glibc
 
-/// A symbolic link that names the device whatever its number, as udev makes them.
+/// A symbolic link that gives the device the same name whatever its number, as udev does.
 struct DeviceLink {
   let path: String
 
-  /// Replaces what the link pointed to; anything but a link is left alone.
+  /// Creates or replaces the link. Fails if a file other than a symbolic link is in the way.
   func point(to target: String) throws(SimulatorError) {
     var status = stat()
     if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFLNK {

@@ -1,4 +1,4 @@
-/// Something that goes wrong, once or from now on.
+/// A fault to inject into the simulated reader, once or repeatedly.
 public struct Fault: Sendable, Hashable {
   enum Kind: Hashable {
     case silence
@@ -15,7 +15,7 @@ public struct Fault: Sendable, Hashable {
     case tear(WriteTear)
     case disturbance(Disturbance)
 
-    /// Whether it strikes an exchange on the air, not a command of the host's.
+    /// Whether the fault affects an exchange on the air rather than a command from the host.
     var isOnAir: Bool {
       switch self {
       case .removal, .tear, .disturbance: true
@@ -24,143 +24,143 @@ public struct Fault: Sendable, Hashable {
     }
   }
 
-  /// What can happen to one exchange on the air while the tag stays where it is.
+  /// A disturbance of one exchange on the air. The tag stays in place.
   public enum Disturbance: Sendable, Hashable {
-    /// The tag does not hear the frame.
+    /// The tag does not receive the frame.
     case unheard
-    /// The tag hears the frame with bits turned over.
+    /// The tag receives the frame with inverted bits.
     case garbledCommand
-    /// The tag hears the frame and does what it says, but its answer is lost.
+    /// The tag executes the command, but its answer is lost.
     case unanswered
-    /// The tag does what it hears, and its answer arrives with bits turned over.
+    /// The tag executes the command, but its answer arrives with inverted bits.
     case garbledAnswer
-    /// The answer takes that much longer: where the chip does not wait for it, it is lost.
+    /// The answer is delayed by this time. If the chip's timeout expires first, the answer is lost.
     case late(Duration)
   }
 
   let kind: Kind
-  /// It strikes at the how-manieth command, answer or exchange from now on.
+  /// The first command, answer or exchange that the fault affects, counted from 1 for the next one.
   var number: Int
-  /// How many times it strikes, nil for ever.
+  /// How many times the fault strikes; nil for no limit.
   var times: Int? = 1
 
-  /// The chip does not hear the next commands: neither acknowledgement nor answer.
+  /// The chip ignores commands: it sends neither an acknowledgement nor an answer.
   ///
   /// - Parameters:
-  ///   - commands: how many, nil for all from then on.
-  ///   - first: the how-manieth from now on is the first of them, from 1.
+  ///   - commands: how many commands it ignores; nil for all following ones.
+  ///   - first: the first ignored command, counted from 1 for the next one.
   /// - Returns: the fault.
   public static func silence(commands: Int? = nil, from first: Int = 1) -> Fault {
     Fault(kind: .silence, number: first, times: commands)
   }
 
-  /// The chip acknowledges a command and then hangs until it is plugged in anew: no answer, no abort, no further
-  /// acknowledgement.
+  /// The chip acknowledges a command and then hangs until it is plugged in again. It sends no answer and no further
+  /// acknowledgement, and does not react to an abort.
   ///
-  /// - Parameter command: the how-manieth from now on, from 1.
+  /// - Parameter command: the affected command, counted from 1 for the next one.
   /// - Returns: the fault.
   public static func stall(command: Int = 1) -> Fault { Fault(kind: .stall, number: command) }
 
   /// The line is cut when a command arrives.
   ///
-  /// - Parameter command: the how-manieth from now on, from 1.
+  /// - Parameter command: the affected command, counted from 1 for the next one.
   /// - Returns: the fault.
   public static func unplug(command: Int = 1) -> Fault { Fault(kind: .unplug, number: command) }
 
-  /// An answer's data checksum is wrong.
+  /// The data checksum of an answer is wrong.
   ///
-  /// - Parameter command: the how-manieth from now on, from 1.
+  /// - Parameter command: the affected command, counted from 1 for the next one.
   /// - Returns: the fault.
   public static func corruptChecksum(command: Int = 1) -> Fault { Fault(kind: .corruptChecksum, number: command) }
 
-  /// The answer to a command is the one to the command before it, once more.
+  /// The chip answers a command with its previous answer.
   ///
-  /// - Parameter command: the how-manieth from now on, from 1.
+  /// - Parameter command: the affected command, counted from 1 for the next one.
   /// - Returns: the fault.
   public static func staleAnswer(command: Int = 1) -> Fault { Fault(kind: .staleAnswer, number: command) }
 
-  /// An answer is well formed and holds only the first half of what it should.
+  /// An answer is well formed but holds only the first half of its data.
   ///
-  /// - Parameter command: the how-manieth from now on, from 1.
+  /// - Parameter command: the affected command, counted from 1 for the next one.
   /// - Returns: the fault.
   public static func shortAnswer(command: Int = 1) -> Fault { Fault(kind: .shortAnswer, number: command) }
 
-  /// An answer breaks off half-way: the rest of its frame never comes.
+  /// An answer breaks off half-way. The chip never sends the rest of the frame.
   ///
-  /// - Parameter command: the how-manieth from now on, from 1.
+  /// - Parameter command: the affected command, counted from 1 for the next one.
   /// - Returns: the fault.
   public static func brokenOff(command: Int = 1) -> Fault { Fault(kind: .brokenOff, number: command) }
 
-  /// The chip answers the next commands with an error frame, and does nothing.
+  /// The chip answers commands with an error frame and does not execute them.
   ///
   /// - Parameters:
-  ///   - commands: how many, nil for all from now on.
-  ///   - exchangesOnly: only those that send something to a tag.
+  ///   - commands: how many commands are affected; nil for all following ones.
+  ///   - exchangesOnly: whether only commands that send data to a tag are affected.
   /// - Returns: the fault.
   public static func refusal(commands: Int? = nil, exchangesOnly: Bool = false) -> Fault {
     Fault(kind: .refusal(exchangesOnly: exchangesOnly), number: 1, times: commands)
   }
 
-  /// A command whose answer has a status byte (exchanges, selects, releases, PowerDown) fails with this one, and
-  /// nothing goes on the air. libnfc ends its process where bit 7 is set.
+  /// A command fails with this status byte, and the chip sends no frame on the air. Only commands with a status byte in
+  /// their answer are affected: exchanges, selects, releases, PowerDown. If bit 7 is set, libnfc ends its process.
   ///
   /// - Parameters:
   ///   - status: the status byte.
-  ///   - command: the how-manieth of those commands from now on, from 1.
-  ///   - times: how many of them fail, nil for all from then on.
+  ///   - command: the first affected one of those commands, counted from 1 for the next one.
+  ///   - times: how many of them fail; nil for all following ones.
   /// - Returns: the fault.
   public static func status(_ status: UInt8, command: Int = 1, times: Int? = 1) -> Fault {
     Fault(kind: .status(status), number: command, times: times)
   }
 
-  /// An answer comes late.
+  /// An answer is delayed.
   ///
   /// - Parameters:
-  ///   - delay: by how much.
-  ///   - command: the how-manieth from now on, from 1.
+  ///   - delay: the additional time before the answer.
+  ///   - command: the affected command, counted from 1 for the next one.
   /// - Returns: the fault.
   public static func delay(_ delay: Duration, command: Int = 1) -> Fault {
     Fault(kind: .delay(delay), number: command)
   }
 
-  /// Every tag is taken away at an exchange.
+  /// Every tag is removed during an exchange.
   ///
   /// - Parameters:
-  ///   - exchange: the how-manieth from now on, from 1.
-  ///   - heard: whether the tag still hears the frame (a WRITE is done, say) and only its answer is lost.
+  ///   - exchange: the affected exchange, counted from 1 for the next one.
+  ///   - heard: whether the tags still execute the command (a WRITE, for example), so that only the answer is lost.
   /// - Returns: the fault.
   public static func removal(exchange: Int = 1, heard: Bool = false) -> Fault {
     Fault(kind: .removal(heard: heard), number: exchange)
   }
 
-  /// Every tag is taken away while it programs what an exchange has it write. One that has nothing to program hears the frame
-  /// and is taken away.
+  /// Every tag is removed while it programs the data of a write. A tag that is not writing executes the command and is
+  /// then removed.
   ///
   /// - Parameters:
-  ///   - exchange: the how-manieth from now on, from 1.
-  ///   - tear: how far it gets.
+  ///   - exchange: the affected exchange, counted from 1 for the next one.
+  ///   - tear: how much of the write is programmed.
   /// - Returns: the fault.
   public static func tear(exchange: Int = 1, _ tear: WriteTear) -> Fault {
     Fault(kind: .tear(tear), number: exchange)
   }
 
-  /// Something happens on the air. The chip says with the status of its answer that it got nothing (01) or something broken (02,
-  /// 13), once it has tried again: where the host has told it to by RFConfiguration (MaxRtyCOM), and to an ISO-DEP card as the
-  /// protocol demands.
+  /// Exchanges on the air are disturbed. The status in the chip's answer reports a missing answer (01) or a broken one
+  /// (02, 13), after the chip has retried. The chip retries if the host set MaxRtyCOM with RFConfiguration, and with an
+  /// ISO-DEP card as the protocol demands.
   ///
   /// - Parameters:
-  ///   - disturbance: what happens.
-  ///   - exchange: the how-manieth from now on, from 1; the chip's own tries count.
-  ///   - times: to how many in a row.
+  ///   - disturbance: the kind of disturbance.
+  ///   - exchange: the first affected exchange, counted from 1 for the next one. The chip's own retries are included.
+  ///   - times: how many exchanges in a row are affected.
   /// - Returns: the fault.
   public static func radio(_ disturbance: Disturbance, exchange: Int = 1, times: Int = 1) -> Fault {
     Fault(kind: .disturbance(disturbance), number: exchange, times: times)
   }
 }
 
-/// The faults that are still to come.
+/// The pending faults.
 struct FaultPlan {
-  /// What is wrong with one command.
+  /// The effects of the faults on one command.
   struct Effects {
     var isSilent = false
     var stalls = false
@@ -174,7 +174,7 @@ struct FaultPlan {
     var delay: Duration = .zero
   }
 
-  /// What is wrong with one exchange on the air.
+  /// The effect of a fault on one exchange on the air.
   enum RadioEffect: Equatable {
     case removal(heard: Bool)
     case tear(WriteTear)
@@ -182,15 +182,15 @@ struct FaultPlan {
   }
 
   private var faults: [Fault] = []
-  /// How often one has struck since they were cleared.
+  /// How often a fault has struck since the last `clear`.
   private(set) var strikes = 0
 
   mutating func add(_ fault: Fault) { faults.append(fault) }
 
   mutating func clear() { self = FaultPlan() }
 
-  /// - Parameter command: the command; nil where it is none of the chip's.
-  /// - Returns: what goes wrong with it.
+  /// - Parameter command: the command; nil if the chip does not know its code.
+  /// - Returns: the effects of the faults on the command.
   mutating func nextCommand(_ command: PN532Command?) -> Effects {
     let isExchange = command == .inDataExchange || command == .inCommunicateThru
     var effects = Effects()
@@ -219,7 +219,7 @@ struct FaultPlan {
     return effects
   }
 
-  /// - Returns: nil where all goes well.
+  /// - Returns: nil if no fault strikes.
   mutating func nextExchange() -> RadioEffect? {
     switch strike(where: \.kind.isOnAir).first?.kind {
     case .removal(let heard): .removal(heard: heard)
@@ -229,7 +229,7 @@ struct FaultPlan {
     }
   }
 
-  /// Counts one event for every fault that `counts` picks, and takes those whose turn it is.
+  /// Counts one event for each fault that `counts` selects, and returns the faults that strike at this event.
   private mutating func strike(where counts: (Fault) -> Bool) -> [Fault] {
     var struck: [Fault] = []
     var remaining: [Fault] = []

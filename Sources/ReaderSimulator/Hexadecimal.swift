@@ -10,7 +10,7 @@ enum Hexadecimal {
     return text
   }
 
-  /// - Returns: nil where `text` is not an even number of hexadecimal digits.
+  /// - Returns: nil if `text` is not an even number of hexadecimal digits.
   static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     let digits = Array(text.utf8)
     guard digits.count.isMultiple(of: 2) else { return nil }

@@ -4,14 +4,14 @@ import Glibc
 
 /// A pseudo-terminal that behaves like a serial line: raw, 115,200 baud.
 struct PseudoTerminal {
-  /// The chip's end; reads and writes on it do not block.
+  /// The chip's end. Reads and writes on it do not block.
   let controller: FileDescriptor
-  /// Keeps the host's end open, so that the line stays up between one host and the next.
+  /// Keeps the host's end open, so that the line stays up between two hosts.
   private let keeper: FileDescriptor
-  /// What the host opens.
+  /// The device file that the host opens.
   let path: String
 
-  /// - Throws: `SimulatorError` where the system has none left.
+  /// - Throws: `SimulatorError` if the system has no pseudo-terminal left.
   init() throws(SimulatorError) {
     var name = [CChar](repeating: 0, count: 128)
     let descriptor = tagroute_open_pseudo_terminal(&name, name.count)
@@ -28,14 +28,14 @@ struct PseudoTerminal {
     guard tcsetattr(line, TCSANOW, &settings) == 0 else { throw Self.failure("make \(path) raw") }
   }
 
-  /// - Returns: what has come, at most 4 KiB of it; empty where nothing has.
+  /// - Returns: the received bytes, at most 4 KiB; empty if there are none.
   func read() -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(controller.rawValue, &buffer, buffer.count)
     return count > 0 ? Array(buffer[..<count]) : []
   }
 
-  /// A serial line has no flow control: what the host's end has no room for is lost.
+  /// Sends bytes to the host. A serial line has no flow control: bytes beyond the host's buffer are lost.
   func write(_ bytes: [UInt8]) {
     _ = Glibc.write(controller.rawValue, bytes, bytes.count)
   }

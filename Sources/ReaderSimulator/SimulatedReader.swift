@@ -1,17 +1,16 @@
 import EventLoop
 
-/// A PN532 chip on a pseudo-terminal, with the tags that are put on it.
+/// A PN532 chip on a pseudo-terminal, with the tags that a test places on it.
 ///
-/// libnfc opens it as `connectionString`. Everything runs on a thread of the reader's own: the chip answers while the
-/// test that put a tag there waits for something else.
+/// libnfc opens it as `connectionString`. The reader runs on its own thread, so the chip answers while the test waits.
 public actor SimulatedReader {
-  /// What somebody waits for.
+  /// A condition that a test waits for.
   public typealias Condition = @Sendable (isolated SimulatedReader) -> Bool
 
   /// The loop that owns the line and the chip.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// A frame that stops half-way for this long was never to be finished: its sender is gone.
+  /// If a frame stops half-way for this long, its sender is gone, and the decoder discards the frame.
   private static let frameTimeout = Duration.milliseconds(100)
 
   private let loop: EventLoop
@@ -22,23 +21,24 @@ public actor SimulatedReader {
   private var chip: PN532Chip
   private var decoder = HostFrameDecoder()
   private var nextTag: UInt64 = 1
-  /// What is still to be sent, in its order.
+  /// The frames that are still to be sent, in order.
   private var outbox: ArraySlice<[UInt8]> = []
-  /// Counts what makes scheduled sends void.
+  /// Each change cancels the scheduled sends and wake-ups.
   private var generation = 0 { didSet { outbox = [] } }
   private var waiters: [(condition: Condition, continuation: CheckedContinuation<Void, Never>)] = []
-  /// Counts arrivals, for the timeout within a frame.
+  /// Counts arrivals of bytes, for the timeout within a frame.
   private var arrivals = 0
 
   /// Plugs a new reader in.
   ///
   /// - Parameters:
-  ///   - timing: how long things take.
-  ///   - link: a symbolic link to the pseudo-terminal, made anew whenever the reader is plugged in.
-  ///   - clock: what the time is taken from.
-  ///   - wakesTypeB: whether a look for Type B wakes cards that were let go (WUPB) or not (REQB): the chip's manual does not say.
+  ///   - timing: the durations to simulate.
+  ///   - link: a symbolic link to the pseudo-terminal, created each time the reader is plugged in; nil for none.
+  ///   - clock: the reader's clock.
+  ///   - wakesTypeB: whether a poll for Type B wakes halted cards (WUPB) or not (REQB). The chip's manual leaves this
+  ///     open.
   /// - Returns: the reader, plugged in and without tags.
-  /// - Throws: `SimulatorError` where there is no pseudo-terminal, or the link cannot be made.
+  /// - Throws: `SimulatorError` if the system has no pseudo-terminal left, or the link cannot be created.
   public static func start(
     timing: TimingModel = .immediate, link: String? = nil, clock: any SimulatorClock = MachineClock(),
     wakesTypeB: Bool = true
@@ -57,21 +57,22 @@ public actor SimulatedReader {
     chip.wakesTypeB = wakesTypeB
   }
 
-  /// What to open: the link where there is one, else the pseudo-terminal.
+  /// The path to open: the link if there is one, otherwise the pseudo-terminal.
   public var path: String { link?.path ?? lastPath }
 
-  /// The pseudo-terminal itself, another one after each `plug`.
+  /// The path of the pseudo-terminal. It changes with each `plug`.
   public var terminalPath: String { lastPath }
 
-  /// The device as libnfc wants it named.
+  /// The libnfc connection string of the device.
   public var connectionString: String { "pn532_uart:\(path)" }
 
-  /// Whether the line is there.
+  /// Whether the reader is plugged in.
   public var isPluggedIn: Bool { line != nil }
 
-  /// Makes the line, and the chip new behind it; tags and counters stay. Nothing happens where it is plugged in.
+  /// Plugs the reader in: opens the line and resets the chip. Tags and counters are kept. Has no effect if the reader
+  /// is plugged in already.
   ///
-  /// - Throws: `SimulatorError` where there is no pseudo-terminal, or the link cannot be made.
+  /// - Throws: `SimulatorError` if the system has no pseudo-terminal left, or the link cannot be created.
   public func plug() throws(SimulatorError) {
     guard line == nil else { return }
     let terminal = try PseudoTerminal()
@@ -90,7 +91,7 @@ public actor SimulatedReader {
     line = Line(terminal: terminal, watch: watch)
   }
 
-  /// Pulls the plug: both ends of the line are closed, and the chip has no power.
+  /// Unplugs the reader: closes both ends of the line and cuts the chip's power.
   public func unplug() {
     guard let line else { return }
     self.line = nil
@@ -100,12 +101,12 @@ public actor SimulatedReader {
     chip.reset(at: clock.now)
   }
 
-  /// Ends the reader.
+  /// Stops the reader.
   public func stop() { unplug() }
 
-  /// Puts a tag on the reader.
+  /// Places a tag on the reader.
   ///
-  /// - Returns: the placement, to take it away again.
+  /// - Returns: the placement, for `remove(_:)`.
   @discardableResult
   public func place(_ tag: SimulatedTag) -> TagID {
     let id = TagID(number: nextTag)
@@ -115,10 +116,10 @@ public actor SimulatedReader {
     return id
   }
 
-  /// Takes a tag away.
+  /// Removes a tag.
   ///
-  /// - Returns: the tag with what was written on it, nil where it is not there. One that a fault took away is
-  ///   given back once.
+  /// - Returns: the tag with its current contents; nil if it is not on the reader. A tag that a fault removed is
+  ///   returned once.
   @discardableResult
   public func remove(_ id: TagID) -> SimulatedTag? {
     let tag = chip.radio.field.remove(id) ?? chip.radio.forgetTakenAway(id)
@@ -126,40 +127,40 @@ public actor SimulatedReader {
     return tag.map(SimulatedTag.init)
   }
 
-  /// Takes all tags away.
+  /// Removes all tags.
   public func removeAll() { for id in tags { remove(id) } }
 
-  /// The tags that lie on the reader.
+  /// The tags on the reader, in the order of their placement.
   public var tags: [TagID] { chip.radio.field.tags }
 
-  /// - Parameter id: a tag that lies on the reader.
-  /// - Returns: all that is in its memory, nil where it is not there.
+  /// - Parameter id: a placement.
+  /// - Returns: the tag's whole memory; nil if the tag is not on the reader.
   public func memory(of id: TagID) -> [UInt8]? { chip.radio.field.memory(of: id) }
 
-  /// Lets something go wrong.
+  /// Injects a fault.
   public func add(_ fault: Fault) { chip.radio.faults.add(fault) }
 
-  /// Whatever was to go wrong does not; a chip that hangs already still does.
+  /// Discards the pending faults. A chip that already hangs keeps hanging.
   public func clearFaults() { chip.radio.faults.clear() }
 
-  /// How often a fault has struck since they were cleared.
+  /// How often a fault has struck since the last `clearFaults`.
   public var strikes: Int { chip.radio.faults.strikes }
 
-  /// What has been done so far.
+  /// The chip's activity since the last `resetCounters`.
   public var counters: Counters { chip.counters(at: clock.now) }
 
-  /// Starts counting, and the list of commands, anew.
+  /// Resets the counters and the list of commands.
   public func resetCounters() { chip.resetCounters(at: clock.now) }
 
   /// Whether the RF field is on.
   public var isFieldOn: Bool { chip.radio.field.isOn }
 
-  /// The commands since the counters were reset; of more than 8,192 the last 4,096 at least.
+  /// The commands since the last `resetCounters`. Of more than 8,192 commands, at least the last 4,096 are kept.
   public var commands: [CommandRecord] { chip.trace }
 
-  /// Returns as soon as `condition` holds; it is looked at anew after everything that happens on the line.
+  /// Waits until `condition` is true. The reader checks it each time bytes arrive from the host.
   ///
-  /// - Parameter condition: what to wait for: a command, a count.
+  /// - Parameter condition: the condition, for example on a command or a counter.
   public func wait(until condition: @escaping Condition) async {
     guard !condition(self) else { return }
     await withCheckedContinuation { waiters.append((condition, $0)) }
@@ -207,7 +208,7 @@ public actor SimulatedReader {
         } else {
           outbox.append(bytes)
           later(delay) { reader in
-            // Timers that are late do not keep their order, and a line does.
+            // Late timers can fire out of order, but a line keeps the order.
             if let bytes = reader.outbox.popFirst() { reader.line?.terminal.write(bytes) }
           }
         }
@@ -217,7 +218,7 @@ public actor SimulatedReader {
     }
   }
 
-  /// Does it then, unless something has cancelled it.
+  /// Runs `body` after `delay`, unless it is cancelled before.
   private func later(_ delay: Duration, _ body: @escaping @Sendable (isolated SimulatedReader) -> Void) {
     let due = generation
     clock.schedule(after: delay, on: loop) { [weak self] in
@@ -228,7 +229,7 @@ public actor SimulatedReader {
   }
 }
 
-/// An open line and who listens to it.
+/// An open line and the watch for incoming bytes.
 private struct Line {
   let terminal: PseudoTerminal
   let watch: DescriptorWatch

@@ -1,15 +1,15 @@
 import Dispatch
 public import EventLoop
 
-/// The time that a simulated reader goes by: a test's own, or the machine's.
+/// The clock of a simulated reader: a test's own, or the machine's.
 public protocol SimulatorClock: Sendable {
-  /// Since some fixed moment; never goes back.
+  /// The time since a fixed moment. Never goes back.
   var now: Duration { get }
 
   /// - Parameters:
-  ///   - delay: from now on.
-  ///   - loop: where `body` runs.
-  ///   - body: what to do then, once.
+  ///   - delay: the time from now on.
+  ///   - loop: the loop that runs `body`.
+  ///   - body: the code to run once.
   func schedule(after delay: Duration, on loop: EventLoop, _ body: @escaping @Sendable () -> Void)
 }
 
@@ -20,18 +20,18 @@ public struct MachineClock: SimulatorClock {
   /// A clock that starts at zero.
   public init() {}
 
-  /// Since the clock was made.
+  /// The time since the clock was created.
   public var now: Duration { ContinuousClock.now - start }
 
   /// Runs `body` on `loop` after `delay`.
   ///
-  /// By a strict dispatch timer: the modelled line takes 87 µs a byte, and the loop's own timers resolve a millisecond.
+  /// Uses a strict dispatch timer: the modelled line takes 87 µs per byte, and the loop's own timers resolve only 1 ms.
   public func schedule(after delay: Duration, on loop: EventLoop, _ body: @escaping @Sendable () -> Void) {
     let (seconds, attoseconds) = delay.components
     let nanoseconds = Int(clamping: seconds) * 1_000_000_000 + Int(clamping: attoseconds / 1_000_000_000)
     let timer = StrictTimer()
     timer.source.schedule(deadline: .now() + .nanoseconds(nanoseconds), leeway: .nanoseconds(0))
-    // The handler keeps the timer alive until it has fired, and lets go of it then.
+    // The handler retains the timer until it fires, and releases it then.
     timer.source.setEventHandler { @Sendable in
       timer.source.cancel()
       loop.execute(body)
@@ -40,8 +40,8 @@ public struct MachineClock: SimulatorClock {
   }
 }
 
-/// `@unchecked` because `DispatchSourceTimer` is not marked Sendable; after its set-up it is only cancelled, which any
-/// thread may do.
+/// `@unchecked` because `DispatchSourceTimer` is not marked Sendable. After its set-up the timer is only cancelled,
+/// which any thread may do.
 private final class StrictTimer: @unchecked Sendable {
   let source = DispatchSource.makeTimerSource(flags: .strict)
 }

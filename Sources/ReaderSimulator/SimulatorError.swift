@@ -1,9 +1,9 @@
-/// Why the simulator cannot do what it was asked to.
+/// An error of the simulator.
 public struct SimulatorError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, for a person to read.
+  /// The error message for the user.
   public let message: String
 
-  /// - Parameter message: what is wrong, for a person to read.
+  /// - Parameter message: the error message for the user.
   public init(_ message: String) { self.message = message }
 
   /// The message.

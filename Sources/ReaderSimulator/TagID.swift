@@ -1,4 +1,4 @@
-/// One placement of a tag on the simulated reader: a tag that is taken away and put back has a new one.
+/// One placement of a tag on the simulated reader. A tag that is removed and placed again gets a new id.
 public struct TagID: Hashable, Sendable, CustomStringConvertible {
   let number: UInt64
 

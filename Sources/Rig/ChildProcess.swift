@@ -1,22 +1,22 @@
 import EventLoop
 import Glibc
 
-/// A program that a test, a benchmark or the demo started: its output line by line, its end, and its log
-/// where something waited for never came.
+/// A program that a test, a benchmark or the demo started. Tests can wait for its output line by line and for its exit.
+/// If a wait fails, the error contains the log.
 ///
-/// The process is killed when the last reference goes. Every line is also appended to a file in `$TAGROUTE_TEST_LOGS`,
-/// named after the test, so that the log of each process of a failed test can be printed.
+/// The process is killed when the last reference is released. Every line is also appended to a file in
+/// `$TAGROUTE_TEST_LOGS`, named after the test. After a failure, the logs of all processes of the test can be printed.
 public final class ChildProcess: Sendable {
   /// How a process ended.
   public enum ExitStatus: Sendable, Hashable {
-    /// It returned this code.
+    /// The process exited with this code.
     case exited(Int32)
-    /// This signal ended it.
+    /// This signal killed the process.
     case signalled(Int32)
   }
 
-  /// How long something may take before it counts as something that never comes. It measures nothing: a busy machine with a
-  /// sanitizer needs half a minute for what takes a second elsewhere.
+  /// The timeout of a wait. It is not a measurement: a busy machine with a sanitizer may take half a minute for a step
+  /// that takes a second elsewhere.
   public static let patience = Duration.seconds(120)
 
   /// The process id.
@@ -29,11 +29,11 @@ public final class ChildProcess: Sendable {
   ///
   /// - Parameters:
   ///   - program: an absolute path.
-  ///   - arguments: what follows the program's name.
+  ///   - arguments: the arguments after the program's name.
   ///   - environment: the whole environment; `nil` inherits the test's own.
-  ///   - input: whether `send` is going to be used; otherwise standard input is `/dev/null`.
-  ///   - starter: the function on whose behalf it runs, which names the log.
-  /// - Throws: `SystemError` where it cannot be started.
+  ///   - input: whether the caller will use `send`; otherwise standard input is `/dev/null`.
+  ///   - starter: the function that starts the program, which names the log.
+  /// - Throws: `SystemError` if it cannot be started.
   public init(
     _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, input: Bool = false,
     starter: String = #function
@@ -55,73 +55,73 @@ public final class ChildProcess: Sendable {
 
   deinit { output.signal(SIGKILL) }
 
-  /// Waits for a line that contains `text`, on either output, from the beginning of the log or after `index` lines.
+  /// Waits for a line that contains `text`, on either output.
   ///
   /// - Parameters:
-  ///   - text: what the line must contain.
-  ///   - index: how many lines of the log to pass over.
+  ///   - text: the text in the line.
+  ///   - index: how many lines at the beginning of the log to skip.
   /// - Returns: the line.
-  /// - Throws: `RigError` with the log where the process ends, or ``patience`` passes, without it.
+  /// - Throws: `RigError` with the log if the process ends, or ``patience`` passes, without such a line.
   @discardableResult
   public func line(containing text: String, after index: Int = 0) async throws -> String {
     try await output.line(after: index) { $0.contains(text) }
   }
 
-  /// Waits for a line that is what is wanted, on either output, after `index` lines of the log.
+  /// Waits for a line that `matches` accepts, on either output.
   ///
   /// - Parameters:
-  ///   - index: how many lines of the log to pass over.
-  ///   - matches: whether a line is the one.
+  ///   - index: how many lines at the beginning of the log to skip.
+  ///   - matches: whether a line is the expected one.
   /// - Returns: the line.
-  /// - Throws: `RigError` with the log where the process ends, or ``patience`` passes, without it.
+  /// - Throws: `RigError` with the log if the process ends, or ``patience`` passes, without such a line.
   public func line(after index: Int = 0, matching matches: @escaping @Sendable (String) -> Bool) async throws -> String
   {
     try await output.line(after: index, matching: matches)
   }
 
-  /// Waits for the end.
+  /// Waits until the process ends.
   ///
-  /// - Parameter limit: how long it may take, by default ``patience``.
+  /// - Parameter limit: the timeout, by default ``patience``.
   /// - Returns: how it ended.
-  /// - Throws: `RigError` with the log where it still runs then.
+  /// - Throws: `RigError` with the log if the process still runs after that.
   @discardableResult
   public func exit(within limit: Duration = patience) async throws -> ExitStatus {
     try await output.exit(within: limit)
   }
 
-  /// Waits until nobody writes to its outputs any more: neither the process nor any that has inherited them from it.
+  /// Waits until no process can write to the outputs any more: neither this one nor one that inherited them.
   ///
-  /// - Parameter limit: how long that may take.
-  /// - Returns: whether it came to that.
+  /// - Parameter limit: the timeout.
+  /// - Returns: false if the wait timed out.
   @discardableResult
   public func outputsClosed(within limit: Duration) async -> Bool { await output.outputsClosed(within: limit) }
 
-  /// Every line so far, of both outputs in the order of their arrival.
+  /// All lines so far, of both outputs in the order of their arrival.
   public func log() async -> [String] { await output.lines.map(\.text) }
 
-  /// What came on standard output so far, lines joined by newlines.
+  /// The standard output so far. Each line ends with a newline.
   public func standardOutput() async -> String {
     await output.lines.filter(\.isOutput).map { $0.text + "\n" }.joined()
   }
 
-  /// Sends a signal; not where it has ended, for its number may be another's then.
+  /// Sends a signal, unless the process has ended: its id may belong to another process then.
   public func signal(_ number: Int32) { output.signal(number) }
 
   /// Writes a line to standard input.
   ///
-  /// - Parameter line: without its newline.
-  /// - Throws: `RigError` where the process was started without `input`, or reads no more.
+  /// - Parameter line: a line without its newline.
+  /// - Throws: `RigError` if the process was started without `input`, or no longer reads it.
   public func send(_ line: String) async throws { try await output.send(line) }
 
   /// Runs a program to its end.
   ///
   /// - Parameters:
   ///   - program: an absolute path.
-  ///   - arguments: what follows the program's name.
+  ///   - arguments: the arguments after the program's name.
   ///   - environment: the whole environment; `nil` inherits the test's own.
-  ///   - starter: the function on whose behalf it runs, which names the log.
-  /// - Returns: how it ended, what it printed on standard output, and its whole log.
-  /// - Throws: `RigError` where it cannot be started or does not end.
+  ///   - starter: the function that starts the program, which names the log.
+  /// - Returns: how the program ended, its standard output, and its whole log.
+  /// - Throws: `RigError` if the program does not end in time, `SystemError` if it cannot be started.
   public static func run(
     _ program: String, _ arguments: [String] = [], environment: [String: String]? = nil, starter: String = #function
   )

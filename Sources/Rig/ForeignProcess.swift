@@ -2,14 +2,14 @@ import CShims
 import EventLoop
 import Glibc
 
-/// A process that was not started here but by one that was: a reader process, say.
+/// A process that one of the started programs has started: a reader process, for example.
 public struct ForeignProcess: Sendable {
   /// The process id.
   public let identifier: Int32
   private let descriptor: FileDescriptor
 
-  /// - Parameter identifier: the id of a process that runs.
-  /// - Throws: `RigError` where it does not.
+  /// - Parameter identifier: the id of a running process.
+  /// - Throws: `RigError` if there is no such process.
   public init(_ identifier: Int32) throws {
     let number = tagroute_process_descriptor(identifier)
     guard number >= 0 else { throw RigError("there is no process \(identifier)") }
@@ -20,9 +20,9 @@ public struct ForeignProcess: Sendable {
   /// Sends a signal.
   public func signal(_ number: Int32) { kill(identifier, number) }
 
-  /// The folder that it works in.
+  /// The working directory of the process.
   ///
-  /// - Throws: `RigError` where it is gone.
+  /// - Throws: `RigError` if the process is gone.
   public func workingDirectory() throws -> String {
     guard let path = realpath("/proc/\(identifier)/cwd", nil) else {
       throw RigError("there is no process \(identifier)")
@@ -31,23 +31,23 @@ public struct ForeignProcess: Sendable {
     return String(cString: path)
   }
 
-  /// The arguments that it was started with, the program's name first; none where it is gone.
+  /// The arguments of the process, the program's name first; empty if the process is gone.
   public var commandLine: [String] {
     let bytes = (try? readFile("/proc/\(identifier)/cmdline")) ?? []
     return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Whether it is gone, and reaped.
+  /// Whether the process has ended and was reaped.
   public var isGone: Bool { kill(identifier, 0) != 0 && errno == ESRCH }
 
-  /// Waits until it has ended, by whatever reason.
+  /// Waits until the process has ended for any reason.
   ///
-  /// - Throws: `RigError` where it cannot be watched.
+  /// - Throws: `RigError` if the process cannot be watched.
   public func end() async throws {
     let loop = EventLoop(label: "test.process.\(identifier)")
     let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
     do {
-      // It becomes readable when the process ends (pidfd_open(2)).
+      // The descriptor becomes readable when the process ends (pidfd_open(2)).
       let watch = try DescriptorWatch(descriptor, on: loop) { @Sendable in continuation.finish() }
       for await _ in ends {}
       watch.cancel()
@@ -58,9 +58,9 @@ public struct ForeignProcess: Sendable {
 }
 
 extension ChildProcess {
-  /// The processes that it has started and that still run.
+  /// The running processes that this process has started.
   ///
-  /// - Throws: `RigError` where /proc cannot be read.
+  /// - Throws: `RigError` if /proc cannot be read.
   public func children() throws -> [ForeignProcess] {
     guard let folder = opendir("/proc") else { throw RigError("cannot read /proc") }
     defer { closedir(folder) }
@@ -69,7 +69,8 @@ extension ChildProcess {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
-      // "pid (name) state parent …" (proc_pid_stat(5)); the name may hold anything, so the last bracket counts.
+      // "pid (name) state parent …" (proc_pid_stat(5)). The name may hold any characters, so the last bracket is its
+      // end.
       guard let child = Int32(name), let bytes = try? readFile("/proc/\(child)/stat") else { continue }
       let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
       guard fields.count > 1, fields[1] == "\(identifier)", fields[0] != "Z" else { continue }

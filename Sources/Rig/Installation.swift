@@ -1,36 +1,36 @@
 import Glibc
 
-/// A whole Tagroute in a directory of its own: two private buses, a simulated reader, the daemon and the agent.
+/// A whole Tagroute in its own directory: two private buses, a simulated reader, the daemon and the agent.
 ///
-/// Nothing of it touches the machine's own buses, devices or the user's files. Each process can be ended and started
-/// again on its own, as a crash and systemd would do.
+/// It does not touch the machine's own buses, its devices or the user's files. Each process can be stopped and
+/// restarted separately, as by a crash and systemd.
 public actor Installation {
-  /// What is different from one installation to the next.
+  /// The options of an installation.
   public struct Options: Sendable {
     /// Lines for the daemon's configuration, by group.
     public var daemonSettings: [String: [String]] = ["Scan": ["Sessions=any"]]
     /// Lines for the agent's configuration, by group.
     public var agentSettings: [String: [String]] = [:]
-    /// `fast` or `real`: how long the simulated chip takes.
+    /// The timing of the simulated chip: `fast` or `real`.
     public var timing = "fast"
     /// The session bus to use instead of a private one, so that notifications appear on the user's own desktop.
     public var sessionBus: String?
-    /// What serves the private system bus.
+    /// The program that runs the private system bus.
     public var systemBus = PrivateBus.Program.daemon
-    /// More variables for every process, for example `DISPLAY`.
+    /// More environment variables for every process, for example `DISPLAY`.
     public var environment: [String: String] = [:]
-    /// The folders to search for data after the installation's own, for example `/usr/share`.
+    /// More data folders, which are searched after the installation's own, for example `/usr/share`.
     public var dataDirectories: [String] = []
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
   }
 
-  /// Where everything is.
+  /// The directory of the installation.
   public nonisolated let directory: TemporaryDirectory
   /// The private system bus.
   public nonisolated let systemBus: PrivateBus
-  /// The private session bus; nil where the user's own is used.
+  /// The private session bus; nil if the user's own is used.
   public nonisolated let sessionBus: PrivateBus?
   /// The whole environment of every process.
   public nonisolated let environment: [String: String]
@@ -41,21 +41,21 @@ public actor Installation {
   /// `tagroute-agent`.
   public private(set) var agent: ChildProcess?
 
-  /// As Config/dbus/system.d has it: the bus refuses what it would count against the daemon.
+  /// As in Config/dbus/system.d: the bus refuses file descriptors, which it would otherwise count against the daemon.
   private static let descriptorRule = "<deny send_destination=\"org.tagroute.Tagroute1\" min_fds=\"1\"/>"
 
   private let options: Options
   private let starter: String
 
-  /// The data directory whose `applications` folder holds desktop entries that count as the system's.
+  /// The data directory of the system. Entries in its `applications` folder are treated as installed by the system.
   public nonisolated var systemData: String { directory.file("share") }
 
-  /// Makes the directory and starts the buses, and nothing else.
+  /// Creates the directory and starts only the buses.
   ///
   /// - Parameters:
-  ///   - options: what is different.
-  ///   - starter: the function on whose behalf it runs, which names the logs.
-  /// - Throws: `RigError` where something is not installed or not built.
+  ///   - options: the options.
+  ///   - starter: the function that creates the installation, which names the logs.
+  /// - Throws: `RigError` if a program is not installed or not built.
   public init(_ options: Options = Options(), starter: String = #function) async throws {
     self.options = options
     self.starter = starter
@@ -94,14 +94,14 @@ public actor Installation {
     settings.sorted { $0.key < $1.key }.map { "[\($0.key)]\n" + $0.value.map { "\($0)\n" }.joined() }.joined()
   }
 
-  /// Starts a program of ours, or one of the system, in the installation's environment.
+  /// Starts one of our programs, or one of the system, in the installation's environment.
   ///
   /// - Parameters:
-  ///   - program: a name for one of ours, else an absolute path.
-  ///   - arguments: what follows the name.
-  ///   - input: whether lines are going to be sent to it.
+  ///   - program: the name of one of our programs, or an absolute path.
+  ///   - arguments: the arguments after the name.
+  ///   - input: whether the caller will send lines to it.
   /// - Returns: the running process.
-  /// - Throws: `RigError` where it is not built or cannot be started.
+  /// - Throws: `RigError` if the program is not built, `SystemError` if it cannot be started.
   public func start(_ program: String, _ arguments: [String] = [], input: Bool = false) throws -> ChildProcess {
     try ChildProcess(
       program.contains("/") ? program : BuiltProducts.program(program), arguments, environment: environment,
@@ -110,7 +110,7 @@ public actor Installation {
 
   /// Starts the simulated reader, or plugs a new one into the same place.
   ///
-  /// - Throws: `RigError` where it does not start.
+  /// - Throws: `RigError` if it does not start.
   public func startSimulator() async throws {
     let process = try start(
       "tagroute-simulator", ["--link", directory.file("reader"), "--timing", options.timing], input: true)
@@ -120,32 +120,32 @@ public actor Installation {
 
   /// Starts the daemon.
   ///
-  /// - Throws: `RigError` where it cannot be started.
+  /// - Throws: `RigError` or `SystemError` if it cannot be started.
   public func startDaemon() throws {
     daemon = try start("tagrouted", ["--config", directory.file("tagroute.conf")])
   }
 
   /// Starts the agent.
   ///
-  /// - Throws: `RigError` where it cannot be started.
+  /// - Throws: `RigError` or `SystemError` if it cannot be started.
   public func startAgent() throws {
     agent = try start("tagroute-agent", ["--config", directory.file("agent.conf")])
   }
 
-  /// Starts all three.
+  /// Starts the simulated reader, the daemon and the agent.
   ///
-  /// - Throws: `RigError` where one cannot be started.
+  /// - Throws: `RigError` or `SystemError` if one of them cannot be started.
   public func startAll() async throws {
     try await startSimulator()
     try startDaemon()
     try startAgent()
   }
 
-  /// Gives the simulated reader a command and waits for its answer.
+  /// Sends the simulated reader a command and waits for its answer.
   ///
   /// - Parameter command: for example `tap https://example.com` or `remove`.
   /// - Returns: the answer without its `ok`.
-  /// - Throws: `RigError` where the answer is an error.
+  /// - Throws: `RigError` if the answer is an error.
   @discardableResult
   public func simulate(_ command: String) async throws -> String {
     guard let simulator else { throw RigError("the simulator is not running") }
@@ -156,7 +156,7 @@ public actor Installation {
     return String(answer.dropFirst(2).drop { $0 == " " })
   }
 
-  /// Ends everything.
+  /// Stops all processes.
   public func stop() async {
     for process in [agent, daemon, simulator] { process?.signal(SIGTERM) }
     for process in [agent, daemon, simulator] { _ = try? await process?.exit() }

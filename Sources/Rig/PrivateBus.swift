@@ -1,19 +1,20 @@
 import Glibc
 
-/// A dbus-daemon of a test's own, in a directory of its own, that can be killed and started again at the same address.
+/// A private D-Bus message bus for one test, in its own directory. The test can kill it and restart it at the same
+/// address.
 ///
-/// Everybody may own any name and talk to anybody on it. It activates only what `services` holds.
+/// Everyone may own any name and call any other connection. The bus activates only services in `servicesDirectory`.
 public actor PrivateBus {
-  /// What serves it.
+  /// The program that runs the bus.
   public enum Program: String, Sendable {
     case daemon = "dbus-daemon"
-    /// Needs a bus beside it to look for systemd on, and journald's socket; it activates nothing then.
+    /// Needs journald's socket, and a second bus on which it looks for systemd. It then activates no services.
     case broker = "dbus-broker"
   }
 
-  /// What clients connect to.
+  /// The address for clients.
   public nonisolated let address: String
-  /// Where `.service` files for activation may be put; read when the bus starts, and at `ReloadConfig`.
+  /// The folder of `.service` files for activation. The bus reads it when it starts, and at `ReloadConfig`.
   public nonisolated let servicesDirectory: String
   private nonisolated let directory: TemporaryDirectory
   private nonisolated let type: String
@@ -27,13 +28,13 @@ public actor PrivateBus {
   /// Starts a bus and waits until it listens.
   ///
   /// - Parameters:
-  ///   - type: what `<type>` says, `session` or `system`.
-  ///   - environment: what activated services find in their environment besides the bus's own address.
-  ///   - rules: more rules of its policy (dbus-daemon(1)), which overrule that everybody may do everything.
-  ///   - program: what serves it.
-  ///   - starter: the function on whose behalf it runs, which names the log.
+  ///   - type: the content of `<type>`, `session` or `system`.
+  ///   - environment: the environment of activated services, besides the bus's own address.
+  ///   - rules: more rules of the bus's policy (dbus-daemon(1)). They override the default, which allows everything.
+  ///   - program: the program that runs the bus.
+  ///   - starter: the function that starts the bus, which names the log.
   /// - Returns: the running bus.
-  /// - Throws: `RigError` where dbus-daemon is missing or does not start.
+  /// - Throws: `RigError` if the program is missing or does not start.
   public static func start(
     type: String = "session", environment: [String: String] = [:], rules: [String] = [],
     program: Program = .daemon, starter: String = #function
@@ -56,10 +57,10 @@ public actor PrivateBus {
     try configure()
   }
 
-  /// Lets each connection have no more than so many match rules; takes effect with the bus's `ReloadConfig`.
+  /// Limits the number of match rules of each connection. Takes effect at the bus's `ReloadConfig`.
   ///
-  /// - Parameter count: at most.
-  /// - Throws: `RigError` where the file cannot be written.
+  /// - Parameter count: the limit.
+  /// - Throws: `RigError` if the file cannot be written.
   public func limitMatchRules(to count: Int) throws {
     try configure("<limit name=\"max_match_rules_per_connection\">\(count)</limit>")
   }
@@ -86,9 +87,9 @@ public actor PrivateBus {
       """, to: "bus.conf")
   }
 
-  /// Kills the daemon, as a crash would; every connection breaks.
+  /// Kills the bus, as a crash would. Every connection breaks.
   ///
-  /// - Throws: `RigError` where it does not end.
+  /// - Throws: `RigError` if the process does not end.
   public func stop() async throws {
     guard let process else { return }
     process.signal(SIGKILL)
@@ -96,11 +97,11 @@ public actor PrivateBus {
     self.process = nil
   }
 
-  /// Kills the daemon, and waits for the programs that it has started, which have lost their bus.
+  /// Kills the bus, and waits for the programs that it has started, which then lose their connection.
   ///
-  /// - Parameter limit: how long they may go on.
-  /// - Returns: the lines that they have printed, without the daemon's own.
-  /// - Throws: `RigError` where the daemon does not end.
+  /// - Parameter limit: how long these programs may still run.
+  /// - Returns: the lines that they have printed, without the bus's own.
+  /// - Throws: `RigError` if the process does not end.
   public func end(within limit: Duration) async throws -> [String] {
     guard let process else { return [] }
     try await stop()
@@ -108,17 +109,17 @@ public actor PrivateBus {
     return await process.log().filter { !$0.hasPrefix("dbus-daemon[") && !$0.hasPrefix(address) }
   }
 
-  /// Sends a signal to the daemon: SIGSTOP makes it a bus that does not answer, until SIGCONT.
+  /// Sends a signal to the bus. SIGSTOP makes it unresponsive until SIGCONT.
   public func signal(_ number: Int32) { process?.signal(number) }
 
-  /// Starts the daemon, after ending the one that runs.
+  /// Starts the bus, after stopping the running one.
   ///
-  /// - Throws: `RigError` where it does not start.
+  /// - Throws: `RigError` if it does not start.
   public func restart() async throws {
     try await stop()
     unlink(directory.file("bus"))
     process = program == .daemon ? try await startDaemon() : try await startBroker()
-    // Programs of other users get through to it.
+    // Let programs of other users connect.
     chmod(directory.path, 0o711)
     chmod(directory.file("bus"), 0o777)
   }

@@ -15,7 +15,7 @@ struct Pipe {
   }
 }
 
-/// What a process says and how it ends, on a loop of its own so that a busy test delays nothing.
+/// The output and the end of a process, on a separate loop so that a busy test does not delay them.
 actor ProcessOutput {
   struct Line {
     let text: String
@@ -45,7 +45,7 @@ actor ProcessOutput {
   private var open = 2
   private var watches: [Watched: DescriptorWatch] = [:]
   private var status: ChildProcess.ExitStatus?
-  /// Whether its number may be another process's by now.
+  /// Whether the process was reaped. Its id may belong to another process then.
   private let isReaped = Locked(false)
   private var waiters: [Waiter] = []
   private var exitWaiters: [Int: CheckedContinuation<ChildProcess.ExitStatus, any Error>] = [:]
@@ -70,13 +70,13 @@ actor ProcessOutput {
     return descriptor >= 0 ? FileDescriptor(owning: descriptor) : nil
   }
 
-  /// Begins to follow a process, straight on the loop: a task would begin on Swift's cooperative pool, and wait there
-  /// behind every test that computes.
+  /// Starts to follow a process, directly on the loop. A task would start on Swift's cooperative pool, behind every
+  /// test that is computing there.
   nonisolated func begin(_ out: FileDescriptor, _ err: FileDescriptor) {
     loop.execute { self.assumeIsolated { $0.follow(out, err) } }
   }
 
-  /// Its watches hold the actor until the process has ended and closed both outputs.
+  /// The watches keep the actor alive until the process has ended and closed both outputs.
   private func follow(_ out: FileDescriptor, _ err: FileDescriptor) {
     for (descriptor, isOutput) in [(out, true), (err, false)] {
       watches[isOutput ? .output : .error] = try? DescriptorWatch(descriptor, on: loop) { @Sendable in
@@ -101,7 +101,7 @@ actor ProcessOutput {
 
   private func received(_ bytes: ArraySlice<UInt8>, isOutput: Bool) {
     if let logFile { bytes.withUnsafeBytes { _ = write(logFile.rawValue, $0.baseAddress, $0.count) } }
-    // Only what is new is looked through: a line may be megabytes long, and comes in pieces.
+    // Search only the new bytes: a line may be megabytes long, and arrives in pieces.
     var rest = bytes
     while let length = ProcessOutput.lengthOfLine(rest) {
       partial[isOutput, default: []] += rest.prefix(length)
@@ -112,7 +112,7 @@ actor ProcessOutput {
     partial[isOutput, default: []] += rest
   }
 
-  /// - Returns: how many bytes stand before the first newline; nil where there is none.
+  /// - Returns: the number of bytes before the first newline; nil if there is none.
   private static func lengthOfLine(_ bytes: ArraySlice<UInt8>) -> Int? {
     bytes.withUnsafeBytes { buffer in
       guard let start = buffer.baseAddress, let newline = memchr(start, 0x0A, buffer.count) else { return nil }
@@ -144,7 +144,7 @@ actor ProcessOutput {
   private func reap() {
     watches.removeValue(forKey: .end)?.cancel()
     var raw: Int32 = 0
-    // It has ended, so nobody is kept waiting.
+    // The process has ended, so `waitpid` returns at once and the lock is held only briefly.
     let isOurs = isReaped.withLock { isReaped in
       isReaped = true
       return waitpid(identifier, &raw, 0) == identifier
@@ -156,7 +156,7 @@ actor ProcessOutput {
     settle()
   }
 
-  /// Ends all waiting once nothing more can come. A grandchild may hold an output open, so the end is not held up by it.
+  /// Ends all waits once the process has ended. A grandchild may keep an output open, so this waits only 200 ms for it.
   private func settle() {
     guard let status else { return }
     if open > 0 {
@@ -229,7 +229,7 @@ actor ProcessOutput {
     exitWaiters.removeValue(forKey: id)?.resume(throwing: failure("still runs after \(limit)"))
   }
 
-  /// From any thread.
+  /// May be called on any thread.
   nonisolated func signal(_ number: Int32) {
     isReaped.withLock { isReaped in if !isReaped { kill(identifier, number) } }
   }

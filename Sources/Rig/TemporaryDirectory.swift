@@ -1,11 +1,11 @@
 import Glibc
 
-/// A directory of a test's own, mode 0700, removed with everything in it when the last reference goes.
+/// A directory for one test, mode 0700. It is removed with all its contents when the last reference is released.
 public final class TemporaryDirectory: Sendable {
   /// The absolute path, without a trailing slash.
   public let path: String
 
-  /// - Throws: `RigError` where `/tmp` (or `$TMPDIR`) cannot be written.
+  /// - Throws: `RigError` if `/tmp` (or `$TMPDIR`) is not writable.
   public init() throws {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/tagroute-test.XXXXXX".utf8CString)
@@ -36,27 +36,27 @@ public final class TemporaryDirectory: Sendable {
   /// The path of `name` in the directory.
   public func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Writes `text` to the file `name`, whose folders are made where they are missing, and returns its path.
+  /// Writes `text` to the file `name`, creating missing folders.
   ///
   /// - Parameters:
   ///   - text: the whole content.
   ///   - name: a path relative to the directory.
   ///   - mode: the file's permissions.
   /// - Returns: the absolute path.
-  /// - Throws: `RigError` where the file cannot be written.
+  /// - Throws: `RigError` if the file cannot be written.
   @discardableResult
   public func write(_ text: String, to name: String, mode: UInt32 = 0o644) throws -> String {
     try write(Array(text.utf8), to: name, mode: mode)
   }
 
-  /// Writes `bytes` to the file `name`, whose folders are made where they are missing, and returns its path.
+  /// Writes `bytes` to the file `name`, creating missing folders.
   ///
   /// - Parameters:
   ///   - bytes: the whole content.
   ///   - name: a path relative to the directory.
   ///   - mode: the file's permissions.
   /// - Returns: the absolute path.
-  /// - Throws: `RigError` where the file cannot be written.
+  /// - Throws: `RigError` if the file cannot be written.
   @discardableResult
   public func write(_ bytes: [UInt8], to name: String, mode: UInt32 = 0o644) throws -> String {
     var folder = path
@@ -81,8 +81,9 @@ public final class TemporaryDirectory: Sendable {
     return target
   }
 
-  /// A child that another test starts at this moment has what is open here open too, until it becomes a program of its own, and a file that
-  /// anybody has open for writing cannot be started (ETXTBSY). A lease for reading is given once nobody has (fcntl(2)).
+  /// Waits until no process has the file open for writing. A file that is open for writing cannot be started (ETXTBSY).
+  /// A child that another test is just starting inherits the open file until it executes its program. The kernel grants
+  /// a lease for reading only if no process has the file open for writing (fcntl(2)).
   private static func waitUntilStartable(_ path: String) throws {
     let setLease: Int32 = 1024
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -90,7 +91,7 @@ public final class TemporaryDirectory: Sendable {
     defer { close(descriptor) }
     let end = ContinuousClock.now + .seconds(60)
     while fcntl(descriptor, setLease, Int32(F_RDLCK)) != 0 {
-      // Not every file system gives leases.
+      // Not every file system supports leases.
       guard errno == EAGAIN else { return }
       guard ContinuousClock.now < end else { throw RigError("\(path) stays open for writing in a child of a test") }
       sched_yield()
@@ -99,12 +100,12 @@ public final class TemporaryDirectory: Sendable {
   }
 }
 
-/// Something the test rig needs did not work, with the logs that tell why.
+/// An error of the test rig, with the logs that explain it.
 public struct RigError: Error, CustomStringConvertible {
-  /// What happened.
+  /// The message.
   public let description: String
 
-  /// - Parameter description: what happened.
+  /// - Parameter description: the message.
   public init(_ description: String) { self.description = description }
 }
 
@@ -112,7 +113,7 @@ public struct RigError: Error, CustomStringConvertible {
 ///
 /// - Parameter path: the file.
 /// - Returns: its bytes.
-/// - Throws: `RigError` where it cannot be read.
+/// - Throws: `RigError` if it cannot be read.
 public func readFile(_ path: String) throws -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { throw RigError("cannot read \(path): \(String(cString: strerror(errno)))") }

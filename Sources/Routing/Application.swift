@@ -1,16 +1,17 @@
 /// An installed application, as its desktop entry describes it.
 public struct Application: Sendable, Hashable {
-  /// Whose the desktop entry is, which decides whether it is trusted. The raw values are what scripts read.
+  /// Who can write the desktop entry, which decides whether the application is trusted. Scripts read the raw values.
   public enum Origin: String, Sendable, Hashable, Comparable, CaseIterable {
-    /// Only root can change it: somebody with the right to install programs put it there.
+    /// Only root can change it. A person with the right to install programs put it there.
     case system
-    /// Only root can change it, and a store's tool (Flatpak, Snap) wrote it: it says what the app's author says, and nobody who
-    /// keeps this system has looked it over. The tool sees to it that the desktop id is the app's own.
+    /// Only root can change it, and a store's tool (Flatpak, Snap) wrote it. The tool makes sure that the desktop id is
+    /// the app's own. The other contents come from the app's author, and no administrator of this system has checked
+    /// them.
     case store
     /// Any program of the user can write it, under any desktop id.
     case user
 
-    /// The most trusted first.
+    /// The most trusted origin comes first.
     public static func < (a: Origin, b: Origin) -> Bool { a.rank < b.rank }
 
     private var rank: Int {
@@ -24,28 +25,28 @@ public struct Application: Sendable, Hashable {
 
   /// The desktop file id, for example `org.example.Menu.desktop`.
   public let desktopID: String
-  /// The name in the user's language. From a file that others write: not escaped, not bounded.
+  /// The name in the user's language, neither escaped nor limited in length. Others write the file that it comes from.
   public let name: String
-  /// An icon's name or absolute path.
+  /// The icon's name or absolute path.
   public let icon: String?
   /// The absolute path of the desktop entry.
   public let file: String
-  /// Whether the application is started and spoken to over D-Bus, under its id without `.desktop`.
+  /// Whether the application is started and called over D-Bus, under its id without `.desktop`.
   public let isDBusActivatable: Bool
-  /// Whose the desktop entry is.
+  /// Who can write the desktop entry.
   public let origin: Origin
-  /// What is started, as the desktop entry says it: its `Exec`, and whether it is spoken to over D-Bus. Only compared: an entry
-  /// that starts something else is not the one that a user has allowed. Empty where that is not known.
+  /// What the desktop entry starts: its `Exec`, and whether it is D-Bus activatable. Only used for comparison: the
+  /// user's permission does not apply to an entry that starts something else. Empty if unknown.
   public let launch: String
 
   /// - Parameters:
   ///   - desktopID: the desktop file id, with `.desktop`.
   ///   - name: the name in the user's language.
-  ///   - icon: an icon's name or absolute path.
+  ///   - icon: the icon's name or absolute path.
   ///   - file: the absolute path of the desktop entry.
-  ///   - isDBusActivatable: whether the application is started and spoken to over D-Bus.
-  ///   - origin: whose the desktop entry is.
-  ///   - launch: what is started, as the desktop entry says it.
+  ///   - isDBusActivatable: whether the application is started and called over D-Bus.
+  ///   - origin: who can write the desktop entry.
+  ///   - launch: what the desktop entry starts.
   public init(
     desktopID: String, name: String, icon: String? = nil, file: String, isDBusActivatable: Bool = false, origin: Origin,
     launch: String = ""

@@ -1,30 +1,30 @@
-/// An application that claims a link, and why it opens it or does not.
+/// An application that claims a link, and why it opens the link or does not.
 public struct Candidate: Sendable, Hashable {
-  /// Why it won or lost. The raw values are what scripts read.
+  /// Why the application won or lost. Scripts read the raw values.
   public enum Outcome: String, Sendable, Hashable, CaseIterable {
-    /// It is the only one with the most exact claim.
+    /// It is the only application with the most exact claim.
     case only
     /// The user prefers it.
     case preferred
-    /// It is one of several among which the user chooses.
+    /// The user chooses between it and others.
     case offered
-    /// The user prefers another.
+    /// The user prefers another application.
     case anotherIsPreferred = "another-is-preferred"
-    /// Another's claim is more exact.
+    /// Another application's claim is more exact.
     case lessExact = "less-exact"
     /// The user has blocked it.
     case blocked
-    /// A rule of its own keeps the link out.
+    /// One of its rules excludes the link.
     case excluded
-    /// It has rules of its own, and none covers the link.
+    /// It has rules, but no rule covers the link.
     case notCovered = "not-covered"
-    /// To try its rules takes more steps than are allowed: it is none that takes the link.
+    /// Trying its rules takes more steps than are allowed, so it does not get the link.
     case undecided
-    /// Its file of rules cannot be used, so it is not known which links it wants.
+    /// Its file of rules cannot be used, so the links that it wants are unknown.
     case unusableLinks = "unusable-links"
   }
 
-  /// Why it may be opened without a question, or may not. The raw values are what scripts read.
+  /// Why the application may be opened without asking the user first, or may not. Scripts read the raw values.
   public enum Trust: String, Sendable, Hashable, CaseIterable {
     /// Only root can have installed it.
     case system
@@ -32,21 +32,21 @@ public struct Candidate: Sendable, Hashable {
     case vouchedFor = "vouched-for"
     /// The user has allowed it.
     case confirmed
-    /// Nobody has yet.
+    /// Not trusted yet: the user has to allow it first.
     case unconfirmed
   }
 
   /// The application.
   public let application: Application
-  /// Its most exact claim that covers the link, as ``HandlerChoices`` spells it.
+  /// Its most exact claim that covers the link, in the spelling of ``HandlerChoices``.
   public let claim: String
   /// Why it won or lost.
   public let outcome: Outcome
-  /// Why it may be opened without a question, or may not. Of one that is blocked or does not take the link it is not
-  /// looked at, and `unconfirmed`.
+  /// Why it may be opened without asking the user first, or may not. Always `unconfirmed`, without being examined, for
+  /// an application that is blocked or does not take the link.
   public let trust: Trust
 
-  /// For `excluded`: where the rule stands in the file of rules.
+  /// For `excluded`: the location of the rule in the file of rules.
   public let rule: String?
 
   init(_ application: Application, claim: String, outcome: Outcome, trust: Trust, rule: String? = nil) {
@@ -59,10 +59,10 @@ public struct Candidate: Sendable, Hashable {
 }
 
 extension Candidate {
-  /// Whether it is among those who may open the link.
+  /// Whether the application may open the link.
   public var wins: Bool { outcome == .only || outcome == .preferred || outcome == .offered }
 
-  /// Why it won or lost, and why it may be opened without a question or may not: a sentence without its full stop.
+  /// Why the application won or lost and, if it won, why it is trusted: a sentence without its full stop.
   public var sentence: String {
     let id = application.desktopID
     let why =

@@ -1,9 +1,10 @@
-/// How an answer is reached: its steps, made only where somebody wants to read them, and who claims the link and does not open it.
+/// The steps that lead to an answer, and the applications that claim the link but do not open it. The steps are
+/// recorded only if the caller wants to read them.
 struct Explanation {
   private let isWanted: Bool
   private(set) var steps: [Route.Step] = []
   private(set) var losers: [Candidate] = []
-  /// How many more have lost.
+  /// How many more applications lost.
   private(set) var leftOut = 0
 
   init(isWanted: Bool) { self.isWanted = isWanted }

@@ -1,19 +1,18 @@
 extension HandlerChoices {
-  /// What a user changes about them, by a click or a command.
+  /// A change of the user's choices, by a click or a command.
   public enum Change: Sendable, Hashable {
-    /// This handler opens what this claim covers, from here on, and needs no confirmation for it.
+    /// From now on, this handler opens the links that this claim covers, and needs no confirmation for them.
     case prefer(Application, claim: String)
-    /// This handler is not offered for what this claim covers, or for nothing where there is none. What it was preferred or
-    /// allowed for goes with it.
+    /// This handler is not offered for the links that this claim covers, or for any link if the claim is nil. Its
+    /// preferences and permissions for them are removed.
     case block(desktopID: String, claim: String?)
-    /// All choices about this handler, about this claim, or about this handler and this claim are gone; all of all where both are
-    /// nil.
+    /// Removes all choices about this handler, this claim, or the two together. Removes all choices if both are nil.
     case forget(desktopID: String?, claim: String?)
   }
 
   /// Makes a change.
   ///
-  /// - Returns: false where it would make too many; nothing has changed then.
+  /// - Returns: false if there would be too many claims. The choices are then unchanged.
   public mutating func apply(_ change: Change) -> Bool {
     var next = self
     switch change {
@@ -27,7 +26,7 @@ extension HandlerChoices {
     return true
   }
 
-  /// How many claims there are in all.
+  /// The number of all claims.
   public var count: Int {
     preferred.count + allowed.values.reduce(0) { $0 + $1.claims.count }
       + blocked.values.reduce(0) { $0 + $1.count }

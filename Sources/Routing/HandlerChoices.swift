@@ -1,11 +1,12 @@
 import UniversalLinks
 
-/// What the user has chosen: who is preferred, who is allowed although nobody vouches for it, and who is never offered.
+/// The user's choices: preferred handlers, blocked handlers, and handlers that are allowed without other grounds for
+/// trust.
 ///
-/// Each is about a *claim*, in one spelling: `menu.example.com`, `*.example.com` (what is below it), or `tel:` (a scheme). A
-/// choice about a claim counts for every link that the claim covers; the most exact one that there is counts first.
+/// Each choice is about a *claim*, in one spelling: `menu.example.com`, `*.example.com` (the hosts below it), or `tel:`
+/// (a scheme). It applies to every link that the claim covers. The choice about the most exact claim comes first.
 public struct HandlerChoices: Sendable, Hashable {
-  /// Which desktop entry was allowed, and what it starts. Another one of the same id is not allowed by that.
+  /// The desktop entry that the user allowed, with its command. Another entry with the same id is not allowed.
   public struct Place: Sendable, Hashable {
     /// The absolute path of the desktop entry.
     public let file: String
@@ -14,7 +15,7 @@ public struct HandlerChoices: Sendable, Hashable {
 
     /// - Parameters:
     ///   - file: the absolute path of the desktop entry.
-    ///   - launch: what it starts.
+    ///   - launch: what the entry starts.
     public init(file: String, launch: String) {
       self.file = file
       self.launch = launch
@@ -26,40 +27,41 @@ public struct HandlerChoices: Sendable, Hashable {
     }
   }
 
-  /// What a handler is allowed.
+  /// A handler's permission to open links.
   public struct Permission: Sendable, Hashable {
-    /// Whose permission it is.
+    /// The desktop entry that has the permission.
     public var place: Place
-    /// The claims.
+    /// The claims that the handler may open.
     public var claims: Set<String>
 
     /// - Parameters:
-    ///   - place: whose permission it is.
-    ///   - claims: the claims.
+    ///   - place: the desktop entry that has the permission.
+    ///   - claims: the claims that the handler may open.
     public init(place: Place, claims: Set<String>) {
       self.place = place
       self.claims = claims
     }
   }
 
-  /// In the place of a claim: all that the handler claims.
+  /// Used instead of a claim: all that the handler claims.
   public static let everything = "*"
-  /// The most claims in all three together; nobody decides as often, and each is in memory and in a file.
+  /// The maximum number of claims in all three collections. Each takes memory and space in a file, and no user makes
+  /// that many choices.
   public static let maximumClaims = 2000
-  /// The most desktop ids that are preferred for a claim.
+  /// The maximum number of preferred desktop ids for a claim.
   public static let maximumPreferences = 32
 
-  /// The desktop ids preferred for a claim, the best first.
+  /// The preferred desktop ids by claim, the best first.
   public var preferred: [String: [String]]
-  /// By desktop id.
+  /// Permissions by desktop id.
   public var allowed: [String: Permission]
-  /// Claims by desktop id, or ``everything``.
+  /// Blocked claims by desktop id, or ``everything``.
   public var blocked: [String: Set<String>]
 
   /// - Parameters:
-  ///   - preferred: the desktop ids preferred for a claim, the best first.
-  ///   - allowed: by desktop id.
-  ///   - blocked: claims by desktop id, or ``everything``.
+  ///   - preferred: the preferred desktop ids by claim, the best first.
+  ///   - allowed: permissions by desktop id.
+  ///   - blocked: blocked claims by desktop id, or ``everything``.
   public init(
     preferred: [String: [String]] = [:], allowed: [String: Permission] = [:], blocked: [String: Set<String>] = [:]
   ) {
@@ -68,13 +70,12 @@ public struct HandlerChoices: Sendable, Hashable {
     self.blocked = blocked
   }
 
-  /// Whether nothing was chosen.
   var isEmpty: Bool { preferred.isEmpty && allowed.isEmpty && blocked.isEmpty }
 
   /// The claims that cover a host, the most exact first.
   ///
   /// - Parameter host: a domain name in IDNA form.
-  /// - Returns: the host, and a wildcard for each domain above it.
+  /// - Returns: the host, then a wildcard for each domain above it.
   public static func claims(covering host: String) -> [String] {
     var result = [host]
     var rest = host[...]
@@ -88,10 +89,10 @@ public struct HandlerChoices: Sendable, Hashable {
   /// The claim on a whole scheme, lower-case.
   public static func claim(onScheme scheme: String) -> String { scheme + ":" }
 
-  /// Reads a claim as a person or a file gives it.
+  /// Reads a claim from a person or a file.
   ///
   /// - Parameter text: a domain, `*.` and a domain, or a scheme and a colon.
-  /// - Returns: the claim in its one spelling; nil where it is none that a handler can make.
+  /// - Returns: the claim in its one spelling; nil if handlers cannot make such a claim.
   public static func claim(_ text: String) -> String? {
     guard text.hasSuffix(":") else { return try? DomainPattern(text).description }
     guard let scheme = try? URI(text + "x").scheme, scheme + ":" == text.lowercased(), Registry.isClaimable(scheme)
@@ -99,8 +100,8 @@ public struct HandlerChoices: Sendable, Hashable {
     return claim(onScheme: scheme)
   }
 
-  /// Whether a handler is kept from a link that `claims` cover, the most exact first: what was chosen for the more exact claim
-  /// counts.
+  /// Whether a handler is blocked from a link that `claims` cover, the most exact claim first. The first claim with a
+  /// choice about the handler decides.
   func isBlocked(_ desktopID: String, from claims: [String]) -> Bool {
     guard let blocked = blocked[desktopID] else { return false }
     for claim in claims {
@@ -110,18 +111,18 @@ public struct HandlerChoices: Sendable, Hashable {
     return blocked.contains(Self.everything)
   }
 
-  /// Whether exactly this desktop entry was allowed to open links that one of `claims` covers.
+  /// Whether the user allowed exactly this desktop entry to open links that one of `claims` covers.
   func isAllowed(_ application: Application, for claims: [String]) -> Bool {
     guard let permission = allowed[application.desktopID], permission.place == Place(application) else { return false }
     return claims.contains(where: permission.claims.contains)
   }
 
-  /// The desktop ids preferred for a link that `claims` cover, the most exact claim's first.
+  /// The desktop ids preferred for a link that `claims` cover. Those of the most exact claim come first.
   func preferences(among claims: [String]) -> [String] {
     preferred.isEmpty ? [] : claims.flatMap { preferred[$0] ?? [] }
   }
 
-  /// The claims for which each desktop id is the first choice, in their order.
+  /// For each desktop id, the claims that have it as their first choice, in alphabetical order.
   public var claimsByPreferredHandler: [String: [String]] {
     var result: [String: [String]] = [:]
     for (claim, ids) in preferred.sorted(by: { $0.key < $1.key }) {
@@ -130,7 +131,7 @@ public struct HandlerChoices: Sendable, Hashable {
     return result
   }
 
-  /// What exactly this desktop entry was allowed, in order.
+  /// The claims that the user allowed exactly this desktop entry to open, in alphabetical order.
   public func claims(allowedTo application: Application) -> [String] {
     guard let permission = allowed[application.desktopID], permission.place == Place(application) else { return [] }
     return permission.claims.sorted()

@@ -1,23 +1,25 @@
 public import UniversalLinks
 
-/// What an application says it handles.
+/// An application's declaration of the links that it handles.
 public struct HandlerDeclaration: Sendable, Hashable {
   /// The application.
   public let application: Application
-  /// The domains whose http and https links it wants.
+  /// The domains from which it wants http and https links.
   public let domains: [DomainPattern]
-  /// Other schemes it wants from tags, lower-case. http and https here mean nothing: those go by domain.
+  /// Other schemes it wants from tags, lower-case. http and https have no effect here, because web links are claimed by
+  /// domain.
   public let schemes: [String]
-  /// Which links of its domains it wants; nil where it wants all of them.
+  /// The links of its domains that it wants; nil if it wants all of them.
   public let links: AppSiteAssociation?
-  /// Whether it names rules that cannot be used: it gets no links of its domains, because a rule might have excluded them.
+  /// Whether it names rules that cannot be used. It then gets no links of its domains, because a rule might have
+  /// excluded them.
   public let hasUnusableLinks: Bool
 
   /// - Parameters:
   ///   - application: the application.
-  ///   - domains: the domains whose http and https links it wants.
+  ///   - domains: the domains from which it wants http and https links.
   ///   - schemes: other schemes it wants from tags, in any case.
-  ///   - links: which links of its domains it wants; nil where it wants all of them.
+  ///   - links: the links of its domains that it wants; nil if it wants all of them.
   ///   - hasUnusableLinks: whether it names rules that cannot be used.
   public init(
     application: Application, domains: [DomainPattern] = [], schemes: [String] = [], links: AppSiteAssociation? = nil,
@@ -30,10 +32,10 @@ public struct HandlerDeclaration: Sendable, Hashable {
     self.hasUnusableLinks = hasUnusableLinks
   }
 
-  /// The domains of which it can get a link.
+  /// The domains from which it can get links.
   public var usableDomains: [DomainPattern] { hasUnusableLinks ? [] : domains }
 
-  /// Whether a claim, as ``HandlerChoices`` spells it, is one of the application's or within one.
+  /// Whether a claim, in the spelling of ``HandlerChoices``, is one of the application's claims or is within one.
   public func covers(_ claim: String) -> Bool {
     if claim.hasSuffix(":") { return schemes.contains(String(claim.dropLast())) }
     let isWildcard = claim.hasPrefix("*.")

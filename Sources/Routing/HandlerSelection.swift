@@ -1,27 +1,29 @@
-/// Who of those that claim a link opens it. Pure: claims and the user's choices in, candidates and a question out.
+/// Selects the handler of a link from the applications that claim it. The candidates and the question depend only on
+/// the claims and the user's choices.
 struct HandlerSelection {
-  /// Everybody who may open it, the handler first, then in the order in which they are offered.
+  /// The applications that may open the link: the handler first, then in the order in which they are offered.
   private(set) var candidates: [Candidate] = []
-  /// Those who lost; no more than are ever shown.
+  /// The applications that lost, at most as many as are ever shown.
   private(set) var losers: [Candidate] = []
-  /// How many more have lost.
+  /// How many more applications lost.
   private(set) var leftOut = 0
 
-  /// A handler named for a thousand others would otherwise be a list of a thousand.
+  /// The maximum number of losers to list, blocked ones counted separately. A thousand applications may claim one link.
   static let maximumLosers = 32
 
   /// - Parameters:
-  ///   - claims: who has made each claim that covers the link, the most exact claim first, applications in the order in which
-  ///     they are offered.
-  ///   - covering: every claim that could cover the link, the most exact first; only asked for where the user has chosen anything.
-  ///   - choices: what the user has chosen.
-  ///   - isVouchedFor: whether the domain of a claim itself names the application that has made it for this link.
+  ///   - claims: for each claim that covers the link, the applications that make it. The most exact claim comes first,
+  ///     and applications come in the order in which they are offered.
+  ///   - covering: every claim that could cover the link, the most exact first. Only evaluated if the user has made
+  ///     choices.
+  ///   - choices: the user's choices.
+  ///   - isVouchedFor: whether the domain of the claim itself names the application for this link.
   init(
     _ claims: [(claim: String, applications: [Application])], covering: @autoclosure () -> [String],
     choices: HandlerChoices, isVouchedFor: (Application, _ claim: String) -> Bool
   ) {
     let covering = choices.isEmpty ? [] : covering()
-    // Mostly there is one application, and nothing is chosen: then it is not worth a set to tell applications apart.
+    // Usually there is one application and no choice, and no set is needed to recognise applications.
     let isSole = claims.count == 1 && claims[0].applications.count == 1
     var seen: Set<String> = []
     var contenders: [(application: Application, claim: String)] = []
@@ -41,7 +43,7 @@ struct HandlerSelection {
     func trust(in application: Application, for own: String) -> Candidate.Trust {
       application.origin == .system
         ? .system
-        // Whoever can write an entry of the user's can give it any id, the one that a domain names included.
+        // A program that can write a user entry can give it any id, including an id that the domain names.
         : application.origin == .store && isVouchedFor(application, own)
           ? .vouchedFor : choices.isAllowed(application, for: covering) ? .confirmed : .unconfirmed
     }
@@ -70,7 +72,7 @@ struct HandlerSelection {
     leftOut += max(0, blocked.count - Self.maximumLosers)
   }
 
-  /// Whom of these the user prefers.
+  /// The contender that the user prefers.
   private static func preferred(
     among contenders: some Sequence<String>, _ choices: HandlerChoices, _ covering: [String]
   ) -> String? {
@@ -80,8 +82,8 @@ struct HandlerSelection {
     return preferences.first(where: ids.contains)
   }
 
-  /// Offers the best of those who lost beside winners of whom nobody vouches for any: to claim one host more exactly must not
-  /// be enough to hide who is trusted with it. Beside the one that the user prefers nobody is offered.
+  /// Offers the best trusted loser beside the winners if no winner is trusted. A more exact claim to one host must not
+  /// be enough to hide a trusted application. If the user prefers a winner, no other application is offered.
   private mutating func offer(_ trusted: Candidate) {
     guard candidates.allSatisfy({ $0.trust == .unconfirmed && $0.outcome != .preferred }) else { return }
     if let index = losers.firstIndex(where: { $0.application == trusted.application }) {
@@ -94,7 +96,7 @@ struct HandlerSelection {
     }
   }
 
-  /// What the user is to be asked before the first candidate is opened.
+  /// The question to the user before the first candidate is opened.
   var question: Route.Question {
     guard let first = candidates.first else { return .nothing }
     if candidates.count > 1 { return .which }

@@ -1,10 +1,11 @@
-/// What of a name, as it is shown, tells it from another on a screen: its letters and digits, in lower case. Where it has none, the whole.
+/// The part of a displayed name that distinguishes it on a screen: its letters and digits, in lower case. If it has no
+/// letters or digits, the whole name.
 struct Likeness {
-  /// With the marks on its letters, which Swift compares in any normal form, and without them where there are any. Two names are
-  /// alike where they have one of these in common.
+  /// The part with the marks on its letters, in any Unicode normal form, and without them if it has any. Two names are
+  /// alike if they share a form.
   let forms: [String]
 
-  /// - Parameter shown: the name as it stands on the screen, cut to what is seen.
+  /// - Parameter shown: the name as displayed, cut to the visible part.
   init(_ shown: String) {
     var (whole, bare) = (String.UnicodeScalarView(), String.UnicodeScalarView())
     for scalar in shown.unicodeScalars {

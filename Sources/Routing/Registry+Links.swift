@@ -1,13 +1,14 @@
 import UniversalLinks
 
 extension Registry {
-  /// Who wants a link, of those that claim its domain: whose own rules keep it out has not claimed it.
+  /// The applications that claim the domain of a link and want the link. An application with rules that exclude a link
+  /// does not claim it.
   ///
   /// - Parameters:
   ///   - matches: the claims, the most exact first.
-  ///   - trials: the link, and how many steps are left for whom.
-  ///   - steps: gets the others, no more than are ever shown.
-  /// - Returns: those who want it, by claim.
+  ///   - trials: the link, and the steps that are left for its applications.
+  ///   - steps: receives the applications that do not want the link, at most as many as are ever shown.
+  /// - Returns: the applications that want the link, by claim.
   func willing(
     among matches: [(pattern: String, values: [Int32])], _ trials: inout RuleTrials, _ steps: inout Explanation
   ) -> [(claim: String, applications: [Application])] {
@@ -37,12 +38,12 @@ extension Registry {
     return willing
   }
 
-  /// How many of those that lose are named one by one.
+  /// How many candidates or losers the steps name one by one.
   static let mostNamed = 8
 }
 
 extension HandlerDeclaration {
-  /// Why its rules keep the link out; nil where they let it in, or where there are none.
+  /// Why its rules do not admit the link; nil if they do, or if it has no rules.
   fileprivate func obstacle(_ trials: inout RuleTrials) -> (Candidate.Outcome, rule: String?)? {
     if hasUnusableLinks { return (.unusableLinks, nil) }
     guard let links else { return nil }

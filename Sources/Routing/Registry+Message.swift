@@ -1,17 +1,17 @@
 public import NDEF
 
 extension Registry {
-  /// Decides who opens the message of a tag.
+  /// Decides which application opens the message of a tag.
   ///
-  /// The first record of the well-known type `U` decides, whatever follows it, as in Apple's "Adding Support for Background
-  /// Tag Reading". Where there is none at the top level, the URI of the first Smart Poster does, if the policy says so.
-  /// Absolute-URI records and texts never count.
+  /// The first record of the well-known type `U` decides, regardless of the other records, as in Apple's "Adding
+  /// Support for Background Tag Reading". If there is none at the top level, the first Smart Poster provides the URI,
+  /// if the policy allows it. Absolute-URI records and texts are ignored.
   ///
   /// - Parameters:
   ///   - message: the whole message.
-  ///   - policy: what the user's configuration says.
-  ///   - explaining: whether the answer has its steps; they take longer than the decision.
-  /// - Returns: the answer, with its reason; a message without a URI is an answer too.
+  ///   - policy: the configuration and the choices of the user.
+  ///   - explaining: whether to record the steps of the answer, which takes longer than the decision.
+  /// - Returns: the answer with its reason. A message without a URI gets an answer too.
   public func route(
     for message: NDEFMessage, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true
   ) -> Route {

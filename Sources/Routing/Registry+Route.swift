@@ -1,18 +1,18 @@
 public import UniversalLinks
 
 extension Registry {
-  /// Decides who opens a URI.
+  /// Decides which application opens a URI.
   ///
   /// - Parameters:
-  ///   - text: the URI as a tag or a person gives it.
-  ///   - policy: what the user's configuration says.
-  ///   - explaining: whether the answer has its steps; they take longer than the decision.
-  /// - Returns: the answer, with its reason; a text that is not a URI is an answer too.
+  ///   - text: the URI from a tag or a person.
+  ///   - policy: the configuration and the choices of the user.
+  ///   - explaining: whether to record the steps of the answer, which takes longer than the decision.
+  /// - Returns: the answer with its reason. A text that is not a URI gets an answer too.
   public func route(for text: String, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
     route(for: text, policy: policy, Explanation(isWanted: explaining))
   }
 
-  /// Decides who opens a URI that was parsed before.
+  /// Decides which application opens a URI that is already parsed.
   public func route(for uri: URI, policy: RoutingPolicy = RoutingPolicy(), explaining: Bool = true) -> Route {
     route(for: uri, policy: policy, Explanation(isWanted: explaining))
   }
@@ -61,7 +61,7 @@ extension Registry {
     for other in matches.dropFirst() {
       steps.add("domain", "\(other.pattern) is less exact, claimed by \(list(applications(other.values)))")
     }
-    // What each of thousands may take is bounded only together.
+    // Thousands of applications may claim one link, so the steps for all of them are limited together.
     var trials = RuleTrials(uri, covering: HandlerChoices.claims(covering: host), choices: policy.choices)
     let willing = willing(among: matches, &trials, &steps)
     let selection = HandlerSelection(
@@ -73,12 +73,13 @@ extension Registry {
     return chosen(.universalLink, uri, selection, policy: policy, steps: &steps)
   }
 
-  /// What is said for a wildcard stands at the domain above, as with Apple and Android.
+  /// The domain that publishes the association files for a claim. For a wildcard it is the domain above, as with Apple
+  /// and Android.
   private static func domain(of claim: String) -> String {
     claim.hasPrefix("*.") ? String(claim.dropFirst(2)) : claim
   }
 
-  /// The route to whom the selection comes to; nil where nobody is left.
+  /// The route to the selected handler; nil if there is no candidate.
   private func chosen(
     _ kind: Route.Kind, _ uri: URI, _ selection: HandlerSelection, policy: RoutingPolicy,
     steps: inout Explanation

@@ -1,30 +1,32 @@
 import UniversalLinks
 
-/// Who handles what: a value, built from declarations, that answers in time independent of their number.
+/// Knows which applications handle which links: a value, built from declarations, with look-ups independent of their
+/// number.
 public struct Registry: Sendable, Equatable {
   /// The declarations, each application once, in the order in which candidates are offered.
   public let declarations: [HandlerDeclaration]
   /// The default application of each scheme that has one.
   public let defaults: [String: Application]
-  /// Why a scheme has none though one is set, as a sentence without its full stop.
+  /// Why a scheme has no default application although one is set, as a sentence without its full stop.
   public let unusableDefaults: [String: String]
-  /// Indices into `declarations`.
+  /// Indices into `declarations` by domain.
   let domains: DomainTable<Int32>
-  /// Indices into `declarations`.
+  /// Indices into `declarations` by scheme.
   let schemes: [String: [Int32]]
   /// How many applications have each form of ``Likeness``.
   private let namesakes: [String: Int]
 
   /// Builds the registry. The order of `declarations` does not matter.
   ///
-  /// Where two declarations have one desktop id, the user's counts, as in the Desktop Entry Specification ("Desktop File
-  /// ID"): who loads them from directories keeps one each anyway.
+  /// If two declarations have the same desktop id, the user's entry is used, as in the Desktop Entry Specification
+  /// ("Desktop File ID"). Callers that load declarations from directories already keep only one of them.
   ///
   /// - Parameters:
-  ///   - declarations: what applications say they handle.
+  ///   - declarations: the links that applications declare to handle.
   ///   - defaults: the default application of each scheme that has one, by lower-case scheme.
-  ///   - unusableDefaults: why a scheme is not in `defaults` though a default is set, as a sentence without its full stop.
-  ///   - shownName: what a person reads as an application's name, which is what tells it from others.
+  ///   - unusableDefaults: why a scheme is not in `defaults` although a default is set, as a sentence without its full
+  ///     stop.
+  ///   - shownName: the name of an application as displayed to people.
   public init(
     declarations: [HandlerDeclaration] = [], defaults: [String: Application] = [:],
     unusableDefaults: [String: String] = [:], shownName: (Application) -> String = { $0.name }
@@ -57,22 +59,23 @@ public struct Registry: Sendable, Equatable {
     self.namesakes = namesakes
   }
 
-  /// Whether another handler or default application has a name that a person would read as this one's.
+  /// Whether another handler or default application has a name that people would confuse with this one.
   ///
-  /// - Parameter shownName: what a person reads as the name of one of the registry's applications, as the registry was told.
-  /// - Returns: whether there is another with that name, or with one that looks like it.
+  /// - Parameter shownName: the displayed name of one of the registry's applications, as passed to the registry.
+  /// - Returns: whether another application has that name, or one that looks like it.
   public func hasNamesake(_ shownName: String) -> Bool {
     Likeness(shownName).forms.contains { namesakes[$0, default: 0] > 1 }
   }
 
-  /// Whether a handler can claim `scheme` as a whole: http and https go by domain, and some are never opened.
+  /// Whether a handler can claim `scheme` as a whole. http and https are claimed by domain, and forbidden schemes are
+  /// never opened.
   public static func isClaimable(_ scheme: String) -> Bool {
     scheme != "http" && scheme != "https" && !URI.forbiddenSchemes.contains(scheme)
   }
 
-  /// Whose word counts for which handlers: the desktop ids of those that a store has installed, by domain.
+  /// The desktop ids of the handlers that a store has installed, by the domain that can vouch for them.
   ///
-  /// What is said for a wildcard stands at the domain above, as with Apple and Android.
+  /// For a wildcard it is the domain above that vouches, as with Apple and Android.
   public var claimsOfStores: [String: Set<String>] {
     var claims: [String: Set<String>] = [:]
     for declaration in declarations where declaration.application.origin == .store {
@@ -85,7 +88,7 @@ public struct Registry: Sendable, Equatable {
 
   func applications(_ indices: [Int32]) -> [Application] { indices.map { declarations[Int($0)].application } }
 
-  /// The order of candidates: trusted ones first, then by id, so that an installation elsewhere changes nothing.
+  /// The order of candidates: trusted ones first, then by id. The order of two does not depend on other applications.
   private static func precedes(_ a: Application, _ b: Application) -> Bool {
     (a.origin, a.desktopID) < (b.origin, b.desktopID)
   }

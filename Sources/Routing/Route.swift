@@ -1,8 +1,8 @@
 public import UniversalLinks
 
-/// Where a tag leads, and why.
+/// The application that opens the link of a tag, and why.
 public struct Route: Sendable, Hashable {
-  /// What kind of answer it is. The raw values are what scripts read.
+  /// The kinds of answers. Scripts read the raw values.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A handler claims the link's domain and gets the whole message.
     case universalLink = "universal-link"
@@ -10,17 +10,17 @@ public struct Route: Sendable, Hashable {
     case scheme
     /// The scheme's default application gets the URI alone.
     case `default`
-    /// There is no URI, or nobody to open it.
+    /// There is no URI, or no application to open it.
     case none
-    /// The URI is one that is never opened.
+    /// The URI is malformed, or is never opened.
     case refused
   }
 
-  /// What a user is asked before the handler is opened. The raw values are what scripts read.
+  /// The question to the user before the handler is opened. Scripts read the raw values.
   public enum Question: String, Sendable, Hashable, CaseIterable {
     /// Only whether to open it now.
     case nothing
-    /// Whether this handler, for which nobody vouches, may open such links.
+    /// Whether this handler may open such links. The handler is not trusted yet.
     case whetherAllowed = "whether-allowed"
     /// Which of the candidates opens such links.
     case which
@@ -28,14 +28,14 @@ public struct Route: Sendable, Hashable {
 
   /// One step of the explanation.
   public struct Step: Sendable, Hashable, CustomStringConvertible {
-    /// What was looked at: `record`, `uri`, `domain`, `scheme`, `default` or `choice`; more may come.
+    /// What was examined: `record`, `uri`, `domain`, `scheme`, `default` or `choice`. More may be added.
     public let subject: String
-    /// What was found there, as a sentence without its full stop.
+    /// The finding, as a sentence without its full stop.
     public let finding: String
 
     /// - Parameters:
-    ///   - subject: what was looked at.
-    ///   - finding: what was found there.
+    ///   - subject: the examined subject.
+    ///   - finding: the finding, as a sentence without its full stop.
     public init(_ subject: String, _ finding: String) {
       self.subject = subject
       self.finding = finding
@@ -45,33 +45,34 @@ public struct Route: Sendable, Hashable {
     public var description: String { "\(subject): \(finding)" }
   }
 
-  /// What kind of answer it is.
+  /// The kind of answer.
   public let kind: Kind
-  /// The URI that decided; nil where there is none or it is refused.
+  /// The URI that decided; nil if there is none or it is refused.
   public let uri: URI?
-  /// Who opens it: the first candidate, or the default application; nil for `none` and `refused`.
+  /// The application that opens the URI: the first candidate, or the default application. Nil for `none` and `refused`.
   public let handler: Application?
-  /// Everybody who may open it, in the order in which they are offered. Empty for `none` and `refused`.
+  /// All applications that may open the URI, in the order in which they are offered. Empty for `none` and `refused`.
   public let candidates: [Application]
-  /// Of all who claim the link: those among the candidates, and then some of those who do not open it.
+  /// The candidates that claim the link, then some of the applications that claim it but do not open it.
   public let claimants: [Candidate]
-  /// How many more claim the link and do not open it than are in `claimants`.
+  /// How many more applications claim the link but do not open it and are not in `claimants`.
   public let claimantsLeftOut: Int
-  /// What the user is asked first.
+  /// The question to the user before the handler is opened.
   public let question: Question
-  /// Who gets the URI alone where the user does not want the handler: the scheme's default application. Nil for `default`, and
-  /// where there is none that may be offered.
+  /// The scheme's default application, which gets the URI alone if the user does not want the handler. Nil for
+  /// `default`, and if no default application may be offered.
   public let alternative: Application?
   /// Whether `handler` may be offered without asking the user first.
   public let trusted: Bool
-  /// What is wrong with the URI, for `refused`; nil for every other kind, and if it cannot even be decoded.
+  /// The error in the URI, for `refused`. Nil for all other kinds, and if the URI cannot even be decoded.
   public let refusal: URIError.Code?
-  /// Why, as a sentence without its full stop. For `refused` it tells nothing of the URI but single characters and its scheme.
+  /// The reason, as a sentence without its full stop. For `refused` it quotes only single characters and the scheme of
+  /// the URI.
   public let reason: String
-  /// How the answer was reached, the last step last; empty where that was not asked for.
+  /// The steps to the answer, in order. Empty if the caller did not ask for them.
   public let steps: [Step]
 
-  /// Whether the handler gets the whole NDEF message, or the URI alone.
+  /// Whether the handler gets the whole NDEF message. If not, it gets the URI alone.
   public var handsOverMessage: Bool { kind == .universalLink || kind == .scheme }
 
   init(

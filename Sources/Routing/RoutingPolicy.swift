@@ -1,24 +1,26 @@
 public import UniversalLinks
 
-/// What the user's configuration and choices say about links, and what domains say.
+/// The user's configuration and choices about links, and the statements of domains.
 public struct RoutingPolicy: Sendable {
-  /// The schemes whose default application is offered where no handler claims the link.
+  /// The default value of ``schemes``.
   public static let defaultSchemes: Set<String> = ["geo", "http", "https", "mailto", "sms", "tel"]
 
-  /// The schemes whose default application is offered, lower-case.
+  /// The schemes, in lower case, of links that may open in the default application. It is offered if no handler claims
+  /// the link, and as the alternative to a handler.
   public var schemes: Set<String>
-  /// Whether the URI of a Smart Poster counts where a message has no URI record at its top level.
+  /// Whether the URI of a Smart Poster is used if a message has no URI record at its top level.
   public var smartPosters: Bool
-  /// What domains say of applications, by domain: a handler that its domain vouches for is trusted with that link.
+  /// The statements of domains about applications, by domain. A handler is trusted with a link if the domain vouches
+  /// for it.
   public var associations: [String: DomainAssociation]
-  /// What the user has chosen about handlers.
+  /// The user's choices about handlers.
   public var choices: HandlerChoices
 
   /// - Parameters:
-  ///   - schemes: the schemes whose default application is offered, lower-case.
-  ///   - smartPosters: whether the URI of a Smart Poster counts.
-  ///   - associations: what domains say of applications, by domain.
-  ///   - choices: what the user has chosen about handlers.
+  ///   - schemes: the schemes, in lower case, of links that may open in the default application.
+  ///   - smartPosters: whether the URI of a Smart Poster is used.
+  ///   - associations: the statements of domains about applications, by domain.
+  ///   - choices: the user's choices about handlers.
   public init(
     schemes: Set<String> = RoutingPolicy.defaultSchemes, smartPosters: Bool = true,
     associations: [String: DomainAssociation] = [:], choices: HandlerChoices = HandlerChoices()

@@ -1,7 +1,7 @@
 import UniversalLinks
 
-/// What may be taken to try rules on one link: for each origin apart, and for those that the user has chosen. So whoever claims a
-/// host more exactly, by rules that take long, takes nothing from those who are trusted with it, nor from the one that is preferred.
+/// The budget of steps for trying rules on one link. Each origin has a separate budget, and so do the handlers that the
+/// user has chosen. A more exact claim with slow rules therefore takes no steps from trusted or preferred applications.
 struct RuleTrials {
   private enum Share: Hashable {
     case chosen
@@ -16,8 +16,8 @@ struct RuleTrials {
 
   /// - Parameters:
   ///   - uri: the link.
-  ///   - covering: every claim that could cover it, the most exact first; only asked for where the user has chosen anything.
-  ///   - choices: what the user has chosen.
+  ///   - covering: every claim that could cover it, the most exact first. Only evaluated if the user has made choices.
+  ///   - choices: the user's choices.
   init(_ uri: URI, covering: @autoclosure () -> [String], choices: HandlerChoices) {
     self.uri = uri
     self.choices = choices
@@ -25,12 +25,12 @@ struct RuleTrials {
     preferred = Set(choices.preferences(among: self.covering))
   }
 
-  /// Tries rules that count for an application.
+  /// Runs `body` with the budget of the application.
   mutating func match<Verdict>(for application: Application, _ body: (inout LinkMatching) -> Verdict) -> Verdict {
     body(&trials[share(of: application), default: LinkMatching(uri)])
   }
 
-  /// The user has chosen an entry of a program that is known: it may take long, but not from others.
+  /// Chosen handlers share a separate budget: their rules may take long, but not at the expense of other applications.
   private func share(of application: Application) -> Share {
     preferred.contains(application.desktopID) || choices.isAllowed(application, for: covering)
       ? .chosen : .of(application.origin)

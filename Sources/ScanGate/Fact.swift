@@ -1,10 +1,10 @@
-/// Something about the desktop that may not be known: no source for it, or a source that cannot tell.
+/// A fact about the desktop: yes, no, or unknown because no source can report it.
 public enum Fact: Sendable, Hashable, CaseIterable {
   case yes
   case no
   case unknown
 
-  /// What a source said, nil where it said nothing.
+  /// A source's answer; `.unknown` if `value` is nil.
   public init(_ value: Bool?) {
     self =
       switch value {
@@ -14,7 +14,7 @@ public enum Fact: Sendable, Hashable, CaseIterable {
       }
   }
 
-  /// What two sources say together: yes where one says so, no where one does and the other does not contradict it.
+  /// Combines two sources: `.yes` if either says yes, `.no` if one says no and the other does not say yes.
   public func or(_ other: Fact) -> Fact {
     if self == .yes || other == .yes { return .yes }
     return self == .no || other == .no ? .no : .unknown

@@ -1,26 +1,30 @@
-/// Whether a session is locked, put together from everybody who has a say, over a restart of logind.
+/// Whether a session is locked, combined from logind, the session's agent and the user. A lock outlives a restart of
+/// logind.
 ///
-/// logind's `LockedHint` is what most desktops set. Some lockers do not, so a hint that was never set says nothing; one
-/// that was set and cleared says "unlocked". A logind that restarts comes back with the hint cleared and sends no signal
-/// for it (seen with 252 and 257): a session that was locked before stays locked until something positive says otherwise. So
-/// does one whose agent ends after it has said "locked".
+/// Most desktops set logind's `LockedHint`, but some lockers do not. A hint that was never set is therefore no
+/// information. A hint that was set and then cleared means "unlocked".
 ///
-/// Positive is a change: a hint that is cleared, an agent that said "locked" and then "unlocked", or the user's own word. An agent that
-/// says "unlocked" as it did before, or as the first thing it says, knows of its own screen saver and not of the locker that is remembered.
+/// After a restart of logind the hint is cleared, and no signal announces it (seen with 252 and 257). A session that
+/// was locked before stays locked until there is evidence of an unlock. The same applies if its agent quits after it
+/// reported "locked".
+///
+/// Evidence is a change: logind clears the hint, the agent reports "locked" and then "unlocked", or the user confirms
+/// the unlock. An agent that repeats "unlocked", or reports it first, is no evidence. It knows its own screen saver,
+/// but not the locker that locked the session.
 public struct LockState: Sendable, Hashable {
-  /// Something that bears on the lock.
+  /// An observation that affects the lock state.
   public enum Event: Sendable, Hashable {
-    /// logind's hint, as read: at the first look at the session, or after logind came back.
+    /// The daemon read logind's hint: when it first saw the session, or after logind came back.
     case hintRead(Bool)
     /// logind's hint changed.
     case hintChanged(Bool)
     /// logind left the bus.
     case logindGone
-    /// The session's own agent said so; unknown where it cannot tell.
+    /// The session's agent reported the lock state; `.unknown` if the agent cannot find out.
     case reported(Fact)
-    /// The session's own agent is gone, which unlocks nothing.
+    /// The session's agent quit. This never unlocks the session.
     case reporterGone
-    /// The user has said just now that the session is unlocked.
+    /// The user has just confirmed that the session is unlocked.
     case userUnlocked
   }
 
@@ -28,15 +32,16 @@ public struct LockState: Sendable, Hashable {
   private var hintIsMaintained = false
   private var remembersLock = false
   private var report = Fact.unknown
-  /// The session was seen unlocked at least once, or nobody said that it was locked, so its user has shown who they are.
+  /// The session was seen unlocked at least once, so its user has authenticated. A hint that was never set is enough if
+  /// no source says "locked".
   public private(set) var hasBeenUnlocked = false
-  /// Somebody who knows has said at least once that the session is unlocked.
+  /// `isLocked` was `.no` at least once: a reliable source said "unlocked".
   public private(set) var hasBeenSaidUnlocked = false
 
-  /// Nothing is known yet.
+  /// A session without any observations.
   public init() {}
 
-  /// Takes an observation in.
+  /// Updates the state with an observation.
   public mutating func handle(_ event: Event) {
     switch event {
     case .hintRead(true), .hintChanged(true):
@@ -64,7 +69,8 @@ public struct LockState: Sendable, Hashable {
     if isLocked == .no { hasBeenSaidUnlocked = true }
   }
 
-  /// Locked where anybody says so; unlocked where somebody who knows says so; else unknown.
+  /// `.yes` if any source says "locked", else `.no` if a reliable source says "unlocked", else `.unknown`. Reliable
+  /// sources are the agent, and a hint that has been set or has changed at least once.
   public var isLocked: Fact {
     if hint == .yes || report == .yes || remembersLock { return .yes }
     if report == .no || (hint == .no && hintIsMaintained) { return .no }

@@ -1,34 +1,34 @@
-/// Everything that decides whether one reader scans in the background.
+/// The conditions that decide whether one reader scans in the background.
 ///
-/// The initial value is a reader of which nothing is known: it does not scan, because the conditions that must be
-/// positively true (a ready reader, a session, its agent) are not.
+/// The initial value does not allow scanning: a ready reader, a session and its agent must be confirmed first.
 public struct ScanConditions: Sendable, Hashable {
-  /// The session of the reader's seat: the active one, or, where none is, one that has an agent.
+  /// The session of the reader's seat: the active session or, if none is active, a session that has an agent.
   public struct Session: Sendable, Hashable {
     /// The session is in the foreground of its seat.
     public var isActive: Fact
-    /// Somebody sits at the machine itself, not at the far end of a network connection.
+    /// The user sits at this machine, not at the far end of a network connection.
     public var isLocal: Fact
     /// The session has a graphical display.
     public var isGraphical: Fact
-    /// A person's own session: neither a greeter nor a lock screen nor a background session.
+    /// The session belongs to a person: it is not a greeter, a lock screen or a background session.
     public var isUserSession: Fact
     /// The session's screen is locked.
     public var isLocked: Fact
-    /// The session was unlocked at least once, so its user has shown who they are.
+    /// The session was unlocked at least once, so its user has authenticated.
     public var hasBeenUnlocked: Bool
-    /// Somebody who knows has said so: what counts where the administrator does not believe that an unlocked session is one
-    /// of which nobody says that it is locked.
+    /// A reliable source reported at least once that the session is unlocked. `LockDetection=strict` requires this,
+    /// because it does not take a missing report for "unlocked".
     public var hasBeenSaidUnlocked: Bool
 
     /// - Parameters:
-    ///   - isActive: the session is in the foreground of its seat.
-    ///   - isLocal: somebody sits at the machine itself.
-    ///   - isGraphical: the session has a graphical display.
-    ///   - isUserSession: neither a greeter nor a lock screen nor a background session.
-    ///   - isLocked: the session's screen is locked.
-    ///   - hasBeenUnlocked: the session was unlocked at least once.
-    ///   - hasBeenSaidUnlocked: somebody who knows has said so; nil where that is the same.
+    ///   - isActive: The session is in the foreground of its seat.
+    ///   - isLocal: The user sits at this machine.
+    ///   - isGraphical: The session has a graphical display.
+    ///   - isUserSession: The session is not a greeter, a lock screen or a background session.
+    ///   - isLocked: The session's screen is locked.
+    ///   - hasBeenUnlocked: The session was unlocked at least once.
+    ///   - hasBeenSaidUnlocked: A reliable source reported "unlocked" at least once; nil for the value of
+    ///     `hasBeenUnlocked`.
     public init(
       isActive: Fact, isLocal: Fact, isGraphical: Fact, isUserSession: Fact, isLocked: Fact, hasBeenUnlocked: Bool,
       hasBeenSaidUnlocked: Bool? = nil
@@ -42,24 +42,25 @@ public struct ScanConditions: Sendable, Hashable {
       self.hasBeenSaidUnlocked = hasBeenSaidUnlocked ?? hasBeenUnlocked
     }
 
-    /// The session that `Sessions=any` assumes: where there is no logind to ask, whoever registers an agent sits there.
+    /// The session that `Sessions=any` assumes. Without logind, the user of a registered agent is taken to sit at the
+    /// machine.
     public static let assumed = Session(
       isActive: .yes, isLocal: .yes, isGraphical: .yes, isUserSession: .yes, isLocked: .no, hasBeenUnlocked: true)
   }
 
-  /// The master switch.
+  /// Scanning is switched on (`tagroute on`).
   public var isEnabled = true
   /// The reader is open and works.
   public var isReaderReady = false
-  /// The session of the reader's seat; nil where there is none.
+  /// The session of the reader's seat; nil if there is none.
   public var session: Session?
   /// An agent is registered for that session.
   public var hasAgent = false
-  /// The machine is about to sleep, or asleep.
+  /// The machine is asleep or about to sleep.
   public var isSleeping = Fact.unknown
-  /// A client uses the reader in a session of its own.
+  /// A client has a reader session, or is waiting for one.
   public var isInReaderSession = false
-  /// Somebody asked for no scanning for a while.
+  /// An inhibitor is active.
   public var isInhibited = false
   /// Every radio is switched off.
   public var isInAirplaneMode = Fact.unknown
@@ -68,6 +69,6 @@ public struct ScanConditions: Sendable, Hashable {
   /// The display is off.
   public var isDisplayOff = Fact.unknown
 
-  /// A reader of which nothing is known.
+  /// A reader with no known conditions.
   public init() {}
 }

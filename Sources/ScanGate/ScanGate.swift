@@ -1,51 +1,51 @@
 /// Decides whether one reader scans in the background: conditions in, verdict with reasons out.
 ///
-/// Pure. Whoever owns a gate tells it what happened and acts on the verdict; the gate knows neither where a condition
-/// comes from nor what scanning is.
+/// The gate is pure. Its owner passes in each event and acts on the verdict. The gate does not know the source of a
+/// condition, and does no scanning itself.
 public struct ScanGate: Sendable {
   /// A condition that changed.
   public enum Event: Sendable, Hashable {
-    /// The administrator has decided otherwise.
+    /// The administrator changed the configuration.
     case policy(ScanPolicy)
-    /// The master switch.
+    /// Scanning was switched on or off.
     case enabled(Bool)
-    /// The reader works, or does not.
+    /// The reader became ready, or stopped being ready.
     case readerReady(Bool)
-    /// The session of the reader's seat is another one, changed, or is gone (nil).
+    /// The session of the reader's seat was replaced, changed or ended (nil).
     case session(ScanConditions.Session?)
-    /// The session has an agent, or has none.
+    /// The session gained or lost its agent.
     case agent(Bool)
-    /// The machine goes to sleep, or woke up.
+    /// The machine is about to sleep, or woke up.
     case sleeping(Fact)
-    /// A client uses the reader, or none does.
+    /// A client started to use the reader, or the last client stopped.
     case readerSession(Bool)
-    /// Somebody inhibits scanning, or nobody does.
+    /// The first inhibitor was added, or the last one removed.
     case inhibited(Bool)
-    /// Every radio is off, or not.
+    /// Airplane mode was switched on or off.
     case airplaneMode(Fact)
-    /// A camera is in use, or none is.
+    /// A camera is in use, or no camera is.
     case camera(Fact)
-    /// The display is off, or on.
+    /// The display was switched off or on.
     case displayOff(Fact)
   }
 
-  /// What the administrator decides.
+  /// The administrator's settings.
   public private(set) var policy: ScanPolicy
-  /// What is known now.
+  /// The current conditions.
   public private(set) var conditions: ScanConditions
   /// The verdict on `conditions`.
   public private(set) var verdict: ScanVerdict
 
-  /// A gate for a reader of which `conditions` are known.
+  /// A gate for a reader with these conditions.
   public init(policy: ScanPolicy = ScanPolicy(), conditions: ScanConditions = ScanConditions()) {
     self.policy = policy
     self.conditions = conditions
     verdict = ScanVerdict(conditions, policy: policy)
   }
 
-  /// Takes a change in.
+  /// Updates the conditions with a change.
   ///
-  /// - Returns: the new verdict; nil where it is the one that stood before.
+  /// - Returns: The new verdict; nil if it is the same as before.
   public mutating func handle(_ event: Event) -> ScanVerdict? {
     switch event {
     case .policy(let value): policy = value

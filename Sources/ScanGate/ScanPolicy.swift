@@ -1,33 +1,33 @@
-/// What the administrator decides about scanning: group `[Scan]` of the configuration.
+/// The administrator's settings for scanning: group `[Scan]` of the configuration.
 public struct ScanPolicy: Sendable, Hashable {
-  /// What becomes of taps while the session is locked.
+  /// How the daemon treats taps while the session is locked.
   public enum WhenLocked: String, Sendable, CaseIterable {
-    /// The field is off.
+    /// The reader does not scan, and its field is off.
     case suspend
-    /// Tags are read, and kept until the session is unlocked.
+    /// The reader reads tags, and the daemon keeps the taps until the session is unlocked.
     case hold
   }
 
-  /// What counts as an unlocked session.
+  /// How the daemon detects that a session is unlocked.
   public enum LockDetection: String, Sendable, CaseIterable {
-    /// A session is unlocked unless something says that it is locked.
+    /// A session is unlocked unless a source says that it is locked.
     case hint
-    /// A session is locked unless something says that it is unlocked. For lockers that tell nobody.
+    /// A session is locked unless a source says that it is unlocked. For lockers that do not report a lock.
     case strict
   }
 
-  /// What becomes of taps while the session is locked.
+  /// How the daemon treats taps while the session is locked.
   public var whenLocked: WhenLocked
-  /// What counts as an unlocked session.
+  /// How the daemon detects that a session is unlocked.
   public var lockDetection: LockDetection
 
-  /// The defaults: suspended while locked, and locked only where something says so.
+  /// The defaults: no scanning while locked, and a session is locked only if a source says so.
   public init(whenLocked: WhenLocked = .suspend, lockDetection: LockDetection = .hint) {
     self.whenLocked = whenLocked
     self.lockDetection = lockDetection
   }
 
-  /// Whether a session whose lock is `fact` is treated as locked.
+  /// Whether the daemon treats a session with this lock state as locked.
   public func treatsAsLocked(_ fact: Fact) -> Bool {
     switch fact {
     case .yes: true

@@ -1,25 +1,25 @@
-/// Whether a reader scans, and why not.
+/// Whether a reader scans, and the reasons if it does not.
 public struct ScanVerdict: Sendable, Hashable {
-  /// The conditions that say no; scanning is what is left when there are none.
+  /// The reasons not to scan. The reader scans if there are none.
   public let reasons: SuspendReasons
-  /// Tags that are read are kept until the session is unlocked.
+  /// The daemon keeps taps until the session is unlocked.
   public let holdsTaps: Bool
 
-  /// The field is on.
+  /// The reader may scan.
   public var scans: Bool { reasons.isEmpty }
 
-  /// The field would be on, were the reader there.
+  /// The reader scans, or would scan if it were ready.
   public var wantsReader: Bool { reasons.isSubset(of: .noReader) }
 
   /// - Parameters:
-  ///   - reasons: the conditions that say no.
-  ///   - holdsTaps: tags that are read are kept until the session is unlocked.
+  ///   - reasons: The reasons not to scan.
+  ///   - holdsTaps: The daemon keeps taps until the session is unlocked.
   public init(reasons: SuspendReasons, holdsTaps: Bool = false) {
     self.reasons = reasons
     self.holdsTaps = holdsTaps
   }
 
-  /// The verdict on `conditions`. What is unknown counts as "go on"; for the lock, `policy` says what it counts as.
+  /// The verdict on `conditions`. An unknown condition allows scanning; for an unknown lock state, `policy` decides.
   public init(_ conditions: ScanConditions, policy: ScanPolicy) {
     var reasons: SuspendReasons = []
     var holdsTaps = false

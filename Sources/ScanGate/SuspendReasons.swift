@@ -1,25 +1,25 @@
-/// Why a reader does not scan: the conditions that say no.
+/// The reasons why a reader does not scan.
 ///
-/// An option set, so that a verdict carries all of them at once; each has a name, which `SuspendReasons` on the bus,
-/// `tagroute status` and the log show.
+/// This is an option set, so a verdict carries all reasons at once. Each reason has a name. The property
+/// `SuspendReasons` on the bus, `tagroute status` and the log show these names.
 public struct SuspendReasons: OptionSet, Sendable, Hashable {
-  /// One bit a reason, in the order in which `all` lists them.
+  /// One bit per reason, in the order of `all`.
   public let rawValue: UInt32
 
-  /// - Parameter rawValue: one bit a reason.
+  /// - Parameter rawValue: One bit per reason.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// The master switch is off.
+  /// Scanning is switched off.
   public static let disabled = SuspendReasons(rawValue: 1 << 0)
-  /// The reader is absent, or failed.
+  /// The reader is missing or has failed.
   public static let noReader = SuspendReasons(rawValue: 1 << 1)
   /// The session has no agent.
   public static let noAgent = SuspendReasons(rawValue: 1 << 2)
   /// The reader's seat has no session.
   public static let noSession = SuspendReasons(rawValue: 1 << 3)
-  /// The session is in the background, behind another one of its seat.
+  /// The session is not in the foreground of its seat.
   public static let inactive = SuspendReasons(rawValue: 1 << 4)
-  /// The session comes from another machine.
+  /// The session is remote.
   public static let remote = SuspendReasons(rawValue: 1 << 5)
   /// The session has no graphical display.
   public static let notGraphical = SuspendReasons(rawValue: 1 << 6)
@@ -27,13 +27,13 @@ public struct SuspendReasons: OptionSet, Sendable, Hashable {
   public static let sessionClass = SuspendReasons(rawValue: 1 << 7)
   /// The session is locked.
   public static let locked = SuspendReasons(rawValue: 1 << 8)
-  /// Nothing has said that the session is unlocked, and `LockDetection=strict` asks for that.
+  /// No source says that the session is unlocked, and `LockDetection=strict` requires one.
   public static let lockUnknown = SuspendReasons(rawValue: 1 << 9)
-  /// The machine goes to sleep.
+  /// The machine is asleep or about to sleep.
   public static let sleeping = SuspendReasons(rawValue: 1 << 10)
   /// A client uses the reader.
   public static let readerSession = SuspendReasons(rawValue: 1 << 11)
-  /// Somebody inhibits scanning.
+  /// An inhibitor is active.
   public static let inhibited = SuspendReasons(rawValue: 1 << 12)
   /// Every radio is off.
   public static let airplaneMode = SuspendReasons(rawValue: 1 << 13)

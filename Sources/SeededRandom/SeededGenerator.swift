@@ -1,8 +1,8 @@
-/// SplitMix64: random numbers that are the same in every run.
+/// SplitMix64. The same seed gives the same random numbers in every run.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  /// - Parameter seed: where the numbers begin.
+  /// - Parameter seed: The initial state.
   public init(seed: UInt64) { state = seed }
 
   /// The next number.

@@ -1,37 +1,39 @@
 import ScanGate
 
-/// When to look whether a camera is in use.
+/// When to check whether a camera is in use.
 ///
-/// Pure: devices tell that somebody opens or closes one, a look through the processes says whether somebody has one open. A look
-/// costs milliseconds, so that one that would follow another at once waits, the longer the longer that goes on.
+/// Pure. Device events report that a program opens or closes a camera. A check of all processes tells whether one has a
+/// camera open. A check takes milliseconds, so a pause follows each one. The pause doubles while checks follow one
+/// another.
 struct CameraPlan: Sendable, Hashable {
-  /// What happened.
   enum Event: Sendable, Hashable {
-    /// What there is to watch: whether there are cameras, and whether each can be watched.
+    /// Whether there are cameras, and whether each of them can be watched.
     case devices(present: Bool, watched: Bool)
-    /// Somebody opened one.
+    /// A program opened a camera.
     case opened
-    /// Somebody closed one.
+    /// A program closed a camera.
     case closed
     /// Events were lost.
     case lost
-    /// The look has ended: whether somebody has one open.
+    /// The check has ended: whether a process has a camera open.
     case looked(Bool)
     /// The pause is over.
     case rested
   }
 
-  /// What is to be done.
   enum Action: Sendable, Hashable {
-    /// Look, and say what is seen.
+    /// Check, then report `looked`.
     case look
-    /// Say when so much time has passed.
+    /// Wait, then report `rested`.
     case rest(Duration)
   }
 
   private enum Phase: Sendable, Hashable {
+    /// No check is running or due. Can transition to: `.looking`.
     case idle
+    /// A check is running. Can transition to: `.resting`.
     case looking
+    /// The pause after a check. Can transition to: `.looking` if another check is due, else `.idle`.
     case resting
   }
 
@@ -39,22 +41,21 @@ struct CameraPlan: Sendable, Hashable {
   private static let longestRest = Duration.seconds(4)
 
   private var phase = Phase.idle
-  /// Something has happened that the look under way may have missed.
+  /// An event came that the running check may have missed.
   private var isDue = false
-  /// The kernel tells that a file is opened before its descriptor can be seen: what finds nothing then looks once more.
+  /// The kernel reports an open before the descriptor can be seen. A check that finds no user is then repeated once.
   private var looksAgain = false
   private var rest = CameraPlan.firstRest
   private var seen = Fact.unknown
   private var isPresent = false
   private var isWatched = false
 
-  /// Whether a camera is in use. A camera that cannot be watched is one of which nothing is known, unless another is in use.
+  /// Whether a camera is in use. If a camera cannot be watched, this is unknown, unless another camera is in use.
   var fact: Fact {
     guard isPresent else { return .no }
     return isWatched || seen == .yes ? seen : .unknown
   }
 
-  /// Takes an event in.
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .devices(let present, let watched):

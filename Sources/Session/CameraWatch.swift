@@ -2,7 +2,8 @@ import EventLoop
 import Glibc
 import ScanGate
 
-/// Follows whether a camera is in use: whether a process of this user has one of the nodes `/dev/video*` open. On a thread of its own.
+/// Follows whether a camera is in use: whether a process of this user has a node `/dev/video*` open. Runs on its own
+/// thread.
 actor CameraWatch {
   private let loop = EventLoop(label: "cameras")
   private let directories: SystemDirectories
@@ -11,22 +12,22 @@ actor CameraWatch {
   private var told = Fact.unknown
   private var files: FileWatch?
   private var folder: Int32 = -1
-  /// The nodes by name, and what their events carry; -1 of one that cannot be watched.
+  /// The watch number of each node by name; -1 if the node cannot be watched.
   private var nodes: [String: Int32] = [:]
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// - Parameters:
-  ///   - directories: where devices and processes are.
-  ///   - tell: called on the watch's own thread with what is news.
+  ///   - directories: the directories of devices and processes.
+  ///   - tell: called with changes, on the watch's own thread.
   init(_ directories: SystemDirectories, tell: @escaping @Sendable (Fact) -> Void) {
     self.directories = directories
     self.tell = tell
   }
 
-  /// Begins to follow, and looks at once.
+  /// Starts to follow, with a check at once.
   ///
-  /// - Throws: `SystemError` where the folder of devices cannot be watched; then nothing is ever known.
+  /// - Throws: `SystemError` if the folder of devices cannot be watched. The state then stays unknown.
   func start() throws(SystemError) {
     let files = try FileWatch(on: loop) { [weak self] events in self?.assumeIsolated { $0.take(in: events) } }
     folder = try files.add(
@@ -44,7 +45,7 @@ actor CameraWatch {
     }
   }
 
-  /// Nodes come and go, and become ours to watch when we come to the front of the seat.
+  /// Nodes come and go. The user may watch them once the session is in the foreground of its seat.
   private func readNodes() {
     guard let files else { return }
     let names = CameraScan.nodes(in: directories.devices)
@@ -75,9 +76,9 @@ actor CameraWatch {
   }
 }
 
-/// A look through the descriptors of all processes that may be looked at, which are those of this user.
+/// A check of the descriptors of all processes that this user may inspect, which are the user's own.
 struct CameraScan {
-  /// More cameras, and more descriptors of a process, than there are: of these, servers and tests may have ten thousand.
+  /// More cameras than a machine has, and more descriptors than a process has. Servers and tests may have ten thousand.
   private static let maximumNodes = 64
   private static let maximumDescriptors = 65_536
 
@@ -85,7 +86,7 @@ struct CameraScan {
   private let nodes: Set<String>
 
   /// - Parameters:
-  ///   - directories: where devices and processes are.
+  ///   - directories: the directories of devices and processes.
   ///   - nodes: the names of the cameras.
   init(_ directories: SystemDirectories, nodes: Set<String>) {
     self.directories = directories
@@ -99,7 +100,6 @@ struct CameraScan {
     return (1...3).contains(digits.count) && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
   }
 
-  /// The cameras' names.
   static func nodes(in folder: String) -> Set<String> {
     var names: Set<String> = []
     each(in: folder) { name in
@@ -109,7 +109,6 @@ struct CameraScan {
     return names
   }
 
-  /// Whether a process has a camera open.
   func findsUser() -> Bool {
     guard !nodes.isEmpty else { return false }
     var isFound = false
@@ -133,8 +132,8 @@ struct CameraScan {
     return isFound
   }
 
-  /// What a descriptor is of is told by its name, which asks no file system that may not answer. In a sandbox the name has
-  /// another beginning; then the file itself has to be the same one.
+  /// Compares the names first, because that asks no file system that may not answer. In a sandbox the path has another
+  /// beginning. Both paths must then lead to the same device.
   private func isCamera(_ link: String) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = readlink(link, &buffer, buffer.count)
@@ -149,7 +148,7 @@ struct CameraScan {
     return file.st_mode & S_IFMT == S_IFCHR && node.st_mode & S_IFMT == S_IFCHR && file.st_rdev == node.st_rdev
   }
 
-  /// Gives `body` each name in a folder, as long as it says that it wants more.
+  /// Calls `body` with each name in a folder until it returns false.
   private static func each(in folder: String, _ body: (String) -> Bool) {
     guard let stream = opendir(folder) else { return }
     defer { closedir(stream) }

@@ -2,26 +2,27 @@ public import Bus
 public import EventLoop
 import ScanGate
 
-/// Follows what only the user's session knows: screen savers, the power of displays, GNOME's airplane mode, cameras.
+/// Follows the conditions that only the user's session knows: screen savers, the power of displays, GNOME's airplane
+/// mode, cameras.
 public actor DesktopMonitor {
-  /// What is followed, and where.
+  /// The monitor's options.
   public struct Options: Sendable {
-    /// Where devices, their state and the processes are.
+    /// The directories of devices, their state, and processes.
     public var directories: SystemDirectories
     /// Whether cameras are followed.
     public var followsCameras = false
-    /// From one look at the displays' connectors to the next.
+    /// The pause between two checks of the displays' connectors.
     public var connectorInterval = Duration.seconds(1)
-    /// How long a peer may take to answer.
+    /// How long a peer may take to reply.
     public var timeout = Duration.seconds(5)
 
     /// The defaults, with the directories of the process's environment.
     public init(directories: SystemDirectories = SystemDirectories()) { self.directories = directories }
   }
 
-  /// The state after each change, the newest only; for one consumer.
+  /// The newest state after changes, for one consumer.
   public nonisolated let states: AsyncStream<DesktopState>
-  /// What is known now.
+  /// The current state.
   public private(set) var state = DesktopState()
   /// The loop of the connection.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -31,19 +32,19 @@ public actor DesktopMonitor {
   private var options: Options
   private let continuation: AsyncStream<DesktopState>.Continuation
   private var peers: [PeerWatch] = []
-  /// The peers of whom it is not known yet whether they are there, and if so what they say.
+  /// The peers that may still have to report: their owner is not known yet, or has not replied.
   private var unheard = Set(DesktopPeer.all)
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var isWanted = false
-  /// nil as long as nobody needed it.
+  /// Nil until it is needed for the first time.
   private var connectors: ConnectorWatch?
   private var cameras: CameraWatch?
-  /// How often cameras were begun to be followed, or no more: what an earlier watch still says counts no more.
+  /// Counts starts and stops of the camera watch, so that reports of an earlier watch are ignored.
   private var cameraTurns = 0
 
   /// - Parameters:
   ///   - connection: to the session bus.
-  ///   - options: what is followed, and where.
+  ///   - options: the monitor's options.
   public init(_ connection: Connection, options: Options = Options()) {
     self.connection = connection
     self.options = options
@@ -51,9 +52,9 @@ public actor DesktopMonitor {
     (states, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
-  /// Begins to follow.
+  /// Starts to follow.
   ///
-  /// - Throws: `BusError` where the bus takes no match, or the connection is closed.
+  /// - Throws: `BusError` if the bus accepts no match rule, or the connection is closed.
   public func start() async throws(BusError) {
     for peer in DesktopPeer.all {
       let watch = PeerWatch(peer.question, on: connection, timeout: options.timeout) { [weak self] event in
@@ -64,9 +65,9 @@ public actor DesktopMonitor {
     }
   }
 
-  /// Begins to follow cameras, where the options say so.
+  /// Starts to follow cameras, if the options say so.
   ///
-  /// - Throws: `SystemError` where they cannot be followed; then it is not known whether one is in use, and
+  /// - Throws: `SystemError` if they cannot be followed. It is then unknown whether one is in use, and
   ///   ``setFollowsCameras(_:)`` tries again.
   public func startCameras() async throws(SystemError) {
     guard options.followsCameras else { return }
@@ -86,10 +87,10 @@ public actor DesktopMonitor {
     }
   }
 
-  /// Follows cameras from here on, or no more: then it is not known whether one is in use.
+  /// Starts or stops following cameras. After a stop it is unknown whether one is in use.
   ///
   /// - Parameter value: whether they are followed.
-  /// - Throws: `SystemError` where they cannot be followed.
+  /// - Throws: `SystemError` if they cannot be followed.
   public func setFollowsCameras(_ value: Bool) async throws(SystemError) {
     guard value != options.followsCameras else { return }
     options.followsCameras = value
@@ -99,7 +100,7 @@ public actor DesktopMonitor {
     apply(.camera(.unknown))
   }
 
-  /// Ends following, and the stream of states.
+  /// Stops following, and ends the stream of states.
   public func stop() async {
     for peer in peers { await peer.stop() }
     peers = []
@@ -110,9 +111,9 @@ public actor DesktopMonitor {
     continuation.finish()
   }
 
-  /// Waits until every peer that is there has said how it is, or has shown that it does not answer.
+  /// Waits until each peer on the bus has reported its state, or has failed to reply.
   ///
-  /// - Parameter limit: how long at most.
+  /// - Parameter limit: the longest wait.
   public func settle(within limit: Duration) async {
     guard !unheard.isEmpty else { return }
     let timer = loop.schedule(after: limit) { [weak self] in self?.assumeIsolated { $0.resume() } }
@@ -120,15 +121,15 @@ public actor DesktopMonitor {
     timer.cancel()
   }
 
-  /// Takes in whether anybody wants to know. What has to be looked at by the clock is looked at only then, and at once.
+  /// Sets whether the state is needed. Conditions without signals are checked at intervals while it is, and at once.
   ///
-  /// - Parameter value: whether there is a daemon that is told, and for which it makes a difference.
+  /// - Parameter value: whether a daemon receives the state, and depends on it.
   public func setWanted(_ value: Bool) async {
     isWanted = value
     await followConnectors()
   }
 
-  /// Takes in the user's own word, for lockers that tell nobody.
+  /// Records the user's own statement, for lockers that send no signals.
   ///
   /// - Parameter locked: whether the session is locked.
   public func declare(locked: Bool) { apply(.declared(locked: locked)) }
@@ -167,7 +168,7 @@ public actor DesktopMonitor {
         loop.execute { [weak self] in self?.assumeIsolated { $0.apply(.connectors(fact)) } }
       }
     }
-    // What is needed may have changed while the other thread was waited for: the last word has to be the newest.
+    // The need may have changed during the wait for the other thread. The last call must pass the newest value.
     await connectors?.setNeeded(isNeeded)
     let isStillNeeded = isWanted && state.needsConnectors
     if isStillNeeded != isNeeded { await followConnectors() }

@@ -1,15 +1,16 @@
 import Bus
 import ScanGate
 
-/// A screen saver, or locker, by the name that it owns on the session bus.
+/// A screen saver, or locker, identified by its name on the session bus.
 ///
-/// All have the same interface, which is nearly always called as the name is: `GetActive() → b` and the signal `ActiveChanged(b)`. Others own
-/// one of the names as well, to let programs inhibit the saver, and do not know whether it is active.
+/// All have the same interface, and nearly always under their own name: `GetActive() → b` and the signal
+/// `ActiveChanged(b)`. Other programs may own one of the names, to let programs inhibit the saver. They do not know
+/// whether it is active.
 public enum ScreenSaver: String, Sendable, Hashable, CaseIterable {
-  /// GNOME Shell since 3.36, which owns this name as long as it can lock the session. `org.gnome.ScreenSaver` is then a proxy that
-  /// D-Bus starts on demand: it has no owner until some program calls it, and it ends on its own.
+  /// GNOME Shell since 3.36. It owns this name while it can lock the session. `org.gnome.ScreenSaver` is then a proxy
+  /// that D-Bus starts on demand: it has no owner until a program calls it, and it exits by itself.
   case gnomeShell = "org.gnome.Shell.ScreenShield"
-  /// The proxy of GNOME Shell; older versions and Phosh themselves.
+  /// The proxy of GNOME Shell, or GNOME Shell before 3.36 and Phosh themselves.
   case gnome = "org.gnome.ScreenSaver"
   /// kscreenlocker, light-locker and others.
   case freedesktop = "org.freedesktop.ScreenSaver"
@@ -20,23 +21,22 @@ public enum ScreenSaver: String, Sendable, Hashable, CaseIterable {
   /// cinnamon-screensaver.
   case cinnamon = "org.cinnamon.ScreenSaver"
 
-  /// The interface of the saver.
   var interface: String { self == .gnomeShell ? Self.gnome.rawValue : rawValue }
 }
 
-/// A peer on the session bus that is asked for a condition, and tells when it changes.
+/// A peer on the session bus that can be asked for a condition, and sends a signal when it changes.
 public enum DesktopPeer: Sendable, Hashable {
-  /// Whether it is active.
+  /// Whether the saver is active.
   case screenSaver(ScreenSaver)
   /// Mutter: whether the displays are off.
   case displayPower
   /// gnome-settings-daemon: whether every radio is off.
   case airplaneMode
 
-  /// All there are.
+  /// All peers.
   public static let all = ScreenSaver.allCases.map(DesktopPeer.screenSaver) + [.displayPower, .airplaneMode]
 
-  /// What to ask, and how to read what is said.
+  /// The question to the peer, and how to read its answer.
   var question: PeerQuestion {
     switch self {
     case .screenSaver(let saver):
@@ -55,7 +55,7 @@ public enum DesktopPeer: Sendable, Hashable {
     }
   }
 
-  /// Where the object is: below the name as the rule is, or where KDE and older savers have it.
+  /// The object paths to try: the one derived from the name, or those of KDE and older savers.
   private static func paths(of saver: ScreenSaver) -> [ObjectPath] {
     switch saver {
     case .gnome, .gnomeShell: ["/org/gnome/ScreenSaver"]
@@ -68,7 +68,8 @@ public enum DesktopPeer: Sendable, Hashable {
 
   private static func boolean(_ value: Value?) -> Fact { Fact(value?.asBool) }
 
-  /// 0 is on; 1 to 3 are standby, suspend and off, which are all dark; -1 is unknown (org.gnome.Mutter.DisplayConfig.xml).
+  /// 0 is on; 1 to 3 are standby, suspend and off, which are all dark; -1 is unknown
+  /// (org.gnome.Mutter.DisplayConfig.xml).
   private static func powerSaveMode(_ value: Value?) -> Fact {
     switch value?.asInt32 {
     case 0: .no

@@ -1,56 +1,56 @@
 public import ScanGate
 
-/// What only the user's session knows, put together from everybody who has a say: is it locked, is the display off, is a camera
-/// in use, are the radios off.
+/// The conditions that only the user's session knows, combined from all sources: the lock, the displays, the cameras,
+/// the radios.
 ///
 /// Pure: `DesktopMonitor` feeds it.
 ///
-/// A screen saver that is active counts as a lock. It may only be showing pictures, but whether a password will be asked for is
-/// what none of them tells. One that leaves the bus, or is followed by another process, while it is active has not been
-/// unlocked: the session stays locked until a saver of that name is seen to be active and then is not, or the user says
-/// `unlock`. That the new one calls itself inactive says nothing, as it says nothing of a logind that has restarted.
+/// An active screen saver is treated as a lock. It may only show pictures, but no saver reports whether it will ask for
+/// a password. If an active saver leaves the bus, or another process replaces it, that is not an unlock. The session
+/// stays locked until a saver with that name is first active and then inactive, or the user says `unlock`. If the new
+/// process calls itself inactive, that proves as little as the cleared hint of a restarted logind.
 public struct DesktopState: Sendable, Hashable {
-  /// Something that was seen.
+  /// An observation.
   public enum Event: Sendable, Hashable {
-    /// Who owns a peer's name now; nil where nobody does.
+    /// The owner of a peer's name now; nil if there is none.
     case owner(DesktopPeer, String?)
-    /// What a peer said, unknown where it cannot tell; and which process said it.
+    /// A peer's report, unknown if it cannot tell, and the process that sent it.
     case said(DesktopPeer, Fact, by: String)
-    /// The user's own word, for lockers that tell nobody.
+    /// The user's own statement, for lockers that send no signals.
     case declared(locked: Bool)
-    /// Whether all displays are off, as their connectors tell.
+    /// Whether all displays are off, according to their connectors.
     case connectors(Fact)
     /// Whether a camera is in use.
     case camera(Fact)
   }
 
-  /// What is known of a peer.
+  /// The known state of a peer.
   fileprivate struct Word: Sendable, Hashable {
     var owner: String?
     var fact = Fact.unknown
-    /// It was active when its process left.
+    /// The peer was active when its process left.
     var remembersLock = false
   }
 
   private var words: [DesktopPeer: Word] = [:]
   private var declared = Fact.unknown
   private var connectors = Fact.unknown
-  /// A driver whose connectors have never been on says nothing with "off".
+  /// A driver may report "off" at all times. Its "off" is used only after a connector has been on.
   private var connectorsHaveBeenOn = false
   /// Whether a camera is in use.
   public private(set) var camera = Fact.unknown
 
-  /// Nothing is known.
+  /// A state without observations.
   public init() {}
 
-  /// Takes an observation in.
+  /// Processes an observation.
   public mutating func handle(_ event: Event) {
     switch event {
     case .owner(let peer, let owner): words[peer, default: Word()].follow(owner, peer)
     case .said(let peer, let fact, let sender):
       let wasActive = words[peer]?.fact == .yes
       words[peer, default: Word()].hear(fact, from: sender, peer)
-      // The proxy speaks for the same lock, and may have ended while that was active.
+      // The proxy reports the same lock, and may have exited while that was active.
       if peer == .screenSaver(.gnomeShell), wasActive, words[peer]?.fact == .no {
         words[.screenSaver(.gnome)]?.remembersLock = false
       }
@@ -66,14 +66,14 @@ public struct DesktopState: Sendable, Hashable {
     }
   }
 
-  /// Locked where anybody says so; unlocked where somebody who knows says so; else unknown.
+  /// Locked if any source says so; unlocked if a source that knows says so; else unknown.
   public var locked: Fact {
     let savers = words.filter(\.key.isScreenSaver).values
     if declared == .yes || savers.contains(where: { $0.fact == .yes || $0.remembersLock }) { return .yes }
     return declared == .no || savers.contains { $0.fact == .no } ? .no : .unknown
   }
 
-  /// Whether all displays are off. What the compositor says counts before what the connectors do.
+  /// Whether all displays are off. The compositor's report takes precedence over the connectors.
   public var displayOff: Fact {
     let compositor = words[.displayPower]?.fact ?? .unknown
     return compositor == .unknown ? connectors : compositor
@@ -82,11 +82,11 @@ public struct DesktopState: Sendable, Hashable {
   /// Whether every radio is off.
   public var airplaneMode: Fact { words[.airplaneMode]?.fact ?? .unknown }
 
-  /// Whether the connectors have to be looked at, since nobody tells of the display. A lock is no reason not to: tags may be read
-  /// behind it, to be held.
+  /// Whether the connectors have to be checked, because no peer reports the display's power. This is also so during a
+  /// lock, because tags may be read behind it, to be held.
   public var needsConnectors: Bool { (words[.displayPower]?.fact ?? .unknown) == .unknown }
 
-  /// Why the session counts as locked, for a person; empty where it does not.
+  /// Why the session is treated as locked, for a person; empty if it is not.
   public var lockReasons: [String] {
     var reasons: [String] = declared == .yes ? ["tagroute session lock"] : []
     for saver in ScreenSaver.allCases {
@@ -111,7 +111,7 @@ extension DesktopState.Word {
 
   mutating func hear(_ new: Fact, from sender: String, _ peer: DesktopPeer) {
     guard sender == owner else {
-      // Of one that has just left, or whose coming is not known yet: the safe side.
+      // The sender has just left, or is not known as the owner yet. Assume the safe state.
       if peer.isScreenSaver && new == .yes { remembersLock = true }
       return
     }
@@ -119,7 +119,7 @@ extension DesktopState.Word {
       fact = new
       return
     }
-    // An active saver that no longer answers has not been unlocked.
+    // An active saver that no longer replies has not unlocked the session.
     if new == .unknown && fact == .yes { return }
     if new == .no && fact == .yes { remembersLock = false }
     fact = new

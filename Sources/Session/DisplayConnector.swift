@@ -2,33 +2,34 @@ import EventLoop
 import Glibc
 import ScanGate
 
-/// A display's connector as the kernel shows it in `/sys/class/drm` (the attributes `status` and `dpms` of drm_sysfs.c).
+/// A display's connector as the kernel shows it in `/sys/class/drm` (the attributes `status` and `dpms` of
+/// drm_sysfs.c).
 struct DisplayConnector: Sendable, Hashable {
   /// `connected`, `disconnected` or `unknown`.
   let status: String
   /// `On`, `Standby`, `Suspend` or `Off`.
   let power: String
 
-  /// Whether every display is off: all that are connected, and there is one. A word that is not known counts as on.
+  /// Whether every connected display is off; unknown if none is connected. An unknown word is read as on.
   static func areOff(_ connectors: [DisplayConnector]) -> Fact {
     let connected = connectors.filter { $0.status == "connected" }
     guard !connected.isEmpty else { return .unknown }
     return Fact(connected.allSatisfy { ["Standby", "Suspend", "Off"].contains($0.power) })
   }
 
-  /// A machine has a handful; what is beyond that is not looked at.
+  /// A machine has a handful. Further connectors are ignored.
   private static let maximumNumber = 64
 
-  /// Looks at the connectors. Does not belong on a loop that has other things to do: it reads files.
+  /// Reads the connectors. It reads files, so do not call it on a loop with other work.
   ///
   /// - Parameter folder: `/sys/class/drm`.
-  /// - Returns: those that have both attributes.
+  /// - Returns: the connectors that have both attributes.
   static func present(in folder: String) -> [DisplayConnector] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
     var connectors: [DisplayConnector] = []
     while connectors.count < maximumNumber, let entry = readdir(stream) {
-      // card0-HDMI-A-1; the cards themselves and their render nodes have no hyphen.
+      // Connectors are named like card0-HDMI-A-1. The cards themselves and their render nodes have no hyphen.
       let name = entryName(entry)
       guard name.contains("-") else { continue }
       guard let status = word("\(folder)/\(name)/status"), let power = word("\(folder)/\(name)/dpms") else { continue }
@@ -37,7 +38,7 @@ struct DisplayConnector: Sendable, Hashable {
     return connectors
   }
 
-  /// The one line of an attribute, without its end.
+  /// The single line of an attribute, without its end.
   private static func word(_ path: String) -> String? {
     let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard number >= 0 else { return nil }
@@ -49,17 +50,17 @@ struct DisplayConnector: Sendable, Hashable {
   }
 }
 
-/// The name in a directory's entry; empty where it is no text.
+/// The name in a directory's entry; empty if it is not UTF-8.
 func entryName(_ entry: UnsafeMutablePointer<dirent>) -> String {
   withUnsafeBytes(of: entry.pointee.d_name) { bytes in
     String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self) ?? ""
   }
 }
 
-/// Looks at the connectors of displays by the clock, since the kernel tells nobody when one goes off.
+/// Checks the connectors of displays at intervals, because the kernel sends no event when one goes off.
 ///
-/// On a thread of its own. A look at four connectors takes 0.2 ms in a debug build; where no connector tells its power, as before
-/// the driver is there, the next one comes later.
+/// Runs on its own thread. A check of four connectors takes 0.2 ms in a debug build. If no connector reports its power,
+/// as before the driver is loaded, the next check comes later.
 actor ConnectorWatch {
   private let loop = EventLoop(label: "connectors")
   private let folder: String
@@ -69,16 +70,16 @@ actor ConnectorWatch {
   private var isNeeded = false
   private var timer: LoopTimer?
   private var told = Fact.unknown
-  /// Until the next look; nil where there is none.
+  /// The pause before the next check; nil if there is none.
   private(set) var pause: Duration?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// - Parameters:
   ///   - folder: `/sys/class/drm`.
-  ///   - interval: from one look to the next.
-  ///   - longInterval: the same where there was nothing to see.
-  ///   - tell: called on the watch's own thread with what is news.
+  ///   - interval: the pause between two checks.
+  ///   - longInterval: the pause after a check that found no connector.
+  ///   - tell: called with changes, on the watch's own thread.
   init(
     folder: String, interval: Duration, longInterval: Duration = .seconds(30),
     tell: @escaping @Sendable (Fact) -> Void
@@ -89,7 +90,7 @@ actor ConnectorWatch {
     self.tell = tell
   }
 
-  /// Begins to look, at once, or ends it: what was seen last is not known any more then.
+  /// Starts the checks, with one at once, or stops them. After a stop the state is unknown.
   func setNeeded(_ value: Bool) {
     guard value != isNeeded else { return }
     isNeeded = value

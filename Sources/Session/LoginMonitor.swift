@@ -4,25 +4,26 @@ public import ScanGate
 
 /// Follows logind (or elogind, which offers the same interface) on the system bus.
 ///
-/// Signals count as they arrive. Properties that no signal carries (`State`) are read; `SessionReadings` decides when. The values in
-/// signals that arrive during a reading replace those of the reading, so that a stale "unlocked" never covers a fresh "locked".
+/// Signals take effect as they arrive. A property that no signal carries (`State`) is read; `SessionReadings` decides
+/// when. Values from signals that arrive during a reading replace those of the reading, so that a stale "unlocked"
+/// never covers a fresh "locked".
 public actor LoginMonitor {
   private static let name = "org.freedesktop.login1"
   private static let managerPath: ObjectPath = "/org/freedesktop/login1"
   private static let managerInterface = "org.freedesktop.login1.Manager"
   private static let sessionInterface = "org.freedesktop.login1.Session"
   private static let propertiesInterface = "org.freedesktop.DBus.Properties"
-  /// The pause after a reading that failed; doubled each time.
+  /// The pause after a failed reading; doubled each time.
   private static let firstRetryDelay = Duration.milliseconds(250)
   private static let maximumRetryDelay = Duration.seconds(30)
-  /// The pause between two readings of one session that keeps changing, and between two of everything: each registration of a user without
-  /// a session causes one.
+  /// The pause between two readings of one session that keeps changing, and between two of everything. Each
+  /// registration of a user without a session causes a reading of everything.
   private static let readingPause = Duration.milliseconds(100)
 
-  /// The state after each change; for one consumer. None is left out: a session that was in front, or locked, between two others
-  /// matters also where it is not so any more.
+  /// The state after each change, for one consumer. No state is skipped: a session that was briefly in the foreground,
+  /// or locked, still matters afterwards.
   public nonisolated let states: AsyncStream<LoginState>
-  /// What is known now.
+  /// The current state.
   public private(set) var state = LoginState()
   /// The loop of the connection.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -33,19 +34,19 @@ public actor LoginMonitor {
   private let continuation: AsyncStream<LoginState>.Continuation
   private var tasks: [Task<Void, Never>] = []
   private var readings = SessionReadings()
-  /// The readings of sessions that are under way, with the newest values that signals have carried since each began.
+  /// The running readings of sessions, each with the newest values from signals since it began.
   private var underWay: [UInt64: (path: ObjectPath, heard: [String: Value])] = [:]
   private var lastReading: UInt64 = 0
-  /// How many signals there were of the machine's sleep: a reading is of no worth if this moved meanwhile.
+  /// Counts the signals about the machine's sleep. A reading is discarded if one arrives meanwhile.
   private var sleepSignals = 0
   private var isPresent = false
-  /// Counts the logind processes that were seen: what was asked of an earlier one has no say any more.
+  /// Counts the logind processes. Replies of an earlier process are ignored.
   private var generation = 0
-  /// The reading of everything that goes on, and the one after it. Whoever asks meanwhile shares the latter: a reading
-  /// that has begun may have passed by what the asker wants to see.
+  /// The running reading of everything, and the one after it. Requests during a reading share the next one, because the
+  /// running one may already have passed the relevant session.
   private var reading: Task<Void, Never>?
   private var nextReading: Task<Void, Never>?
-  /// When everything was read last; nil if another logind is there since.
+  /// When everything was last read; nil if logind has restarted since.
   private var lastReadingEnd: ContinuousClock.Instant?
   private var retryTimer: LoopTimer?
   private var retryDelay = LoginMonitor.firstRetryDelay
@@ -53,7 +54,7 @@ public actor LoginMonitor {
 
   /// - Parameters:
   ///   - connection: to the system bus.
-  ///   - timeout: how long logind may take to answer before it is asked again.
+  ///   - timeout: how long logind may take to reply before it is asked again.
   public init(_ connection: Connection, timeout: Duration = .seconds(5)) {
     self.connection = connection
     self.timeout = timeout
@@ -61,9 +62,9 @@ public actor LoginMonitor {
     (states, continuation) = AsyncStream.makeStream()
   }
 
-  /// Begins to follow logind; where there is none, waits for one.
+  /// Starts to follow logind. If there is none, waits for one.
   ///
-  /// - Throws: `BusError` where the bus takes no match, or the connection is closed.
+  /// - Throws: `BusError` if the bus accepts no match rule, or the connection is closed.
   public func start() async throws(BusError) {
     let manager = try await connection.signals(
       MatchRule(sender: Self.name, path: Self.managerPath, interface: Self.managerInterface))
@@ -77,11 +78,11 @@ public actor LoginMonitor {
       Task { for await signal in properties { receivePropertiesChanged(signal) } },
       Task { for await owner in owners { receiveOwner(owner) } },
     ]
-    // elogind is started by the bus for whoever asks first.
+    // The bus starts elogind for its first caller.
     readEverything()
   }
 
-  /// Ends following, and the stream of states.
+  /// Stops following, and ends the stream of states.
   public func stop() {
     isStopped = true
     retryTimer?.cancel()
@@ -92,29 +93,29 @@ public actor LoginMonitor {
     continuation.finish()
   }
 
-  /// Takes in what the agent of a session says about its lock.
+  /// Records a report of a session's agent about the lock.
   ///
   /// - Parameters:
   ///   - id: the session's id.
-  ///   - locked: unknown where the agent left or cannot tell.
+  ///   - locked: unknown if the agent left or cannot tell.
   public func report(_ id: String, locked: Fact) { apply(.reported(id: id, locked: locked)) }
 
-  /// Takes in that the agent of a session is gone.
+  /// Records that a session's agent has gone.
   ///
   /// - Parameter id: the session's id.
   public func reporterGone(_ id: String) { apply(.reporterGone(id: id)) }
 
-  /// Takes in that the user of a session has said just now that it is unlocked: the one word that counts whatever was said before.
+  /// Records that a session's user has just said that it is unlocked. This statement overrides all earlier reports.
   ///
   /// - Parameter id: the session's id.
   public func userUnlocked(_ id: String) { apply(.userUnlocked(id: id)) }
 
-  /// Reads everything again, and answers when that is done or logind does not answer. Those who ask at the same time
-  /// share one reading.
+  /// Reads everything again. Returns when that is done, or when logind does not reply. Callers at the same time share
+  /// one reading.
   ///
-  /// - Returns: the state then.
+  /// - Returns: the state after the reading.
   public func refresh() async -> LoginState {
-    // A reading that another logind overtakes comes to nothing, and its own reading follows.
+    // A reading is void if logind restarts meanwhile. Another one follows the restart.
     for _ in 0..<8 {
       let asked = generation
       await readEverything().value
@@ -190,7 +191,7 @@ public actor LoginMonitor {
     }
   }
 
-  // MARK: Reading, outside the loops that take signals in, which must not wait
+  // MARK: Reading, outside the loops that receive signals, because those must not wait
 
   @discardableResult
   private func readEverything() -> Task<Void, Never> {
@@ -228,8 +229,8 @@ public actor LoginMonitor {
     do throws(BusError) {
       try await readAll(asked)
     } catch {
-      // Where there is no logind its return is seen as a new owner of the name. One that is there is asked again: it may
-      // be stopped for a while, or busy, and nothing else would ever bring its sessions back.
+      // If logind is not on the bus, its return is seen as a new owner of the name. If it is, ask it again: it may be
+      // stopped for a while, or busy, and no other event would bring its sessions back.
       if asked == generation { retryLater() }
     }
     reading = nil
@@ -255,7 +256,7 @@ public actor LoginMonitor {
     retryDelay = Self.firstRetryDelay
   }
 
-  /// - Returns: not where logind is another one by now.
+  /// - Returns: false if logind has restarted meanwhile.
   private func readSleep(_ asked: Int) async throws(BusError) -> Bool {
     for _ in 0..<8 {
       let count = sleepSignals
@@ -277,16 +278,16 @@ public actor LoginMonitor {
     do throws(BusError) {
       read = try await properties(of: path, Self.sessionInterface)
     } catch  where Self.meansGone(error) {
-      // It has ended meanwhile; the signal of that is on its way. What a former logind says does not count.
+      // The session has ended, and the signal is on its way. An error from an earlier logind is ignored.
       if underWay[number] != nil { perform(.removed(path)) }
       return
     }
-    // Not if the session ended, or logind left, meanwhile.
+    // Discard the reading if the session ended, or logind left, meanwhile.
     guard let heard = underWay[number]?.heard else { return }
     let isFirst = !state.paths.contains(path)
     let properties = read.merging(heard) { $1 }
     apply(.read(path, properties))
-    // A session that was not known did not take the changes in.
+    // A session that was not known has not received these changes.
     if isFirst { apply(.changed(path, heard)) }
     perform(.finished(path, hasSeat: LoginSession(properties: properties)?.seat.isEmpty != true))
   }
@@ -304,7 +305,7 @@ public actor LoginMonitor {
     [BusError.Name.unknownObject, "org.freedesktop.login1.NoSuchSession"].contains(error.name)
   }
 
-  /// Reads everything again after a pause, as long as there is somebody to ask.
+  /// Reads everything again after a pause, if logind is on the bus.
   private func retryLater() {
     guard isPresent, !isStopped, retryTimer == nil else { return }
     retryTimer = loop.schedule(after: retryDelay) { [weak self] in self?.assumeIsolated { $0.retry() } }

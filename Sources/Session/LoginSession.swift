@@ -5,32 +5,32 @@ public import ScanGate
 public struct LoginSession: Sendable, Hashable {
   /// logind's name for the session.
   public let id: String
-  /// The user it belongs to.
+  /// The session's user.
   public let uid: UInt32
-  /// The seat; empty for a session without one, which is one that nobody sits at.
+  /// The seat; empty for a session without one. No person sits at such a session.
   public internal(set) var seat: String
   /// `x11`, `wayland`, `mir`, `tty`, `web` or `unspecified`.
   public internal(set) var type: String
   /// `user`, `greeter`, `lock-screen`, `background`, `manager` and others.
   public internal(set) var sessionClass: String
-  /// It comes from another machine.
+  /// The session comes from another machine.
   public internal(set) var isRemote: Bool
-  /// It is in the foreground of its seat. A session without a seat always is.
+  /// The session is in the foreground of its seat. A session without a seat always is.
   public internal(set) var isActive: Bool
   /// `online`, `active` or `closing`.
   public internal(set) var state: String
-  /// Whether its screen is locked, from all who have a say.
+  /// Whether its screen is locked, combined from all sources.
   public internal(set) var lock = LockState()
 
   /// Whether it has a graphical display.
   public var isGraphical: Bool { ["x11", "wayland", "mir"].contains(type) }
 
-  /// Whether a person may own an agent in it: a user's own session, on a seat of this machine, not on its way out.
+  /// Whether a user may run an agent in it: a user's own session, on a seat of this machine, that is not closing.
   public var isEligible: Bool {
     sessionClass == "user" && !isRemote && !seat.isEmpty && state != "closing"
   }
 
-  /// What the gate wants to know about the session.
+  /// The session's conditions, for the gate.
   public var conditions: ScanConditions.Session {
     ScanConditions.Session(
       isActive: Fact(isActive && state != "closing"), isLocal: Fact(!isRemote), isGraphical: Fact(isGraphical),
@@ -38,7 +38,7 @@ public struct LoginSession: Sendable, Hashable {
       hasBeenSaidUnlocked: lock.hasBeenSaidUnlocked)
   }
 
-  /// Reads all properties of a session; nil where one that decides is missing or has another type.
+  /// Reads all properties of a session; nil if a required one is missing or has another type.
   init?(properties: [String: Value]) {
     guard let id = properties["Id"]?.asString, let uid = properties["User"]?.asStructure?.first?.asUInt32,
       let seat = properties["Seat"]?.asStructure?.first?.asString, let type = properties["Type"]?.asString,
@@ -53,11 +53,11 @@ public struct LoginSession: Sendable, Hashable {
     self.isRemote = isRemote
     self.isActive = isActive
     self.state = state
-    // elogind before 241 has no hint: then the lock stays unknown.
+    // elogind before 241 has no hint, so the lock stays unknown.
     if let hint = properties["LockedHint"]?.asBool { lock.handle(.hintRead(hint)) }
   }
 
-  /// Takes over what a PropertiesChanged signal says.
+  /// Applies the values of a PropertiesChanged signal.
   mutating func merge(_ properties: [String: Value]) {
     if let value = properties["Type"]?.asString { type = value }
     if let value = properties["Class"]?.asString { sessionClass = value }
@@ -66,7 +66,7 @@ public struct LoginSession: Sendable, Hashable {
     if let value = properties["LockedHint"]?.asBool { lock.handle(.hintChanged(value)) }
   }
 
-  /// Takes over what a new look at the same session says, and keeps what is remembered of its lock.
+  /// Replaces the properties by those of a new reading, and keeps the remembered lock.
   mutating func replace(with properties: [String: Value]) {
     guard let new = LoginSession(properties: properties), new.id == id, new.uid == uid else { return }
     var lock = lock

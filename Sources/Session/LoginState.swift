@@ -1,20 +1,20 @@
 public import Bus
 public import ScanGate
 
-/// All sessions of this machine and whether it sleeps, put together from what logind says and what agents report.
+/// All sessions of this machine and whether it sleeps, combined from logind's signals and the reports of agents.
 ///
-/// Pure: `LoginMonitor` feeds it. While logind is away no session counts as active, because a tap must not go to somebody
-/// who may no longer sit there; what is known of locks is kept.
+/// Pure: `LoginMonitor` feeds it. While logind is not on the bus, no session is treated as active: its user may no
+/// longer sit there, and a tap must not go to another person. The known locks are kept.
 public struct LoginState: Sendable, Hashable {
-  /// Something that logind or an agent said.
+  /// An observation from logind or an agent.
   public enum Event: Sendable, Hashable {
     /// All properties of the session at this path, as read.
     case read(ObjectPath, [String: Value])
-    /// Some properties of the session at this path, as a signal told.
+    /// Some properties of the session at this path, from a signal.
     case changed(ObjectPath, [String: Value])
     /// The session at this path is gone.
     case removed(ObjectPath)
-    /// These are all the sessions there are.
+    /// The complete list of sessions.
     case listed([ObjectPath])
     /// Everything has been read.
     case synchronized
@@ -22,11 +22,11 @@ public struct LoginState: Sendable, Hashable {
     case logindGone
     /// The machine goes to sleep, or woke up.
     case sleeping(Bool)
-    /// What the agent of the session with this id says about its lock.
+    /// The report of the agent of the session with this id about its lock.
     case reported(id: String, locked: Fact)
     /// The agent of the session with this id is gone.
     case reporterGone(id: String)
-    /// The user of the session with this id has said just now that it is unlocked.
+    /// The user of the session with this id has just said that it is unlocked.
     case userUnlocked(id: String)
   }
 
@@ -35,13 +35,13 @@ public struct LoginState: Sendable, Hashable {
   public private(set) var isAvailable = false
   /// The machine is about to sleep, or asleep.
   public private(set) var isSleeping = Fact.unknown
-  /// How often logind has gone away. What it gave before counts for nothing where this differs.
+  /// How often logind has left the bus. Its locks from before a departure are void.
   public private(set) var departures = 0
 
-  /// Nothing is known.
+  /// A state without observations.
   public init() {}
 
-  /// Takes an observation in.
+  /// Processes an observation.
   public mutating func handle(_ event: Event) {
     switch event {
     case .read(let path, let properties):
@@ -77,7 +77,7 @@ public struct LoginState: Sendable, Hashable {
     for (path, session) in sessionsByPath where session.id == id { sessionsByPath[path]?.lock.handle(event) }
   }
 
-  /// Where the known sessions are on the bus.
+  /// The bus paths of the known sessions.
   var paths: Dictionary<ObjectPath, LoginSession>.Keys { sessionsByPath.keys }
 
   /// The sessions, sorted by id.
@@ -85,26 +85,26 @@ public struct LoginState: Sendable, Hashable {
     sessionsByPath.values.sorted { $0.id < $1.id }
   }
 
-  /// The session of that id; nil where there is none.
+  /// The session with that id; nil if there is none.
   public func session(_ id: String) -> LoginSession? {
     sessionsByPath.values.first { $0.id == id }
   }
 
-  /// The session in the foreground of a seat, of whatever class; nil where there is none, and while logind is away.
+  /// The session in the foreground of a seat, of any class; nil if there is none, and while logind is not on the bus.
   public func activeSession(on seat: String) -> LoginSession? {
     guard isAvailable else { return nil }
     return sessions.first { $0.seat == seat && $0.isActive && $0.state != "closing" }
   }
 
-  /// The sessions of a user in which an agent may live, the likeliest first: graphical before text, active before
-  /// background. Empty while logind is away.
+  /// The sessions of a user in which an agent may run, the most likely first: graphical before text, active before
+  /// background. Empty while logind is not on the bus.
   public func eligibleSessions(of uid: UInt32) -> [LoginSession] {
     guard isAvailable else { return [] }
     let rank: (LoginSession) -> Int = { ($0.isGraphical ? 0 : 2) + ($0.isActive ? 0 : 1) }
     return sessions.filter { $0.uid == uid && $0.isEligible }.sorted { (rank($0), $0.id) < (rank($1), $1.id) }
   }
 
-  /// Whether a user sits at this machine now, at whatever seat.
+  /// Whether a user sits at this machine now, at any seat.
   public func hasActiveSession(_ uid: UInt32) -> Bool {
     eligibleSessions(of: uid).contains(where: \.isActive)
   }

@@ -1,32 +1,32 @@
 import Bus
 import ScanGate
 
-/// What a peer on a bus is asked, and what of that it tells by itself.
+/// A question to a peer on a bus, and the signal with which the peer reports changes.
 struct PeerQuestion: Sendable {
-  /// What a signal says.
+  /// The meaning of a signal.
   enum Change: Sendable {
-    /// How it is now.
+    /// The new fact.
     case fact(Fact)
-    /// That it is different: ask.
+    /// The fact has changed, and has to be asked for.
     case ask
-    /// Nothing of this.
+    /// The signal is unrelated.
     case nothing
   }
 
   let name: String
-  /// The object, the likeliest first.
+  /// The object paths to try, the most likely first.
   let paths: [ObjectPath]
   let interface: String
   let member: String
   let arguments: [Value]
-  /// The signal.
+  /// The match rule of the signal.
   let rule: MatchRule
-  /// What the signal says.
+  /// The meaning of a signal.
   let changed: @Sendable (ReceivedSignal) -> Change
-  /// What the answer says; unknown where it is none that has a meaning.
+  /// The meaning of a reply; unknown if it has none.
   let answered: @Sendable ([Value]) -> Fact
 
-  /// A property that is told of by PropertiesChanged ("org.freedesktop.DBus.Properties" in the D-Bus specification).
+  /// A property with changes in PropertiesChanged ("org.freedesktop.DBus.Properties" in the D-Bus specification).
   static func property(
     _ property: String, of name: String, at path: ObjectPath, meaning: @escaping @Sendable (Value?) -> Fact
   ) -> PeerQuestion {

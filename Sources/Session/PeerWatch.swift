@@ -2,20 +2,20 @@ import Bus
 import EventLoop
 import ScanGate
 
-/// Follows one thing that a peer on a bus knows, as long as somebody owns the peer's name. The peer is never started for it.
+/// Follows one fact that a peer on a bus knows, while the peer's name has an owner. The watch never starts the peer.
 ///
-/// What is heard is told with the unique name of who said it: the name may have another owner a moment later.
+/// Reports contain the unique name of their sender, because the name may have another owner a moment later.
 actor PeerWatch {
-  /// What is heard of a peer.
+  /// A report about a peer.
   enum Event: Sendable, Hashable {
-    /// Who owns the name now; nil where nobody does.
+    /// The owner of the name now; nil if there is none.
     case owner(String?)
-    /// What its owner said, or with unknown that the owner cannot tell.
+    /// The owner's report, or unknown if the owner cannot tell.
     case said(Fact, by: String)
   }
 
-  /// How often one owner is asked that does not answer as it should: it may have taken its name before it was ready. After
-  /// that its signals alone count.
+  /// How often to ask an owner that does not reply as it should: it may own its name before it is ready. After that,
+  /// only its signals are used.
   private static let attempts = 8
   private static let firstPause = Duration.milliseconds(250)
 
@@ -24,7 +24,7 @@ actor PeerWatch {
   private let timeout: Duration
   private let tell: @Sendable (Event) -> Void
   private var owner: String?
-  /// Counts what the owner said unasked: an answer that it overtook is of no worth.
+  /// Counts the owner's signals. A reply is ignored if a signal came while it was on its way.
   private var signals = 0
   private var tasks: [Task<Void, Never>] = []
   private var asking: Task<Void, Never>?
@@ -32,10 +32,10 @@ actor PeerWatch {
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// - Parameters:
-  ///   - question: what is followed.
+  ///   - question: the question to the peer.
   ///   - connection: to the bus.
-  ///   - timeout: how long the peer may take to answer.
-  ///   - tell: called on the connection's loop with what is heard.
+  ///   - timeout: how long the peer may take to reply.
+  ///   - tell: called with reports, on the connection's loop.
   init(
     _ question: PeerQuestion, on connection: Connection, timeout: Duration, tell: @escaping @Sendable (Event) -> Void
   ) {
@@ -45,9 +45,9 @@ actor PeerWatch {
     self.tell = tell
   }
 
-  /// Begins to follow.
+  /// Starts to follow.
   ///
-  /// - Throws: `BusError` where the bus takes no match, or the connection is closed.
+  /// - Throws: `BusError` if the bus accepts no match rule, or the connection is closed.
   func start() async throws(BusError) {
     let signals = try await connection.signals(question.rule)
     let owners = try await connection.owners(of: question.name)
@@ -57,7 +57,6 @@ actor PeerWatch {
     ]
   }
 
-  /// Ends following.
   func stop() {
     asking?.cancel()
     for task in tasks { task.cancel() }
@@ -77,7 +76,7 @@ actor PeerWatch {
     case .fact(let fact):
       signals += 1
       tell(.said(fact, by: signal.sender))
-      // What was lost between may be of another owner, whose last word this is not.
+      // Signals were lost. They may have been another owner's, so this may not be the newest report.
       if signal.missed > 0 { askAgain() }
     case .ask: askAgain()
     case .nothing: if signal.missed > 0 { askAgain() }
@@ -107,7 +106,7 @@ actor PeerWatch {
     }
   }
 
-  /// nil where it did not answer.
+  /// Nil if the owner did not reply.
   private func answer(of owner: String) async -> Fact? {
     for path in question.paths {
       do throws(BusError) {

@@ -2,13 +2,13 @@ public import Bus
 
 /// Asks polkit whether the owner of a bus name may do something (org.freedesktop.PolicyKit1.Authority).
 ///
-/// Fails closed: no polkit, no answer, an answer that is none of ours to understand: no.
+/// Fails closed: without polkit, without a reply, or with a malformed reply, the decision is no.
 public struct PolkitAuthority: Sendable {
-  /// What polkit said, and what to tell the caller.
+  /// The decision of polkit, and the message for the caller.
   public enum Decision: Sendable, Hashable {
-    /// It may.
+    /// polkit allows the action.
     case allowed
-    /// It may not, and why.
+    /// polkit refuses the action, for this reason.
     case refused(reason: String)
   }
 
@@ -22,9 +22,9 @@ public struct PolkitAuthority: Sendable {
   /// Asks for one action.
   ///
   /// - Parameters:
-  ///   - sender: the unique bus name of who wants it.
+  ///   - sender: the unique bus name of the program that requests the action.
   ///   - action: the action's id.
-  /// - Returns: the decision, within five seconds. Nobody is asked for a password.
+  /// - Returns: the decision, within five seconds. polkit does not ask for a password.
   public func check(_ sender: String, _ action: String) async -> Decision {
     let subject = Value.structure([.string("system-bus-name"), .dictionary(["name": .string(sender)])])
     let details = Value.dictionary(key: "s", value: "s", [])

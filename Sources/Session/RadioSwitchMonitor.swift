@@ -4,13 +4,13 @@ public import ScanGate
 
 /// Follows the switches of the machine's radios at `/dev/rfkill`.
 ///
-/// It is read only, and asked without waiting: the kernel tells of each switch that there is when the device is opened, and of
-/// each change from then on. Where there is no such device, or what is read is none, airplane mode is unknown.
+/// The device is only read, without blocking. The kernel reports each existing switch when the device is opened, and
+/// each change after that. If there is no such device, or a read fails, airplane mode is unknown.
 public actor RadioSwitchMonitor {
-  /// The loop that owns this actor.
+  /// The event loop that runs this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// Events that are taken in before something else may run.
+  /// The number of events to read before the loop may run other work.
   private static let mostAtOnce = 256
 
   private let loop: EventLoop
@@ -23,7 +23,7 @@ public actor RadioSwitchMonitor {
 
   /// - Parameters:
   ///   - path: the device.
-  ///   - loop: the loop that owns this actor.
+  ///   - loop: the event loop that runs this actor.
   ///   - changed: called on the loop with whether every radio is off, when that changes.
   public init(_ path: String, on loop: EventLoop, changed: @escaping @Sendable (Fact) -> Void) {
     self.path = path
@@ -31,9 +31,9 @@ public actor RadioSwitchMonitor {
     self.changed = changed
   }
 
-  /// Begins to follow, and says at once what is so.
+  /// Starts to follow, and reports the current state at once.
   ///
-  /// - Throws: `SystemError` where the device cannot be opened or watched.
+  /// - Throws: `SystemError` if the device cannot be opened or watched.
   public func start() throws(SystemError) {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { throw SystemError("open \(path)") }
@@ -43,7 +43,7 @@ public actor RadioSwitchMonitor {
     watch = try DescriptorWatch(device, on: loop) { [weak self] in self?.assumeIsolated { $0.receive() } }
   }
 
-  /// Ends the following.
+  /// Stops following.
   public func stop() {
     watch?.cancel()
     watch = nil

@@ -1,25 +1,25 @@
-/// The switches of the machine's radios, put together from what `/dev/rfkill` says (linux/rfkill.h), and whether they make
-/// airplane mode: at least one switch, and all of them blocked, by software or by hardware.
+/// The switches of the machine's radios, built from the events of `/dev/rfkill` (linux/rfkill.h). Airplane mode is on
+/// if there is at least one switch and all are blocked, by software or by hardware.
 ///
-/// Pure. Readers of ours have no switch of their own, so the others say what the user wants.
+/// Pure. Our readers have no switch, so the others show the user's intention.
 public struct RadioSwitches: Sendable, Hashable {
-  /// What to read at a time: one event. Those of newer kernels are longer (9 bytes since Linux 5.11), and the kernel leaves out
-  /// what does not fit; what these 8 bytes mean stays.
+  /// The size of a read: one event. Events of newer kernels are longer (9 bytes since Linux 5.11). The kernel drops the
+  /// bytes that do not fit, and these 8 bytes keep their meaning.
   public static let eventSize = 8
-  /// More switches than this nobody has.
+  /// More switches than any machine has.
   static let limit = 256
 
   private var isBlocked: [UInt32: Bool] = [:]
 
-  /// No switch is known.
+  /// A state without switches.
   public init() {}
 
-  /// Takes in what one read gave.
+  /// Processes the bytes of one read.
   ///
-  /// The event is packed, in the machine's byte order: index (4 bytes), type, operation (0 added, 1 removed, 2 changed, 3
-  /// changed all), soft block, hard block; what follows is of no interest. Less than 8 bytes are no event.
+  /// The event is packed, in the machine's byte order: index (4 bytes), type, operation (0 added, 1 removed, 2 changed,
+  /// 3 changed all), soft block, hard block. Further bytes are ignored. Fewer than 8 bytes are not an event.
   ///
-  /// - Parameter bytes: what was read.
+  /// - Parameter bytes: the bytes.
   public mutating func handle(_ bytes: [UInt8]) {
     guard bytes.count >= Self.eventSize else { return }
     var index: UInt32 = 0

@@ -2,9 +2,10 @@ import Bus
 
 /// When the properties of each session are read.
 ///
-/// Pure: `LoginMonitor` feeds it, and performs the actions. A signal carries the lock and the foreground, and these count at once.
-/// `State` comes in no signal, so each change is followed by a reading. A user can change a session of theirs thousands of times per
-/// second, hence the limits: one reading of a session at a time, a pause after it, and none of a session without a seat.
+/// Pure: `LoginMonitor` feeds it, and performs the actions. Signals carry the lock and the foreground, which take
+/// effect at once. No signal carries `State`, so a reading follows each change. A user can change a session of theirs
+/// thousands of times per second. The plan therefore allows one reading of a session at a time, with a pause after it,
+/// and none of a session without a seat.
 struct SessionReadings: Sendable {
   enum Event: Sendable, Hashable {
     /// logind created the session.
@@ -19,7 +20,7 @@ struct SessionReadings: Sendable {
     case removed(ObjectPath)
     /// These are all sessions.
     case listed([ObjectPath])
-    /// Another logind took the name, or none has it.
+    /// Another logind took the name, or the name has no owner.
     case ownerChanged
   }
 
@@ -36,8 +37,8 @@ struct SessionReadings: Sendable {
     case reading(isDirty: Bool)
     /// Can transition to `.reading` if the session changed meanwhile, else to idle.
     case pausing(isDirty: Bool)
-    /// The session has no seat, and never gets one (logind's `Seat` is constant). Its properties are not read again.
-    /// Sessions of other classes than `user` are followed if they have a seat, because a greeter in front suspends scanning.
+    /// The session has no seat, and never gets one (logind's `Seat` is constant). It is not read again. A session of
+    /// another class than `user` is followed if it has a seat, because a greeter in front suspends scanning.
     case seatless
   }
 
@@ -48,10 +49,10 @@ struct SessionReadings: Sendable {
     if case .seatless = phases[path] { true } else { false }
   }
 
-  /// Takes an event in.
+  /// Processes an event.
   ///
-  /// - Parameter event: what happened.
-  /// - Returns: what to do, if anything.
+  /// - Parameter event: the event.
+  /// - Returns: the action, if any.
   mutating func handle(_ event: Event) -> Action? {
     switch event {
     case .added(let path):

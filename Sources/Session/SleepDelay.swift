@@ -1,43 +1,43 @@
 public import ScanGate
 
-/// When to keep the machine awake for a moment: a delay lock of logind's (org.freedesktop.login1(5), "Inhibit"), held as long
-/// as the machine is awake, and let go on its way to sleep as soon as every field is off.
+/// When to hold a delay lock of logind (org.freedesktop.login1(5), "Inhibit"). It is held while the machine is awake.
+/// When the machine goes to sleep, it is released as soon as every field is off.
 ///
-/// Pure. logind waits for the lock before it puts the machine to sleep, five seconds at most where it is not told otherwise
-/// (`InhibitDelayMaxSec`). A field that does not go off in four is not waited for: the reader behind it hangs, and logind
-/// would wait for nothing.
+/// Pure. logind waits for the lock before it puts the machine to sleep, by default for five seconds at most
+/// (`InhibitDelayMaxSec`). The lock is released after four seconds even if a field is still on: the reader behind it
+/// hangs, so a longer wait is useless.
 public struct SleepDelay: Sendable, Hashable {
-  /// How long the machine's sleep is put off at most.
+  /// The longest delay of the machine's sleep.
   public static let limit = Duration.seconds(4)
-  /// The pause after logind gave no lock; doubled each time, up to the longest.
+  /// The pause after logind refused a lock; doubled each time, up to the longest.
   public static let retryDelay = Duration.seconds(30)
-  /// The longest pause: one that gives none for want of a right will most likely give none later.
+  /// The longest pause. A logind that refuses for lack of permission will most likely refuse again.
   public static let longestRetryDelay = Duration.seconds(3600)
 
-  /// Something that bears on the lock.
+  /// An input that may affect the lock.
   public enum Event: Sendable, Hashable {
-    /// What is known of logind: whether it can be asked, how often it has gone away, whether the machine goes to sleep.
+    /// The state of logind: whether it can be asked, how often it has left the bus, whether the machine goes to sleep.
     case logind(isAvailable: Bool, departures: Int, isSleeping: Fact)
     /// Whether every field is off.
     case fields(areOff: Bool)
-    /// logind gave the lock that was asked for.
+    /// logind gave the requested lock.
     case granted
-    /// logind gave none.
+    /// logind gave no lock.
     case refused
     /// The time of the last `wait` is over.
     case tick
   }
 
-  /// What to do.
+  /// An action for the caller.
   public enum Action: Sendable, Hashable {
-    /// Ask logind for a lock; `granted` or `refused` is the answer. The lock that was held before is let go once there is
-    /// a new one.
+    /// Ask logind for a lock, then report `granted` or `refused`. The lock that was held before is released once there
+    /// is a new one.
     case ask
-    /// Let go of every lock.
+    /// Release every lock.
     case release
-    /// Let go of every lock though a field is on still.
+    /// Release every lock although a field is still on.
     case giveUp
-    /// Say `tick` after this time, and forget about an earlier wait.
+    /// Report `tick` after this time. This replaces an earlier wait.
     case wait(Duration)
   }
 
@@ -45,22 +45,22 @@ public struct SleepDelay: Sendable, Hashable {
   private var departures = 0
   private var isSleeping = false
   private var areFieldsOff = true
-  /// The logind that was asked, by the departures of its predecessors.
+  /// The logind that was asked, identified by the number of departures before it.
   private var asked: Int?
   /// The logind that gave the lock that is held.
   private var granted: Int?
   private var isPausing = false
   private var pause = SleepDelay.retryDelay
 
-  /// Nothing is known, and nothing held.
+  /// A state without observations and without a lock.
   public init() {}
 
   /// Whether a lock is held.
   public var isHeld: Bool { granted != nil }
 
-  /// Takes an event in.
+  /// Processes an event.
   ///
-  /// - Returns: what to do, in this order.
+  /// - Returns: the actions, in this order.
   public mutating func handle(_ event: Event) -> [Action] {
     var actions: [Action] = []
     switch event {
@@ -78,8 +78,8 @@ public struct SleepDelay: Sendable, Hashable {
       granted = asked
       asked = nil
     case .refused:
-      // While the machine goes to sleep there is none to be had; afterwards it is asked again anyway. A logind that has gone
-      // meanwhile says nothing about its successor.
+      // While the machine goes to sleep, logind gives no lock. It is asked again after that anyway. A refusal by an
+      // earlier logind does not apply to its successor.
       let isOfThisLogind = asked == departures
       asked = nil
       if !isSleeping, isOfThisLogind {
@@ -102,7 +102,7 @@ public struct SleepDelay: Sendable, Hashable {
       granted = nil
       return [.release]
     }
-    // A logind that came back may know nothing of a lock that its predecessor gave.
+    // A logind that came back may not know a lock that its predecessor gave.
     if !isSleeping, isAvailable, !isPausing, asked == nil, granted != departures {
       asked = departures
       return [.ask]

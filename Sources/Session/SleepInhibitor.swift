@@ -10,32 +10,32 @@ public actor SleepInhibitor {
   private let connection: Connection
   private let report: @Sendable (String) -> Void
   private var delay = SleepDelay()
-  /// Closed when it is let go, and with it the lock.
+  /// Closing this descriptor releases the lock.
   private var lock: FileDescriptor?
   private var timer: LoopTimer?
   private var isStopped = false
-  /// Why logind gave no lock, as it was reported last.
+  /// The reason that was last reported, when logind gave no lock.
   private var lastRefusal: String?
 
   /// - Parameters:
   ///   - connection: to the system bus.
-  ///   - report: called on the loop with what a person should know.
+  ///   - report: called on the loop with messages for a person.
   public init(_ connection: Connection, report: @escaping @Sendable (String) -> Void) {
     self.connection = connection
     self.report = report
     loop = connection.loop
   }
 
-  /// Takes in what logind says.
+  /// Processes a new state of logind.
   public func follow(_ login: LoginState) {
     handle(
       .logind(isAvailable: login.isAvailable, departures: login.departures, isSleeping: login.isSleeping))
   }
 
-  /// Takes in whether every field is off.
+  /// Sets whether every field is off.
   public func setFields(areOff: Bool) { handle(.fields(areOff: areOff)) }
 
-  /// Lets the machine sleep when it likes.
+  /// Releases the lock for good.
   public func stop() {
     isStopped = true
     timer?.cancel()
@@ -70,7 +70,7 @@ public actor SleepInhibitor {
       lastRefusal = nil
       handle(.granted)
     } catch {
-      // Once each: one that never gives any would fill the log.
+      // Report each reason once: a logind that never gives a lock would fill the log.
       if !isStopped, lastRefusal != error.message {
         report(
           "logind gives no delay lock, so a field may be on for a moment in sleep: \(error.message). Where polkit says no, allow"

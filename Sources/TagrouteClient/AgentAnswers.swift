@@ -1,28 +1,28 @@
 import Bus
 
-/// How the agent is.
+/// The status of the agent.
 public struct AgentStatus: Sendable, Hashable {
   /// The agent's version, `major.minor.patch`.
   public var version: String
-  /// The version of the interfaces that it speaks; 0 where it does not say, as one from before they had a version.
+  /// The version of its interfaces; 0 for an agent from before they had a version.
   public var interfaceVersion: UInt32 = 0
   /// Whether the daemon gives it the tags of this session's seat.
   public var registered: Bool
-  /// Why the daemon has not accepted it; nil where the agent does not say.
+  /// Why the daemon has not accepted it; nil if the agent does not report that.
   public var registrationError: RegistrationError?
-  /// What keeps `agent.conf`, as it was read last, from being in force; the one before it is. Empty where there is nothing.
+  /// The error in the latest `agent.conf`. The one before it then stays in force. Empty if there is no error.
   public var configurationError = ""
-  /// When the `agent.conf` that is in force was read, in microseconds since 1970; nil where the agent does not say.
+  /// When the `agent.conf` in force was read, in microseconds since 1970; nil if the agent does not report it.
   public var configurationTime: UInt64?
 
-  /// What a daemon has answered to an agent that wanted to be registered.
+  /// The daemon's reply to an agent that tried to register.
   public struct RegistrationError: Sendable, Hashable {
-    /// The error's name, such as `org.tagroute.Error.NotASession`; empty where there is none.
+    /// The error's name, such as `org.tagroute.Error.NotASession`; empty if there is no error.
     public var name: String
-    /// For a person; untrusted.
+    /// A message for a person; untrusted.
     public var message: String
 
-    /// Nil where the value is none of `RegistrationError`.
+    /// Nil if the value is not a `RegistrationError`.
     init?(_ value: Value?) {
       let words = value?.asStructure?.compactMap(\.asString) ?? []
       guard words.count == 2 else { return nil }
@@ -31,25 +31,25 @@ public struct AgentStatus: Sendable, Hashable {
 
     init(name: String, message: String) { (self.name, self.message) = (name, message) }
 
-    /// Whether there is none: it has been accepted, or has not been answered yet.
+    /// Whether there is no error: the daemon has accepted the agent, or has not replied yet.
     public var isNone: Bool { name.isEmpty }
   }
 }
 
-/// A handler that claims a URI, and why it opens it or does not.
+/// A handler that claims a URI, and why it opens it or not.
 public struct ClaimantDescription: Sendable, Hashable {
   /// The desktop id.
   public var id: String
-  /// What it claims that covers the URI.
+  /// Its claim that covers the URI.
   public var claim: String
   /// Why it won or lost: `only`, `preferred`, `offered`, `another-is-preferred`, `less-exact`, `blocked`, `excluded`,
-  /// `not-covered`, `undecided`, `unusable-links`; others may come.
+  /// `not-covered`, `undecided`, `unusable-links`. Later versions may add values.
   public var outcome: String
   /// `system`, `vouched-for`, `confirmed` or `unconfirmed`.
   public var trust: String
-  /// Where the rule stands in its `Links=` that excludes the URI; nil where none does.
+  /// The position of the rule in its `Links=` that excludes the URI; nil if no rule does.
   public var rule: String?
-  /// All that in a sentence.
+  /// The outcome, in a sentence.
   public var reason: String
 
   init(_ values: [String: Value]) {
@@ -62,29 +62,30 @@ public struct ClaimantDescription: Sendable, Hashable {
   }
 }
 
-/// Where a URI would go.
+/// The app that would open a URI, and why.
 public struct Resolution: Sendable, Hashable {
-  /// The URI in its normal form, or as given where it is refused.
+  /// The URI in its normal form, or as given if it is refused.
   public var uri: String
   /// `universal-link`, `scheme`, `default`, `none` or `refused`.
   public var kind: String
-  /// The handler's desktop id; nil where there is none.
+  /// The handler's desktop id; nil if there is none.
   public var handler: String?
   /// The desktop ids of the handlers that could take it, the best first.
   public var candidates: [String]
-  /// How many more could take it.
+  /// The number of further handlers that could take it.
   public var moreCandidates: UInt32
-  /// Those who claim it, whoever opens it.
+  /// The handlers that claim it, including those that will not open it.
   public var claimants: [ClaimantDescription]
-  /// How many more claim it.
+  /// The number of further handlers that claim it.
   public var moreClaimants: UInt32
   /// Whether the handler needs no confirmation.
   public var trusted: Bool
-  /// What the user is asked first: `nothing`, `whether-allowed` or `which`; others may come.
+  /// The question that the user has to answer first: `nothing`, `whether-allowed` or `which`. Later versions may add
+  /// values.
   public var question: String
-  /// Why, in a sentence.
+  /// The reason, in a sentence.
   public var reason: String
-  /// Every step that led there.
+  /// Every step of the decision.
   public var steps: [String]
 
   init(_ values: [String: Value]) {
@@ -102,33 +103,34 @@ public struct Resolution: Sendable, Hashable {
   }
 }
 
-/// One handler that the agent knows.
+/// A handler that the agent knows.
 public struct HandlerDescription: Sendable, Hashable {
   /// The desktop id.
   public var id: String
-  /// What a person calls the app.
+  /// The app's name, for a person.
   public var name: String
   /// The desktop entry's file.
   public var path: String
-  /// The domains it takes, `*.` before those whose subdomains it takes.
+  /// The domains it takes. `*.` stands before a domain if it takes the subdomains.
   public var domains: [String]
   /// The schemes it takes.
   public var schemes: [String]
-  /// Whether nobody but root can change its entry, and it is no store's: it needs no permission.
+  /// Whether it needs no permission: only root can change its entry, and the entry is not a store's.
   public var trusted: Bool
-  /// Whose its entry is: `system`, `store` or `user`; empty where it is wrong.
+  /// The origin of its entry: `system`, `store` or `user`; empty if the entry is invalid.
   public var origin: String
-  /// The claims for which the user prefers it.
+  /// The claims that it opens by the user's preference.
   public var preferred: [String]
-  /// The claims for which the user has allowed its entry.
+  /// The claims that the user has allowed its entry to open.
   public var allowed: [String]
-  /// The claims for which it is not offered, or `*`.
+  /// The claims that the user has blocked for it, or `*` for all.
   public var blocked: [String]
-  /// What is wrong and what to do: this one tells of a mistake in the entry, and the claims that are right are another.
+  /// The mistake in the entry, and how to fix it. Such an element is only about the mistake; another one has the valid
+  /// claims.
   public var problem: String?
-  /// The line of the problem, from 1; nil where it is about none.
+  /// The line of the problem, from 1; nil if it has none.
   public var line: UInt32?
-  /// The column of the problem, from 1; nil where it is about none.
+  /// The column of the problem, from 1; nil if it has none.
   public var column: UInt32?
 
   init(_ values: [String: Value]) {
@@ -148,37 +150,39 @@ public struct HandlerDescription: Sendable, Hashable {
   }
 }
 
-/// One tap in the inbox.
+/// A tap in the inbox.
 public struct TapDescription: Sendable, Hashable {
   /// A UUID.
   public var id: String
-  /// When it was read, microseconds since 1970-01-01 00:00 UTC.
+  /// When the tag was read, in microseconds since 1970-01-01 00:00 UTC.
   public var time: UInt64
   /// The link, in its normal form.
   public var uri: String
   /// The tag's own title, or the link for display.
   public var title: String
-  /// `received`, `shown`, `opening`, `delivered`, `dismissed`, `failed`, `expired`; others may come.
+  /// `received`, `shown`, `opening`, `delivered`, `dismissed`, `failed`, `expired`. Later versions may add values.
   public var state: String
-  /// The desktop id of the handler; nil where there is none.
+  /// The desktop id of the handler; nil if there is none.
   public var handler: String?
   /// The whole NDEF message; nil in a list.
   public var message: [UInt8]?
-  /// Why it goes where it goes, as it was decided before it was shown; nil in a list, and where its notification is gone.
+  /// Why this handler was chosen, as decided before the tap was shown. Nil in a list, and after its notification has
+  /// gone.
   public var reason: String?
-  /// Why it has come to its state; empty in a list, and where there is nothing to say.
+  /// Why the tap is in its state; empty in a list, and if there is no more to report.
   public var stateReason: String
-  /// The same for programs, as `ListInbox` of `org.tagroute.Agent1` lists it; others may come. Empty in a list.
+  /// The same for programs, as documented for `ListInbox` of `org.tagroute.Agent1`. Later versions may add values.
+  /// Empty in a list.
   public var stateReasonCode: String
-  /// When it has come to its state, like `time`; nil in a list.
+  /// When the tap entered its state, in the same unit as `time`; nil in a list.
   public var stateTime: UInt64?
   /// The tag's technology, for example `type-2`; empty in a list.
   public var technology: String
-  /// The tag's UID; empty in a list, and of a tag that has none.
+  /// The tag's UID; empty in a list, and for a tag without one.
   public var uid: [UInt8]
   /// The reader's object path at the daemon; empty in a list.
   public var reader: String
-  /// Its place in a list, the greater the newer; nil where it is no list's.
+  /// Its position in a list; newer taps have greater numbers. Nil outside a list.
   public var sequence: UInt64?
 
   init(_ values: [String: Value]) {

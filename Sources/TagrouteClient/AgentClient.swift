@@ -2,17 +2,17 @@ public import Bus
 public import EventLoop
 import Names
 
-/// The agent of the user's session, as seen from a client on the session bus (`org.tagroute.Agent1`).
+/// A client on the session bus for the agent of the user's session (`org.tagroute.Agent1`).
 ///
-/// No call starts the agent; one that does not run is `BusError.Name.nameHasNoOwner`.
+/// No call starts the agent. If it is not running, calls fail with `BusError.Name.nameHasNoOwner`.
 public struct AgentClient: Sendable {
-  /// A tap has changed.
+  /// A change of a tap.
   public enum Event: Sendable, Hashable {
-    /// It was stored and is about to be shown.
+    /// The tap was stored and is about to be shown.
     case received(id: String)
-    /// It has come to an end: `delivered`, `dismissed`, `failed` or `expired`; others may come.
+    /// The tap has ended as `delivered`, `dismissed`, `failed` or `expired`. Later versions may add values.
     case closed(id: String, state: String)
-    /// So many were removed from the inbox at somebody's word.
+    /// This many taps were removed from the inbox by `Clear`.
     case cleared(count: UInt32)
   }
 
@@ -20,7 +20,7 @@ public struct AgentClient: Sendable {
   private let path: ObjectPath
 
   /// - Parameter connection: a connection to the session bus.
-  /// - Throws: nothing that a caller can cause.
+  /// - Throws: only if the agent's constant path were invalid.
   public init(_ connection: Connection) throws(BusError) {
     self.connection = connection
     path = try ObjectPath(Names.Agent.path)
@@ -30,19 +30,19 @@ public struct AgentClient: Sendable {
   ///
   /// - Parameters:
   ///   - address: the bus, by default the session's own.
-  ///   - loop: what the connection lives on.
+  ///   - loop: the event loop of the connection.
   /// - Returns: the client; the agent itself need not run.
-  /// - Throws: `BusError` where there is no bus.
+  /// - Throws: `BusError` if there is no bus.
   public static func connect(to address: BusAddress = .session, on loop: EventLoop) async throws(BusError)
     -> AgentClient
   {
     try AgentClient(try await Connection.open(address, on: loop))
   }
 
-  /// Asks how the agent is.
+  /// Gets the status of the agent.
   ///
-  /// - Parameter timeout: how long the agent has to answer.
-  /// - Returns: nil where no agent runs.
+  /// - Parameter timeout: how long the agent has to reply.
+  /// - Returns: nil if no agent is running.
   /// - Throws: `BusError`.
   public func status(timeout: Duration = .seconds(25)) async throws(BusError) -> AgentStatus? {
     do throws(BusError) {
@@ -64,19 +64,19 @@ public struct AgentClient: Sendable {
     }
   }
 
-  /// Asks where a URI would go; opens nothing.
+  /// Asks which app would open a URI, without opening it.
   ///
-  /// - Parameter uri: as a tag would hold it, at most 8 KiB.
-  /// - Returns: the answer, which for a URI that is refused says why.
+  /// - Parameter uri: the URI as a tag would hold it, at most 8 KiB.
+  /// - Returns: the answer. For a refused URI it contains the reason.
   /// - Throws: `BusError`.
   public func resolve(_ uri: String) async throws(BusError) -> Resolution {
     Resolution(try await call("Resolve", [.string(uri)]).first?.asDictionary ?? [:])
   }
 
-  /// Asks for the handlers, sorted by desktop id.
+  /// Gets the handlers, sorted by desktop id.
   ///
-  /// - Parameter timeout: how long the agent has to answer.
-  /// - Returns: the handlers, those with a problem included.
+  /// - Parameter timeout: how long the agent has to reply.
+  /// - Returns: the handlers, including those with a problem.
   /// - Throws: `BusError`.
   public func handlers(timeout: Duration = .seconds(25)) async throws(BusError) -> [HandlerDescription] {
     (try await call("ListHandlers", timeout: timeout).first?.asArray ?? []).map {
@@ -84,15 +84,16 @@ public struct AgentClient: Sendable {
     }
   }
 
-  /// Asks for taps, the newest first.
+  /// Gets taps, the newest first.
   ///
   /// - Parameters:
-  ///   - id: only this one, with its message.
-  ///   - state: only those in this state.
-  ///   - limit: at most so many, up to 1000.
-  ///   - before: only those that were stored before the tap with this id.
-  ///   - beforeSequence: only those with a lesser `sequence`: what a longer list is read by, page for page.
-  ///   - withMessages: whether they are whole. There may be fewer than `limit` then, and more to come, as long as there are any.
+  ///   - id: only this tap, with its message.
+  ///   - state: only taps in this state.
+  ///   - limit: the most taps to return, up to 1000.
+  ///   - before: only taps that were stored before the tap with this id.
+  ///   - beforeSequence: only taps with a lesser `sequence`, to read a longer list page by page.
+  ///   - withMessages: whether to include messages and all other values. The reply may then have fewer than `limit`
+  ///     taps although there are more. An empty reply is the end.
   /// - Returns: the taps.
   /// - Throws: `BusError`.
   public func taps(
@@ -108,11 +109,11 @@ public struct AgentClient: Sendable {
     return try await taps(options)
   }
 
-  /// Asks for the taps whose ids begin so, in the order of their ids.
+  /// Gets the taps with ids that begin with a prefix, in the order of their ids.
   ///
   /// - Parameters:
   ///   - prefix: the beginning of an id.
-  ///   - limit: at most so many, up to 1000.
+  ///   - limit: the most taps to return, up to 1000.
   /// - Returns: the taps, without their messages.
   /// - Throws: `BusError`.
   public func taps(idPrefix prefix: String, limit: UInt32) async throws(BusError) -> [TapDescription] {
@@ -124,34 +125,34 @@ public struct AgentClient: Sendable {
     return (reply.first?.asArray ?? []).map { TapDescription($0.asDictionary ?? [:]) }
   }
 
-  /// Hands a tap's message to its handler, and waits until the handler has taken it.
+  /// Hands over a tap's message to its handler, and waits until the handler has taken it.
   ///
   /// - Parameters:
   ///   - id: the tap.
-  ///   - handler: the desktop id of a candidate; nil for who would get it by a click.
+  ///   - handler: the desktop id of a candidate; nil for the one that a click would open.
   ///   - activationToken: an xdg-activation token to pass on.
-  /// - Throws: `BusError`; `org.tagroute.Error.Failed` where the handler did not take it.
+  /// - Throws: `BusError`; `org.tagroute.Error.Failed` if the handler did not take it.
   public func open(_ id: String, handler: String? = nil, activationToken: String? = nil) async throws(BusError) {
     var options: [String: Value] = [:]
     options["handler"] = handler.map(Value.string)
     options["activation-token"] = activationToken.map(Value.string)
-    // A handler may take a minute to start; the agent has a limit of its own.
+    // A handler may take a minute to start. The agent has its own limit.
     _ = try await call("Open", [.string(id), .dictionary(options)], timeout: .seconds(180))
   }
 
-  /// Takes a tap's notification away.
+  /// Closes a tap's notification.
   ///
   /// - Parameter id: the tap.
   /// - Throws: `BusError`.
   public func dismiss(_ id: String) async throws(BusError) { _ = try await call("Dismiss", [.string(id)]) }
 
-  /// Removes taps from the inbox for good; those that are being opened stay.
+  /// Removes taps from the inbox for good. Taps that are being opened stay.
   ///
   /// - Parameters:
   ///   - ids: only these, at most 500; nil for all.
-  ///   - before: only those that were read before, microseconds since 1970-01-01 00:00 UTC.
-  ///   - fromScreen: whether also those on the screen, which are taken from it.
-  /// - Returns: how many.
+  ///   - before: only taps read before this time, in microseconds since 1970-01-01 00:00 UTC.
+  ///   - fromScreen: whether to remove taps on the screen too, with their notifications.
+  /// - Returns: the number of removed taps.
   /// - Throws: `BusError`.
   public func clear(
     ids: [String]? = nil, before: UInt64? = nil, fromScreen: Bool = false
@@ -159,11 +160,11 @@ public struct AgentClient: Sendable {
     var options: [String: Value] = ["from-screen": .boolean(fromScreen)]
     options["ids"] = ids.map(Value.strings)
     options["before"] = before.map(Value.uint64)
-    // A hundred thousand take a while.
+    // A hundred thousand taps take a while.
     return try await call("Clear", [.dictionary(options)], timeout: .seconds(180)).first?.asUInt32 ?? 0
   }
 
-  /// Has a handler open what a claim covers from here on, without a question.
+  /// Makes a handler open all links that a claim covers, without a question.
   ///
   /// - Parameters:
   ///   - handler: the desktop id.
@@ -173,53 +174,52 @@ public struct AgentClient: Sendable {
     _ = try await call("Prefer", [.string(handler), .string(claim)])
   }
 
-  /// Has a handler not be offered.
+  /// Stops offering a handler.
   ///
   /// - Parameters:
   ///   - handler: the desktop id; it need not be installed.
-  ///   - claim: for what; nil for all that it claims.
+  ///   - claim: the claim to block; nil for all of its claims.
   /// - Throws: `BusError`.
   public func block(_ handler: String, for claim: String? = nil) async throws(BusError) {
     _ = try await call("Block", [.string(handler), .string(claim ?? "")])
   }
 
-  /// Takes back what was preferred, allowed and blocked.
+  /// Takes back preferences, permissions and blocks.
   ///
   /// - Parameters:
   ///   - handler: the desktop id; nil for all handlers.
-  ///   - claim: for what; nil for everything.
+  ///   - claim: the claim; nil for all claims.
   /// - Throws: `BusError`.
   public func forget(_ handler: String? = nil, for claim: String? = nil) async throws(BusError) {
     _ = try await call("Forget", [.string(handler ?? ""), .string(claim ?? "")])
   }
 
-  /// Says whether the session is locked, for lockers that tell nobody.
+  /// Sets whether the session is locked, for lockers that send no signals.
   ///
-  /// - Parameter locked: no tag is looked for while it is.
+  /// - Parameter locked: whether it is locked. The daemon does not poll for tags meanwhile.
   /// - Throws: `BusError`.
   public func setLocked(_ locked: Bool) async throws(BusError) { _ = try await call("SetLocked", [.boolean(locked)]) }
 
   /// Makes the agent read the desktop entries and its configuration again.
   ///
-  /// - Parameter timeout: how long the agent has to answer.
-  /// - Throws: `BusError`; `org.tagroute.Error.InvalidConfiguration` where the configuration is broken.
+  /// - Parameter timeout: how long the agent has to reply.
+  /// - Throws: `BusError`; `org.tagroute.Error.InvalidConfiguration` if the configuration is invalid.
   public func reload(timeout: Duration = .seconds(25)) async throws(BusError) {
     _ = try await call("Reload", timeout: timeout)
   }
 
-  /// Makes the agent read the desktop entries again, for who only wants to know of handlers: `agent.conf`, which may be in the middle of
-  /// being edited, is left alone.
+  /// Makes the agent read only the desktop entries again. `agent.conf` is not read, because the user may be editing it.
   ///
-  /// - Parameter timeout: how long the agent has to answer.
+  /// - Parameter timeout: how long the agent has to reply.
   /// - Throws: `BusError`.
   public func reloadHandlers(timeout: Duration = .seconds(25)) async throws(BusError) {
     _ = try await call("ReloadHandlers", timeout: timeout)
   }
 
-  /// Tells of taps as they come and end.
+  /// Reports new taps and ended taps.
   ///
   /// - Returns: the events from now on.
-  /// - Throws: `BusError` where the bus refuses.
+  /// - Throws: `BusError` if the bus refuses.
   public func events() async throws(BusError) -> AsyncStream<Event> {
     let signals = try await connection.signals(
       MatchRule(sender: Names.Agent.busName, path: path, interface: Names.Agent.interface))

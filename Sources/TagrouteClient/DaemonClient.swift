@@ -2,15 +2,15 @@ public import Bus
 public import EventLoop
 import Names
 
-/// The daemon, as seen from a client on the system bus (`org.tagroute.Tagroute1`).
+/// A client on the system bus for the daemon (`org.tagroute.Tagroute1`).
 ///
-/// No call starts the daemon; one that does not run is `BusError.Name.nameHasNoOwner`.
+/// No call starts the daemon. If it is not running, calls fail with `BusError.Name.nameHasNoOwner`.
 public struct DaemonClient: Sendable {
   private let connection: Connection
   private let path: ObjectPath
 
   /// - Parameter connection: a connection to the system bus.
-  /// - Throws: nothing that a caller can cause.
+  /// - Throws: only if the daemon's constant path were invalid.
   public init(_ connection: Connection) throws(BusError) {
     self.connection = connection
     path = try ObjectPath(Names.Daemon.path)
@@ -20,20 +20,20 @@ public struct DaemonClient: Sendable {
   ///
   /// - Parameters:
   ///   - address: the bus, by default the system's own.
-  ///   - loop: what the connection lives on.
+  ///   - loop: the event loop of the connection.
   /// - Returns: the client; the daemon itself need not run.
-  /// - Throws: `BusError` where there is no bus.
+  /// - Throws: `BusError` if there is no bus.
   public static func connect(to address: BusAddress = .system, on loop: EventLoop) async throws(BusError)
     -> DaemonClient
   {
     try DaemonClient(try await Connection.open(address, on: loop))
   }
 
-  /// Asks for everything the daemon tells.
+  /// Gets the daemon's public status.
   ///
-  /// - Parameter timeout: how long the daemon has for each of two answers.
-  /// - Returns: one consistent picture.
-  /// - Throws: `BusError`; `nameHasNoOwner` where the daemon does not run.
+  /// - Parameter timeout: how long the daemon has for each of two replies.
+  /// - Returns: the status, with the readers that are in both replies.
+  /// - Throws: `BusError`; `nameHasNoOwner` if the daemon is not running.
   public func status(timeout: Duration = .seconds(25)) async throws(BusError) -> DaemonStatus {
     let reply = try await connection.call(
       Names.Daemon.busName, path, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", timeout: timeout,
@@ -62,20 +62,20 @@ public struct DaemonClient: Sendable {
       configurationTime: properties["ConfigurationTime"]?.asUInt64)
   }
 
-  /// Switches background scanning on or off for the whole machine; it is kept over a restart.
+  /// Switches background scanning on or off for the whole machine. The daemon keeps the setting over a restart.
   ///
-  /// - Parameter isEnabled: whether tags are looked for, whenever nothing else speaks against it.
-  /// - Throws: `BusError`; `org.tagroute.Error.NotAuthorized` where polkit does not allow it.
+  /// - Parameter isEnabled: whether the daemon may poll for tags, if no other reason forbids it.
+  /// - Throws: `BusError`; `org.tagroute.Error.NotAuthorized` if polkit does not allow it.
   public func setEnabled(_ isEnabled: Bool) async throws(BusError) {
     _ = try await connection.call(
       Names.Daemon.busName, path, "org.freedesktop.DBus.Properties", "Set",
       [.string(Names.Daemon.managerInterface), .string("Enabled"), .variant(.boolean(isEnabled))], autoStart: false)
   }
 
-  /// Tells when the daemon, or one of its readers, has changed, has come or has gone.
+  /// Reports when the daemon, or one of its readers, changes, appears or disappears.
   ///
-  /// - Returns: a value for each change, the first at once; what has changed is asked for by `status()`.
-  /// - Throws: `BusError` where the bus refuses.
+  /// - Returns: an element for each change, and one at once. Call `status()` for the details.
+  /// - Throws: `BusError` if the bus refuses.
   public func changes() async throws(BusError) -> AsyncStream<Void> {
     let properties = try await connection.signals(
       MatchRule(

@@ -1,35 +1,35 @@
-/// What the daemon tells everybody: whether it scans, and if not, why.
+/// The daemon's public status: whether it scans, and if not, why.
 public struct DaemonStatus: Sendable, Hashable {
   /// The daemon's version, `major.minor.patch`.
   public var version: String
-  /// The version of the interfaces that it speaks; 0 where it does not say, as one from before they had a version.
+  /// The version of its interfaces; 0 for a daemon from before they had a version.
   public var interfaceVersion: UInt32 = 0
-  /// The master switch of background scanning.
+  /// The main switch of background scanning.
   public var enabled: Bool
-  /// Whether at least one reader looks for tags now.
+  /// Whether at least one reader is polling for tags now.
   public var scanning: Bool
-  /// Why none does, by the names of `org.tagroute.Tagroute1.SuspendReasons`; empty while one does.
+  /// Why no reader is polling, with the names of `org.tagroute.Tagroute1.SuspendReasons`; empty while one is.
   public var suspendReasons: [String]
   /// The readers, in the order in which they were found.
   public var readers: [ReaderStatus]
-  /// What is wrong with the configuration as it was read last, for which the former one stays in force; empty where nothing is.
+  /// The error in the latest configuration. The one before it then stays in force. Empty if there is no error.
   public var configurationError = ""
-  /// When the configuration that is in force was read, in microseconds since 1970; nil where the daemon does not say.
+  /// When the configuration in force was read, in microseconds since 1970; nil if the daemon does not report it.
   public var configurationTime: UInt64?
 }
 
-/// What the daemon tells everybody of one reader.
+/// The daemon's public status of a reader.
 public struct ReaderStatus: Sendable, Hashable {
   /// The object path.
   public var path: String
-  /// What libnfc calls the device; empty as long as it has never been opened.
+  /// libnfc's name for the device; empty until the device has been opened once.
   public var name: String
   /// The libnfc connection string.
   public var device: String
-  /// The seat the reader belongs to.
+  /// The seat of the reader.
   public var seat: String
-  /// `absent`, `ready`, `scanning`, `in-session`, `released` or `failed`; others may come.
+  /// `absent`, `ready`, `scanning`, `in-session`, `released` or `failed`. Later versions may add values.
   public var state: String
-  /// Why it is `absent` or `failed` and what to do, in words; empty otherwise.
+  /// For a person: why it is `absent` or `failed`, and what to do. Empty otherwise.
   public var stateReason: String
 }

@@ -4,9 +4,9 @@ import Names
 
 /// `org.tagroute.Handler1` and `org.freedesktop.Application`, as an app exports them.
 enum HandlerInterface {
-  /// As long as a link of a tag may be.
+  /// The longest link that a tag may have, in bytes.
   private static let maximumURI = 8192
-  /// More files and links are not opened at once.
+  /// The most files and links to open at once.
   private static let maximumURIs = 64
 
   static func exported(by requests: OpeningRequests) -> [ExportedInterface] {
@@ -24,7 +24,7 @@ enum HandlerInterface {
     let open = ExportedMethod(Names.Handler.open, in: [Argument("uris", "as"), platformData]) { call in
       let token = token(call.arguments.last)
       let uris = try uris(call.arguments)
-      // Nothing to open is to be shown all the same.
+      // Without links, the app has to show itself.
       guard !uris.isEmpty else {
         try await requests.take(TagOpening(activationToken: token))
         return []
@@ -64,13 +64,14 @@ enum HandlerInterface {
     return uris
   }
 
-  /// The startup id is the token's older name.
+  /// The activation token, or the startup id, which is its older name.
   private static func token(_ platformData: Value?) -> String? {
     text(Names.Handler.activationTokenKey, of: platformData, where: Names.Handler.isActivationToken)
       ?? text(Names.Handler.startupIDKey, of: platformData, where: Names.Handler.isActivationToken)
   }
 
-  /// Any program of the session is a caller: what is not what it should be is as if it were not there.
+  /// A text in the platform data. The caller may be any program of the session, so an invalid text is treated as
+  /// missing.
   private static func text(_ key: String, of platformData: Value?, where isSound: (String) -> Bool) -> String? {
     platformData?.asDictionary?[key]?.asString.flatMap { isSound($0) ? $0 : nil }
   }

@@ -3,21 +3,21 @@ public import EventLoop
 import Glibc
 import Names
 
-/// Keeps background scanning off, and where it was asked for a reader's device closed, as long as it lives.
+/// Keeps background scanning off while it exists. If it was requested, it also keeps a reader's device closed.
 ///
-/// The daemon sees the end of the pipe: a program that crashes inhibits nothing. A copy of the descriptor, such as a child
-/// process inherits without close-on-exec, keeps it as well.
+/// The daemon notices when the pipe is closed, so a program that crashes inhibits no longer. A copy of the descriptor
+/// also keeps the inhibitor, such as one that a child process inherits without close-on-exec.
 public final class Inhibitor: Sendable {
-  /// The end of the pipe, close-on-exec.
+  /// The client's end of the pipe, close-on-exec.
   public let descriptor: FileDescriptor
-  /// The libnfc connection string of the reader that was released, for `LIBNFC_DEFAULT_DEVICE`; nil where none was asked for.
+  /// The libnfc connection string of the released reader, for `LIBNFC_DEFAULT_DEVICE`; nil if no release was requested.
   public let device: String?
 
-  /// Whether the daemon that has given it still keeps to it. One that has ended does not, and the next one knows nothing of it: whoever
-  /// still wants it asks for another. `DaemonClient.changes` tells when to look.
+  /// Whether the daemon that gave the inhibitor still honours it. A daemon that has exited does not, and the next one
+  /// does not know it. A client that still needs it has to request another. `DaemonClient.changes` shows when to check.
   public var isHeld: Bool {
     var entry = pollfd(fd: descriptor.rawValue, events: 0, revents: 0)
-    // The end for writing of a pipe that nobody reads any more is in error (poll(2)).
+    // The write end of a pipe without a reader reports an error (poll(2)).
     guard poll(&entry, 1, 0) >= 0 else { return true }
     return entry.revents & Int16(POLLERR) == 0
   }
@@ -28,21 +28,21 @@ public final class Inhibitor: Sendable {
   }
 }
 
-/// Who keeps background scanning off, for display only.
+/// A program that keeps background scanning off, for display only.
 public struct InhibitorDescription: Sendable, Hashable {
-  /// What the program calls itself.
+  /// The program's name for itself.
   public var who: String
   /// Its reason.
   public var why: String
-  /// Its process, when it began.
+  /// Its process id when it requested the inhibitor.
   public var process: UInt32
 }
 
 extension DaemonClient {
-  /// Asks who keeps background scanning off, the oldest first.
+  /// Gets the programs that keep background scanning off, the oldest first.
   ///
-  /// - Parameter timeout: how long the daemon has to answer.
-  /// - Returns: the inhibitors; what is none is left out.
+  /// - Parameter timeout: how long the daemon has to reply.
+  /// - Returns: the inhibitors, without malformed ones.
   /// - Throws: `BusError`.
   public func inhibitors(timeout: Duration = .seconds(25)) async throws(BusError) -> [InhibitorDescription] {
     let reply = try await manager("ListInhibitors", [], timeout: timeout)
@@ -59,7 +59,7 @@ extension DaemonClient {
   /// - Parameters:
   ///   - who: a name of the program that a person understands, at most 128 bytes.
   ///   - why: the reason, at most 256 bytes.
-  /// - Returns: what keeps it off as long as it lives.
+  /// - Returns: an inhibitor that keeps it off while it exists.
   /// - Throws: `BusError`: `org.tagroute.Error.NotAuthorized`, `TooMany`, `InvalidArgument`.
   public func inhibit(who: String, why: String) async throws(BusError) -> Inhibitor {
     let reply = try await manager("Inhibit", [.string(who), .string(why)])
@@ -69,22 +69,22 @@ extension DaemonClient {
 
   /// Keeps background scanning off and has a reader's device closed, so that another libnfc program can open it.
   ///
-  /// A reader session that has the reader ends; others wait until the inhibitor is gone.
+  /// A reader session that has the reader ends. Other sessions wait until the inhibitor is gone.
   ///
   /// - Parameters:
   ///   - who: as for `inhibit`.
   ///   - why: as for `inhibit`.
-  ///   - reader: the reader's object path; nil is the first one that is ready.
+  ///   - reader: the reader's object path; nil for the first one that is ready.
   /// - Returns: the inhibitor, once the device is closed.
-  /// - Throws: `BusError`: those of `inhibit`; `BusError.Name.unknownMethod` and `notSupported` of a daemon that is too old to know how;
-  ///   `org.tagroute.Error.NotPossible` where there is no such reader, none is ready,
-  ///   or it is released already; `Failed` where it does not let go of its device.
+  /// - Throws: `BusError`: those of `inhibit`; `BusError.Name.unknownMethod` and `notSupported` if the daemon is too
+  ///   old for this; `org.tagroute.Error.NotPossible` if there is no such reader, none is ready, or it is already
+  ///   released; `Failed` if the device could not be closed.
   public func releaseReader(who: String, why: String, reader: ObjectPath? = nil) async throws(BusError) -> Inhibitor {
     var options: [String: Value] = ["release-reader": .boolean(true)]
     options["reader"] = reader.map(Value.objectPath)
     let reply = try await manager("InhibitWithOptions", [.string(who), .string(why), .dictionary(options)])
     guard let descriptor = reply.first?.asUnixFD else { throw DaemonClient.noInhibitor }
-    // A daemon ignores options that it does not know: then scanning is off, and the device is as open as before.
+    // A daemon ignores unknown options. An old one has then switched scanning off, and left the device open.
     guard let device = reply.dropFirst().first?.asDictionary?["device"]?.asString else {
       throw BusError(
         name: BusError.Name.notSupported,

@@ -1,18 +1,18 @@
 import Bus
 import EventLoop
 
-/// What the app was opened with and has not taken yet, in the order in which it came.
+/// The openings that the app has not taken yet, in the order of their arrival.
 final class OpeningRequests: Sendable {
-  /// One opening that somebody waits for.
+  /// An opening with a waiting caller.
   struct Request: Sendable {
     let number: UInt64
     let opening: TagOpening
   }
 
-  /// More than these do not wait: each may hold a message of 1 MiB.
+  /// The most openings that may wait, because each may hold a message of 1 MiB.
   private static let limit = 16
 
-  /// The openings; ends with ``end()`` and with the task that reads it.
+  /// The openings. The stream ends after ``end()``, or when the task that reads it ends.
   let all: AsyncStream<Request>
   private let request: AsyncStream<Request>.Continuation
   private let waiting: Waiting
@@ -22,19 +22,19 @@ final class OpeningRequests: Sendable {
     waiting = Waiting(on: loop)
   }
 
-  /// Has the app take an opening, after all that came before.
+  /// Waits until the app has taken an opening, after all earlier ones.
   ///
-  /// - Throws: what the app has answered, or that it does not take any more.
+  /// - Throws: the app's error, or an error if the app takes no more openings.
   func take(_ opening: TagOpening) async throws(BusError) {
     try await waiting.take(opening, by: request).get()
   }
 
-  /// Tells whoever waits.
+  /// Replies to the waiting caller.
   func answer(_ request: Request, _ result: Result<Void, BusError>) async {
     await waiting.answer(request.number, result)
   }
 
-  /// Takes no more, and tells all who wait so.
+  /// Takes no more openings, and fails all waiting callers.
   func end() {
     request.finish()
     Task { await waiting.end() }

@@ -2,10 +2,11 @@ public import Bus
 public import EventLoop
 import Names
 
-/// A manual reader session (`org.tagroute.Tagroute1.ReaderSession`): the reader is this program's for at most a minute.
+/// A manual reader session (`org.tagroute.Tagroute1.ReaderSession`): this program's exclusive use of a reader for at
+/// most a minute.
 ///
-/// While others have the reader the session waits, first in, first out. Letting go of it, its events included, ends it; so
-/// does the end of the bus connection that it was started on.
+/// While other sessions have the reader, the session waits, first in, first out. It ends when the session and its
+/// events are released. It also ends with the bus connection on which it was started.
 ///
 ///     let session = try await ReaderSession.start(ReaderSessionOptions(message: "Hold your card near the reader"))
 ///     for await event in session.events {
@@ -14,30 +15,30 @@ import Names
 ///       try await session.invalidate()
 ///     }
 public final class ReaderSession: Sendable {
-  /// How a session is.
+  /// The state of a session.
   public enum State: String, Sendable, Hashable {
-    /// Others have the reader, or it is not ready.
+    /// Other sessions have the reader, or it is not ready.
     case waiting
-    /// Tags are looked for.
+    /// The reader is polling for tags.
     case active
-    /// It is over. States that this version does not know count as this.
+    /// The session is over. A state that this version does not know is read as this.
     case ended
   }
 
   /// The object path.
   public let path: ObjectPath
   private let connection: Connection
-  /// The daemon's unique name: another daemon's session at the same path is not this one.
+  /// The daemon's unique name. The session of another daemon at the same path is a different one.
   private let daemon: String
   private let stream: AsyncStream<ReaderSessionEvent>
   private let feed: Task<Void, Never>
 
-  /// Starts a session on a connection of its own.
+  /// Starts a session on a new connection.
   ///
   /// - Parameters:
-  ///   - options: what is wanted.
+  ///   - options: the session's options.
   ///   - address: the bus, by default the system's own.
-  ///   - loop: what the connection lives on.
+  ///   - loop: the event loop of the connection.
   /// - Returns: the session, which may have to wait.
   /// - Throws: `BusError`, as the other `start`.
   public static func start(
@@ -50,12 +51,12 @@ public final class ReaderSession: Sendable {
   /// Starts a session.
   ///
   /// - Parameters:
-  ///   - options: what is wanted.
+  ///   - options: the session's options.
   ///   - connection: a connection to the system bus. It may have several sessions.
   /// - Returns: the session, which may have to wait.
-  /// - Throws: `BusError`: `nameHasNoOwner` where the daemon does not run; `org.tagroute.Error.NotAuthorized`,
-  ///   `InvalidArgument`, `NotPossible` (no such reader, or none is ready) and `TooMany`. Where the task is cancelled, a
-  ///   session that comes about all the same is ended.
+  /// - Throws: `BusError`: `nameHasNoOwner` if the daemon is not running; `org.tagroute.Error.NotAuthorized`,
+  ///   `InvalidArgument`, `NotPossible` (no such reader, or none is ready) and `TooMany`. If the task is cancelled, a
+  ///   session that starts anyway is ended.
   public static func start(
     _ options: ReaderSessionOptions = ReaderSessionOptions(), on connection: Connection
   ) async throws(BusError) -> ReaderSession {
@@ -77,7 +78,7 @@ public final class ReaderSession: Sendable {
     return ReaderSession(path, connection, owner, signals, owners)
   }
 
-  /// Calls `StartReaderSession`, and ends what it has made where nobody waits for it any more.
+  /// Calls `StartReaderSession`. If the caller was cancelled meanwhile, ends the session that was started.
   private static func startWithoutLeak(
     _ options: ReaderSessionOptions, _ connection: Connection, _ daemon: String
   ) async throws(BusError) -> ObjectPath {
@@ -121,18 +122,19 @@ public final class ReaderSession: Sendable {
     let feed = ReaderSessionFeed(path: path, connection: connection, daemon: daemon, events: continuation)
     self.feed = Task {
       await feed.run(signals, owners)
-      // Cancelled, where the session is let go of: what is called for that must not be.
+      // The feed is cancelled when the session is released. Its last call must not be cancelled too, so it gets a new
+      // task.
       guard Task.isCancelled else { return }
       Task { try? await ReaderSession.invalidate(path, connection, daemon, "") }
     }
   }
 
-  /// How many events wait for a slow reader; where more come, the oldest are dropped.
+  /// How many events are kept for a slow reader. Beyond that, the oldest are dropped.
   public static let eventLimit = 256
 
   deinit { feed.cancel() }
 
-  /// What happens, for one reader: `ended` is the last, and always comes. They keep the session.
+  /// The session's events, for one reader. `ended` is the last, and always comes. The sequence keeps the session alive.
   public var events: Events { Events(session: self) }
 
   /// The session's events.
@@ -141,7 +143,7 @@ public final class ReaderSession: Sendable {
     public typealias Element = ReaderSessionEvent
     let session: ReaderSession
 
-    /// Reads on where the last reader stopped.
+    /// Continues after the last event that was read.
     public func makeAsyncIterator() -> Iterator {
       Iterator(session: session, base: session.stream.makeAsyncIterator())
     }
@@ -151,10 +153,10 @@ public final class ReaderSession: Sendable {
       let session: ReaderSession
       var base: AsyncStream<ReaderSessionEvent>.Iterator
 
-      /// The next event; nil behind `ended`, or where the task is cancelled.
+      /// The next event; nil after `ended`, or if the task is cancelled.
       public mutating func next() async -> ReaderSessionEvent? { await next(isolation: nil) }
 
-      /// The next event; nil behind `ended`, or where the task is cancelled.
+      /// The next event; nil after `ended`, or if the task is cancelled.
       ///
       /// - Parameter actor: the caller's.
       /// - Returns: an event.
@@ -166,22 +168,22 @@ public final class ReaderSession: Sendable {
     }
   }
 
-  // MARK: What a client does
+  // MARK: Control
 
-  /// Changes what the person at the machine is told to do.
+  /// Changes the instruction that the session's sheet shows to the user.
   ///
   /// - Parameter message: plain text without control characters, at most 256 bytes.
-  /// - Throws: `BusError`; `org.tagroute.Error.NotPossible` where the session is over.
+  /// - Throws: `BusError`; `org.tagroute.Error.NotPossible` if the session is over.
   public func setMessage(_ message: String) async throws(BusError) {
     _ = try await connection.call(
       daemon, path, ReaderSession.properties, "Set",
       [.string(Names.Daemon.readerSessionInterface), .string("Message"), .variant(.string(message))])
   }
 
-  /// Ends the session. The person at the machine is shown a check mark, or what went wrong.
+  /// Ends the session. The sheet shows a check mark, or the error message.
   ///
-  /// - Parameter errorMessage: what went wrong, as for `setMessage`; nil where all went well.
-  /// - Throws: `BusError`. Where the session is over already, nothing happens.
+  /// - Parameter errorMessage: the error, with the limits of `setMessage`; nil for success.
+  /// - Throws: `BusError`. If the session is already over, the call has no effect.
   public func invalidate(errorMessage: String? = nil) async throws(BusError) {
     do throws(BusError) {
       try await ReaderSession.invalidate(path, connection, daemon, errorMessage ?? "")
@@ -191,17 +193,17 @@ public final class ReaderSession: Sendable {
     }
   }
 
-  /// Forgets the tags that were found, and looks anew: one that is still there is found again. What is asked for more than five times a
-  /// second is done a moment later, once.
+  /// Forgets the tags that were found, and restarts polling: a tag that is still there is found again. There are at
+  /// most five restarts per second. Further requests are merged into one restart a moment later.
   ///
-  /// - Throws: `BusError`; `org.tagroute.Error.NotPossible` where the session is not active.
+  /// - Throws: `BusError`; `org.tagroute.Error.NotPossible` if the session is not active.
   public func restartPolling() async throws(BusError) {
     _ = try await connection.call(daemon, path, Names.Daemon.readerSessionInterface, "RestartPolling")
   }
 
-  /// Asks how the session is.
+  /// Gets the state of the session.
   ///
-  /// - Returns: the state, and when the session ends by itself, in microseconds of CLOCK_MONOTONIC; 0 while it waits.
+  /// - Returns: the state, and when the session expires, in microseconds of CLOCK_MONOTONIC; 0 while it waits.
   /// - Throws: `BusError`.
   public func state() async throws(BusError) -> (state: State, deadline: UInt64) {
     let values = try await ReaderSession.properties(of: path, connection, daemon)

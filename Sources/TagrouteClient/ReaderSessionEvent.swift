@@ -1,18 +1,18 @@
 import Names
 
-/// What happens in a reader session.
+/// An event of a reader session.
 public enum ReaderSessionEvent: Sendable, Hashable {
-  /// The reader is this session's from now on, for 60 seconds at most.
+  /// The session has the reader now, for 60 seconds at most.
   case activated
-  /// A tag is there. One that lay on the reader before is found, too.
+  /// A tag is on the reader. It may have been there before the session.
   case tagDetected(ReaderTag)
-  /// It is away; nothing can be done with it any more. The same tag put back is another one.
+  /// The tag was removed, and can no longer be used. If it is put back, it is a new tag.
   case tagRemoved(ReaderTag)
   /// In a session with `endsAfterFirstRead`: the NDEF message of the first tag that has one, encoded. `ended` follows.
   case messageRead([UInt8], from: ReaderTag)
-  /// What is being done with a tag takes long; so many bytes were moved so far.
+  /// A long operation on a tag has transferred this many bytes so far.
   case progress(bytes: UInt64, of: ReaderTag)
-  /// The session is over. It is the last event, and it always comes.
+  /// The session is over. This is the last event, and it always comes.
   case ended(ReaderSessionEnd)
 }
 
@@ -20,26 +20,26 @@ public enum ReaderSessionEvent: Sendable, Hashable {
 public struct ReaderSessionEnd: Sendable, Hashable {
   /// Why a session is over.
   public enum Reason: RawRepresentable, Sendable, Hashable, CaseIterable {
-    /// `invalidate` was called.
+    /// The client called `invalidate`.
     case invalidated
-    /// The person at the machine does not want it. Reasons that this version does not know count as this.
+    /// The user cancelled it. A reason that this version does not know is read as this.
     case cancelled
-    /// Its 60 seconds were up.
+    /// Its 60 seconds are over.
     case timedOut
-    /// It was to end after the first message, and that was read.
+    /// The session was to end after the first message, which has been read.
     case firstRead
-    /// The reader is gone, has failed, or was given to another program.
+    /// The reader is gone, has failed, or was lent to another program.
     case readerLost
-    /// The user is no longer the one at the machine, or the session is locked.
+    /// The user's session is no longer the active one, or is locked.
     case sessionInactive
     /// The machine goes to sleep.
     case sleeping
-    /// The daemon is ending.
+    /// The daemon is stopping.
     case daemonStopping
-    /// The daemon, or the bus, is gone without a word; only this side says so.
+    /// The daemon, or the bus, has gone without a signal. Only this library uses this reason.
     case daemonGone
 
-    /// What the bus says.
+    /// The name on the bus.
     public var rawValue: String { name?.rawValue ?? "daemon-gone" }
 
     private var name: Names.SessionEnd? {
@@ -56,27 +56,27 @@ public struct ReaderSessionEnd: Sendable, Hashable {
       }
     }
 
-    /// - Parameter rawValue: what the bus says; nil comes of a reason that this version does not know.
+    /// - Parameter rawValue: the name on the bus. The result is nil for a reason that this version does not know.
     public init?(rawValue: String) {
       guard let reason = Reason.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
       self = reason
     }
   }
 
-  /// Why.
+  /// The reason.
   public var reason: Reason
-  /// The same in English words for a person, or what was given to `invalidate`; may be empty.
+  /// The reason in English for a person, or the text given to `invalidate`; may be empty.
   public var message: String
 
   /// - Parameters:
-  ///   - reason: why.
-  ///   - message: the same in words for a person.
+  ///   - reason: the reason.
+  ///   - message: the reason for a person.
   public init(_ reason: Reason, message: String = "") {
     self.reason = reason
     self.message = message
   }
 
-  /// What the bus says.
+  /// Reads the values on the bus.
   init(name: String, message: String) {
     self.init(Reason(rawValue: name) ?? .cancelled, message: message)
   }

@@ -1,14 +1,14 @@
 import Bus
 import Names
 
-/// Makes a session's events of the daemon's signals, until the session is over.
+/// Turns the daemon's signals into a session's events, until the session is over.
 struct ReaderSessionFeed: Sendable {
   let path: ObjectPath
   let connection: Connection
   /// The daemon's unique name.
   let daemon: String
   let events: AsyncStream<ReaderSessionEvent>.Continuation
-  /// What the wait for the daemon's last words is measured by.
+  /// Measures the wait for the daemon's last signals.
   var clock: any Clock<Duration> = ContinuousClock()
 
   private enum Input: Sendable {
@@ -17,8 +17,8 @@ struct ReaderSessionFeed: Sendable {
   }
 
   /// - Parameters:
-  ///   - signals: those of all sessions of this connection, from before this one was started.
-  ///   - owners: those of the daemon's name.
+  ///   - signals: the signals of all sessions of this connection, from before this one was started.
+  ///   - owners: the owners of the daemon's name.
   func run(_ signals: SignalStream, _ owners: AsyncStream<String?>) async {
     let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
     let tasks = [
@@ -28,7 +28,7 @@ struct ReaderSessionFeed: Sendable {
       },
       Task {
         for await owner in owners where owner != daemon { break }
-        // What the daemon said last is in the other stream, and its reader may be a step behind.
+        // The daemon's last signals are in the other stream, and its reader may be a step behind.
         try? await clock.sleep(for: ReaderSessionFeed.grace)
         continuation.yield(.daemonGone)
       },
@@ -38,14 +38,14 @@ struct ReaderSessionFeed: Sendable {
     for task in tasks { task.cancel() }
   }
 
-  /// How long after the daemon's end its last words are waited for.
+  /// How long to wait for the daemon's last signals after it has gone.
   static let grace = Duration.milliseconds(200)
 
   private func isOurs(_ signal: ReceivedSignal) -> Bool {
     signal.path == path && signal.sender == daemon
   }
 
-  /// Hands on what happens before the end.
+  /// Passes events on until the session ends. Returns the end.
   private func end(of inputs: AsyncStream<Input>) async -> ReaderSessionEnd {
     var tags: [ObjectPath: ReaderTag] = [:]
     for await input in inputs {
@@ -59,7 +59,7 @@ struct ReaderSessionFeed: Sendable {
     return ReaderSessionEnd(.daemonGone, message: "the daemon has gone")
   }
 
-  /// What a signal says; nil where it says nothing that this version knows. `tags` are those that are there.
+  /// The event for a signal; nil if this version does not know it. `tags` are the tags on the reader.
   private func event(_ signal: ReceivedSignal, _ tags: inout [ObjectPath: ReaderTag]) async -> ReaderSessionEvent? {
     let second = signal.arguments.dropFirst().first
     switch (signal.member, signal.arguments.first, second) {
@@ -80,10 +80,10 @@ struct ReaderSessionFeed: Sendable {
     }
   }
 
-  /// More are never on a reader at a time.
+  /// More tags than a reader ever has at a time.
   private static let tagLimit = 64
 
-  /// A tag with what it says of itself; with nothing where it is away again.
+  /// A tag with its properties, or without them if it has already gone.
   private func describe(_ path: ObjectPath) async -> ReaderTag {
     let reply = try? await connection.call(
       daemon, path, "org.freedesktop.DBus.Properties", "GetAll", [.string(Names.Daemon.tagInterface)],
@@ -91,7 +91,7 @@ struct ReaderSessionFeed: Sendable {
     return ReaderTag(path, reply?.first?.asDictionary ?? [:], connection, daemon)
   }
 
-  /// How the session has ended where the signal that said so is lost; nil where it has not.
+  /// How the session has ended, if the signal about it was lost; nil if it has not ended.
   private func endThatWasMissed() async -> ReaderSessionEnd? {
     guard let values = try? await ReaderSession.properties(of: path, connection, daemon) else { return nil }
     guard let reason = values["EndReason"]?.asString, !reason.isEmpty else { return nil }

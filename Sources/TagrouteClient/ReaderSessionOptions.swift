@@ -1,38 +1,39 @@
 public import Bus
 import Names
 
-/// What a reader session is started with (`StartReaderSession` of `org.tagroute.Tagroute1`).
+/// The options of a new reader session (`StartReaderSession` of `org.tagroute.Tagroute1`).
 public struct ReaderSessionOptions: Sendable, Hashable {
-  /// What may be done with the tags that are found.
+  /// The operations that are allowed on the tags that are found.
   public enum Access: String, Sendable, Hashable {
-    /// They are read; the polkit action `org.tagroute.Tagroute1.read-tags`.
+    /// Reading; the polkit action `org.tagroute.Tagroute1.read-tags`.
     case read
-    /// They may be written and locked, too; the polkit action `org.tagroute.Tagroute1.write-tags`.
+    /// Also writing and locking; the polkit action `org.tagroute.Tagroute1.write-tags`.
     case write
   }
 
-  /// What the person at the machine is told to do: plain text without control characters, at most 256 bytes.
+  /// The instruction for the user: plain text without control characters, at most 256 bytes.
   public var message: String
-  /// The reader's object path; nil is the first one that is ready on the seat where the user sits.
+  /// The reader's object path; nil for the first one that is ready on the user's seat.
   public var reader: ObjectPath?
-  /// What may be done with the tags.
+  /// The operations that are allowed on the tags.
   public var access: Access
-  /// The kinds of tags that are wanted, `type-2` for instance; none stands for all.
+  /// The kinds of tags to report, such as `type-2`; all if empty.
   public var technologies: [String]
-  /// The applications of ISO-DEP cards, 5 to 16 bytes each, at most 16: they are selected in this order, and a card that has
-  /// none of them is not reported. None: every card is reported. Raw commands select no others but NDEF's.
+  /// The applications of ISO-DEP cards, 5 to 16 bytes each, at most 16. They are selected in this order. The daemon
+  /// reports only cards that have at least one of them. If the list is empty, every card is reported. Raw commands
+  /// select only these and NDEF's.
   public var applicationIdentifiers: [[UInt8]]
-  /// The systems of FeliCa cards, at most 8, without a byte FF: a card that has none of them is not reported. None: every
-  /// card is reported. Raw commands reach no others but NDEF's.
+  /// The systems of FeliCa cards, at most 8, without a byte FF. The daemon reports only cards that have at least one of
+  /// them. If the list is empty, every card is reported. Raw commands reach only these and NDEF's.
   public var systemCodes: [UInt16]
-  /// Whether each tag's NDEF message is read, the first is told, and the session ends then.
+  /// Whether to read each tag's NDEF message, report the first one, and then end the session.
   public var endsAfterFirstRead: Bool
 
   /// - Parameters:
-  ///   - message: what the person at the machine is told to do.
-  ///   - reader: the reader's object path; nil is the first one that is ready.
-  ///   - access: what may be done with the tags.
-  ///   - technologies: the kinds of tags that are wanted; none stands for all.
+  ///   - message: the instruction for the user.
+  ///   - reader: the reader's object path; nil for the first one that is ready.
+  ///   - access: the operations that are allowed on the tags.
+  ///   - technologies: the kinds of tags to report; all if empty.
   ///   - applicationIdentifiers: the applications of ISO-DEP cards.
   ///   - systemCodes: the systems of FeliCa cards.
   ///   - endsAfterFirstRead: whether the session ends after the first message.
@@ -49,7 +50,7 @@ public struct ReaderSessionOptions: Sendable, Hashable {
     self.endsAfterFirstRead = endsAfterFirstRead
   }
 
-  /// The options as the bus has them; what is not asked for is left away.
+  /// The options as the bus has them, without unset ones.
   var value: Value {
     var options: [String: Value] = ["access": .string(access.rawValue)]
     if !message.isEmpty { options["message"] = .string(message) }

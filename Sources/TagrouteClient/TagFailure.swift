@@ -1,9 +1,9 @@
 public import Bus
 import Names
 
-/// Why something was not done with a tag, as the error of a `ReaderTag`'s call says it.
+/// Why an operation on a tag failed, from the error of a `ReaderTag`'s call.
 public enum TagFailure: Sendable, Hashable, CaseIterable {
-  /// The tag is away, or the session is over and its tags with it.
+  /// The tag was removed, or the session and its tags are gone.
   case tagLost
   /// The tag is formatted and holds no message.
   case noMessage
@@ -11,28 +11,28 @@ public enum TagFailure: Sendable, Hashable, CaseIterable {
   case readOnly
   /// The message, or the command, is too long for the tag or the reader.
   case tooLong
-  /// Not with this kind of tag, or it is not formatted for NDEF.
+  /// This kind of tag does not support it, or the tag is not formatted for NDEF.
   case notSupported
-  /// The tag refuses: it is protected, or holds what contradicts itself.
+  /// The tag refuses: it is protected, or its data is inconsistent.
   case refused
   /// The tag is there and did not answer in time.
   case timedOut
-  /// Too many calls wait already.
+  /// Too many calls are waiting.
   case busy
-  /// What was read back is not what was written.
+  /// The data that was read back is not the data that was written.
   case notAsWritten
   /// The tag cannot be made read-only.
   case cannotLock
-  /// The reader has failed, or was taken away.
+  /// The reader has failed, or was removed.
   case readerLost
   /// The session has ended.
   case sessionEnded
-  /// What was asked for is not allowed; the error's message says what.
+  /// The operation is not allowed; the error's message gives the details.
   case notAuthorized
 
-  /// Nil where the error is about something else: a wrong argument, the bus, the daemon.
+  /// Nil if the error has another cause: a wrong argument, the bus, the daemon.
   ///
-  /// - Parameter error: what a call of a `ReaderTag` has thrown.
+  /// - Parameter error: the error of a `ReaderTag`'s call.
   public init?(_ error: BusError) {
     switch error.name {
     case Names.Errors.tagLost, BusError.Name.unknownObject: self = .tagLost
@@ -52,6 +52,6 @@ public enum TagFailure: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether the same may work in a moment, with the same tag.
+  /// Whether a retry with the same tag may succeed in a moment.
   public var isTemporary: Bool { [.tagLost, .timedOut, .busy, .sessionEnded].contains(self) }
 }

@@ -2,30 +2,30 @@ public import Bus
 public import EventLoop
 import Names
 
-/// An app that tags, links and the desktop open (`org.tagroute.Handler1`, and `org.freedesktop.Application` of the Desktop Entry
-/// Specification, "D-Bus Activation").
+/// An app that tags, links and the desktop open (`org.tagroute.Handler1`, and `org.freedesktop.Application` of the
+/// Desktop Entry Specification, "D-Bus Activation").
 ///
-/// The app's desktop entry says `DBusActivatable=true` and `Implements=org.tagroute.Handler1;`, and the bus starts it where a D-Bus
-/// service file says how.
+/// The app's desktop entry has `DBusActivatable=true` and `Implements=org.tagroute.Handler1;`. The bus starts the app
+/// if there is a D-Bus service file for it.
 ///
 ///     try await TagHandler.serve("org.example.Menu") { opening in
 ///       guard opening.tapID != nil else { return try await window.present() }
 ///       try await window.show(opening.message)
 ///     }
 ///
-/// Whoever tapped is told that the app has taken the message as soon as the closure has returned, and not before; where it throws, why.
+/// The tap is delivered as soon as the closure returns, and not before. If the closure throws, the user sees the error.
 public enum TagHandler {
-  /// Answers the desktop until the task is cancelled or the session bus is gone.
+  /// Serves calls until the task is cancelled or the session bus is gone.
   ///
   /// - Parameters:
-  ///   - id: the app's id, its desktop entry's name without `.desktop`; the bus name too.
+  ///   - id: the app's id, its desktop entry's name without `.desktop`. It is also the bus name.
   ///   - address: the bus, by default the session's own.
-  ///   - loop: what the connection lives on.
-  ///   - open: takes what the app is opened with, one after the other. It returns as soon as the app has it: the user waits. What it
-  ///     throws is shown to the user, in the error's own words; they are cut after 500 Unicode scalars. A `BusError` keeps its name,
-  ///     but for the standard ones, which are what others have said to the app.
-  /// - Throws: `BusError`: the bus cannot be reached or has gone, `NameExists` where the app runs already, `invalidArguments`
-  ///   where the id is no bus name; `CancellationError` where the task is cancelled.
+  ///   - loop: the event loop of the connection.
+  ///   - open: takes each opening, one after the other. It returns as soon as the app has it, because the user waits.
+  ///     The user sees the message of an error that it throws, cut after 500 Unicode scalars. A `BusError` keeps its
+  ///     name, but not a standard one: those are errors that others have sent to the app.
+  /// - Throws: `BusError`: the bus cannot be reached or has gone, `NameExists` if the app already runs,
+  ///   `invalidArguments` if the id is not a bus name; `CancellationError` if the task is cancelled.
   public static func serve(
     _ id: String, on address: BusAddress = .session, loop: EventLoop = EventLoop(label: "tag-handler"),
     _ open: (TagOpening) async throws -> Void
@@ -34,7 +34,7 @@ public enum TagHandler {
     do {
       try await serve(id, connection, open)
     } catch {
-      // Not cancelled with us: the answer of what was taken last goes out before it.
+      // In a new task, which is not cancelled with this one. The reply to the last opening goes out first.
       await Task { try? await connection.releaseName(id) }.value
       await connection.close()
       throw error
@@ -69,13 +69,14 @@ public enum TagHandler {
     throw BusError.disconnected("the session bus has gone")
   }
 
-  /// A name of our own: the bus has none for it.
+  /// Defined here, because the bus has no name for it.
   private static let nameExists = "org.freedesktop.DBus.Error.NameExists"
 
-  /// What the agent is told, which shows it.
+  /// The error for the agent, which shows it to the user.
   private static func answer(to error: any Error) -> BusError {
     let error = error as? BusError ?? BusError(name: Names.Errors.failed, message: "\(error)")
-    // What somebody else has said to the app is not what the app says: "there is no such service" would be taken for its own absence.
+    // An error that another program has sent to the app must not look like the app's own: the agent would read "there
+    // is no such service" as the absence of the app.
     let isOthers = [BusError.Name.prefix, BusError.Name.systemPrefix].contains { error.name.hasPrefix($0) }
     let words = String(String.UnicodeScalarView(error.message.unicodeScalars.prefix(500).filter { $0 != "\0" }))
     return BusError(name: isOthers ? Names.Errors.failed : error.name, message: words)

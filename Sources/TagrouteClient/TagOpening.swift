@@ -5,16 +5,16 @@ import Names
 
 /// How an app was opened: by a tag, by a link, or by neither.
 ///
-/// What a tag holds is a stranger's: the message is one by its form, and nothing more is known of it.
+/// A tag's data is untrusted. The message is well-formed, but its contents are not checked.
 public struct TagOpening: Sendable, Hashable {
-  /// The link that led to the app; nil where it was only started.
+  /// The link that led to the app; nil if the app was only started.
   public var uri: String?
-  /// The whole NDEF message of the tag; one empty record where no tag has opened the app, as on iOS.
+  /// The whole NDEF message of the tag; one empty record if no tag has opened the app, as on iOS.
   public var message: NDEFMessage
-  /// The xdg-activation token of the user's click, for the app's window; nil where the desktop gave none.
+  /// The xdg-activation token of the user's click, for the app's window; nil if the desktop provided none.
   public var activationToken: String?
-  /// The tap's id, a UUID, the same where a hand-over is tried again; nil where no tag has opened the app, and for one that is
-  /// started with the message on its standard input.
+  /// The tap's id, a UUID, which is the same if a hand-over is retried. Nil if no tag has opened the app, and for a
+  /// program that gets the message on its standard input.
   public var tapID: String?
 
   /// - Parameters:
@@ -31,19 +31,19 @@ public struct TagOpening: Sendable, Hashable {
     self.tapID = tapID
   }
 
-  /// How a program was opened that is started from the `Exec` of its desktop entry, `Exec=menu %u` say: the message is its standard
-  /// input, the link its first argument.
+  /// How a program was opened from the `Exec` of its desktop entry, for example `Exec=menu %u`. The message is on its
+  /// standard input, and the link is its first argument.
   ///
   ///     let opening = try TagOpening.fromStandardInput()
   ///     for record in opening.message.records { print(record.type) }
   ///
-  /// Blocks until the input ends; a terminal is not read. No input is a message of one empty record.
+  /// Blocks until the input ends. A terminal is not read. An empty input is a message of one empty record.
   ///
   /// - Parameters:
   ///   - uri: the link.
-  ///   - environment: where the activation token is.
+  ///   - environment: contains the activation token.
   /// - Returns: how the program was opened.
-  /// - Throws: `NDEFError` where the input is no message, or longer than 1 MiB; `SystemError` where it cannot be read.
+  /// - Throws: `NDEFError` if the input is not a message, or longer than 1 MiB; `SystemError` if it cannot be read.
   public static func fromStandardInput(
     uri: String? = CommandLine.arguments.dropFirst().first,
     environment: [String: String] = ProcessEnvironment.current

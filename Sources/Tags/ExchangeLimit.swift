@@ -1,34 +1,36 @@
 import NDEF
 
-/// What one exchange carries through every reader, in bytes of a command and of its answer.
+/// The command and answer lengths in bytes that every reader supports in one exchange.
 ///
-/// A PN53x passes on some 262. An ACR122U wraps the frames of its PN532 in APDUs: a frame to it has at most 254 bytes and one
-/// from it at most 255 (libnfc's driver acr122_usb), of which the chip's own command, status and length bytes take up to seven.
+/// A PN53x passes on about 262 bytes. An ACR122U wraps the frames of its PN532 in APDUs: at most 254 bytes to the
+/// reader, and at most 255 from it (libnfc's driver acr122_usb). Up to seven of these are the chip's own command,
+/// status and length bytes.
 enum ExchangeLimit {
   static let command = 250
   static let answer = 248
 }
 
 extension TagType {
-  /// The most exchanges that reading any message takes, and locking the tag behind it.
+  /// The maximum number of exchanges for reading a message of any length and then locking the tag.
   var mostExchangesToRead: Int { mostExchanges(reading: NDEFLimits.default.messageSize) }
 
-  /// The most exchanges that reading takes, whatever the tag says of itself: a message, the status, or a message before the tag
-  /// is locked.
+  /// The maximum number of exchanges for one operation on a tag, even if the tag reports false sizes. The operations
+  /// are reading a message, querying the status, and reading a message and then locking the tag.
   ///
-  /// | Type | Smallest pieces | Around them |
+  /// | Type | Smallest pieces | Other exchanges |
   /// |---|---|---|
-  /// | 1 | all of the largest memory: 256 blocks, the bytes of the first 15 one by one | read, written and asked for once more |
-  /// | 2 | the same: pages of 4 bytes, 16 bytes, 255 times 8, and 64 of lock bytes | the same |
-  /// | MIFARE Classic | the same: 256 blocks, and 40 sectors to open | the same |
-  /// | 3 | a block of 16 bytes: Nbr is 1 at least (Type 3 Tag, 6.1) | a poll and the attribute block; to lock, four more |
-  /// | 4 | 13 bytes: of MLe, 15 at least (Type 4 Tag, 5.1), 2 are a data object's head | `opening`; the length, twice |
+  /// | 1 | the largest memory: 256 blocks, and each byte of the first 15 | each is read, written and retried |
+  /// | 2 | the largest memory in pages of 4 bytes: 16 bytes, 255 times 8, 64 lock bytes | the same |
+  /// | MIFARE Classic | the largest memory: 256 blocks, and 40 sectors to authenticate | the same |
+  /// | 3 | a block of 16 bytes: Nbr is at least 1 (Type 3 Tag, 6.1) | a poll, the attribute block; to lock, 4 more |
+  /// | 4 | 13 bytes: MLe, at least 15 (Type 4 Tag, 5.1), less a data object's header | `opening`; the length, twice |
   ///
-  /// Around a message of type 4 come, besides, nine answers that are shorter than they should be, of which the ninth ends it,
-  /// and 15 to open a card again and lock it, if its container does not come byte by byte twice.
+  /// Type 4 adds nine short answers: the ninth ends the operation. It also adds 15 exchanges to reopen and lock the
+  /// card. They suffice unless the container arrives byte by byte twice.
   ///
-  /// - Parameter size: bytes of the message that goes over the air; it matters for types 3 and 4. None for the status alone.
-  /// - Returns: exchanges.
+  /// - Parameter size: The length of the NDEF message in bytes. It matters for types 3 and 4. Zero for the status
+  ///   alone.
+  /// - Returns: The number of exchanges.
   public func mostExchanges(reading size: Int) -> Int {
     func ofMemory(_ pieces: Int) -> Int { 3 * pieces + 32 }
     switch self {
@@ -40,18 +42,18 @@ extension TagType {
     }
   }
 
-  /// The most exchanges that writing a message and reading it back takes, whatever the tag says of itself.
+  /// The maximum number of exchanges for writing a message and reading it back, even if the tag reports false sizes.
   ///
-  /// | Type | Smallest pieces | Around them |
+  /// | Type | Smallest pieces | Other exchanges |
   /// |---|---|---|
-  /// | 1, 2, MIFARE Classic | all of the largest memory | counted as read already |
-  /// | 3 | a block of 16 bytes: Nbw is 1 at least (Type 3 Tag, 6.1) | a poll, two blocks read, two written |
-  /// | 4 | 2 bytes up to the offset 7FFF, a byte behind it | `opening`; the length, twice |
+  /// | 1, 2, MIFARE Classic | the largest memory | included in the limit for reading |
+  /// | 3 | a block of 16 bytes: Nbw is at least 1 (Type 3 Tag, 6.1) | a poll, two blocks read, two written |
+  /// | 4 | 2 bytes up to offset 7FFF, 1 byte beyond it | `opening`; the length, twice |
   ///
-  /// MLc is 13 at least in mapping 3.0 alone (Type 4 Tag, 5.1), and cards that take less are written, too.
+  /// Only mapping 3.0 requires an MLc of at least 13 (Type 4 Tag, 5.1). Cards with a smaller MLc are written as well.
   ///
-  /// - Parameter size: bytes of the message that goes over the air; it matters for types 3 and 4.
-  /// - Returns: exchanges.
+  /// - Parameter size: The length of the NDEF message in bytes. It matters for types 3 and 4.
+  /// - Returns: The number of exchanges.
   public func mostExchanges(writing size: Int) -> Int {
     let reading = mostExchanges(reading: size)
     switch self {
@@ -63,13 +65,13 @@ extension TagType {
     }
   }
 
-  /// Of type 4: three SELECTs, and a container of 255 bytes of which the first 15 come at once and the others one by one.
+  /// Type 4: three SELECTs, and a container of 255 bytes. Its first 15 bytes arrive at once, the others one by one.
   private static let opening = 3 + 1 + 240
 
   private func pieces(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
 }
 
-/// A channel that ends after so many exchanges, so that no tag keeps anybody busy by what it says of itself.
+/// A channel that fails after a fixed number of exchanges. A tag that reports false sizes cannot block the reader.
 struct LimitedChannel<Channel: TagChannel>: TagChannel {
   private(set) var channel: Channel
   private var left: Int

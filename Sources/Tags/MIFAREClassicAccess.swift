@@ -1,20 +1,20 @@
-/// The way into the sectors of one tag: what is authenticated, where the NDEF sectors are, and what is known of them.
+/// Access to the sectors of one tag: the open sector, the location of the NDEF sectors, and a cache of their contents.
 ///
-/// Their data blocks, one behind the other without the trailers, are one memory with addresses from 0.
+/// The data blocks of the NDEF sectors, without the trailers, form one contiguous memory with addresses from 0.
 struct MIFAREClassicAccess {
   private static let blockSize = MIFAREClassicSector.blockSize
   /// Sectors 1 to 15, 17 to 31 and 32 to 39.
   private static let largestMemory = (30 * 3 + 8 * 15) * blockSize
 
-  /// The part of the UID that goes into an authentication: its last four bytes (AN10927, section 3.2.5).
+  /// The part of the UID that is used for authentication: its last four bytes (AN10927, section 3.2.5).
   private let uid: [UInt8]
   private let sectorCount: Int
   private var authenticated: (sector: MIFAREClassicSector, key: MIFAREClassicKey)?
-  /// The sectors with NDEF, as far as they are known: one run without a gap.
+  /// The known NDEF sectors: one run without a gap.
   private(set) var sectors: [MIFAREClassicSector] = []
-  /// Whether the second part of the directory may add to them.
+  /// Whether the second part of the directory may extend `sectors`.
   private var mayGoOn = false
-  /// Whether the second part of the directory was asked for, and is not to be had.
+  /// Whether the second part of the directory was requested but could not be opened.
   private(set) var hasClosedSectors = false
   private(set) var memory = TagMemory(size: largestMemory)
 
@@ -26,13 +26,13 @@ struct MIFAREClassicAccess {
   /// The addresses of the data area.
   var area: Range<Int> { 0..<sectors.reduce(0) { $0 + $1.dataSize } }
 
-  /// The sectors of the directory, which the run of NDEF sectors needs.
+  /// The directory sectors that the NDEF sectors depend on.
   var directorySectors: [MIFAREClassicSector] {
     [MIFAREClassicSector(number: 0)]
       + (sectors.contains { $0.number > 16 } ? [MIFAREApplicationDirectory.secondSector] : [])
   }
 
-  /// Reads the first part of the directory, and where that names no sector the second.
+  /// Reads the first part of the directory. If it names no NDEF sector, reads the second part as well.
   mutating func open(_ channel: inout some TagChannel) throws(TagStop) {
     let first = MIFAREClassicSector(number: 0)
     guard try authenticate(first, .directory, &channel) else {
@@ -49,24 +49,24 @@ struct MIFAREClassicAccess {
     }
   }
 
-  /// Reads the second part of the directory where the run of NDEF sectors may go on there.
+  /// Reads the second part of the directory if the run of NDEF sectors may continue there.
   ///
-  /// - Returns: whether there are more of them now.
+  /// - Returns: True if more sectors were found.
   @discardableResult
   mutating func extend(_ channel: inout some TagChannel) throws(TagStop) -> Bool {
     guard mayGoOn else { return false }
     mayGoOn = false
     let second = MIFAREApplicationDirectory.secondSector
-    // What was not heard is asked again.
+    // Retry once, in case the tag did not receive the command.
     var isOpen = try authenticate(second, .directory, &channel)
     if !isOpen { isOpen = try authenticate(second, .directory, &channel) }
     guard isOpen else {
       hasClosedSectors = true
       return false
     }
-    // A damaged second part names no sectors; those of the first are as good as ever.
+    // A damaged second part names no sectors. The sectors of the first part remain valid.
     guard let named = try directory(of: second, blocks: 64...66, from: 17, &channel) else { return false }
-    // Between the sectors 15 and 17 lies that of the directory.
+    // The directory's sector 16 lies between sectors 15 and 17.
     guard sectors.isEmpty || named.first?.number == 17 else { return false }
     let more = Self.run(named)
     sectors += more
@@ -90,7 +90,8 @@ struct MIFAREClassicAccess {
     guard try extend(&channel) else { throw .problem(problem) }
   }
 
-  /// A block that goes beyond what is known of the area needs the rest of the open sector, which would have to be opened again.
+  /// Reads the rest of the open sector before `extend` opens another one. A TLV block that continues in later sectors
+  /// needs these bytes, and would have to reopen the sector.
   private mutating func finishSector(_ channel: inout some TagChannel) throws(TagStop) {
     var start = 0
     for sector in sectors {
@@ -99,12 +100,12 @@ struct MIFAREClassicAccess {
     }
   }
 
-  /// Fetches what is not known yet of these addresses.
+  /// Reads the bytes at these addresses that are not known yet.
   mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagStop) {
     for address in addresses where memory[address] == nil { try fetch(address, &channel) }
   }
 
-  /// The sector and the block behind an address of the data area.
+  /// The sector and the block that hold an address of the data area.
   func place(of address: Int) -> (sector: MIFAREClassicSector, block: Int)? {
     var rest = address
     for sector in sectors {
@@ -122,7 +123,7 @@ struct MIFAREClassicAccess {
     memory.learn(contents, at: address - address % Self.blockSize)
   }
 
-  /// A sector's trailer, opened with a key A that everybody knows.
+  /// Reads a sector's trailer, using a public key A.
   mutating func trailer(
     of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
   ) throws(TagStop) -> MIFAREClassicTrailer {
@@ -133,7 +134,7 @@ struct MIFAREClassicAccess {
     return trailer
   }
 
-  /// Writes a sector's trailer with a key that the tag is known to have.
+  /// Writes a sector's trailer, using a key that the tag is known to have.
   mutating func writeTrailer(
     _ bytes: [UInt8], of sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
   ) throws(TagStop) {
@@ -141,9 +142,9 @@ struct MIFAREClassicAccess {
     try write(bytes, toBlock: sector.trailerBlock, &channel)
   }
 
-  /// Opens a sector, where it is not open with this key.
+  /// Authenticates a sector with a key, unless the sector is already open with this key.
   ///
-  /// - Returns: false where the tag is there and has another key.
+  /// - Returns: False if the tag is present but has another key.
   mutating func authenticate(
     _ sector: MIFAREClassicSector, _ key: MIFAREClassicKey, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -154,7 +155,7 @@ struct MIFAREClassicAccess {
       _ = try channel.exchange([key.slot.rawValue, block] + key.bytes + uid)
     } catch {
       guard error.code == .noAnswer else { throw .channel(error) }
-      // Silent until it is selected anew, if it is there.
+      // The tag stays silent until it is reselected. A tag that was removed fails here.
       try reselect(&channel)
       return false
     }
@@ -174,7 +175,7 @@ struct MIFAREClassicAccess {
     }
   }
 
-  /// - Returns: the sectors of NDEF; nil where the checksum is wrong.
+  /// - Returns: The NDEF sectors; nil if the checksum is wrong.
   private mutating func directory(
     of sector: MIFAREClassicSector, blocks: ClosedRange<Int>, from first: Int, _ channel: inout some TagChannel
   ) throws(TagStop) -> [MIFAREClassicSector]? {
@@ -189,9 +190,10 @@ struct MIFAREClassicAccess {
     memory.learn(try read(block, &channel), at: address - address % Self.blockSize)
   }
 
-  /// READ: of the sector that is open.
+  /// Sends READ for a block of the open sector.
   private mutating func read(_ block: Int, _ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
-    // What was not heard is asked again; a tag that is there and refuses twice protects the block.
+    // Retry once, in case the tag did not receive the command. A tag that is present and refuses twice protects the
+    // block.
     let open = authenticated
     var answer = try ask(forBlock: block, &channel)
     if answer == nil, let open, try authenticate(open.sector, open.key, &channel) {
@@ -206,7 +208,7 @@ struct MIFAREClassicAccess {
     return Array(answer.prefix(Self.blockSize))
   }
 
-  /// - Returns: nil where the tag is there and does not answer; no sector is open then.
+  /// - Returns: Nil if the tag is present but does not answer. No sector is open in this case.
   private mutating func ask(
     forBlock block: Int, _ channel: inout some TagChannel
   ) throws(TagStop) -> [UInt8]? {
@@ -228,7 +230,7 @@ struct MIFAREClassicAccess {
     }
   }
 
-  /// The first of them and those that follow it without a gap.
+  /// The first sector and all that follow it without a gap.
   private static func run(_ sectors: [MIFAREClassicSector]) -> [MIFAREClassicSector] {
     guard let first = sectors.first else { return [] }
     return Array(zip(sectors, first.number...).prefix { $0.number == $1 }.map(\.0))

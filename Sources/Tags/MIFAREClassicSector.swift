@@ -1,5 +1,5 @@
-/// A sector of a MIFARE Classic: blocks of 16 bytes, the last of which is the trailer with keys and access bits (MF1S50YYX_V1
-/// and MF1S70YYX_V1 data sheets, section 8.6).
+/// A sector of a MIFARE Classic: blocks of 16 bytes. The last block is the trailer with keys and access bits
+/// (MF1S50YYX_V1 and MF1S70YYX_V1 data sheets, section 8.6).
 struct MIFAREClassicSector: Hashable {
   static let blockSize = 16
 
@@ -7,20 +7,20 @@ struct MIFAREClassicSector: Hashable {
   let number: Int
 
   var firstBlock: Int { number < 32 ? number * 4 : 128 + (number - 32) * 16 }
-  /// Blocks without the trailer; of sector 0's the first is the manufacturer's.
+  /// The number of blocks without the trailer. The first block of sector 0 is the manufacturer block.
   var dataBlockCount: Int { number < 32 ? 3 : 15 }
   var trailerBlock: Int { firstBlock + dataBlockCount }
-  /// Bytes that are data.
+  /// The number of data bytes.
   var dataSize: Int { dataBlockCount * Self.blockSize }
 
-  /// How many sectors a tag with this select acknowledge has (AN10833, section 3).
+  /// The number of sectors of a tag with this select acknowledge (AN10833, section 3).
   static func count(sak: UInt8) -> Int {
     if sak & 0x10 != 0 { return 40 }
     return sak & 0x01 != 0 ? 5 : 16
   }
 }
 
-/// A key that everybody knows, and which of a sector's two it is tried as.
+/// A public key, and whether it is tried as key A or key B.
 struct MIFAREClassicKey: Hashable {
   enum Slot: UInt8 {
     case a = 0x60
@@ -35,26 +35,26 @@ struct MIFAREClassicKey: Hashable {
   /// Key A of the sectors that hold NDEF (AN1304, section 6.2).
   static let ndef = MIFAREClassicKey(bytes: [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7], slot: .a)
 
-  /// What key B is where nobody has made it a secret: as it comes from the factory, and what formatting programs take.
+  /// Public values of key B: the factory default, and the keys that formatting programs use.
   static let knownB: [MIFAREClassicKey] = [
     [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7], [0xA0, 0xA1, 0xA2, 0xA3, 0xA4, 0xA5],
     [0xB0, 0xB1, 0xB2, 0xB3, 0xB4, 0xB5], [0x89, 0xEC, 0xA9, 0x7F, 0x8C, 0x2A],
   ].map { MIFAREClassicKey(bytes: $0, slot: .b) }
 }
 
-/// The MIFARE application directory (AN10787): which application each sector belongs to.
+/// The MIFARE application directory (AN10787): the application of each sector.
 enum MIFAREApplicationDirectory {
-  /// NFC Forum's application, the low byte first.
+  /// The NFC Forum's application identifier, low byte first.
   private static let ndef: [UInt8] = [0x03, 0xE1]
-  /// The sector of the second part, which only a 4K has.
+  /// The sector of the second part. Only a 4K tag has it.
   static let secondSector = MIFAREClassicSector(number: 16)
 
   /// The sectors that hold NDEF.
   ///
   /// - Parameters:
-  ///   - bytes: the checksum, the info byte and two bytes for each sector.
-  ///   - first: the first of those sectors.
-  /// - Returns: the sectors; nil where the checksum is wrong.
+  ///   - bytes: The checksum, the info byte and two bytes for each sector.
+  ///   - first: The number of the first sector.
+  /// - Returns: The sectors; nil if the checksum is wrong.
   static func ndefSectors(_ bytes: [UInt8], from first: Int) -> [MIFAREClassicSector]? {
     guard let checksum = bytes.first, checksum == self.checksum(bytes.dropFirst()) else { return nil }
     let applications = stride(from: 2, to: bytes.count - 1, by: 2).map { Array(bytes[$0...$0 + 1]) }

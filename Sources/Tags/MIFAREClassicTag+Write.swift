@@ -1,5 +1,6 @@
 extension MIFAREClassicTag {
-  /// First the length becomes zero, then come the blocks behind it, last its own: until that is written the tag is empty.
+  /// Writes zero as the length first, then the other blocks, and the block of the length last. An interrupted write
+  /// leaves the tag empty.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
     let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
@@ -13,7 +14,7 @@ extension MIFAREClassicTag {
       let capacity = NDEFBlock.capacity(bytes: block.addresses.count)
       guard block.addresses.count > 1, message.count <= capacity else { return .tooLong(capacity: capacity) }
       let bytes = block.bytes(holding: message)
-      // Ends with the sector that is written first.
+      // `first` is checked above. The loop ends with the sector after it, which may still be open when writing starts.
       for sector in Self.sectors(of: bytes.map(\.address), access).reversed() where sector != first {
         guard try access.trailer(of: sector, .ndef, &channel).letsEverybodyWrite else { return .readOnly }
       }
@@ -34,7 +35,7 @@ extension MIFAREClassicTag {
     let size = MIFAREClassicSector.blockSize
     let new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
     let lengthStart = block.lengthAddress - block.lengthAddress % size
-    // What lies in front of the length shares its block and was read with it.
+    // The bytes in front of the length share its block, and were read with it.
     let memory = access.memory
     func contents(from start: Int) -> [UInt8] {
       (start..<start + size).map { new[$0] ?? ($0 < block.lengthAddress ? memory[$0] ?? 0 : 0) }
@@ -51,8 +52,8 @@ extension MIFAREClassicTag {
     for bytes in writes.after { try access.write(bytes, at: lengthStart, &channel) }
   }
 
-  /// Writes the trailer of each sector with NDEF, and of those of the directory, anew: with access bits that let nobody write
-  /// again. What is needed for all of them is found out, and every key proved, before the first is written.
+  /// Rewrites the trailer of each NDEF sector and of the directory sectors, with access bits that permanently forbid
+  /// writing. It plans all sectors and proves every key before it writes the first trailer.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     var access = MIFAREClassicAccess(uid: uid, sak: sak)
     let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
@@ -81,28 +82,29 @@ extension MIFAREClassicTag {
     if let reason { throw reason }
   }
 
-  /// A trailer to be written.
+  /// A trailer to write.
   private struct LockStep {
     let sector: MIFAREClassicSector
     let trailer: [UInt8]
-    /// What lets it be written; proved.
+    /// The key that permits writing the trailer. The tag has accepted it.
     let key: MIFAREClassicKey
   }
 
   private enum LockPlan {
-    /// It is locked already.
+    /// The sector is locked already.
     case none
     case write(LockStep)
     case impossible(String)
   }
 
-  /// What locks one sector. `keysB` are the keys to try, the likeliest first; the one that fits comes to the front.
+  /// Plans how to lock one sector. `keysB` are the keys to try, the most likely first. A key that fits moves to the
+  /// front.
   private static func lockStep(
     _ sector: MIFAREClassicSector, _ keysB: inout [MIFAREClassicKey], _ access: inout MIFAREClassicAccess,
     _ channel: inout some TagChannel
   ) throws(TagStop) -> LockPlan {
     let isNDEF = access.sectors.contains(sector)
-    // It has opened the sector: it is the sector's key A.
+    // This key has opened the sector, so it is the sector's key A.
     let keyA: MIFAREClassicKey = isNDEF ? .ndef : .directory
     let trailer = try access.trailer(of: sector, keyA, &channel)
     if trailer.isLocked { return .none }

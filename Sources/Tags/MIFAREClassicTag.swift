@@ -1,10 +1,10 @@
-/// NDEF on MIFARE Classic 1K and 4K and Mini (NXP AN1304 and AN1305; the application directory by AN10787).
+/// NDEF on MIFARE Classic 1K, 4K and Mini (NXP AN1304 and AN1305; the application directory according to AN10787).
 ///
-/// The directory, opened with its public key A, names the sectors that hold NDEF; these open with a public key A of their own. The
-/// TLV blocks of Type 2 run through their data blocks. An authentication opens one sector.
+/// The directory has a public key A, and names the sectors that hold NDEF. These sectors have another public key A.
+/// Their data blocks hold the TLV blocks of Type 2. An authentication opens one sector.
 struct MIFAREClassicTag: NDEFTag {
   let uid: [UInt8]
-  /// Select acknowledge, which says how many sectors there are.
+  /// Select acknowledge. It determines the number of sectors.
   let sak: UInt8
 
   func readBytes(

@@ -1,13 +1,13 @@
 /// A sector's trailer: key A, access bits, general purpose byte, key B (MF1S50YYX_V1 data sheet, section 8.7).
 struct MIFAREClassicTrailer: Equatable {
-  /// C1, C2 and C3 of the three groups of data blocks and of the trailer, C1 the highest of three bits.
+  /// C1, C2 and C3 for the three groups of data blocks and for the trailer. C1 is the highest of three bits.
   private let conditions: [UInt8]
-  /// Says of a sector with NDEF which version it is formatted for, and who may read and write (AN1304, section 6.1).
+  /// In an NDEF sector, the mapping version and the read and write access (AN1304, section 6.1).
   let generalPurpose: UInt8
-  /// Key B as it was read: zeros where it is hidden.
+  /// Key B as read from the tag: zeros if it is hidden.
   let readableKeyB: [UInt8]
 
-  /// Nil where the access bits, which are there twice, contradict each other, or bytes are missing.
+  /// Nil if bytes are missing, or if the two copies of the access bits contradict each other.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 16 else { return nil }
     let (c1, c2, c3) = (bytes[7] >> 4, bytes[8] & 0x0F, bytes[8] >> 4)
@@ -19,20 +19,21 @@ struct MIFAREClassicTrailer: Equatable {
     readableKeyB = Array(bytes[10..<16])
   }
 
-  /// In sector 0: whether the directory has a second part, in sector 16: its version, the two lowest bits, is 2 (AN10787, section 3.3).
+  /// Only for sector 0: whether the directory has a second part, in sector 16. Its version, the two lowest bits, is
+  /// then 2 (AN10787, section 3.3).
   var hasSecondPart: Bool { generalPurpose & 0x03 == 0b10 }
 
-  /// Whether everybody may write the data blocks: with key A, and by what the sector says of itself.
+  /// Whether anyone may write the data blocks: key A permits it, and so does the general purpose byte.
   var letsEverybodyWrite: Bool {
     conditions[0..<3].allSatisfy { $0 == 0b000 } && generalPurpose & 0x03 == 0
   }
 
-  /// Whether nobody can write the data blocks, and nobody can ever change that.
+  /// Whether the data blocks are permanently read-only.
   var isLocked: Bool {
     conditions[0..<3].allSatisfy { [0b010, 0b101, 0b111].contains($0) } && accessBitsWriter == nil
   }
 
-  /// Which key lets the access bits be written; nil for neither.
+  /// The key that permits writing the access bits; nil if neither does.
   var accessBitsWriter: MIFAREClassicKey.Slot? {
     switch conditions[3] {
     case 0b001: .a
@@ -41,17 +42,17 @@ struct MIFAREClassicTrailer: Equatable {
     }
   }
 
-  /// A trailer for ever: the data blocks can be read with either key, nothing can be written, and neither can this.
+  /// A trailer that is permanently read-only. Both keys can read the data blocks, and neither can write them.
   ///
-  /// It has to be written whole, keys included; they must be the ones that the sector has.
+  /// A trailer can only be written as a whole, keys included. The keys must be the ones that the sector has.
   ///
   /// - Parameters:
-  ///   - keyA: the sector's key A.
-  ///   - keyB: the sector's key B.
-  ///   - generalPurpose: what the sector says of itself from now on.
+  ///   - keyA: The sector's key A.
+  ///   - keyB: The sector's key B.
+  ///   - generalPurpose: The new general purpose byte.
   /// - Returns: 16 bytes.
   static func locked(keyA: [UInt8], keyB: [UInt8], generalPurpose: UInt8) -> [UInt8] {
-    // 010 for the data, 110 for the trailer.
+    // Access bits 010 for the data, 110 for the trailer.
     keyA + [0x07, 0x8F, 0x0F, generalPurpose] + keyB
   }
 }

@@ -1,22 +1,22 @@
-/// What can be done with a tag, and how much goes on it.
+/// The NDEF access and capacity of a tag.
 public struct NDEFStatus: Sendable, Hashable {
-  /// The three that Core NFC has, too.
+  /// The same three values as in Core NFC.
   public enum Access: String, Sendable, Hashable {
     case notSupported = "not supported"
     case readWrite = "read-write"
     case readOnly = "read-only"
   }
 
-  /// What can be done.
+  /// How the tag can be accessed.
   public let access: Access
-  /// The most bytes that an NDEF message on it can have; 0 where it is not supported.
+  /// The length in bytes of the longest NDEF message that fits; 0 if NDEF is not supported.
   public let capacity: Int
-  /// Why it is not supported, or why it is read-only where a password or key makes it so; else nil.
+  /// Why NDEF is not supported, or why a password or key makes the tag read-only; else nil.
   public let problem: TagProblem?
 
   /// - Parameters:
-  ///   - capacity: bytes of the longest message.
-  ///   - isWritable: whether anybody may write it.
+  ///   - capacity: The length of the longest message, in bytes.
+  ///   - isWritable: Whether anyone may write the tag.
   init(capacity: Int, isWritable: Bool) {
     access = isWritable ? .readWrite : .readOnly
     self.capacity = capacity
@@ -24,15 +24,15 @@ public struct NDEFStatus: Sendable, Hashable {
   }
 
   /// - Parameters:
-  ///   - problem: why it is read-only.
-  ///   - capacity: bytes of the longest message.
+  ///   - problem: Why the tag is read-only.
+  ///   - capacity: The length of the longest message, in bytes.
   init(readOnly problem: TagProblem, capacity: Int) {
     access = .readOnly
     self.capacity = capacity
     self.problem = problem
   }
 
-  /// - Parameter problem: why not.
+  /// - Parameter problem: Why NDEF is not supported.
   init(notSupported problem: TagProblem) {
     access = .notSupported
     capacity = 0
@@ -40,9 +40,9 @@ public struct NDEFStatus: Sendable, Hashable {
   }
 }
 
-/// Why a tag was not written or locked. Where that is not said otherwise, what was on it is still there.
+/// Why a tag was not written or locked. Unless a case says otherwise, the tag still holds its previous message.
 public enum TagWriteError: Error, Sendable, Hashable {
-  /// An exchange failed; once writing has begun the tag may be empty now.
+  /// An exchange failed. If writing had begun, the tag may hold no message now.
   case channel(TagChannelError)
   /// The tag cannot be written for this reason.
   case refused(TagProblem)
@@ -50,14 +50,14 @@ public enum TagWriteError: Error, Sendable, Hashable {
   case readOnly
   /// The message does not fit.
   ///
-  /// - Parameter capacity: bytes that do.
+  /// - Parameter capacity: The length of the longest message that fits, in bytes.
   case tooLong(capacity: Int)
-  /// The tag cannot be made read-only; what would be needed is in the text.
+  /// The tag cannot be made read-only. The text names what it would need.
   case cannotLock(String)
-  /// What was read back is not what was written.
+  /// The message read back differs from the message written.
   case notAsWritten
 
-  /// Does something on the channel.
+  /// Runs `body` and converts its error.
   static func onChannel<Result>(
     _ body: () throws(TagChannelError) -> Result
   ) throws(TagWriteError) -> Result {
@@ -70,7 +70,7 @@ public enum TagWriteError: Error, Sendable, Hashable {
 }
 
 extension TagWriteError: CustomStringConvertible {
-  /// What happened, for a person: "the tag is read-only".
+  /// A sentence for people: "the tag is read-only".
   public var description: String {
     switch self {
     case .channel(let error): error.reason

@@ -1,21 +1,21 @@
-/// What can be done with the NDEF message of one kind of tag; one conformance each.
+/// The NDEF operations on one kind of tag. Each kind has one conforming type.
 protocol NDEFTag {
-  /// Reads what is written as the message, whatever it is, in as few exchanges as the specification allows. Nothing is
-  /// written.
+  /// Reads the bytes of the NDEF message without decoding them, in as few exchanges as the specification allows. It
+  /// writes no data to the tag.
   func readBytes(over channel: inout some TagChannel) throws(TagChannelError) -> Result<[UInt8], TagProblem>
 
-  /// Finds out whether the tag is formatted, whether it can be written, and how much goes on it. Nothing is written.
+  /// Finds out if the tag is formatted, if it can be written, and its capacity. It writes no data to the tag.
   func status(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus
 
-  /// Writes a message so that a tag torn away half-way holds no message rather than a half one.
+  /// Writes a message. If the tag is removed meanwhile, it holds no message rather than half of one.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError)
 
-  /// Makes the tag read-only for ever.
+  /// Makes the tag read-only, permanently.
   func lock(over channel: inout some TagChannel) throws(TagWriteError)
 }
 
 extension NDEFTag {
-  /// Reads the message.
+  /// Reads and decodes the message.
   func read(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     switch try readBytes(over: &channel) {
     case .success(let bytes): .written(bytes)
@@ -25,12 +25,13 @@ extension NDEFTag {
 }
 
 extension TagActivation {
-  /// Reads the NDEF message of the selected tag in as few exchanges as its specification allows. Nothing is written.
+  /// Reads the NDEF message of the selected tag in as few exchanges as its specification allows. It writes no data to
+  /// the tag.
   ///
-  /// - Parameter channel: the way to the tag.
-  /// - Returns: the message, or why there is none.
-  /// - Throws: `TagChannelError` where an exchange fails; whether the tag is away or should be tried again, only the caller
-  ///   can find out.
+  /// - Parameter channel: The channel to the tag.
+  /// - Returns: The message, or the reason why there is none.
+  /// - Throws: `TagChannelError` if an exchange fails. Only the caller can find out if the tag was removed or a retry
+  ///   helps.
   public func readNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> TagContent {
     switch ndefTag {
     case .success(let tag):
@@ -41,11 +42,11 @@ extension TagActivation {
     }
   }
 
-  /// Finds out whether the selected tag is formatted for NDEF, whether it can be written and how much goes on it.
+  /// Finds out if the selected tag is formatted for NDEF, if it can be written, and its capacity.
   ///
-  /// - Parameter channel: the way to the tag.
-  /// - Returns: the status.
-  /// - Throws: `TagChannelError` where an exchange fails.
+  /// - Parameter channel: The channel to the tag.
+  /// - Returns: The status.
+  /// - Throws: `TagChannelError` if an exchange fails.
   public func queryNDEF(over channel: inout some TagChannel) throws(TagChannelError) -> NDEFStatus {
     switch ndefTag {
     case .success(let tag):
@@ -56,13 +57,13 @@ extension TagActivation {
     }
   }
 
-  /// Writes an NDEF message: first the tag says that it holds none, then comes the message, then its length. A tag
-  /// torn away half-way is empty.
+  /// Writes an NDEF message. It marks the tag as empty first, then writes the message, then its length. If the tag is
+  /// removed before the end, it holds no message.
   ///
   /// - Parameters:
-  ///   - message: an encoded NDEF message; empty takes what is there away.
-  ///   - isVerifying: whether it is read back and compared.
-  ///   - channel: the way to the tag.
+  ///   - message: An encoded NDEF message; empty to erase the present one.
+  ///   - isVerifying: Whether to read the message back and compare it.
+  ///   - channel: The channel to the tag.
   /// - Throws: `TagWriteError`.
   public func writeNDEF(
     _ message: [UInt8], isVerifying: Bool = false, over channel: inout some TagChannel
@@ -76,15 +77,16 @@ extension TagActivation {
     guard bytes == .success(message) else { throw .notAsWritten }
   }
 
-  /// Makes the tag read-only. **This is permanent**: nothing takes it back.
+  /// Makes the tag read-only. **This is permanent** and cannot be undone.
   ///
-  /// Types 1 and 2, MIFARE Classic and FeliCa Lite enforce it themselves. On FeliCa Standard and on Type 4 it is a flag that
-  /// says so: readers that keep to the specification do not write such a card, and only some cards of Type 4 refuse it.
+  /// Types 1 and 2, MIFARE Classic and FeliCa Lite enforce it themselves. On FeliCa Standard and Type 4 it is only a
+  /// flag. Readers that follow the specification do not write such a card. Only some Type 4 cards themselves refuse to
+  /// be written.
   ///
-  /// A tag that holds something damaged is refused, so that what was written by half does not stay so for ever. One that
-  /// holds nothing is locked.
+  /// A tag with damaged contents is not locked, because a half-written message would become permanent. An empty tag is
+  /// locked.
   ///
-  /// - Parameter channel: the way to the tag.
+  /// - Parameter channel: The channel to the tag.
   /// - Throws: `TagWriteError`.
   public func lockNDEF(over channel: inout some TagChannel) throws(TagWriteError) {
     let tag = try writable
@@ -104,7 +106,7 @@ extension TagActivation {
     }
   }
 
-  /// Which kind of tag it is read as, or why it cannot be.
+  /// The kind of tag, or why it is not supported.
   private var ndefTag: Result<any NDEFTag, TagProblem> {
     switch self {
     case .typeA(let tag):

@@ -1,12 +1,13 @@
-/// The TLV blocks in the data area of a tag (Type 1 Tag Operation Specification 1.2, section 2.5; Type 2 1.1, section 2.3).
+/// The TLV blocks in the data area of a tag (Type 1 Tag Operation Specification 1.2, section 2.5; Type 2 1.1, section
+/// 2.3).
 ///
-/// A value over what is known of the memory: it says which byte it needs next, or what it found.
+/// A pure search in the known part of the memory. It returns the address of the next byte that it needs, or its result.
 enum TLVBlocks {
   enum Outcome {
-    /// The byte at this address has to be known first.
+    /// The search needs the byte at this address.
     case needs(address: Int)
     case found(NDEFBlock)
-    /// There is no NDEF TLV. The block is the free space where one can be written.
+    /// There is no NDEF TLV. The block is the free space for one.
     case absent(NDEFBlock)
     case problem(TagProblem)
   }
@@ -22,10 +23,10 @@ enum TLVBlocks {
   /// Looks for the first NDEF TLV.
   ///
   /// - Parameters:
-  ///   - memory: what is known.
-  ///   - area: the addresses of the data area.
-  ///   - reserved: what in it is not data, beside what the blocks themselves say.
-  /// - Returns: how far that gets.
+  ///   - memory: The known bytes.
+  ///   - area: The addresses of the data area.
+  ///   - reserved: Addresses in the area that hold no data, in addition to those that control TLVs reserve.
+  /// - Returns: The result of the search.
   static func find(in memory: TagMemory, area: Range<Int>, reserved: Range<Int> = 0..<0) -> Outcome {
     do throws(Stop) {
       return try search(Cursor(memory, area, reserved))
@@ -40,17 +41,17 @@ enum TLVBlocks {
   private static func search(_ start: Cursor) throws(Stop) -> Outcome {
     var cursor = start
     var lockControls: [LockControl] = []
-    // Where the NULL blocks begin that only a terminator, or the end of the area, follows.
+    // The start of the NULL blocks in front of the terminator or the end of the area.
     var free: Int?
     while cursor.remaining > 0 {
       let kind = try cursor.next()
       let place = cursor.lastAddress
       if kind == 0x00 || kind == 0xFE { free = free ?? place }
-      if kind == 0x00 { continue }  // NULL has no length
-      if kind == 0xFE { break }  // terminator
+      if kind == 0x00 { continue }  // NULL has no length.
+      if kind == 0xFE { break }  // Terminator.
       free = nil
       let (length, lengthSize) = try cursor.length()
-      // Before a byte of it is fetched: a length is cheap to lie about.
+      // Checked before any byte of the value is fetched, because a tag can claim any length.
       guard length <= cursor.remaining else { throw areaEnds }
       switch kind {
       case 0x01, 0x02:
@@ -63,7 +64,7 @@ enum TLVBlocks {
           NDEFBlock(
             addresses: cursor.addresses(from: place), length: length, lengthSize: lengthSize,
             lockControls: lockControls))
-      default: cursor.skip(length)  // proprietary (FD), or of a later version
+      default: cursor.skip(length)  // Proprietary (FD), or of a later version.
       }
     }
     return .absent(
@@ -75,14 +76,14 @@ enum TLVBlocks {
     .problem(TagProblem(.damaged, "a TLV block is longer than the memory that the tag has for it"))
   }
 
-  /// Goes through the data bytes of the area in order.
+  /// Iterates over the data bytes of the area in order.
   private struct Cursor {
     let memory: TagMemory
     /// Whether an address of the area holds no data.
     private var isReserved: [Bool]
     private let area: Range<Int>
     private var address: Int
-    /// Data bytes that are still to come.
+    /// The number of data bytes left.
     private(set) var remaining: Int
     private(set) var lastAddress = 0
 
@@ -117,7 +118,7 @@ enum TLVBlocks {
       }
     }
 
-    /// From here on these addresses are not data.
+    /// Excludes these addresses from the data bytes that follow.
     mutating func reserve(_ range: Range<Int>) {
       for place in range.clamped(to: area) where !isReserved[place] {
         isReserved[place] = true
@@ -139,14 +140,15 @@ enum TLVBlocks {
   }
 }
 
-/// What a lock control or memory control TLV says (Type 2 Tag Operation Specification 1.1, sections 2.3.2 and 2.3.3).
+/// The value of a lock control or memory control TLV (Type 2 Tag Operation Specification 1.1, sections 2.3.2 and
+/// 2.3.3).
 struct LockControl: Equatable {
   /// The address of the first byte.
   let address: Int
-  /// Lock bits, or reserved bytes: 1 to 256.
+  /// The number of lock bits, or of reserved bytes: 1 to 256.
   let count: Int
 
-  /// - Parameter value: the three bytes of its value.
+  /// - Parameter value: The three bytes of the TLV's value.
   init(_ value: [UInt8]) {
     address = (Int(value[0] >> 4) << Int(value[2] & 0x0F)) + Int(value[0] & 0x0F)
     count = value[1] == 0 ? 256 : Int(value[1])
@@ -155,36 +157,36 @@ struct LockControl: Equatable {
   var lockBytes: Range<Int> { address..<address + (count + 7) / 8 }
   var reservedBytes: Range<Int> { address..<address + count }
 
-  /// The lock bits of each of `lockBytes`.
+  /// The lock bits in each of `lockBytes`.
   var masks: [UInt8] {
     lockBytes.map { UInt8(truncatingIfNeeded: 1 << min(8, count - ($0 - address) * 8) - 1) }
   }
 }
 
-/// An NDEF TLV and the room that it has.
+/// An NDEF TLV and the space for it.
 struct NDEFBlock {
-  /// The addresses of all data bytes from its first one to the end of the data area.
+  /// The addresses of all data bytes from the TLV's first byte to the end of the data area.
   let addresses: [Int]
-  /// Bytes of the message.
+  /// The length of the message, in bytes.
   let length: Int
-  /// Bytes of the length: 1 or 3.
+  /// The size of the length field, in bytes: 1 or 3.
   let lengthSize: Int
-  /// Where the lock control TLVs before it say that lock bits are.
+  /// The lock control TLVs in front of the NDEF TLV.
   let lockControls: [LockControl]
 
-  /// Where the message lies.
+  /// The addresses of the message.
   var messageAddresses: ArraySlice<Int> { addresses.dropFirst(1 + lengthSize).prefix(length) }
-  /// Where its length begins: the byte that is zero where there is no message.
+  /// The address of the length field's first byte, which is zero if there is no message.
   var lengthAddress: Int { addresses.count > 1 ? addresses[1] : 0 }
 
-  /// The longest message that goes into so many bytes, those of type and length included.
+  /// The longest message that fits into this many bytes, including those of type and length.
   static func capacity(bytes: Int) -> Int { max(0, max(min(bytes - 2, 0xFE), bytes - 4)) }
 
-  /// The bytes that make the block hold a message, by their addresses: length, message and, where there is room, the
+  /// The bytes and addresses that write a message into the block: its length, the message and, if there is room, a
   /// terminator.
   ///
-  /// - Parameter message: no longer than the capacity.
-  /// - Returns: each byte once, in the order of the block.
+  /// - Parameter message: The message, no longer than the capacity.
+  /// - Returns: Each byte once, in the order of the block.
   func bytes(holding message: [UInt8]) -> [(address: Int, byte: UInt8)] {
     let count = message.count
     let length: [UInt8] =
@@ -194,16 +196,21 @@ struct NDEFBlock {
     return zip(addresses.dropFirst(), length + message + [0xFE]).map { ($0, $1) }
   }
 
-  /// The writes of the page or block that the length lies in, before and after those of the others: as long as a byte of the
-  /// message changes the length is zero, and it changes alone. So a tag that is torn away within a write, and has taken a part
-  /// of it, has no message that is half old and half new.
+  /// Plans the writes of the page or block that holds the length. The length becomes zero before any byte of the
+  /// message changes, and each write changes only the length or only other bytes. A tag that is removed during a write
+  /// may have stored part of it. It still never has a message that is half old and half new.
+  ///
+  /// Example: the page `03 05 aa bb` is to become `03 07 cc dd`.
+  ///
+  /// 1. Before the other pages: `03 00 aa bb`.
+  /// 2. After the other pages: `03 00 cc dd`, then `03 07 cc dd`.
   ///
   /// - Parameters:
-  ///   - old: what is there.
-  ///   - new: what is to be there, as many bytes.
-  ///   - length: where in it the length begins.
-  ///   - othersChange: whether other pages are written.
-  /// - Returns: what to write, one after the other.
+  ///   - old: The present bytes.
+  ///   - new: The new bytes, the same number.
+  ///   - length: The index at which the length begins.
+  ///   - othersChange: Whether other pages are written.
+  /// - Returns: The writes before and after those of the other pages, in order.
   static func lengthWrites(
     from old: [UInt8], to new: [UInt8], length: Int, othersChange: Bool
   ) -> (before: [[UInt8]], after: [[UInt8]]) {

@@ -1,11 +1,11 @@
-/// What a tag said of itself when it was found, by the technology that found it.
+/// The data that a tag sent when it was found, by technology.
 public enum TagActivation: Sendable, Hashable {
   case typeA(TypeAActivation)
   case typeB(TypeBActivation)
   case felica(FeliCaActivation)
   case jewel(JewelActivation)
 
-  /// How the tag is read.
+  /// The type that determines how to read the tag.
   public var type: TagType {
     switch self {
     case .typeA(let tag): tag.type
@@ -26,22 +26,22 @@ public enum TagActivation: Sendable, Hashable {
   }
 }
 
-/// What a Type A tag says of itself while it is selected (ISO/IEC 14443-3, 6.5).
+/// The activation data of a Type A tag (ISO/IEC 14443-3, 6.5).
 public struct TypeAActivation: Sendable, Hashable {
-  /// Answer to request, the first byte sent last in the standard: `00 44` for an Ultralight.
+  /// Answer to request. The byte that the standard sends last comes first: `00 44` for an Ultralight.
   public let atqa: [UInt8]
   /// Select acknowledge.
   public let sak: UInt8
   /// 4, 7 or 10 bytes, without cascade tags.
   public let uid: [UInt8]
-  /// Answer to select, as it came, its length byte first; empty where there is none.
+  /// Answer to select as received, including its length byte; empty if there is none.
   public let ats: [UInt8]
 
   /// - Parameters:
-  ///   - atqa: answer to request, two bytes.
-  ///   - sak: select acknowledge.
+  ///   - atqa: Answer to request, two bytes.
+  ///   - sak: Select acknowledge.
   ///   - uid: 4, 7 or 10 bytes.
-  ///   - ats: answer to select, its length byte first; empty where there is none.
+  ///   - ats: Answer to select, including its length byte; empty if there is none.
   public init(atqa: [UInt8], sak: UInt8, uid: [UInt8], ats: [UInt8] = []) {
     self.atqa = atqa
     self.sak = sak
@@ -49,36 +49,37 @@ public struct TypeAActivation: Sendable, Hashable {
     self.ats = ats
   }
 
-  /// How the tag is read (NFC Forum Digital Protocol, SEL_RES; NXP AN10833 for the bit of MIFARE Classic).
+  /// The type that determines how to read the tag (NFC Forum Digital Protocol, SEL_RES; NXP AN10833 for MIFARE
+  /// Classic).
   public var type: TagType {
     if sak & 0x20 != 0 { return .type4A }
     if sak & 0x40 != 0 { return .peer }
     return sak & 0x19 != 0 ? .mifareClassic : .type2
   }
 
-  /// Whether the UID is random and new at each activation (ISO/IEC 14443-3, 6.5.4: single size, first byte 08).
+  /// Whether the UID is random and changes at each activation (ISO/IEC 14443-3, 6.5.4: single size, first byte 08).
   public var hasRandomUID: Bool { uid.count == 4 && uid.first == 0x08 }
 
-  /// Whether the answer to select is of the form that ISO/IEC 14443-4, 5.2 demands: it counts its own bytes.
+  /// Whether the first byte of the answer to select is its length, as ISO/IEC 14443-4, 5.2 requires.
   public var hasValidATS: Bool { ats.isEmpty || Int(ats.first ?? 0) == ats.count }
 }
 
-/// What a Type B tag says of itself while it is selected (ISO/IEC 14443-3, 7.9 and 7.11).
+/// The activation data of a Type B tag (ISO/IEC 14443-3, 7.9 and 7.11).
 public struct TypeBActivation: Sendable, Hashable {
-  /// Pseudo-unique PICC identifier, 4 bytes; a card may make up a new one at each activation.
+  /// Pseudo-unique PICC identifier, 4 bytes. A card may generate a new one at each activation.
   public let pupi: [UInt8]
   /// Application data, 4 bytes.
   public let applicationData: [UInt8]
   /// Protocol info, 3 or 4 bytes.
   public let protocolInfo: [UInt8]
-  /// Answer to ATTRIB, as it came; empty where there is none.
+  /// Answer to ATTRIB as received; empty if there is none.
   public let attribResponse: [UInt8]
 
   /// - Parameters:
   ///   - pupi: 4 bytes.
   ///   - applicationData: 4 bytes.
   ///   - protocolInfo: 3 or 4 bytes.
-  ///   - attribResponse: answer to ATTRIB; empty where there is none.
+  ///   - attribResponse: Answer to ATTRIB; empty if there is none.
   public init(pupi: [UInt8], applicationData: [UInt8], protocolInfo: [UInt8], attribResponse: [UInt8]) {
     self.pupi = pupi
     self.applicationData = applicationData
@@ -87,15 +88,15 @@ public struct TypeBActivation: Sendable, Hashable {
   }
 }
 
-/// What a FeliCa tag says of itself when it is polled (JIS X 6319-4).
+/// The data that a FeliCa tag sends in answer to a poll (JIS X 6319-4).
 public struct FeliCaActivation: Sendable, Hashable {
   /// Manufacture ID, 8 bytes.
   public let idm: [UInt8]
   /// Manufacture parameters, 8 bytes.
   public let pmm: [UInt8]
-  /// The system that answered, 2 bytes; nil where the tag did not say.
+  /// The system code that the tag sent, 2 bytes; nil if it sent none.
   public let systemCode: [UInt8]?
-  /// Kilobits a second: 212 or 424.
+  /// Kilobits per second: 212 or 424.
   public let bitRate: Int
 
   /// - Parameters:
@@ -111,15 +112,15 @@ public struct FeliCaActivation: Sendable, Hashable {
   }
 }
 
-/// What a Topaz or Jewel tag says of itself when it is found.
+/// The activation data of a Topaz or Jewel tag.
 public struct JewelActivation: Sendable, Hashable {
-  /// Answer to request, the first byte sent last in the standard: `0C 00` for a Topaz.
+  /// Answer to request. The byte that the standard sends last comes first: `0C 00` for a Topaz.
   public let atqa: [UInt8]
-  /// UID0 to UID3: the part of the UID that commands carry.
+  /// UID0 to UID3: the part of the UID that commands contain.
   public let uid: [UInt8]
 
   /// - Parameters:
-  ///   - atqa: two bytes.
+  ///   - atqa: Two bytes.
   ///   - uid: 4 bytes.
   public init(atqa: [UInt8], uid: [UInt8]) {
     self.atqa = atqa

@@ -1,37 +1,37 @@
 import NDEF
 
-/// What a tag holds, or why there is nothing to hand on.
+/// The message on a tag, or why there is none.
 public enum TagContent: Sendable, Hashable {
-  /// An NDEF message that decodes, as it is on the tag.
+  /// An NDEF message that decodes, with its bytes as they are on the tag.
   case message([UInt8])
-  /// No message, and why.
+  /// There is no message, for this reason.
   case problem(TagProblem)
 }
 
-/// Why a tag has no message for us: a state of the tag, not a failure of ours.
+/// Why a tag has no usable message. It describes the state of the tag, not a failed exchange.
 public struct TagProblem: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kinds of problem; a later version may know more.
+  /// The kinds of problem. Later versions may add more.
   public struct Code: Sendable, Hashable {
     let words: String
 
     private init(_ words: String) { self.words = words }
 
-    /// Formatted for NDEF, and nothing is written on it.
+    /// Formatted for NDEF, but without a message.
     public static let empty = Code("empty")
     /// Not formatted for NDEF.
     public static let notNDEF = Code("not NDEF")
-    /// Formatted for NDEF, and what is written contradicts itself.
+    /// Formatted for NDEF, but its contents contradict each other.
     public static let damaged = Code("damaged")
-    /// Formatted for NDEF, and not to be written without a password or key.
+    /// Formatted for NDEF, but writing requires a password or key.
     public static let protected = Code("protected")
-    /// A tag, or a use of it, that cannot be read here.
+    /// A tag, or a use of a tag, that this module does not support.
     public static let unsupported = Code("unsupported")
   }
 
-  /// What kind of problem it is.
+  /// The kind of problem.
   public let code: Code
-  /// Whether that is concluded from the tag's silence at a command, which is how tags refuse one, and what a frame that was lost
-  /// on the air looks like, too: only if it is so again, it can be believed.
+  /// Whether the problem is concluded from the tag's silence after a command. Tags refuse commands by silence, but a
+  /// lost frame looks the same. Trust the conclusion only if a retry confirms it.
   public let isConcludedFromSilence: Bool
   private let detail: String
 
@@ -54,7 +54,7 @@ extension TagContent {
 
   static var empty: TagContent { .problem(TagProblem(.empty, "the tag holds no message")) }
 
-  /// What was written as the NDEF message of a tag.
+  /// The content of a tag with these bytes as its NDEF message.
   static func written(_ bytes: [UInt8]) -> TagContent {
     if bytes.isEmpty { return .empty }
     do throws(NDEFError) {

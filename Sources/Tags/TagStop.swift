@@ -1,8 +1,8 @@
-/// What ends an operation on a tag early.
+/// Why an operation on a tag ends early.
 enum TagStop: Error {
   /// A state of the tag.
   case problem(TagProblem)
-  /// An exchange that failed.
+  /// A failed exchange.
   case channel(TagChannelError)
 
   static func problem(_ code: TagProblem.Code, _ detail: String) -> TagStop { .problem(TagProblem(code, detail)) }
@@ -14,7 +14,7 @@ enum TagStop: Error {
 }
 
 extension Result where Failure == TagProblem {
-  /// Does something; a state of the tag is a result of it, a failed exchange is thrown on.
+  /// Runs `body`. A state of the tag becomes the result's failure; a failed exchange is thrown.
   init(_ body: () throws(TagStop) -> Success) throws(TagChannelError) {
     do throws(TagStop) {
       self = .success(try body())
@@ -28,7 +28,7 @@ extension Result where Failure == TagProblem {
 }
 
 extension TagWriteError {
-  /// Does something on the way to writing, whatever ends which is a reason not to.
+  /// Runs `body` and converts its error.
   static func stopping<Value>(_ body: () throws(TagStop) -> Value) throws(TagWriteError) -> Value {
     do throws(TagStop) {
       return try body()
@@ -42,7 +42,7 @@ extension TagWriteError {
 }
 
 extension NDEFStatus {
-  /// Finds the status out; a tag that says why it has none is not supported.
+  /// Runs `body`. If it ends with a state of the tag, NDEF is not supported for this reason.
   init(_ body: () throws(TagStop) -> NDEFStatus) throws(TagChannelError) {
     switch try Result(body) {
     case .success(let status): self = status

@@ -1,4 +1,4 @@
-/// A kind of tag, by what has to be done to read it.
+/// A kind of tag, by the way in which it is read.
 public struct TagType: Sendable, Hashable, CustomStringConvertible {
   /// The name on the bus and in logs: `type-2`.
   public let description: String
@@ -15,9 +15,9 @@ public struct TagType: Sendable, Hashable, CustomStringConvertible {
   public static let type3 = TagType("type-3")
   /// NFC Forum Type 4 over ISO/IEC 14443 B.
   public static let type4B = TagType("type-4b")
-  /// MIFARE Classic, which has a protocol of its own.
+  /// MIFARE Classic, which uses a proprietary protocol.
   public static let mifareClassic = TagType("mifare-classic")
-  /// Another device that offers NFC-DEP alone.
+  /// Another device that only supports NFC-DEP.
   public static let peer = TagType("nfc-dep")
 
   /// Every kind of tag that can be read.

@@ -1,14 +1,14 @@
-/// A channel with an end: a tag that answers each command just in time must not keep the reader for itself.
+/// A channel with a deadline. It stops a tag that answers each command just in time from blocking the reader.
 public struct TimedChannel<Channel: TagChannel>: TagChannel {
-  /// The way to the tag.
+  /// The channel to the tag.
   public private(set) var channel: Channel
   private let now: () -> SuspendingClock.Instant
   private let end: SuspendingClock.Instant
 
   /// - Parameters:
-  ///   - channel: the way to the tag.
-  ///   - end: until when it may be used.
-  ///   - now: tells the time.
+  ///   - channel: The channel to the tag.
+  ///   - end: The deadline.
+  ///   - now: Returns the current time.
   public init(
     _ channel: Channel, until end: SuspendingClock.Instant, now: @escaping () -> SuspendingClock.Instant = { .now }
   ) {
@@ -19,17 +19,17 @@ public struct TimedChannel<Channel: TagChannel>: TagChannel {
 
   /// Sends a command and waits for the answer.
   ///
-  /// - Parameter command: as `TagChannel` says.
-  /// - Returns: the answer, of any length and content.
-  /// - Throws: `TagChannelError`: that of the channel, or `tooSlow` once the time is used up.
+  /// - Parameter command: See `TagChannel`.
+  /// - Returns: The answer, of any length and content.
+  /// - Throws: `TagChannelError` of the channel, or `tooSlow` after the deadline.
   public mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
     try checkTime()
     return try channel.exchange(command)
   }
 
-  /// Selects the same tag anew.
+  /// Selects the same tag again.
   ///
-  /// - Throws: `TagChannelError`: that of the channel, or `tooSlow` once the time is used up.
+  /// - Throws: `TagChannelError` of the channel, or `tooSlow` after the deadline.
   public mutating func reselect() throws(TagChannelError) {
     try checkTime()
     try channel.reselect()

@@ -1,33 +1,33 @@
-/// The memory of a selected Type 1 tag (Type 1 Tag Operation Specification 1.1, section 5): blocks of 8 bytes. RALL gives the
-/// first 15; a tag with dynamic memory has more, which READ8 gives one by one.
+/// The memory of a selected Type 1 tag (Type 1 Tag Operation Specification 1.1, section 5), in blocks of 8 bytes. RALL
+/// reads the first 15 blocks. A tag with dynamic memory has more, which READ8 reads one by one.
 ///
-/// RSEG would give 16 of them at once. No PN53x gets that through: its firmware knows the first segment alone, and what it
-/// lets through its registers is half as long.
+/// RSEG would read 16 blocks at once, but no PN53x supports that. Its firmware only knows the first segment, and its
+/// registers pass on only half of a segment.
 struct Type1Access {
   static let blockSize = 8
-  /// Commands for single bytes reach what RALL gives.
+  /// RALL and the commands for single bytes cover these blocks.
   static let staticBlocks = 15
   static let staticSize = staticBlocks * blockSize
   /// Blocks D, E and F: a serial number and the like, lock bits and OTP bytes, lock bits of dynamic memory.
   private static let reserved = 104..<128
-  /// Block numbers are bytes.
+  /// Block numbers are single bytes.
   private static let mostBlocks = 256
   private static let firstByte = 12
 
   private(set) var memory = TagMemory(size: mostBlocks * blockSize)
   /// The addresses of the data area.
   private(set) var area = firstByte..<firstByte
-  /// Whether the tag knows the commands for blocks.
+  /// Whether the tag supports the commands for blocks.
   private(set) var isDynamic = false
   private let uid: [UInt8]
 
-  /// - Parameter uid: the four bytes that commands carry.
+  /// - Parameter uid: The four bytes that commands contain.
   init(uid: [UInt8]) { self.uid = uid }
 
   /// Read and write access: the last byte of the capability container.
   var access: UInt8 { memory[11] ?? 0xFF }
 
-  /// RALL, and the check that the tag is formatted for NDEF.
+  /// Sends RALL, and checks that the tag is formatted for NDEF.
   mutating func open(_ channel: inout some TagChannel) throws(TagStop) {
     let answer = try exchange([0x00, 0x00, 0x00], &channel)
     guard answer.count >= 2 + Self.staticSize else {
@@ -66,12 +66,12 @@ struct Type1Access {
     }
   }
 
-  /// Fetches what is not known yet.
+  /// Reads the bytes that are not known yet.
   mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagStop) {
     for address in addresses where memory[address] == nil { try read(block: address / Self.blockSize, &channel) }
   }
 
-  /// READ8.
+  /// Sends READ8.
   private mutating func read(block: Int, _ channel: inout some TagChannel) throws(TagStop) {
     guard isDynamic, let number = UInt8(exactly: block) else {
       throw .problem(TagProblem(.damaged, "the tag has no block \(block)"))
@@ -83,9 +83,9 @@ struct Type1Access {
     memory.learn(answer[1...], at: block * Self.blockSize)
   }
 
-  /// WRITE-E or WRITE-NE: one byte of the first 15 blocks.
+  /// Sends WRITE-E or WRITE-NE for one byte of the first 15 blocks.
   ///
-  /// - Returns: whether the tag says that it holds the byte now.
+  /// - Returns: Whether the tag confirms that it holds the byte.
   mutating func write(
     _ byte: UInt8, to address: Int, erasing: Bool, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -95,9 +95,9 @@ struct Type1Access {
     return confirm([byte], answer, operand, address, erasing)
   }
 
-  /// WRITE-E8 or WRITE-NE8.
+  /// Sends WRITE-E8 or WRITE-NE8.
   ///
-  /// - Returns: whether the tag says that it holds the bytes now.
+  /// - Returns: Whether the tag confirms that it holds the bytes.
   mutating func write(
     _ bytes: [UInt8], toBlock block: Int, erasing: Bool, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -106,7 +106,7 @@ struct Type1Access {
     return confirm(bytes, answer, number, block * Self.blockSize, erasing)
   }
 
-  /// A tag answers a write with the address and what is there now.
+  /// A tag answers a write with the address and its new contents.
   private mutating func confirm(
     _ bytes: [UInt8], _ answer: [UInt8], _ operand: UInt8, _ address: Int, _ erasing: Bool
   ) -> Bool {

@@ -1,4 +1,4 @@
-/// What has to be known before a tag is written or locked.
+/// The state of a tag that is needed to write or lock it.
 struct Type1Survey {
   private static let staticLocks = [(address: 112, mask: 0xFE as UInt8), (address: 113, mask: 0x1F as UInt8)]
 
@@ -12,10 +12,10 @@ struct Type1Survey {
     self.access = access
   }
 
-  /// Whether the capability container lets everybody write.
+  /// Whether the capability container lets anyone write.
   var isWritable: Bool { access.access & 0x0F == 0 }
 
-  /// Whether a lock bit makes one of the first 15 blocks read-only (section 2.2.6); those of D and E are the factory's.
+  /// Whether a lock bit makes one of the first 15 blocks read-only (section 2.2.6). The factory locks blocks D and E.
   func isLocked(block number: Int) -> Bool {
     switch number {
     case 0x01...0x07: (access.memory[112] ?? 0) & 1 << UInt8(number) != 0
@@ -24,10 +24,11 @@ struct Type1Survey {
     }
   }
 
-  /// Data bytes of the NDEF TLV up to the first locked block; less than two where its length cannot be changed.
+  /// The number of data bytes of the NDEF TLV in front of the first locked block. Below two, the length cannot be
+  /// changed.
   ///
-  /// Dynamic lock bits matter, and are fetched, only where what is to be written goes beyond static memory. How much one of
-  /// them locks is not looked at: where one is set, none of dynamic memory counts.
+  /// Dynamic lock bits are read only if `addresses` extend beyond static memory. If any of them is set, all of dynamic
+  /// memory is treated as locked: this code does not evaluate the range of each bit.
   mutating func room(
     for addresses: some Sequence<Int>, _ channel: inout some TagChannel
   ) throws(TagStop) -> Int {
@@ -44,14 +45,14 @@ struct Type1Survey {
       }.count
   }
 
-  /// Where lock control TLVs say that lock bits of dynamic memory are; those that no block of a tag can hold do not count.
+  /// The dynamic lock bits according to the lock control TLVs. Addresses that no block can hold are ignored.
   private var dynamicLocks: [(address: Int, mask: UInt8)] {
     guard access.isDynamic else { return [] }
     return block.lockControls.flatMap { control in zip(control.lockBytes, control.masks).map { ($0, $1) } }
       .filter { (Type1Access.staticSize..<2048).contains($0.0) }
   }
 
-  /// Every lock bit of the data area; nil where the tag does not say where those of its dynamic memory are.
+  /// Every lock bit of the data area; nil if the tag does not say where its dynamic lock bits are.
   mutating func locks(
     _ channel: inout some TagChannel
   ) throws(TagStop) -> [(address: Int, mask: UInt8)]? {

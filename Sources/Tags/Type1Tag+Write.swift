@@ -1,9 +1,9 @@
 extension Type1Tag {
-  /// Until the length is written, last of all, the tag is empty.
+  /// Writes the length last. An interrupted write leaves the tag empty.
   ///
-  /// The specification (section 6.4.3) would have the first byte of the capability container zero meanwhile. A tag torn away
-  /// then is no NDEF tag any more, and nothing tells it from a blank one, where an empty one can be written again; and both
-  /// cost the same.
+  /// The specification (section 6.4.3) sets the first byte of the capability container to zero instead. A tag removed
+  /// then is no NDEF tag any more, and looks like a blank one. An empty tag can be written again. Both ways cost the
+  /// same.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
     let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
       var survey = try Type1Survey(uid, &channel)
@@ -42,8 +42,8 @@ extension Type1Tag {
     return true
   }
 
-  /// First the capability container says that nobody may write, as the specification has it (section 6.4.4); then the lock
-  /// bits make it so, those of its own block among the last.
+  /// Sets the capability container to read-only first (section 6.4.4), then the lock bits. The lock bits of the
+  /// container's own block are among the last.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     let reason: TagWriteError? = try TagWriteError.stopping { () throws(TagStop) in
       var survey = try Type1Survey(uid, &channel)
@@ -64,7 +64,7 @@ extension Type1Tag {
     if let reason { throw reason }
   }
 
-  /// - Returns: false where the tag is there and refuses.
+  /// - Returns: False if the tag is present but refuses.
   private static func set(
     _ locks: [(address: Int, mask: UInt8)], _ access: inout Type1Access, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -91,7 +91,7 @@ extension Type1Tag {
     return true
   }
 
-  /// Does what the tag may refuse, which it does without a word.
+  /// Runs a command that the tag may refuse by silence.
   private static func ask<Channel: TagChannel>(
     _ access: inout Type1Access, _ channel: inout Channel,
     _ body: (inout Type1Access, inout Channel) throws(TagStop) -> Bool

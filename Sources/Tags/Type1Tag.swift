@@ -1,9 +1,9 @@
 /// NFC Forum Type 1 Tag Operation Specification 1.1: Topaz and Jewel.
 ///
-/// Block 1 begins with the capability container, and behind it lies a sequence of TLV blocks, with blocks D, E and F left out.
-/// RALL brings all of it where memory is static.
+/// Block 1 begins with the capability container. A sequence of TLV blocks follows, without blocks D, E and F. If the
+/// tag has only static memory, RALL reads all of it.
 struct Type1Tag: NDEFTag {
-  /// The four bytes of the UID that commands carry.
+  /// The four bytes of the UID that commands contain.
   let uid: [UInt8]
 
   init(_ tag: JewelActivation) { uid = tag.uid }

@@ -1,5 +1,5 @@
-/// The writes that bring a message on a Type 1 tag, in their order: the length becomes zero, then come the bytes behind it,
-/// last the length. What is there already is not written.
+/// The writes that put a message on a Type 1 tag, in order: the length becomes zero, then the bytes behind it are
+/// written, and the length last. Bytes that are already right are not written.
 struct Type1WritePlan {
   enum Step: Equatable {
     case byte(UInt8, address: Int, erasing: Bool)
@@ -10,17 +10,17 @@ struct Type1WritePlan {
   private(set) var steps: [Step] = []
 
   /// - Parameters:
-  ///   - bytes: what is to be there, by address, the length first.
-  ///   - block: the NDEF TLV that is there.
-  ///   - memory: all of static memory, and of each block of dynamic memory what `kept` says.
-  ///   - isDynamic: whether the tag knows the commands for blocks.
+  ///   - bytes: The new bytes by address, the length first.
+  ///   - block: The NDEF TLV on the tag.
+  ///   - memory: All of static memory, and the addresses of dynamic memory that `kept` returns.
+  ///   - isDynamic: Whether the tag supports the commands for blocks.
   init(
     _ bytes: some Collection<(address: Int, byte: UInt8)>, over block: NDEFBlock, _ memory: TagMemory, isDynamic: Bool
   ) {
     let new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
     let lengthAddress = block.lengthAddress
     let lengthBlock = lengthAddress / Type1Access.blockSize
-    // In dynamic memory there is no writing a byte alone.
+    // Dynamic memory has no command that writes a single byte.
     let isLengthAlone = lengthAddress < Type1Access.staticSize
     func contents(of number: Int) -> [UInt8] { Type1Access.addresses(of: number).map { new[$0] ?? memory[$0] ?? 0 } }
 
@@ -31,8 +31,9 @@ struct Type1WritePlan {
         return memory[address] != byte && address != lengthAddress
       }
       if changes.isEmpty || number == lengthBlock && !isLengthAlone { continue }
-      // Eight bytes at once go past the firmware of a chip, which takes as many of its commands as four single bytes; and
-      // what the tag needs to be understood is never erased.
+      // A write of eight bytes bypasses the chip's firmware, and takes as many chip commands as four writes of single
+      // bytes. Static blocks up to the length are written byte by byte, so that the bytes needed to understand the tag
+      // are never erased.
       let isBehindLength = number * Type1Access.blockSize > lengthAddress
       if isDynamic, number >= Type1Access.staticBlocks || isBehindLength && changes.count >= 4 {
         others.append(.block(contents(of: number), number: number, erasing: true))
@@ -47,8 +48,8 @@ struct Type1WritePlan {
         length: lengthAddress % Type1Access.blockSize, othersChange: !others.isEmpty)
       steps = writes.before.map { .block($0, number: lengthBlock, erasing: true) } + others
       steps += writes.after.map { .block($0, number: lengthBlock, erasing: true) }
-      // The last one sets the length where a zero is. To erase the message that shares its block would risk that: torn away
-      // then, the tag would have a length and half a message.
+      // The last write sets the length, which is zero before. It must not erase, because the message shares its block.
+      // A tag that is removed during the erase would have a length and half a message.
       if case .block(let bytes, let number, _)? = steps.last, bytes[lengthAddress % Type1Access.blockSize] != 0,
         !writes.after.isEmpty
       {
@@ -65,8 +66,8 @@ struct Type1WritePlan {
     }
   }
 
-  /// What has to be known of dynamic memory before: what shares a block with the new bytes and is not the message's stays. (What
-  /// is the message's and not used becomes zero.)
+  /// The bytes of dynamic memory that must be known before the write. They share a block with the new bytes, but do not
+  /// belong to the message, and stay unchanged. (Unused bytes of the message's space become zero.)
   static func kept(_ addresses: some Sequence<Int>, over block: NDEFBlock) -> [Int] {
     let new = Set(addresses)
     let free = Set(block.addresses)

@@ -1,5 +1,5 @@
-/// The memory of a selected Type 2 tag (Type 2 Tag Operation Specification 1.1, section 5): pages of 4 bytes, in sectors of 256
-/// pages. What was fetched once is kept.
+/// The memory of a selected Type 2 tag (Type 2 Tag Operation Specification 1.1, section 5): pages of 4 bytes, in
+/// sectors of 256 pages. Every byte that has been read is cached.
 struct Type2Access {
   static let pageSize = 4
   private static let acknowledgement: [UInt8] = [0x0A]
@@ -22,18 +22,18 @@ struct Type2Access {
     case known([UInt8])
   }
 
-  /// - Parameter uid: the UID, of seven bytes where the first pages hold it.
+  /// - Parameter uid: The UID. If it has seven bytes, the first pages of the tag hold it.
   init(uid: [UInt8]) { self.uid = uid }
 
   /// The first byte of the UID.
   var manufacturer: UInt8? { uid.first }
   var isNXP: Bool { manufacturer == 0x04 }
 
-  /// The capability container, once it is read.
+  /// The capability container, available after it has been read.
   var container: [UInt8] { memory.known(at: 12..<16) }
 
-  /// Reads the first pages, and checks that the tag is formatted for NDEF. Page 3 is the capability container, page 2 holds the
-  /// static lock bytes.
+  /// Reads the first pages, and checks that the tag is formatted for NDEF. Page 3 is the capability container. Page 2
+  /// holds the static lock bytes.
   mutating func open(from page: Int, _ channel: inout some TagChannel) throws(TagStop) {
     try read(page, &channel)
     let container = container
@@ -49,7 +49,8 @@ struct Type2Access {
     area = Self.firstByte..<Self.firstByte + Int(container[2]) * 8
   }
 
-  /// Finds the NDEF TLV. A formatted tag that has none but has room for one counts as empty: writing adds the TLV.
+  /// Finds the NDEF TLV. A formatted tag without an NDEF TLV but with room for one is treated as empty: a write adds
+  /// the TLV.
   mutating func block(_ channel: inout some TagChannel) throws(TagStop) -> NDEFBlock {
     while true {
       switch TLVBlocks.find(in: memory, area: area) {
@@ -63,7 +64,7 @@ struct Type2Access {
     }
   }
 
-  /// Fetches what is not known yet.
+  /// Reads the bytes that are not known yet.
   mutating func require(_ addresses: some Sequence<Int>, _ channel: inout some TagChannel) throws(TagStop) {
     var missing: [Int] = []
     for address in addresses where memory[address] == nil && missing.last != address / Self.pageSize {
@@ -81,25 +82,26 @@ struct Type2Access {
     }
   }
 
-  /// READ: four pages.
+  /// Sends READ, which returns four pages.
   mutating func read(_ page: Int, _ channel: inout some TagChannel) throws(TagStop) {
     guard try isReadable(page, &channel) else {
       throw .silence(.unsupported, "the tag does not let everybody read it")
     }
   }
 
-  /// READ of a page that the tag may protect.
+  /// Sends READ for a page that the tag may protect.
   ///
-  /// - Returns: whether it does not.
+  /// - Returns: True if the page is not protected.
   mutating func isReadable(_ page: Int, _ channel: inout some TagChannel) throws(TagStop) -> Bool {
-    // What was not heard is asked again; a tag that is there and refuses twice protects the page.
+    // Retry once, in case the tag did not receive the command. A tag that is present and refuses twice protects the
+    // page.
     var answer = try askForPages(from: page, &channel)
     if answer == nil { answer = try askForPages(from: page, &channel) }
     guard let answer else { return false }
     guard answer.count >= 16 else {
       throw .problem(TagProblem(.damaged, "the tag answered READ with less than 16 bytes"))
     }
-    // What lies behind the last page of a sector is not what has the next numbers.
+    // Behind the last page of a sector, the answer does not continue with the next page numbers.
     memory.learn(answer.prefix(min(16, (0x100 - page & 0xFF) * Self.pageSize)), at: page * Self.pageSize)
     return true
   }
@@ -111,8 +113,8 @@ struct Type2Access {
     return try ask([0x30, UInt8(page & 0xFF)], &channel)
   }
 
-  /// FAST_READ, of which a refusal says that the tag does not know it. One that is known to know it has not heard it, and is
-  /// asked again.
+  /// Sends FAST_READ. A refusal means that the tag does not support it. If the tag is known to support it, the command
+  /// was lost, and is sent again.
   private mutating func read(
     _ pages: ClosedRange<Int>, isKnown: Bool, _ channel: inout some TagChannel
   ) throws(TagStop) {
@@ -133,9 +135,10 @@ struct Type2Access {
     return try ask([0x3A, UInt8(pages.lowerBound & 0xFF), UInt8(pages.upperBound & 0xFF)], &channel)
   }
 
-  /// GET_VERSION, once: an NXP tag that seems not to know it may just not have heard it, and is asked again.
+  /// Sends GET_VERSION, and caches the answer. An NXP tag that does not answer gets one retry, in case the command was
+  /// lost.
   ///
-  /// - Returns: nil where the tag does not know it.
+  /// - Returns: Nil if the tag does not support the command.
   mutating func version(_ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? {
     switch versionAnswer {
     case .none: return nil
@@ -148,14 +151,14 @@ struct Type2Access {
     }
   }
 
-  /// Whether a page, once read, is the first of the tag, which holds the first three bytes of the UID and a check byte
-  /// (ISO/IEC 14443-3, 6.5.4): READ goes on with it behind the last page.
+  /// Whether a page that was read is the tag's first page. READ continues with it behind the last page. It holds the
+  /// first three bytes of the UID and a check byte (ISO/IEC 14443-3, 6.5.4).
   func isFirstPage(at page: Int) -> Bool {
     let bytes = memory.known(at: page * Self.pageSize..<page * Self.pageSize + Self.pageSize)
     return uid.count == 7 && bytes == uid[0..<3] + [0x88 ^ uid[0] ^ uid[1] ^ uid[2]]
   }
 
-  /// WRITE: one page.
+  /// Sends WRITE for one page.
   mutating func write(_ data: [UInt8], to page: Int, _ channel: inout some TagChannel) throws(TagStop) {
     try select(sector: page >> 8, &channel)
     guard try exchange([0xA2, UInt8(page & 0xFF)] + data, &channel) == Self.acknowledgement else {
@@ -164,9 +167,9 @@ struct Type2Access {
     memory.learn(data, at: page * Self.pageSize)
   }
 
-  /// WRITE of a page that the tag may refuse.
+  /// Sends WRITE for a page that the tag may refuse.
   ///
-  /// - Returns: whether it did not.
+  /// - Returns: True if the tag accepted the write.
   mutating func isAccepted(
     _ data: [UInt8], _ page: Int, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -176,10 +179,11 @@ struct Type2Access {
     return true
   }
 
-  /// Changes to another sector, and reads its first pages: silence confirms the change (see below), and a tag that has not
-  /// heard what it is to change to is silent, too. It would then be read and written in the wrong place.
+  /// Changes to another sector, and reads its first pages to prove the change. Silence confirms a change (see below),
+  /// but a tag that did not receive the sector number is silent too. Reads and writes would then go to the wrong
+  /// sector.
   ///
-  /// Back to sector 0 leads being selected anew, which needs no such proof.
+  /// The way back to sector 0 is a reselection, which needs no proof.
   private mutating func select(sector wanted: Int, _ channel: inout some TagChannel) throws(TagStop) {
     guard wanted != sector else { return }
     if sector != 0 { try reselect(&channel) }
@@ -197,15 +201,15 @@ struct Type2Access {
     throw .channel(TagChannelError(.transmission, "the tag does not change its sector"))
   }
 
-  /// Whether these are the tag's first four pages: UID and capability container.
+  /// Whether these are the tag's first four pages, according to UID and capability container.
   private func isFirstSector(_ pages: [UInt8]) -> Bool {
     guard Array(pages[12..<16]) == container else { return false }
     return uid.count != 7 || Array(pages[0..<3] + pages[4..<8]) == uid
   }
 
-  /// SECTOR SELECT, two packets, of which silence confirms the second (section 5.4).
+  /// Sends SECTOR SELECT in two packets. Silence confirms the second packet (section 5.4).
   private mutating func name(sector wanted: Int, _ channel: inout some TagChannel) throws(TagStop) {
-    // What was not heard is asked again.
+    // Retry once, in case the tag did not receive the command.
     var answer = try ask([0xC2, 0xFF], &channel)
     if answer == nil { answer = try ask([0xC2, 0xFF], &channel) }
     guard (0...0xFE).contains(wanted), answer == Self.acknowledgement else {
@@ -221,7 +225,7 @@ struct Type2Access {
     throw .problem(TagProblem(.damaged, "the tag has no sector \(wanted)"))
   }
 
-  /// Leaves the tag as it was found.
+  /// Leaves the tag in the state in which it was found.
   mutating func close(_ channel: inout some TagChannel) throws(TagChannelError) {
     do throws(TagStop) {
       try select(sector: 0, &channel)
@@ -230,7 +234,7 @@ struct Type2Access {
     }
   }
 
-  /// A command that not every tag knows. One that refuses it is selected anew.
+  /// Sends a command that not every tag supports. If the tag refuses it, reselects the tag and returns nil.
   private mutating func ask(_ command: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> [UInt8]? {
     do throws(TagStop) {
       return try exchange(command, &channel)
@@ -241,7 +245,7 @@ struct Type2Access {
     return nil
   }
 
-  /// Selects the tag anew, after which it is in sector 0.
+  /// Reselects the tag, which is then in sector 0.
   mutating func reselect(_ channel: inout some TagChannel) throws(TagStop) {
     do throws(TagChannelError) {
       try channel.reselect()

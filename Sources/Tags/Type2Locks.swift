@@ -1,6 +1,6 @@
-/// Bytes whose bits, once set, make pages of a Type 2 tag read-only for ever.
+/// Lock bits. Once they are set, they make pages of a Type 2 tag permanently read-only.
 struct Type2Locks: Equatable, Sendable {
-  /// Byte addresses, and the lock bits in each.
+  /// The byte addresses, and the lock bits in each byte.
   let bytes: [(address: Int, mask: UInt8)]
 
   static func == (one: Type2Locks, other: Type2Locks) -> Bool {
@@ -11,18 +11,19 @@ struct Type2Locks: Equatable, Sendable {
     bytes = masks.enumerated().map { (address + $0.offset, $0.element) }
   }
 
-  /// Of a tag that has none beside the static ones.
+  /// No lock bytes, for a tag that only has the static ones.
   static let none = Type2Locks([])
 
   /// - Parameters:
-  ///   - page: where they begin.
-  ///   - masks: the lock bits in each byte from there on.
-  /// - Returns: the lock bytes.
+  ///   - page: The first page with lock bytes.
+  ///   - masks: The lock bits in each byte from there on.
+  /// - Returns: The lock bytes.
   static func from(page: Int, _ masks: UInt8...) -> Type2Locks { Type2Locks(page * Type2Access.pageSize, masks) }
 
   private init(_ bytes: [(address: Int, mask: UInt8)]) { self.bytes = bytes }
 
-  /// For the pages from 3 to 15: in page 2 (section 2.2). Bits 0 to 2 of the first byte freeze the others.
+  /// The static lock bytes in page 2, for pages 3 to 15 (section 2.2). Bits 0 to 2 of the first byte freeze the other
+  /// bits.
   static let `static` = Type2Locks(10, [0xF8, 0xFF])
 
   /// Whether the static lock bytes lock a page from 3 to 15.
@@ -31,26 +32,26 @@ struct Type2Locks: Equatable, Sendable {
     return (UInt16(high) << 8 | UInt16(low)) & 1 << UInt16(page) != 0
   }
 
-  /// What the lock control TLV says with which an NTAG203 leaves the factory.
+  /// The value of the lock control TLV with which an NTAG203 leaves the factory.
   static let ntag203Control = from(page: 0x28, 0xFF, 0xFF)
 
-  /// Where lock control TLVs say that they are; those that point outside of any tag's memory do not count.
+  /// The lock bytes according to lock control TLVs. Addresses outside the memory of any tag are ignored.
   ///
-  /// - Returns: nil where there is none.
+  /// - Returns: Nil if there are none.
   static func ofControls(_ controls: [LockControl]) -> Type2Locks? {
     let bytes = controls.filter { $0.address >= 64 && $0.address < 2048 }
       .flatMap { Type2Locks($0.address, $0.masks).bytes }
     return bytes.isEmpty ? nil : Type2Locks(bytes)
   }
 
-  /// Where they are if nothing else is said: behind the data area, one bit for 8 bytes from page 16 on (section 2.2).
+  /// The default lock bytes: behind the data area, one bit for each 8 bytes from page 16 on (section 2.2).
   static func standard(behind area: Range<Int>) -> Type2Locks {
     let bits = (max(0, area.count - 48) + 7) / 8
     return Type2Locks(
       area.upperBound, (0..<(bits + 7) / 8).map { UInt8(truncatingIfNeeded: 1 << min(8, bits - $0 * 8) - 1) })
   }
 
-  /// The pages that they lie in, ascending.
+  /// The pages that hold the lock bytes, ascending.
   var pages: [Int] { Set(bytes.map { $0.address / Type2Access.pageSize }).sorted() }
 
   func areAllSet(in memory: TagMemory) -> Bool {
@@ -59,7 +60,7 @@ struct Type2Locks: Equatable, Sendable {
 
   func isAnySet(in memory: TagMemory) -> Bool { bytes.contains { (memory[$0.address] ?? 0) & $0.mask != 0 } }
 
-  /// What a page holds where all of its lock bits are set.
+  /// The contents of a page after all of its lock bits are set.
   func locked(_ page: Int, _ memory: TagMemory) -> [UInt8] {
     (page * Type2Access.pageSize..<(page + 1) * Type2Access.pageSize).map { address in
       bytes.filter { $0.address == address }.reduce(memory[address] ?? 0) { $0 | $1.mask }

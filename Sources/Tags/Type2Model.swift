@@ -1,5 +1,5 @@
-/// A Type 2 tag of NXP's, by what its data sheet says that the NFC Forum's specification does not: where its dynamic lock bits are,
-/// whether a password or key may protect pages, and whether it knows FAST_READ.
+/// A Type 2 tag by NXP, with data from its data sheet that the NFC Forum's specification does not define: the location
+/// of the dynamic lock bits, the protection of pages by a password or key, and support for FAST_READ.
 ///
 /// | Tag | Data sheet | Lock bits from | AUTH0 in |
 /// |---|---|---|---|
@@ -14,9 +14,9 @@
 /// | Ultralight C | MF0ICU2 3.3, 7.5.3 and 7.5.8 | page 28h | page 2Ah |
 /// | NTAG203 | NTAG203 3.0 | page 28h | none |
 ///
-/// nfcpy (`tt2_nxp.py`) has the same pages for all of these that it knows.
+/// nfcpy (`tt2_nxp.py`) lists the same pages for those tags that it supports.
 struct Type2Model: Sendable {
-  /// What tells it apart in the answer to GET_VERSION.
+  /// The pattern that identifies the tag in the answer to GET_VERSION.
   struct Version: Sendable {
     let product: UInt8
     var subtypes: Set<UInt8> = NTAG.subtypes
@@ -35,38 +35,38 @@ struct Type2Model: Sendable {
     }
   }
 
-  /// Nil for a tag that does not know GET_VERSION, nor FAST_READ.
+  /// Nil for a tag that supports neither GET_VERSION nor FAST_READ.
   let version: Version?
-  /// Whether a tag that knows GET_VERSION is sure to know FAST_READ, too.
+  /// Whether every tag of this model that supports GET_VERSION also supports FAST_READ.
   var isFastReadCertain = true
-  /// The third byte of the capability container that it is formatted with: bytes of its data area, divided by eight.
+  /// The third byte of its capability container: the size of the data area in units of eight bytes.
   let size: UInt8
-  /// For the pages from 16 on. Bits that only freeze others are left out.
+  /// The lock bits for pages from 16 on, without those that only freeze others.
   let locks: Type2Locks
-  /// Nil where it has no password or key.
+  /// Nil if the tag has no password or key.
   var protection: Type2Protection.Place?
 
-  /// The tag that tells its version.
+  /// The model of a tag that answers GET_VERSION.
   ///
-  /// - Parameter answer: to GET_VERSION.
-  /// - Returns: nil for one that is not known here.
+  /// - Parameter answer: The answer to GET_VERSION.
+  /// - Returns: Nil if the model is not in the table.
   static func telling(_ answer: [UInt8]) -> Type2Model? { all.first { $0.version?.fits(answer) == true } }
 
-  /// The tag of NXP's that does not tell its version.
+  /// The model of an NXP tag that does not answer GET_VERSION.
   ///
-  /// - Parameter size: of the capability container.
-  /// - Returns: nil where all of that size that are known here tell it.
+  /// - Parameter size: The size in its capability container.
+  /// - Returns: Nil if every model of that size in the table answers GET_VERSION.
   static func silent(size: UInt8) -> Type2Model? { all.first { $0.version == nil && $0.size == size } }
 
-  /// - Parameter size: of the capability container.
-  /// - Returns: whether all tags of NXP's of that size know FAST_READ.
+  /// - Parameter size: The size in the capability container.
+  /// - Returns: Whether all NXP tags of that size support FAST_READ.
   static func knowFastRead(size: UInt8) -> Bool {
     let models = all.filter { $0.size == size }
     return !models.isEmpty && models.allSatisfy { $0.version != nil && $0.isFastReadCertain }
   }
 
   private static let all: [Type2Model] = [
-    // Ultralight Nano, Ultralight EV1
+    // Ultralight Nano, Ultralight EV1.
     Type2Model(
       version: Version(product: 0x03, major: 2...2, storage: 0x0B...0x0B), isFastReadCertain: false, size: 0x05,
       locks: .none),
@@ -75,14 +75,14 @@ struct Type2Model: Sendable {
     Type2Model(
       version: Version(product: 0x03, storage: 0x0E...0x0E), size: 0x10, locks: .from(page: 0x24, 0xFF, 0x03),
       protection: .atEnd(ofPage: 0x25)),
-    // NTAG210µ, NTAG210, NTAG212
+    // NTAG210µ, NTAG210, NTAG212.
     Type2Model(version: Version(product: 0x04, major: 2...2, storage: 0x0B...0x0B), size: 0x06, locks: .none),
     Type2Model(
       version: Version(product: 0x04, storage: 0x0B...0x0B), size: 0x06, locks: .none, protection: .atEnd(ofPage: 0x10)),
     Type2Model(
       version: Version(product: 0x04, storage: 0x0E...0x0E), size: 0x10, locks: .from(page: 0x24, 0xFF, 0x03),
       protection: .atEnd(ofPage: 0x25)),
-    // NTAG213, NTAG215, NTAG216
+    // NTAG213, NTAG215, NTAG216.
     Type2Model(
       version: Version(product: 0x04, storage: 0x0F...0x0F), size: 0x12, locks: .from(page: 0x28, 0xFF, 0x0F),
       protection: .atEnd(ofPage: 0x29)),
@@ -92,7 +92,7 @@ struct Type2Model: Sendable {
     Type2Model(
       version: Version(product: 0x04, storage: 0x12...0x13), size: 0x6D, locks: .from(page: 0xE2, 0xFF, 0x3F),
       protection: .atEnd(ofPage: 0xE3)),
-    // NTAG I²C, NTAG I²C plus
+    // NTAG I²C, NTAG I²C plus.
     Type2Model(
       version: Version(product: 0x04, subtypes: Version.NTAG.i2c, minor: 1...1, storage: 0x13...0x13), size: 0x6D,
       locks: .from(page: 0xE2, 0xFF, 0x3F)),
@@ -102,14 +102,14 @@ struct Type2Model: Sendable {
     Type2Model(
       version: Version(product: 0x04, subtypes: Version.NTAG.i2c, minor: 2...2, storage: 0x13...0x15), size: 0x6D,
       locks: .from(page: 0xE2, 0xFF, 0x3F), protection: .atEnd(ofPage: 0xE3)),
-    // Ultralight C and NTAG203, which has no AUTH0. Of lock byte 2 the bits 1 to 3 lock the pages 16, 20 and 24 and the three behind
-    // each, the bits 5 to 7 the pages 28, 32 and 36; 0 and 4 freeze the three that follow. Of lock byte 3 the upper four bits lock
-    // the counter, AUTH0, AUTH1 and the key, which the lower four freeze: none of them is about the message. 30h in AUTH0 says that
-    // nothing is protected.
+    // Ultralight C, and NTAG203, which has no AUTH0. Lock byte 2: bits 1 to 3 lock pages 16, 20 and 24 with the three
+    // pages behind each. Bits 5 to 7 lock pages 28, 32 and 36 in the same way. Bits 0 and 4 freeze the three bits that
+    // follow. Lock byte 3: the upper four bits lock the counter, AUTH0, AUTH1 and the key; the lower four freeze them.
+    // They do not affect the message. A value of 30h in AUTH0 means that no page is protected.
     Type2Model(
       version: nil, size: 0x12, locks: .from(page: 0x28, 0xEE),
       protection: Type2Protection.Place(page: 0x28, address: 0x2A * 4, valid: 0x03...0x2F)),
-    // Ultralight
+    // Ultralight.
     Type2Model(version: nil, size: 0x06, locks: .none),
   ]
 }

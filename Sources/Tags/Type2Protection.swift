@@ -1,23 +1,23 @@
-/// The protection of pages by a password (NTAG) or a key (Ultralight C), which nobody here knows.
+/// The protection of pages by a password (NTAG) or a key (Ultralight C). This code never knows the password or key.
 enum Type2Protection {
-  /// Why such a tag is not written.
+  /// Why a protected tag is not written.
   static let problem = TagProblem(.protected, "the tag lets itself be written only with its password or key")
 
-  /// Where AUTH0 is, the number of the first page that is protected.
+  /// The location of AUTH0, the number of the first protected page.
   struct Place: Sendable {
-    /// A page from which READ gets it.
+    /// A page from which READ returns AUTH0.
     let page: Int
     let address: Int
-    /// What AUTH0 may be where it protects anything.
+    /// The values of AUTH0 that protect a page.
     let valid: ClosedRange<Int>
 
-    /// As all tags with a password have it: FFh protects nothing.
+    /// The location on all tags with a password. The value FFh protects no page.
     static func atEnd(ofPage page: Int) -> Place {
       Place(page: page, address: page * Type2Access.pageSize + 3, valid: 0...0xFE)
     }
 
-    /// - Parameter memory: with the page.
-    /// - Returns: a page, `Int.max` where none is protected.
+    /// - Parameter memory: The memory, which must include the page.
+    /// - Returns: The first protected page; `Int.max` if no page is protected.
     func firstProtectedPage(_ memory: TagMemory) -> Int {
       guard let first = memory[address].map(Int.init), valid.contains(first) else { return .max }
       return first

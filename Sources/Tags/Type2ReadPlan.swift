@@ -1,29 +1,29 @@
-/// What to send next to have pages of a Type 2 tag in the fewest exchanges.
+/// Chooses the next command that reads pages of a Type 2 tag in the fewest exchanges.
 ///
-/// READ gives four pages. FAST_READ gives as many as are asked for, but not every tag knows it. GET_VERSION would say whether it
-/// does, for an exchange; to try FAST_READ says so too, at the same price, and brings the pages.
+/// READ returns four pages. FAST_READ returns any number of pages, but not every tag supports it. GET_VERSION would
+/// reveal support at the cost of one exchange. Trying FAST_READ costs the same, and returns the pages if it succeeds.
 enum Type2ReadPlan {
   enum Step: Equatable {
     case read(page: Int)
     case fastRead(ClosedRange<Int>)
   }
 
-  /// Whether the tag knows FAST_READ.
+  /// Whether the tag supports FAST_READ.
   enum FastRead {
     case certain, unknown, absent
   }
 
-  /// What one answer holds: 240 bytes, the CRC and the status fit into a normal frame of a PN53x, and into an APDU of
-  /// the readers that wrap it.
+  /// The maximum number of pages in one answer. Their 240 bytes, the CRC and the status fit into a normal frame of a
+  /// PN53x, and into an APDU of a reader that wraps its frames.
   static let mostPages = 60
-  /// What it costs to find out that the tag does not know FAST_READ: the exchange that it refuses.
+  /// The cost of trying FAST_READ on a tag that does not support it: the refused exchange.
   static let refusalCost = 1
 
   /// - Parameters:
-  ///   - missing: the pages that are needed, ascending.
-  ///   - lastPage: the last page of the data area; READ does not look behind it where it need not.
-  ///   - fastRead: whether the tag knows FAST_READ.
-  /// - Returns: what to send; nil where nothing is missing.
+  ///   - missing: The pages to read, ascending.
+  ///   - lastPage: The last page of the data area. READ does not go beyond it unless a missing page lies there.
+  ///   - fastRead: Whether the tag supports FAST_READ.
+  /// - Returns: The next command; nil if no page is missing.
   static func next(missing: [Int], lastPage: Int, fastRead: FastRead) -> Step? {
     guard let first = missing.first else { return nil }
     let saved = reads(missing, lastPage) - fastReads(missing)
@@ -36,20 +36,21 @@ enum Type2ReadPlan {
     return isWorthwhile ? .fastRead(span(missing[...])) : .read(page: start(of: first, lastPage))
   }
 
-  /// What can be told without asking, of NXP's tags (UID 04): of those with 144 bytes the NTAG213 knows it, which leaves the factory
-  /// with this lock control TLV, and NTAG203 and Ultralight C do not.
+  /// Support for FAST_READ as far as it is known without an exchange, for NXP tags (UID 04). Three models have 144
+  /// bytes. The NTAG213 supports FAST_READ, and leaves the factory with this lock control TLV. NTAG203 and Ultralight C
+  /// do not support it.
   ///
   /// - Parameters:
-  ///   - manufacturer: the first byte of the UID.
-  ///   - memory: with the capability container and the beginning of the data area, where known.
-  /// - Returns: `unknown` of all others.
+  ///   - manufacturer: The first byte of the UID.
+  ///   - memory: The memory with the capability container and, if known, the start of the data area.
+  /// - Returns: `unknown` for all other tags.
   static func fastRead(manufacturer: UInt8?, _ memory: TagMemory) -> FastRead {
     guard manufacturer == 0x04, let size = memory[14] else { return .unknown }
     if size == 0x12, memory.known(at: 16..<21) == [0x01, 0x03, 0xA0, 0x0C, 0x34] { return .certain }
     return Type2Model.knowFastRead(size: size) ? .certain : .unknown
   }
 
-  /// Four pages from `page` on, or the last four of the data area or the sector that it is in.
+  /// The first of four pages that include `page`: it starts there, or earlier at the end of the data area or sector.
   private static func start(of page: Int, _ lastPage: Int) -> Int {
     let last = min(max(lastPage, page), page | 0xFF)
     return max(min(page, last - 3), page & ~0xFF, min(page, 3))
@@ -76,8 +77,8 @@ enum Type2ReadPlan {
     return count
   }
 
-  /// From the first page as far as one answer goes, within one sector. What lies between two pages that are needed comes
-  /// along: another exchange would take longer.
+  /// The pages from the first missing one that fit into one answer, within one sector. Pages in between that are not
+  /// missing are included, because a second exchange would take longer.
   private static func span(_ missing: ArraySlice<Int>) -> ClosedRange<Int> {
     let first = missing.first ?? 0
     let end = min(first + mostPages, (first | 0xFF) + 1)

@@ -1,24 +1,24 @@
 extension Type2Tag {
-  /// What has to be known before a tag is written or locked.
+  /// The state of a tag that is needed to write or lock it.
   private struct Survey {
     var access: Type2Access
     let block: NDEFBlock
-    /// Whether the capability container lets everybody write.
+    /// Whether the capability container lets anyone write.
     var isWritable: Bool { access.container[3] & 0x0F == 0 }
 
-    /// The first page that takes a password; `Int.max` where none does.
+    /// The first page that a password protects; `Int.max` if there is none.
     var firstProtectedPage = Int.max
-    /// Whether a dynamic lock bit is set. Which pages each of them locks differs from tag to tag; where one is set, none from
-    /// 16 on counts.
+    /// Whether a dynamic lock bit is set. The pages that each bit locks depend on the model. If any is set, all pages
+    /// from 16 on are treated as locked.
     var areHigherPagesLocked = false
 
-    /// Whether the tag has no NDEF TLV, and the block is the place for one.
+    /// Whether the tag has no NDEF TLV. The block is then the place for one.
     var isNew: Bool { block.addresses.first.map { access.memory[$0] != 0x03 } ?? false }
 
-    /// Data bytes of the NDEF TLV up to the first page that cannot be written; less than two where its length cannot be
-    /// changed.
+    /// The number of data bytes of the NDEF TLV in front of the first page that cannot be written. Below two, the
+    /// length cannot be changed.
     var room: Int {
-      // The type of a TLV that is there stays as it is.
+      // The type byte of an existing TLV is not rewritten.
       let kept = isNew ? 0 : 1
       return kept
         + block.addresses.dropFirst(kept).prefix { address in
@@ -28,7 +28,7 @@ extension Type2Tag {
         }.count
     }
 
-    /// Why it cannot be written at all.
+    /// Why the tag cannot be written at all.
     var refusal: TagWriteError {
       let page = block.lengthAddress / Type2Access.pageSize
       return page >= firstProtectedPage ? .refused(Type2Protection.problem) : .readOnly
@@ -68,8 +68,8 @@ extension Type2Tag {
     return status
   }
 
-  /// First the length becomes zero, then come the pages behind it, last its own page: until that is written the tag is
-  /// empty.
+  /// Writes zero as the length first, then the other pages, and the page of the length last. An interrupted write
+  /// leaves the tag empty.
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
     try surveying(&channel) { (survey, channel) throws(TagStop) in
       guard survey.isWritable else { return .readOnly }
@@ -90,11 +90,11 @@ extension Type2Tag {
     _ bytes: ArraySlice<(address: Int, byte: UInt8)>, _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagStop) {
     var new = Dictionary(bytes.map { ($0.address, $0.byte) }, uniquingKeysWith: { first, _ in first })
-    // A tag that is formatted but has no NDEF TLV gets one.
+    // A formatted tag without an NDEF TLV gets one.
     if let type = survey.block.addresses.first, survey.isNew { new[type] = 0x03 }
     let free = Set(survey.block.addresses)
     let pages = Set(new.keys.map { $0 / Type2Access.pageSize }).sorted()
-    // What shares a page with the new bytes and is not ours stays; what is ours and is not used becomes zero.
+    // Other bytes that share a page with the new bytes stay unchanged. Unused bytes of the TLV's space become zero.
     let kept = pages.flatMap(addresses(of:)).filter { new[$0] == nil && !free.contains($0) }
     try survey.access.require(kept, &channel)
     let memory = survey.access.memory
@@ -114,7 +114,7 @@ extension Type2Tag {
     for bytes in writes.after { try survey.access.write(bytes, to: lengthPage, &channel) }
   }
 
-  /// First the capability container says that nobody may write (section 6.2), then the lock bits make it so.
+  /// Sets the capability container to read-only first (section 6.2), then the lock bits.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     try surveying(&channel) { (survey, channel) throws(TagStop) in
       guard !survey.isNew else { return .cannotLock("there is no NDEF message on the tag: write one first") }
@@ -144,9 +144,9 @@ extension Type2Tag {
     }
   }
 
-  /// Sets lock bits, and reads them: a tag confirms also those that it has frozen and does not set.
+  /// Sets lock bits and reads them back. A tag also confirms a write to frozen bits, although it does not set them.
   ///
-  /// - Returns: false where the tag is there and refuses.
+  /// - Returns: False if the tag is present but refuses.
   private static func set(
     _ locks: Type2Locks, _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagStop) -> Bool {
@@ -163,7 +163,7 @@ extension Type2Tag {
     page * Type2Access.pageSize..<(page + 1) * Type2Access.pageSize
   }
 
-  /// Static lock bytes, capability container and the way to the NDEF TLV.
+  /// Reads the static lock bytes, the capability container and everything up to the NDEF TLV.
   private static func survey(
     _ access: inout Type2Access, _ channel: inout some TagChannel
   ) throws(TagStop) -> Survey {
@@ -172,28 +172,28 @@ extension Type2Tag {
     return Survey(access: access, block: block)
   }
 
-  /// Finds out from which page on a password protects the tag, as far as it has a page that says so.
+  /// Finds the first page that a password protects, if the tag has a page with this setting.
   private static func findProtection(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagStop) {
     guard let place = try model(&survey.access, &channel)?.protection else { return }
-    // Who does not let it be read protects that page, at least, and may protect any.
+    // If the tag does not let this page be read, it protects at least this page, and may protect any other.
     guard try survey.access.isReadable(place.page, &channel) else {
       survey.firstProtectedPage = 0
       return
     }
-    // An NTAG203 has no such page: what comes instead is the first one.
+    // An NTAG203 has no such page: READ returns its first page instead.
     guard !survey.access.isFirstPage(at: place.address / Type2Access.pageSize) else { return }
     survey.firstProtectedPage = place.firstProtectedPage(survey.access.memory)
   }
 
-  /// Finds out whether a dynamic lock bit is set.
+  /// Finds out if a dynamic lock bit is set.
   private static func findDynamicLock(_ survey: inout Survey, _ channel: inout some TagChannel) throws(TagStop) {
     let locks = try dynamicLocks(&survey, &channel)
     survey.areHigherPagesLocked = locks?.isAnySet(in: survey.access.memory) ?? false
   }
 
-  /// Finds the dynamic lock bytes and reads them. A tag of 48 bytes has none.
+  /// Finds and reads the dynamic lock bytes. A tag of 48 bytes has none.
   ///
-  /// - Returns: nil where they are not known: no bytes of the message may be taken for them.
+  /// - Returns: Nil if they are unknown. Bytes of the message must not be mistaken for lock bytes.
   private static func dynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagStop) -> Type2Locks? {
@@ -205,26 +205,27 @@ extension Type2Tag {
     return found
   }
 
-  /// Where a lock control TLV says, else where the tag's version has them, else where the specification does, if that can be
-  /// so: an NXP tag that knows GET_VERSION may just not have heard it.
+  /// Uses a lock control TLV, else the lock bytes of the tag's model, else the default of the specification. That
+  /// default may be wrong for a silent NXP tag, because its answer to GET_VERSION may have been lost.
   private static func findDynamicLocks(
     _ survey: inout Survey, _ channel: inout some TagChannel
   ) throws(TagStop) -> Type2Locks? {
     let isNXP = survey.access.isNXP
     let area = survey.access.area
     if let locks = Type2Locks.ofControls(survey.block.lockControls) {
-      // An NTAG203 leaves the factory with a TLV that counts the bits of its counter, too.
+      // An NTAG203 leaves the factory with a TLV that includes the lock bits of its counter.
       let silent = isNXP && locks == .ntag203Control ? Type2Model.silent(size: survey.access.container[2]) : nil
       return silent?.locks ?? locks
     }
     if let model = try model(&survey.access, &channel) { return model.locks }
     guard isNXP else { return .standard(behind: area) }
     let isVersionKnown = try survey.access.version(&channel) != nil
-    // There are no tags of NXP's own of this size that do not tell their version; others have the first byte of their UID.
+    // All NXP tags of this size answer GET_VERSION. A silent one is a tag by another vendor with the first UID byte of
+    // NXP.
     return !isVersionKnown && survey.access.container[2] == 0x10 ? .standard(behind: area) : nil
   }
 
-  /// - Returns: nil for a tag that is not one of NXP's, or not known here.
+  /// - Returns: Nil if the tag is not by NXP, or if its model is not known.
   private static func model(
     _ access: inout Type2Access, _ channel: inout some TagChannel
   ) throws(TagStop) -> Type2Model? {
@@ -232,8 +233,8 @@ extension Type2Tag {
     return access.isNXP ? Type2Model.silent(size: access.container[2]) : nil
   }
 
-  /// Does something with a tag that was surveyed, and leaves the tag as it was found. The body returns a reason not to write,
-  /// or none.
+  /// Runs `body` on a surveyed tag, and then leaves the tag in the state in which it was found. `body` returns a reason
+  /// not to write, or nil.
   private func surveying<Channel: TagChannel>(
     _ channel: inout Channel, _ body: (inout Survey, inout Channel) throws(TagStop) -> TagWriteError?
   ) throws(TagWriteError) {

@@ -1,9 +1,9 @@
 /// NFC Forum Type 2 Tag Operation Specification 1.1.
 ///
-/// Page 3 is the capability container, and from page 4 on lies a sequence of TLV blocks. The first READ, from page 3, brings the
-/// container and the first 12 bytes behind it.
+/// Page 3 is the capability container. A sequence of TLV blocks begins in page 4. The first READ, from page 3, returns
+/// the container and the first 12 bytes behind it.
 struct Type2Tag: NDEFTag {
-  /// By the first byte of which some tags are known, and by all of which the first page.
+  /// The first byte identifies the manufacturer. All bytes together identify the tag's first page.
   let uid: [UInt8]
 
   func readBytes(

@@ -1,12 +1,12 @@
-/// The commands of JIS X 6319-4 that a Type 3 tag knows, on the services of NDEF.
+/// The commands of JIS X 6319-4 that a Type 3 tag supports, for the NDEF services.
 extension TagChannel {
   /// Check, READ WITHOUT ENCRYPTION.
   ///
   /// - Parameters:
-  ///   - blocks: the numbers of 1 to 15 blocks.
-  ///   - idm: the identifier of the system.
-  /// - Returns: 16 bytes a block; nil where the tag refuses.
-  /// - Throws: `TagStop` where the exchange fails.
+  ///   - blocks: The numbers of 1 to 15 blocks.
+  ///   - idm: The identifier of the system.
+  /// - Returns: 16 bytes per block; nil if the tag refuses.
+  /// - Throws: `TagStop` if the exchange fails.
   mutating func check(_ blocks: some Collection<Int>, _ idm: [UInt8]) throws(TagStop) -> [UInt8]? {
     let answer = try send(0x06, idm, service: [0x0B, 0x00], blocks)
     guard answer.count > 2, answer[0] == 0x00, answer[1] == 0x00 else { return nil }
@@ -15,27 +15,27 @@ extension TagChannel {
     return Array(data)
   }
 
-  /// Update, WRITE WITHOUT ENCRYPTION. A card does all of it or nothing.
+  /// Update, WRITE WITHOUT ENCRYPTION. A card writes all blocks or none.
   ///
   /// - Parameters:
-  ///   - first: the number of the first block.
-  ///   - data: 16 bytes a block, 1 to 12 of them.
-  ///   - idm: the identifier of the system.
-  /// - Throws: `TagStop`, a problem where the tag refuses.
+  ///   - first: The number of the first block.
+  ///   - data: 16 bytes per block, for 1 to 12 blocks.
+  ///   - idm: The identifier of the system.
+  /// - Throws: `TagStop`; a problem if the tag refuses.
   mutating func update(from first: Int, _ data: [UInt8], _ idm: [UInt8]) throws(TagStop) {
     let answer = try send(0x08, idm, service: [0x09, 0x00], first..<first + data.count / 16, data)
-    // 71 says that it is done, and that the memory was written more often than it is made for.
+    // 71h means that the write succeeded, but the memory has exceeded its specified number of writes.
     guard answer.count >= 2, answer[0] == 0x00 && answer[1] == 0x00 || answer[1] == 0x71 else {
       throw .problem(.unsupported, "the tag refuses to be written")
     }
   }
 
-  /// - Returns: what follows the identifier in the answer.
+  /// - Returns: The answer without the response code and the identifier.
   private mutating func send(
     _ command: UInt8, _ idm: [UInt8], service: [UInt8], _ blocks: some Collection<Int>, _ data: [UInt8] = []
   ) throws(TagStop) -> [UInt8] {
     let list = blocks.flatMap { block -> [UInt8] in
-      // Of three bytes from block 256 on, the lower byte of the number first.
+      // Block numbers from 256 on take three bytes, with the low byte of the number first.
       block < 0x100 ? [0x80, UInt8(truncatingIfNeeded: block)] : [0x00] + block.bytes(2).reversed()
     }
     let answer: [UInt8]

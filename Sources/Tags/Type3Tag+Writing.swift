@@ -1,23 +1,23 @@
-/// Writing (section 6.4.3): the attribute information block says that somebody is writing, then comes the message, then the
-/// attribute information block with its length.
+/// Writing (section 6.4.3). First the attribute information block is marked as being written. Then the message is
+/// written, and last the block with the new length.
 extension Type3Tag {
-  /// What has to be known before a tag is written.
+  /// The state of a tag that is needed to write it.
   struct Opened {
     /// The identifier of the NDEF system.
     let idm: [UInt8]
     let attributes: Type3Attributes
-    /// Nil where the card is no FeliCa Lite.
+    /// Nil if the card is not a FeliCa Lite.
     let configuration: FeliCaLiteConfiguration?
 
-    /// The attribute information block and those behind it.
+    /// The attribute information block and the message blocks behind it.
     var blocks: ClosedRange<Int> { 0...attributes.blockCount }
 
-    /// Whether everybody may write it.
+    /// Whether anyone may write the tag.
     var isWritable: Bool { attributes.isWritable && configuration?.letsWrite(blocks) ?? true }
   }
 
-  /// Finds the NDEF system and reads its attribute information block; a FeliCa Lite says in the same answer what may be
-  /// written.
+  /// Finds the NDEF system and reads its attribute information block. On a FeliCa Lite, the same command also reads the
+  /// memory configuration.
   func openWithConfiguration(_ channel: inout some TagChannel) throws(TagStop) -> Opened {
     guard FeliCaLiteConfiguration.belongs(to: activation) else {
       let (idm, attributes) = try open(&channel)
@@ -29,7 +29,7 @@ extension Type3Tag {
         idm: idm, attributes: try Type3Attributes(Array(blocks[..<16])),
         configuration: FeliCaLiteConfiguration(Array(blocks[16...])))
     }
-    // Something else with the IC code of a Lite, it seems.
+    // The card has the IC code of a Lite, but does not seem to be one.
     return Opened(idm: idm, attributes: try attributes(idm, &channel), configuration: nil)
   }
 
@@ -39,7 +39,7 @@ extension Type3Tag {
     guard tag.isWritable else { throw .readOnly }
     guard message.count <= attributes.capacity else { throw .tooLong(capacity: attributes.capacity) }
     try TagWriteError.stopping { () throws(TagStop) in
-      // The length is zero meanwhile, too, for readers that do not look at WriteF.
+      // The length is also zero meanwhile, for readers that ignore WriteF.
       try channel.update(from: 0, attributes.changed(length: 0, isBeingWritten: true), tag.idm)
       let padded = message + [UInt8](repeating: 0, count: (16 - message.count % 16) % 16)
       let most = attributes.mostWritten * 16
@@ -50,18 +50,18 @@ extension Type3Tag {
     }
   }
 
-  /// Sets RWFlag in the attribute information block to "read-only", which is all that the specification has (section 6.4.4):
-  /// readers that keep to it never write such a tag, the card itself does not mind.
+  /// Sets RWFlag in the attribute information block to "read-only". The specification defines only this (section
+  /// 6.4.4). Readers that follow it never write such a tag, but the card itself still accepts writes.
   ///
-  /// A FeliCa Lite or Lite-S is then told to refuse, too: the blocks of the message are read-only for ever in its memory
-  /// configuration. The services of a FeliCa Standard were laid out by its issuer, and nobody else can make them read-only.
+  /// A FeliCa Lite or Lite-S can also enforce it: its memory configuration then makes the blocks of the message
+  /// permanently read-only. Only the issuer can do that on a FeliCa Standard, because the issuer defined its services.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     let tag = try TagWriteError.stopping { () throws(TagStop) in try openWithConfiguration(&channel) }
-    // Where it was torn away between the two, the second is still to do.
+    // If the tag was removed between the two writes, the second is still missing.
     let configuration = tag.configuration?.locking(tag.blocks)
     guard tag.isWritable || (configuration != nil && !tag.attributes.isWritable) else { throw .readOnly }
     try TagWriteError.stopping { () throws(TagStop) in
-      // A message that was half written would be so for ever.
+      // A half-written message would become permanent.
       try tag.attributes.checkIsWhole()
       if tag.attributes.isWritable {
         let locked = tag.attributes.changed(length: tag.attributes.length, isReadOnly: true)

@@ -2,9 +2,9 @@ import NDEF
 
 /// NFC Forum Type 3 Tag Operation Specification 1.1.
 ///
-/// Blocks of 16 bytes behind two services, one that reads and one that also writes. Block 0 is the attribute information
-/// block, and the message begins in block 1. So a message takes two commands and more: the attribute information block, and
-/// as many blocks at once as that allows. A card of several systems is polled for the one of NDEF first.
+/// A tag has blocks of 16 bytes, and two services: one reads, the other also writes. Block 0 is the attribute
+/// information block. The message begins in block 1. Reading takes one command for block 0, and more for as many
+/// message blocks at once as block 0 allows. A card with several systems is polled for the NDEF system first.
 struct Type3Tag: NDEFTag {
   private static let ndefSystem: [UInt8] = [0x12, 0xFC]
 
@@ -44,13 +44,13 @@ struct Type3Tag: NDEFTag {
 
   /// Finds the NDEF system and reads its attribute information block.
   ///
-  /// - Returns: the identifier by which that system is spoken to, and the block.
+  /// - Returns: The identifier that commands to this system contain, and the block.
   func open(_ channel: inout some TagChannel) throws(TagStop) -> (idm: [UInt8], attributes: Type3Attributes) {
     let idm = try ndefIdentifier(&channel)
     return (idm, try attributes(idm, &channel))
   }
 
-  /// Reads the attribute information block alone.
+  /// Reads only the attribute information block.
   func attributes(_ idm: [UInt8], _ channel: inout some TagChannel) throws(TagStop) -> Type3Attributes {
     guard let block = try channel.check(0..<1, idm) else {
       throw .problem(.notNDEF, "the card does not let everybody read its NDEF system")
@@ -58,13 +58,13 @@ struct Type3Tag: NDEFTag {
     return try Type3Attributes(block)
   }
 
-  /// The identifier of the NDEF system, which costs a poll unless that system was the first to answer.
+  /// The identifier of the NDEF system. This takes a poll, unless the NDEF system answered the first poll.
   func ndefIdentifier(_ channel: inout some TagChannel) throws(TagStop) -> [UInt8] {
     if activation.systemCode == Self.ndefSystem { return activation.idm }
     let silence: TagChannelError
     do throws(TagChannelError) {
       let idm = try poll(Self.ndefSystem, &channel)
-      // The systems of one card differ in the first half-byte, which is the system's number.
+      // The identifiers of one card's systems differ only in the first half-byte, which is the system's number.
       guard idm[0] & 0x0F == activation.idm[0] & 0x0F, idm.dropFirst() == activation.idm.dropFirst() else {
         throw TagChannelError(.transmission, "another FeliCa card has answered")
       }
@@ -73,7 +73,8 @@ struct Type3Tag: NDEFTag {
       guard error.code == .noAnswer else { throw .channel(error) }
       silence = error
     }
-    // A card without that system is silent, and one that was taken away is, too.
+    // A card without an NDEF system is silent, but so is a card that was removed. A poll for any system tells them
+    // apart.
     do throws(TagChannelError) {
       _ = try poll([0xFF, 0xFF], &channel)
     } catch {
@@ -82,7 +83,7 @@ struct Type3Tag: NDEFTag {
     throw .silence(.notNDEF, "the FeliCa card has no NDEF system; it is one for trains, shops or doors")
   }
 
-  /// - Returns: the identifier of the system that answers.
+  /// - Returns: The identifier of the system that answers.
   private func poll(_ system: [UInt8], _ channel: inout some TagChannel) throws(TagChannelError) -> [UInt8] {
     let answer = try channel.exchange([0x00] + system + [0x01, 0x00])
     guard answer.count >= 17, answer[0] == 0x01 else {
@@ -94,11 +95,11 @@ struct Type3Tag: NDEFTag {
 
 /// The attribute information block (section 6.1).
 struct Type3Attributes {
-  /// As it was read.
+  /// The block as read from the tag.
   private let bytes: [UInt8]
 
   /// - Parameter bytes: 16 bytes.
-  /// - Throws: `TagStop`, a problem where they are no such block.
+  /// - Throws: `TagStop`; a problem if they are not a valid block.
   init(_ bytes: [UInt8]) throws(TagStop) {
     self.bytes = bytes
     guard bytes.contains(where: { $0 != 0 }) else {
@@ -113,26 +114,26 @@ struct Type3Attributes {
     guard bytes[1] > 0 else { throw .problem(.damaged, "the attribute information block lets no block be read") }
   }
 
-  /// Blocks that one Check reads: Nbr, and no more than 14, whose answer with its 12 other bytes goes through every reader.
+  /// Blocks per Check: Nbr, but at most 14. Every reader supports the answer for 14 blocks with its 12 other bytes.
   var mostRead: Int { min(Int(bytes[1]), (ExchangeLimit.answer - 12) / 16) }
 
-  /// Blocks that one Update writes: Nbw, and no more than 12, which with block numbers of two bytes and 13 other bytes go
-  /// through every reader.
+  /// Blocks per Update: Nbw, but at most 12. Every reader supports the command for 12 blocks with 3-byte block list
+  /// elements and 13 other bytes.
   var mostWritten: Int { min(Int(bytes[2]), (ExchangeLimit.command - 13) / (16 + 3)) }
 
-  /// Blocks for the message, behind this one: Nmaxb.
+  /// The number of blocks for the message, behind this one: Nmaxb.
   var blockCount: Int { bytes[3...4].bigEndian }
 
-  /// Bytes of the longest message.
+  /// The length of the longest message, in bytes.
   var capacity: Int { blockCount * 16 }
 
-  /// Bytes of the message: Ln.
+  /// The length of the message, in bytes: Ln.
   var length: Int { bytes[11...13].bigEndian }
 
-  /// RWFlag, and Nbw.
+  /// Whether RWFlag and Nbw permit writing.
   var isWritable: Bool { bytes[10] == 0x01 && mostWritten > 0 }
 
-  /// - Throws: where WriteF says that somebody was writing, or the length is too large.
+  /// - Throws: A problem if WriteF is set, or if the length exceeds the capacity.
   func checkIsWhole() throws(TagStop) {
     guard bytes[9] == 0x00 else {
       throw .problem(.damaged, "the tag was taken away while it was written")
@@ -142,7 +143,7 @@ struct Type3Attributes {
     }
   }
 
-  /// The block with other contents, its checksum made anew.
+  /// The block with new contents and a new checksum.
   ///
   /// - Parameters:
   ///   - length: Ln.

@@ -1,11 +1,11 @@
-/// Writing: the length becomes zero, then comes the message, then its length.
+/// Writing: the length is set to zero, then the message is written, then its length.
 extension Type4Tag {
   func write(_ message: [UInt8], over channel: inout some TagChannel) throws(TagWriteError) {
     let file = try TagWriteError.stopping { () throws(TagStop) in try openContainer(&channel) }
     guard file.isWritable else { throw .readOnly }
     guard message.count <= file.capacity else { throw .tooLong(capacity: file.capacity) }
     let far = DataObject.roomBehindOffset(in: file.mostWritten)
-    // A length that is written in two commands is a third one between them.
+    // The length must fit into one command. Between two commands, the tag would have a third, wrong length.
     guard file.mostWritten >= file.lengthSize,
       far >= 1 || message.count + file.lengthSize <= Type4File.farthestOffset + 1
     else { throw .refused(TagProblem(.unsupported, "the card takes too few bytes at once")) }
@@ -20,13 +20,14 @@ extension Type4Tag {
         try update(position, piece, &channel)
         offset += piece.count
       }
-      // Length and message never go together, however short: a card torn away may have written any part of a command.
+      // The length and the message are never written together, even if both are short. A card that is removed may have
+      // stored any part of a command.
       if !message.isEmpty { try update(0, message.count.bytes(file.lengthSize), &channel) }
     }
   }
 
-  /// Forbids writing in the capability container, where the card lets anybody do that (section 5.5). A card that enforces it
-  /// refuses to be written from then on; there is no way back.
+  /// Forbids writing in the capability container, if the card lets anyone change it (section 5.5). This is permanent. A
+  /// card that enforces the setting refuses all further writes.
   func lock(over channel: inout some TagChannel) throws(TagWriteError) {
     let file = try TagWriteError.stopping { () throws(TagStop) in try openContainer(&channel) }
     guard file.isWritable else { throw .readOnly }

@@ -1,9 +1,9 @@
 import NDEF
 
-/// NFC Forum Type 4 Tag Operation Specification 2.0 and Type 4 Tag Technical Specification 1.0 (mapping 3.0), over either
-/// kind of ISO/IEC 14443.
+/// NFC Forum Type 4 Tag Operation Specification 2.0 and Type 4 Tag Technical Specification 1.0 (mapping 3.0), over
+/// ISO/IEC 14443 A or B.
 ///
-/// Five APDUs for a message that fits into one answer: SELECT the NDEF application, SELECT and READ the capability
+/// A message that fits into one answer takes five APDUs: SELECT the NDEF application, SELECT and READ the capability
 /// container, SELECT the NDEF file, and READ its length and the message at once.
 struct Type4Tag: NDEFTag {
   func readBytes(
@@ -24,7 +24,7 @@ struct Type4Tag: NDEFTag {
     let file = try openContainer(&channel)
     guard file.isReadable else { throw .problem(Self.notReadable) }
     guard try channel.select(file.identifier) else { throw .problem(.damaged, "the NDEF file is not there") }
-    // Cards that refuse to be read behind the end of the message exist; they are asked for the length alone.
+    // Some cards refuse to read beyond the end of the message. They are asked for the length alone.
     var bytes = try channel.read(0, min(file.mostRead, file.size))
     if bytes.count < file.lengthSize { bytes = try channel.read(0, file.lengthSize) }
     guard bytes.count >= file.lengthSize else { throw .problem(.damaged, "the NDEF file cannot be read") }
@@ -36,7 +36,7 @@ struct Type4Tag: NDEFTag {
     guard length <= NDEFLimits.default.messageSize else {
       throw .problem(.unsupported, "the NDEF message is longer than 1 MiB")
     }
-    // Fewer bytes than were asked for are allowed, but not so often that a card keeps us busy for ever.
+    // A card may return fewer bytes than requested, but the number of short answers is limited so that reading ends.
     var shortAnswers = 0
     while bytes.count < end {
       let isFar = bytes.count > Type4File.farthestOffset
@@ -56,14 +56,14 @@ struct Type4Tag: NDEFTag {
 extension Type4Tag {
   private static let notReadable = TagProblem(.unsupported, "the card does not let everybody read it")
   private static let application: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
-  /// Mapping version 1.0 has a name of its own.
+  /// Mapping version 1.0 has a different application name.
   private static let formerApplication: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00]
   private static let containerFile: [UInt8] = [0xE1, 0x03]
-  /// A container goes no further than this for us; the longest that is known has 38 bytes.
+  /// This code reads at most this many bytes of a container. The longest known container has 38 bytes.
   private static let mostOfContainer = 255
 
-  /// Selects the NDEF application and its capability container, and reads of it what describes the NDEF file. The container
-  /// stays selected.
+  /// Selects the NDEF application and its capability container, and reads the part that describes the NDEF file. The
+  /// container stays selected.
   func openContainer(_ channel: inout some TagChannel) throws(TagStop) -> Type4File {
     guard try channel.select(application: Self.application) else {
       guard try channel.select(application: Self.formerApplication) else {
@@ -79,10 +79,10 @@ extension Type4Tag {
       throw .problem(.unsupported, "it is formatted for mapping version \(container[2] >> 4) of Type 4")
     }
     let size = min(container[0...1].bigEndian, Self.mostOfContainer)
-    // MLe, and no more than goes through every reader with the status word.
+    // MLe, but at most the length that every reader supports together with the status word.
     let mostRead = min(container[3...4].bigEndian, ExchangeLimit.answer - 2)
     guard size >= 15, mostRead >= 15 else { throw .problem(.damaged, "the capability container contradicts itself") }
-    // Control TLV blocks. The one that is looked for is the first in all containers that have 15 bytes.
+    // The control TLV blocks. In all containers of 15 bytes, the first block is the right one.
     var offset = 7
     while true {
       try extend(&container, to: offset + 2, size, mostRead, &channel)
@@ -98,7 +98,7 @@ extension Type4Tag {
     }
   }
 
-  /// Reads more of the container where it is needed.
+  /// Reads more of the container, up to `end`.
   private func extend(
     _ container: inout [UInt8], to end: Int, _ size: Int, _ mostRead: Int, _ channel: inout some TagChannel
   ) throws(TagStop) {
@@ -111,32 +111,33 @@ extension Type4Tag {
   }
 }
 
-/// The file that holds the message, by its control TLV in the capability container (Type 4 Tag, section 5.1.2).
+/// The file that holds the message, according to its control TLV in the capability container (Type 4 Tag, section
+/// 5.1.2).
 struct Type4File {
-  /// READ BINARY and UPDATE BINARY with a plain offset begin no further behind the file's beginning.
+  /// The largest offset at which READ BINARY and UPDATE BINARY with a plain offset can begin.
   static let farthestOffset = 0x7FFF
 
   let identifier: [UInt8]
-  /// Bytes, those of the length field included.
+  /// The size in bytes, including the length field.
   let size: Int
-  /// Bytes of the length field: 2, or 4 in mapping 3.0's extended form.
+  /// The size of the length field in bytes: 2, or 4 in the extended form of mapping 3.0.
   let lengthSize: Int
-  /// The most that one READ BINARY gives, 15 to 246.
+  /// The maximum number of bytes per READ BINARY, 15 to 246.
   let mostRead: Int
-  /// The most bytes in the data field of one UPDATE BINARY, 0 to 245.
+  /// The maximum number of bytes in the data field of one UPDATE BINARY, 0 to 245.
   let mostWritten: Int
   let isReadable: Bool
   let isWritable: Bool
-  /// Whether there are commands that reach beyond the first 32 KiB.
+  /// Whether the card supports the commands for offsets beyond the first 32 KiB.
   let hasFarOffsets: Bool
-  /// Where in the container it says who may write.
+  /// The offset in the container of the byte for write access.
   let writeAccessOffset: Int
 
   /// - Parameters:
-  ///   - container: at least as far as `control` goes.
-  ///   - control: where the TLV is, of type 04 with 8 bytes or of type 06 with 10.
-  ///   - mostRead: MLe as far as it is used.
-  /// - Throws: `TagStop`, a problem where the TLV names no file that could be read.
+  ///   - container: The container, at least up to the end of `control`.
+  ///   - control: The range of the TLV: 8 bytes for type 04, 10 bytes for type 06.
+  ///   - mostRead: MLe, limited to the maximum that is used.
+  /// - Throws: `TagStop`; a problem if the TLV does not name a readable file.
   init(_ container: [UInt8], control: Range<Int>, mostRead: Int) throws(TagStop) {
     let value = Array(container[control].dropFirst(2))
     lengthSize = container[control.lowerBound] == 0x06 ? 4 : 2
@@ -154,7 +155,7 @@ struct Type4File {
     writeAccessOffset = control.upperBound - 1
   }
 
-  /// Bytes of the longest message: as many as the file holds and commands reach.
+  /// The length of the longest message in bytes, limited by the file and by the commands.
   var capacity: Int {
     min((hasFarOffsets ? size : min(size, Self.farthestOffset + 1)) - lengthSize, NDEFLimits.default.messageSize)
   }

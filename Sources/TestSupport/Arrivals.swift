@@ -1,6 +1,6 @@
 import EventLoop
 
-/// What has arrived at a stand-in, and who waits for what comes next.
+/// The elements that have arrived at a stand-in, and the tests that wait for the next one.
 final class Arrivals<Element: Sendable>: Sendable {
   private struct State {
     var all: [Element] = []
@@ -14,11 +14,11 @@ final class Arrivals<Element: Sendable>: Sendable {
   private let loop: EventLoop
 
   /// - Parameters:
-  ///   - what: what arrives, for the error if it does not.
-  ///   - loop: what measures the time.
+  ///   - what: a noun for the elements, for the error if none arrives.
+  ///   - loop: the loop that measures the timeout.
   init(of what: String, on loop: EventLoop) { (self.what, self.loop) = (what, loop) }
 
-  /// Everything so far.
+  /// All elements so far.
   var all: [Element] { state.withLock(\.all) }
 
   func append(_ element: Element) {
@@ -29,9 +29,9 @@ final class Arrivals<Element: Sendable>: Sendable {
     waiter?.resume(returning: element)
   }
 
-  /// The next that no earlier call of this has returned, as soon as it arrives.
+  /// The next element that no earlier call of this function has returned, as soon as it arrives.
   ///
-  /// - Throws: `RigError` if none comes: a wait without an end would stop every test behind it.
+  /// - Throws: `RigError` if none arrives in time. An endless wait would block every later test.
   func next() async throws -> Element {
     try await withCheckedThrowingContinuation { continuation in
       let (element, number) = state.withLock { state -> (Element?, Int) in

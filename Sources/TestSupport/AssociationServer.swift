@@ -1,17 +1,17 @@
-/// A TLS server on loopback with certificates of an authority made for it: `association-server.py`.
+/// A TLS server on loopback, with certificates from a private authority: `association-server.py`.
 ///
-/// Made once for all tests of the process, since nothing that one asks changes what another is answered.
+/// All tests of the process share one server, since a request does not affect the answers to others.
 public final class AssociationServer: Sendable {
-  /// Where it listens, `127.0.0.1:port`.
+  /// The address of the server, `127.0.0.1:port`.
   public let address: String
-  /// The same with nothing later than TLS 1.1.
+  /// The address that supports TLS 1.1 at most.
   public let oldAddress: String
-  /// The one authority that its good certificates are from.
+  /// The certificate file of the authority that signs the server's valid certificates.
   public let authority: String
   private let folder: TemporaryDirectory
   private let process: ChildProcess
 
-  /// The one server of this process; it ends when the process does.
+  /// The only server of this process. It ends with the process.
   public static let shared = Task { try await AssociationServer() }
 
   private init() async throws {
@@ -25,13 +25,13 @@ public final class AssociationServer: Sendable {
     oldAddress = "127.0.0.1:\(ports[2])"
   }
 
-  /// What it was asked under a name, one line a request: path and fields.
+  /// The requests under a name, one line each: path and header fields.
   ///
   /// - Parameter label: the name's first label.
-  /// - Returns: the lines, with those of all that it has begun to answer.
-  /// - Throws: `RigError` where it has ended.
+  /// - Returns: the lines of all requests that the server has begun to answer.
+  /// - Throws: `RigError` if the server has ended.
   public func requests(_ label: String) async throws -> [String] {
-    // What it has written before it writes this is heard before it.
+    // The server prints this mark after all requests that it has begun to answer.
     let mark = "mark \(UInt64.random(in: 0 ... .max))"
     try await process.send(mark)
     _ = try await process.line { $0 == mark }
@@ -54,7 +54,7 @@ public final class AssociationServer: Sendable {
     let openssl = try BuiltProducts.systemProgram("openssl", package: "openssl")
     for command in commands {
       let arguments = command.split(separator: " ").map { word in
-        // Files of the folder by their whole path.
+        // Replaces the folder's file names by absolute paths.
         [".key", ".pem", ".csr", ".ext"].contains { word.hasSuffix($0) } ? folder.file(String(word)) : String(word)
       }
       let run = try await ChildProcess.run(openssl, arguments)

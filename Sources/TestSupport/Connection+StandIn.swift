@@ -1,21 +1,23 @@
 public import Bus
 import EventLoop
 
-/// How what stands in for a service comes to the bus, and leaves it.
+/// How a stand-in joins the bus and leaves it.
 extension Connection {
-  /// Takes the name of what this stands in for.
+  /// Takes the name of the service that this connection replaces.
   ///
   /// - Parameter name: a well-known name.
-  /// - Throws: `BusError` where the bus is away, or somebody else has the name: nothing that a test asks would come here.
+  /// - Throws: `BusError` if the bus cannot be reached or the name is taken. Calls of the test would not arrive here
+  ///   then.
   public func standIn(for name: String) async throws(BusError) {
     let result = try await requestName(name)
     guard result.isOwner else { throw .failed("\(name) is taken: \(result)") }
   }
 
-  /// Leaves the bus, as a crash would, and returns once the bus has seen it: another may have its names from then on.
+  /// Leaves the bus, as a crash would, and returns once the bus has noticed. Another connection can then take the
+  /// names.
   public func crash() async {
     guard let own = uniqueName else { return close() }
-    // Without a bus there is nobody to see it.
+    // Without a bus, the wait is skipped.
     let witness = try? await Connection.open(address, on: EventLoop(label: "witness"))
     let owners = try? await witness?.owners(of: own)
     close()

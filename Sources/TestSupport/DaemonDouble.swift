@@ -2,7 +2,7 @@ import Bus
 import EventLoop
 import Names
 
-/// Answers as `tagrouted` and `tagroute-agent` do, from values that a test sets.
+/// A stand-in for `tagrouted` and `tagroute-agent`, with values that a test sets.
 public actor DaemonDouble {
   private nonisolated let loop: EventLoop
   /// The double's own loop.
@@ -11,8 +11,8 @@ public actor DaemonDouble {
   private var scanning = false
   private var reasons = ["session-locked", "something-new"]
 
-  /// - Parameter address: the bus that plays both the system's and the session's.
-  /// - Throws: `BusError` where there is no bus.
+  /// - Parameter address: the bus that serves as both the system bus and the session bus.
+  /// - Throws: `BusError` if there is no bus.
   public init(on address: String) async throws {
     loop = EventLoop(label: "double")
     connection = try await Connection.open(BusAddress(address), on: loop)
@@ -20,7 +20,7 @@ public actor DaemonDouble {
 
   /// Takes the daemon's name, with one reader and two suspend reasons.
   ///
-  /// - Throws: `BusError`.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func start() async throws {
     let manager = ExportedInterface(
       Names.Daemon.managerInterface,
@@ -47,18 +47,18 @@ public actor DaemonDouble {
     try await connection.standIn(for: Names.Daemon.busName)
   }
 
-  /// Answers from now on that it does not scan for these reasons; whoever listens is not told.
+  /// Reports from now on that scanning is suspended for these reasons, without a signal.
   public func doesNotScan(for reasons: [String]) {
     scanning = false
     self.reasons = reasons
   }
 
-  /// Takes the agent's name, with one handler that works and one that is broken.
+  /// Takes the agent's name, with one working and one broken handler.
   ///
   /// - Parameters:
-  ///   - isRegistered: whether it says that the daemon has let it in.
-  ///   - version: of which it says that it is.
-  /// - Throws: `BusError`.
+  ///   - isRegistered: whether it reports that the daemon has accepted it.
+  ///   - version: the version that it reports.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func startAgent(isRegistered: Bool = false, version: String = "1.2.3") async throws {
     let agent = ExportedInterface(
       Names.Agent.interface,
@@ -109,16 +109,16 @@ public actor DaemonDouble {
     try await connection.standIn(for: Names.Agent.busName)
   }
 
-  /// Changes `Scanning`, and says so.
+  /// Starts scanning, and announces it.
   public func beginScanning() async {
     (scanning, reasons) = (true, [])
     await connection.propertiesChanged(
       ["Scanning", "SuspendReasons"], of: Names.Daemon.managerInterface, at: "/org/tagroute/Tagroute1")
   }
 
-  /// Says that the tap `an-id` was delivered.
+  /// Announces that the tap `an-id` was delivered.
   ///
-  /// - Throws: `BusError`.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func deliverTap() async throws {
     try await connection.emit(
       path: "/org/tagroute/Agent1", interface: Names.Agent.interface, member: "TapClosed",

@@ -1,25 +1,25 @@
 import Glibc
 
-/// Devices that are not there: a /sys and a udev of one's own, made by umockdev.
+/// Simulated devices: a private /sys and udev, created by umockdev.
 ///
-/// Whoever is started with `environment` sees them instead of the machine's. The programs are the real ones, libudev too;
-/// only the C library's calls that reach for /sys, /dev and the kernel's socket are led elsewhere.
+/// A program that is started with `environment` sees them instead of the machine's devices. The program and libudev are
+/// the real ones. Only the C library's calls for /sys, /dev and the kernel's socket are redirected.
 public struct DeviceTestbed: Sendable {
-  /// What a program is started with to see the devices.
+  /// The environment for a program that should see the devices.
   public let environment: [String: String]
-  /// Stands for /run; udev runs in it.
+  /// The replacement for /run. A control file makes udev appear to run there.
   public let runtime: TemporaryDirectory
   private let process: ChildProcess
 
-  /// Whether libudev would listen at all: it does where udev runs or could (sd-device of systemd 252).
+  /// Whether libudev listens for events. It does so only if udev runs or could run (sd-device of systemd 252).
   public static var isPossible: Bool {
     if access("/run/udev/control", F_OK) == 0 { return true }
     let mounts = (try? readFile("/proc/self/mounts")).map { String(decoding: $0, as: UTF8.self) } ?? ""
     return mounts.split(separator: "\n").contains { $0.contains(" /dev devtmpfs ") }
   }
 
-  /// - Parameter starter: the function on whose behalf it runs, which names the log.
-  /// - Throws: `RigError` where umockdev is not installed.
+  /// - Parameter starter: the function that creates the testbed, which names the log.
+  /// - Throws: `RigError` if umockdev is not installed.
   public init(starter: String = #function) async throws {
     let script = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/umockdev-testbed.py"
     process = try ChildProcess(
@@ -33,15 +33,15 @@ public struct DeviceTestbed: Sendable {
     ]
   }
 
-  /// Adds a device, without a word about it.
+  /// Adds a device without an event.
   ///
   /// - Parameters:
   ///   - name: the name of its folder.
   ///   - subsystem: `usb` or `tty`.
-  ///   - parent: the path of the device that it hangs on.
-  ///   - values: `name=value`; in capitals it is a property of udev's, else an attribute.
+  ///   - parent: the path of its parent device.
+  ///   - values: `name=value`. A name in capitals is a property of udev, any other an attribute.
   /// - Returns: its path, `/sys/devices/…`.
-  /// - Throws: `RigError` where umockdev refuses.
+  /// - Throws: `RigError` if umockdev refuses.
   public func add(_ name: String, _ subsystem: String, on parent: String? = nil, _ values: [String]) async throws
     -> String
   {
@@ -51,14 +51,14 @@ public struct DeviceTestbed: Sendable {
   /// Plugs a USB device in.
   ///
   /// - Parameters:
-  ///   - name: where it is, `1-1.2`.
-  ///   - identity: vendor and product, `072f:2200`.
+  ///   - name: its port, for example `1-1.2`.
+  ///   - identity: vendor and product, for example `072f:2200`.
   ///   - number: its number on bus 1.
   ///   - hub: the path of the hub that it is plugged into.
-  ///   - driver: what its one interface is bound to.
-  ///   - seat: udev's property.
+  ///   - driver: the driver of its only interface.
+  ///   - seat: the seat in udev's property.
   /// - Returns: its path.
-  /// - Throws: `RigError` where umockdev refuses.
+  /// - Throws: `RigError` if umockdev refuses.
   public func plugUSB(
     _ name: String, _ identity: String, number: Int, on hub: String? = nil, driver: String? = nil, seat: String? = nil
   ) async throws -> String {
@@ -76,20 +76,20 @@ public struct DeviceTestbed: Sendable {
     return path
   }
 
-  /// Gives a USB device's interface a driver, without a word about it.
+  /// Binds the interface of a USB device to a driver, without an event.
   ///
   /// - Parameters:
   ///   - path: the device.
-  ///   - driver: the name of its folder.
-  /// - Throws: `RigError` where umockdev refuses.
+  ///   - driver: the name of the driver's folder.
+  /// - Throws: `RigError` if umockdev refuses.
   public func bind(_ path: String, to driver: String) async throws {
     try await perform("link \(path)/\(interface(of: path)) driver ../../../bus/usb/drivers/\(driver)")
   }
 
-  /// Takes the driver of a USB device's interface away.
+  /// Unbinds the interface of a USB device from its driver, and sends the event.
   ///
   /// - Parameter path: the device.
-  /// - Throws: `RigError` where umockdev refuses.
+  /// - Throws: `RigError` if umockdev refuses.
   public func unbind(_ path: String) async throws {
     let interface = "\(path)/\(interface(of: path))"
     try await perform("unlink \(interface) driver")
@@ -98,12 +98,12 @@ public struct DeviceTestbed: Sendable {
 
   private func interface(of path: String) -> String { "\(path.split(separator: "/").last ?? ""):1.0" }
 
-  /// Says what udev would.
+  /// Sends an event of udev.
   ///
   /// - Parameters:
   ///   - path: the device.
   ///   - action: `add`, `change`, ….
-  /// - Throws: `RigError` where umockdev refuses.
+  /// - Throws: `RigError` if umockdev refuses.
   public func event(_ path: String, _ action: String) async throws {
     try await perform("event \(path) \(action)")
   }
@@ -111,7 +111,7 @@ public struct DeviceTestbed: Sendable {
   /// Unplugs a device.
   ///
   /// - Parameter path: the device.
-  /// - Throws: `RigError` where umockdev refuses.
+  /// - Throws: `RigError` if umockdev refuses.
   public func unplug(_ path: String) async throws { try await perform("remove \(path)") }
 
   @discardableResult

@@ -16,17 +16,17 @@ public actor HandlerStandIn {
     public let platformData: [String: Value]
   }
 
-  /// What it does with the calls.
+  /// The behaviour when called.
   public enum Mood: Sendable {
-    /// Answers.
+    /// Replies.
     case takes
-    /// Answers with an error.
+    /// Replies with an error.
     case refuses
-    /// Does not answer before it is told to.
+    /// Does not reply until `answer()`.
     case hangs
   }
 
-  /// The app's desktop entry, to be put where the agent looks for them.
+  /// The app's desktop entry, for a folder that the agent searches.
   public static let desktopEntry = desktopEntry(program: "/bin/true")
 
   private static func desktopEntry(program: String) -> String {
@@ -46,13 +46,13 @@ public actor HandlerStandIn {
   /// The entry's desktop id.
   public static let desktopID = "org.example.Menu.desktop"
 
-  /// Installs the app as the system's, so that it is opened without a question: whoever is not root cannot make a file of
-  /// root's, and allows it instead.
+  /// Installs the app as the system's, so that the agent opens it without asking the user. A test that does not run as
+  /// root cannot create files of root. It allows the app in the user's configuration instead.
   ///
   /// - Parameters:
-  ///   - installation: where; its agent does not run yet.
-  ///   - program: what is started where the app is not on the bus.
-  /// - Throws: `RigError` where the files cannot be written.
+  ///   - installation: the installation; its agent must not be running yet.
+  ///   - program: the program to start if the app is not on the bus.
+  /// - Throws: `RigError` if the files cannot be written.
   public static func install(in installation: Installation, program: String = "/bin/true") throws {
     let file = try installation.directory.write(
       desktopEntry(program: program), to: "share/applications/\(desktopID)")
@@ -67,17 +67,17 @@ public actor HandlerStandIn {
   private let handed: Arrivals<Handed>
   private let (answers, answering) = AsyncStream.makeStream(of: Void.self)
 
-  /// How often it was called.
+  /// How often the app was called.
   public var count: Int { handed.all.count }
 
   /// The connection's loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Starts the app, which owns its name when this returns and comes back with the bus.
+  /// Starts the app. It owns its name when this returns, and reconnects after a restart of the bus.
   ///
   /// - Parameter address: the session bus.
   /// - Returns: the running app.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public static func start(on address: String) async throws -> HandlerStandIn {
     let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "handler"))
     let handler = HandlerStandIn(connection)
@@ -99,16 +99,16 @@ public actor HandlerStandIn {
     handed = Arrivals(of: "call of HandleTag", on: connection.loop)
   }
 
-  /// Decides what it does with the calls from here on.
+  /// Sets the behaviour for further calls.
   public func set(_ mood: Mood) { self.mood = mood }
 
-  /// Answers whatever it has not answered.
+  /// Replies to all pending calls.
   public func answer() { answering.finish() }
 
-  /// Leaves the bus, as a crash would have it.
+  /// Leaves the bus, as a crash would.
   public func leave() async { await connection.crash() }
 
-  /// The next call that no earlier call of this has returned.
+  /// The next call that no earlier call of this function has returned.
   ///
   /// - Throws: `RigError` if none comes.
   public func next() async throws -> Handed { try await handed.next() }

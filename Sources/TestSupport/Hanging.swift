@@ -1,6 +1,6 @@
-/// What somebody does who does not answer: comes to no end before the task that waits for it is cancelled.
+/// Behaves like a peer that never replies: waits until the task is cancelled.
 ///
-/// - Throws: `CancellationError`, and nothing else happens.
+/// - Throws: `CancellationError`, always.
 public func hang() async throws {
   let (never, _) = AsyncStream.makeStream(of: Void.self)
   for await _ in never {}

@@ -1,6 +1,6 @@
-/// Text that would do something on a terminal instead of being shown, and what tells whether it still would.
+/// Text that a terminal would obey instead of showing it, and a check for such text.
 public enum HostileText {
-  /// What a tag, a desktop entry or a file name may hold, by what it is.
+  /// Possible contents of a tag, a desktop entry or a file name, with a description of each.
   public static let samples: [(name: String, text: String)] = [
     ("an escape sequence that clears the screen", "a\u{1B}[2J\u{1B}[Hb"),
     ("one that sets the window's title", "a\u{1B}]0;owned\u{7}b\u{1B}\\"),
@@ -21,9 +21,9 @@ public enum HostileText {
     ("64 KiB", String(repeating: "long \u{1B}[31m", count: 6554)),
   ]
 
-  /// The scalars in what was printed that a terminal would obey, that change how others look, or that nobody sees; of marks those beyond
-  /// the fourth in a row, and those on a space, a bracket, a quotation mark or the beginning of a line. A line ends in a line feed, and
-  /// nothing else does that.
+  /// The scalars in printed text that a terminal would obey, that change how others look, or that are invisible. A
+  /// combining mark is unsafe after four others in a row. It is also unsafe after a space, a bracket or a quotation
+  /// mark, and at the beginning of a line. A line may end only with a line feed.
   public static func unsafe(in printed: String) -> [Unicode.Scalar] {
     var marks = 4
     return printed.unicodeScalars.filter { scalar in

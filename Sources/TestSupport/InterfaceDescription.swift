@@ -1,9 +1,9 @@
-/// What an introspection document says about one interface, without its order and its comments, for comparison.
+/// The members of one interface in an introspection document, without their order and comments, for comparison.
 public struct InterfaceDescription: Sendable, Hashable, CustomStringConvertible {
-  /// One line a member, for example `method Open(in id s, in options a{sv})`, and its annotations.
+  /// One line per member, for example `method Open(in id s, in options a{sv})`, with its annotations.
   public let members: Set<String>
 
-  /// The members, sorted, one a line.
+  /// The members, sorted, one per line.
   public var description: String { members.sorted().joined(separator: "\n") }
 
   /// - Parameters:
@@ -37,12 +37,12 @@ public struct InterfaceDescription: Sendable, Hashable, CustomStringConvertible 
     self.members = members
   }
 
-  /// The description in one of the project's own files.
+  /// Reads the description from one of the project's own files.
   ///
   /// - Parameters:
   ///   - name: the interface.
-  ///   - test: the calling test's file, from which the package is found.
-  /// - Throws: `RigError` where there is no such file.
+  ///   - test: the calling test's file, which locates the package.
+  /// - Throws: `RigError` if there is no such file.
   public init(documented name: String, test: String = #filePath) throws {
     let root = test.split(separator: "/").prefix { $0 != "Tests" }.joined(separator: "/")
     let bytes = try readFile("/\(root)/Config/dbus/interfaces/\(name).xml")

@@ -3,19 +3,20 @@ import CShims
 import EventLoop
 import Glibc
 
-/// Locks: taken by `Inhibit`, let go when the caller's end of a pipe is closed.
+/// Locks of logind. `Inhibit` takes one; closing the caller's end of the pipe releases it.
 extension LogindStandIn {
-  /// A lock that is held.
+  /// A held lock.
   public struct Lock: Sendable, Hashable {
-    /// `sleep`, or several words with colons between.
+    /// `sleep`, or several words separated by colons.
     public let what: String
-    /// Who holds it.
+    /// The holder of the lock.
     public let who: String
     /// `delay` or `block`.
     public let mode: String
   }
 
-  /// The locks that are held now, whether or not this has been told of what was let go since.
+  /// The locks that are held at this moment. Locks released a moment ago are left out, even before their watch has
+  /// fired.
   public var locks: [Lock] {
     heldLocks.values.filter { held in
       var end = pollfd(fd: held.end.rawValue, events: 0, revents: 0)
@@ -23,16 +24,16 @@ extension LogindStandIn {
     }.map(\.lock)
   }
 
-  /// Waits until so many locks are held, or none.
+  /// Waits until this many locks are held.
   ///
-  /// - Parameter count: how many.
+  /// - Parameter count: the number of locks, or 0.
   public func untilHeld(_ count: Int) async {
     while heldLocks.count != count { await withCheckedContinuation { lockWaiters.append($0) } }
   }
 
-  /// Waits until so many locks have been given in all, over every restart.
+  /// Waits until this many locks were granted in total, across restarts.
   ///
-  /// - Parameter count: how many.
+  /// - Parameter count: the number of locks.
   public func untilGiven(_ count: Int) async {
     while lastLock < count { await withCheckedContinuation { lockWaiters.append($0) } }
   }

@@ -1,26 +1,26 @@
 public import Bus
 import EventLoop
 
-/// logind as far as we know it, on a bus of a test's own: sessions, their locks, sleep, and a restart that forgets
-/// `LockedHint` without a signal, as the real one does.
+/// A stand-in for logind on a private bus: sessions, their locks, and sleep. After a restart it forgets `LockedHint`
+/// without a signal, as the real one does.
 public actor LogindStandIn {
-  /// A session, as its properties tell it.
+  /// A session with its properties.
   public struct Session: Sendable, Hashable {
-    /// logind's name for it.
+    /// The session's id.
     public var id: String
-    /// Whose it is.
+    /// The user's id.
     public var uid: UInt32
-    /// Its seat, empty for none.
+    /// Its seat; empty for none.
     public var seat = "seat0"
     /// `wayland`, `x11`, `tty`, ….
     public var type = "wayland"
     /// `user`, `greeter`, ….
     public var sessionClass = "user"
-    /// It comes from another machine.
+    /// Whether it comes from another machine.
     public var isRemote = false
-    /// It is in the foreground.
+    /// Whether it is in the foreground.
     public var isActive = true
-    /// Its screen is locked.
+    /// Whether its screen is locked.
     public var isLocked = false
     /// `active`, `online`, `closing`.
     public var state = "active"
@@ -49,7 +49,7 @@ public actor LogindStandIn {
   var lockWaiters: [CheckedContinuation<Void, Never>] = []
   /// Whether `Inhibit` is refused.
   public private(set) var refusesLocks = false
-  /// How often the sessions were asked for.
+  /// How often a caller asked for the sessions.
   public private(set) var listings = 0
 
   /// The loop of the stand-in's own connection.
@@ -57,13 +57,13 @@ public actor LogindStandIn {
 
   private init(_ address: BusAddress) { self.address = address }
 
-  /// Starts a logind on a bus.
+  /// Starts the stand-in on a bus.
   ///
   /// - Parameters:
   ///   - address: the bus.
-  ///   - sessions: those that are there from the beginning.
-  /// - Returns: the stand-in, which owns the name.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  ///   - sessions: the initial sessions.
+  /// - Returns: the stand-in, which owns its name.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public static func start(on address: BusAddress, sessions: [Session] = []) async throws -> LogindStandIn {
     let logind = LogindStandIn(address)
     try await logind.begin(sessions)
@@ -85,46 +85,46 @@ public actor LogindStandIn {
     connection = nil
   }
 
-  /// Leaves the bus and comes back, with every `LockedHint` forgotten and no signal for it.
+  /// Leaves the bus and returns. Every `LockedHint` is forgotten without a signal.
   ///
-  /// - Throws: `BusError` where the bus cannot be reached.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func restart() async throws {
     await stop()
     for id in sessions.keys { sessions[id]?.isLocked = false }
     try await begin([])
   }
 
-  /// Answers the next questions for its sessions with an error.
+  /// Replies with an error to the next calls for the list of sessions.
   ///
-  /// - Parameter count: how many.
+  /// - Parameter count: how many calls fail.
   public func fail(listings count: Int) { failures = count }
 
-  /// A user logs in.
+  /// Logs a user in.
   ///
   /// - Parameter session: the new session.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func add(_ session: Session) async throws {
     sessions[session.id] = session
     try await connection?.export([interface(of: session.id)], at: path(of: session.id))
     try await emit("SessionNew", session.id)
   }
 
-  /// A session ends.
+  /// Ends a session.
   ///
   /// - Parameter id: the session's id.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func remove(_ id: String) async throws {
     sessions[id] = nil
     try await connection?.unexport(path(of: id))
     try await emit("SessionRemoved", id)
   }
 
-  /// Changes a session, and tells of it as logind does: of what changed, and never of `State`.
+  /// Changes a session and announces the changed properties, as logind does. Like logind, it never announces `State`.
   ///
   /// - Parameters:
   ///   - id: the session's id.
-  ///   - change: what happens to it.
-  /// - Throws: `BusError` where the id is no session's.
+  ///   - change: changes the session.
+  /// - Throws: `BusError` if there is no session with this id.
   public func update(_ id: String, _ change: @Sendable (inout Session) -> Void) async throws {
     guard let before = sessions[id] else { throw BusError.invalidValue("there is no session \(id)") }
     var after = before
@@ -138,22 +138,23 @@ public actor LogindStandIn {
     try await connection?.propertiesChanged(names, of: Self.sessionInterface, at: path(of: id))
   }
 
-  /// The machine goes to sleep, or wakes up.
+  /// Announces that the machine is about to sleep, or has woken up.
   ///
-  /// - Parameter sleeping: whether it goes to sleep.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  /// - Parameter sleeping: whether it is about to sleep.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func prepareForSleep(_ sleeping: Bool) async throws {
     isSleeping = sleeping
     try await connection?.emit(
       path: Self.managerPath, interface: Self.managerInterface, member: "PrepareForSleep", [.boolean(sleeping)])
   }
 
-  /// The next who reads whether the machine sleeps is answered as it was before this change, after it has heard of it.
+  /// Changes the sleep state while the next caller reads it. The caller gets the signal first, and then a reply with
+  /// the old state.
   public func overtakeNextReadingOfSleep(with sleeping: Bool) { overtaking = sleeping }
 
-  /// From here on each reading of a session is overtaken by a change of its lock, which is announced before the reply.
+  /// From now on, changes the lock of a session during each read of the session. The signal arrives before the reply.
   ///
-  /// - Parameter id: the session's id; nil to stop that.
+  /// - Parameter id: the session's id; nil to stop this.
   public func changeDuringReadings(of id: String?) { restless = id }
 
   /// Whether the screen of a session is locked now.
@@ -179,7 +180,8 @@ public actor LogindStandIn {
       [.string(id), .objectPath(path(of: id))])
   }
 
-  /// As logind escapes: what is not a letter or a digit, and a leading digit, becomes `_` and two hexadecimal digits.
+  /// Escapes an id as logind does: a leading digit, and all except letters and digits, become `_` and two hexadecimal
+  /// digits.
   private nonisolated func path(of id: String) throws -> ObjectPath {
     var name = ""
     for byte in id.utf8 {

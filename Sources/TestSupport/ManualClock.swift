@@ -1,15 +1,15 @@
 import EventLoop
 
-/// A clock that a test moves by hand.
+/// A clock that a test advances by hand.
 public final class ManualClock: Clock {
-  /// So long after the beginning.
+  /// An instant, measured from the clock's beginning.
   public struct Instant: InstantProtocol {
     fileprivate let offset: Duration
-    /// So much later.
+    /// The instant that is later by `duration`.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    /// How much later the other one is.
+    /// The time from this instant to the other one.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
-    /// Whether the first is the earlier one.
+    /// Whether the first instant is earlier.
     public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
   }
 
@@ -20,21 +20,21 @@ public final class ManualClock: Clock {
   }
 
   private let state = Locked(State())
-  /// How long each sleep is to be, as it begins; for one consumer.
+  /// The duration of each sleep as it begins; for one consumer.
   public let pauses: AsyncStream<Duration>
   private let continuation: AsyncStream<Duration>.Continuation
 
-  /// At its beginning.
+  /// Creates a clock at its beginning.
   public init() { (pauses, continuation) = AsyncStream.makeStream() }
 
-  /// As far as it was moved.
+  /// The current instant, which only `advance(by:)` changes.
   public var now: Instant { state.withLock(\.now) }
-  /// Any.
+  /// Zero: any duration is possible.
   public var minimumResolution: Duration { .zero }
 
-  /// Wakes whoever has slept for as long as that.
+  /// Advances the clock, and wakes the sleepers that are due.
   ///
-  /// - Parameter duration: how far it is moved.
+  /// - Parameter duration: how far to advance.
   public func advance(by duration: Duration) {
     let woken = state.withLock { state in
       state.now = state.now.advanced(by: duration)
@@ -45,12 +45,12 @@ public final class ManualClock: Clock {
     for continuation in woken { continuation.resume() }
   }
 
-  /// Waits until it was moved that far, or the task is cancelled.
+  /// Waits until the clock reaches the deadline, or the task is cancelled.
   ///
   /// - Parameters:
   ///   - deadline: when to wake.
-  ///   - tolerance: none is needed.
-  /// - Throws: `CancellationError`.
+  ///   - tolerance: not used.
+  /// - Throws: `CancellationError` if the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     let number = state.withLock { state in
       state.number += 1
@@ -63,7 +63,8 @@ public final class ManualClock: Clock {
           state.sleepers[number] = (deadline, continuation)
           return state.now.duration(to: deadline)
         }
-        // Cancelled between the look and here: the handler has found nobody, or will find this one.
+        // A cancellation is never lost. If the handler ran before the sleeper was added, `isCancelled` was true above.
+        // Otherwise the handler finds the sleeper.
         guard let pause else { return continuation.resume(with: Result { try Task.checkCancellation() }) }
         self.continuation.yield(pause)
       }

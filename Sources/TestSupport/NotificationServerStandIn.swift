@@ -1,17 +1,18 @@
 public import Bus
 import EventLoop
 
-/// A notification server for tests: records every `Notify`, and clicks and closes when told to.
+/// A notification server for tests. It records every `Notify`, and clicks and closes notifications for a test.
 ///
-/// By default as dunst is: signals to the caller alone, no activation tokens, everything closed after a click.
+/// By default it behaves like dunst: it sends signals only to the caller, gives no activation tokens, and closes every
+/// notification after a click.
 public actor NotificationServerStandIn {
   /// A `Notify` call as it arrived.
   public struct Shown: Sendable, Hashable {
-    /// The id that was given for it.
+    /// The id that the server gave it.
     public let id: UInt32
     /// The caller's unique name.
     public let sender: String
-    /// The arguments of the call, in the specification's words.
+    /// The application's name.
     public let applicationName: String
     /// The id to replace; 0 for none.
     public let replaces: UInt32
@@ -21,19 +22,19 @@ public actor NotificationServerStandIn {
     public let summary: String
     /// The text.
     public let body: String
-    /// Key, label, key, label; the keys without what they end in behind a dot.
+    /// Keys and labels in turn. A key with a dot is cut before the dot.
     public let actions: [String]
-    /// The same as they came.
+    /// The actions as they arrived.
     public let sentActions: [String]
     /// The hints.
     public let hints: [String: Value]
-    /// Milliseconds; -1 and 0 as the specification says.
+    /// The timeout in milliseconds; -1 and 0 as in the specification.
     public let timeout: Int32
 
-    /// Whether it shows a tap, and not a reader session or that something is wrong.
+    /// Whether it shows a tap, rather than a reader session or a problem.
     public var isTap: Bool { hints["category"] == .string("x-tagroute.tap") }
 
-    /// The key of an action as it came; an unknown one as it is.
+    /// The key of an action as it arrived; an unknown key is returned as it is.
     public func sentKey(_ action: String) -> String {
       stride(from: 0, to: actions.count, by: 2).first { actions[$0] == action }.map { sentActions[$0] } ?? action
     }
@@ -48,16 +49,16 @@ public actor NotificationServerStandIn {
   private var refusal: BusError?
   private var held: [CheckedContinuation<Void, Never>]?
 
-  /// What is up, by id.
+  /// The notifications on the screen, by id.
   public private(set) var onScreen: [UInt32: Shown] = [:] {
     didSet { if oldValue.count < onScreen.count { mostOnScreen = max(mostOnScreen, onScreen.count) } }
   }
-  /// The most that were ever up at once.
+  /// The most notifications that were on the screen at once.
   public private(set) var mostOnScreen = 0
   private var mostAlike: [String: Int] = [:]
   /// Every `Notify` so far.
   public var all: [Shown] { notified.all }
-  /// How often the capabilities were asked for.
+  /// How often a caller asked for the capabilities.
   public private(set) var capabilityRequests = 0
 
   /// The connection's loop.
@@ -67,11 +68,11 @@ public actor NotificationServerStandIn {
   ///
   /// - Parameters:
   ///   - address: the bus.
-  ///   - name: what it calls itself.
-  ///   - capabilities: what it can do.
+  ///   - name: the name that the server reports.
+  ///   - capabilities: the capabilities that the server reports.
   ///   - firstID: the id of its first notification.
   /// - Returns: the running server.
-  /// - Throws: `BusError` where the bus is away or the name is taken.
+  /// - Throws: `BusError` if the bus cannot be reached or the name is taken.
   public static func start(
     on address: BusAddress, name: String = "mako",
     capabilities: [String] = ["actions", "body", "body-markup", "icon-static"], firstID: UInt32 = 1
@@ -127,14 +128,14 @@ public actor NotificationServerStandIn {
     try await connection.standIn(for: Self.name)
   }
 
-  // MARK: What tests do
+  // MARK: For tests
 
-  /// The next `Notify` that no earlier call of this has returned, as soon as it arrives.
+  /// The next `Notify` that no earlier call of this function has returned, as soon as it arrives.
   ///
   /// - Throws: `RigError` if none comes.
   public func next() async throws -> Shown { try await notified.next() }
 
-  /// The next `Notify` that shows a tap; others are passed over.
+  /// The next `Notify` that shows a tap. Skips all others.
   ///
   /// - Throws: `RigError` if none comes.
   public func nextTap() async throws -> Shown {
@@ -144,12 +145,13 @@ public actor NotificationServerStandIn {
     }
   }
 
-  /// The id of the next `CloseNotification` that no earlier call of this has returned, as soon as it arrives.
+  /// The id of the next `CloseNotification` that no earlier call of this function has returned, as soon as it arrives.
   ///
   /// - Throws: `RigError` if none comes.
   public func nextClosed() async throws -> UInt32 { try await closed.next() }
 
-  /// The most notifications that were ever up at once whose bodies begin with the same line, up to the first ` · ` in it.
+  /// The most notifications that were on the screen at once with this first line of the body, up to the first ` · ` in
+  /// it.
   public func mostAtOnce(_ line: String) -> Int { mostAlike[line] ?? 0 }
 
   private static func line(of body: String) -> String {
@@ -157,25 +159,25 @@ public actor NotificationServerStandIn {
     return String(line.firstRange(of: " · ").map { line[..<$0.lowerBound] } ?? line)
   }
 
-  /// The user clicks: the token where there is one, the action, and the close.
+  /// Clicks a notification as a user would: sends the token if there is one, the action, and the close.
   ///
   /// - Parameters:
   ///   - shown: the notification.
   ///   - action: `default`, or a button's key as in ``Shown/actions``.
   ///   - token: the activation token, sent before the action.
-  /// - Throws: `BusError` where the bus is away.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func click(_ shown: Shown, action: String = "default", token: String? = nil) async throws {
     if let token { try await emit("ActivationToken", [.uint32(shown.id), .string(token)], to: shown.sender) }
     try await emit("ActionInvoked", [.uint32(shown.id), .string(shown.sentKey(action))], to: shown.sender)
     try await close(shown, reason: 2)
   }
 
-  /// The notification goes without a click.
+  /// Closes a notification without a click.
   ///
   /// - Parameters:
   ///   - shown: the notification.
   ///   - reason: 1 expired, 2 dismissed, 3 closed, 4 undefined.
-  /// - Throws: `BusError` where the bus is away.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func close(_ shown: Shown, reason: UInt32) async throws {
     onScreen[shown.id] = nil
     try await emit("NotificationClosed", [.uint32(shown.id), .uint32(reason)], to: shown.sender)
@@ -187,42 +189,42 @@ public actor NotificationServerStandIn {
   ///   - member: the signal's name.
   ///   - arguments: its arguments.
   ///   - destination: the only receiver; nil broadcasts.
-  /// - Throws: `BusError` where the bus is away.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func emit(_ member: String, _ arguments: [Value], to destination: String? = nil) async throws {
     try await connection.emit(
       path: Self.path, interface: Self.interface, member: member, arguments, destination: destination)
   }
 
-  /// Answers every further `Notify` with this error; nil lets them pass again.
+  /// Replies to every further `Notify` with this error; nil accepts them again.
   public func refuse(with error: BusError?) {
     refusal = error
   }
 
-  /// Shows what comes from here on, and does not answer before ``answer()``, as a server that is busy.
+  /// Shows further notifications without replying until ``answer()``, like a busy server.
   public func hold() { held = [] }
 
-  /// Answers what it has not answered, and at once from here on.
+  /// Replies to all pending calls, and to further ones at once.
   public func answer() {
     for continuation in held ?? [] { continuation.resume() }
     held = nil
   }
 
-  /// Changes what it can do, without a word to anybody, as xfce4-notifyd does in do-not-disturb; nil answers with an error.
+  /// Changes the capabilities without a signal, as xfce4-notifyd does in do-not-disturb; nil replies with an error.
   public func setCapabilities(_ capabilities: [String]?) {
     self.capabilities = capabilities
   }
 
-  /// Leaves the bus, as a crash would; another server may have the name from then on.
+  /// Leaves the bus, as a crash would. Another server can then take the name.
   public func stop() async { await connection.crash() }
 
-  // MARK: What callers do
+  // MARK: For callers
 
   private func notify(_ call: IncomingCall) async throws -> UInt32 {
     if let refusal { throw refusal }
     let arguments = call.arguments
     guard arguments.count == 8 else { throw BusError.invalidArguments("Notify takes eight arguments") }
     let replaces = arguments[1].asUInt32 ?? 0
-    // As GNOME Shell: what another connection has shown is its own for as long as it is there.
+    // Like GNOME Shell: a notification belongs to its connection as long as the connection exists.
     if let other = onScreen[replaces]?.sender, other != call.sender, try await isOnBus(other) {
       throw BusError.invalidArguments("Invalid notification ID")
     }

@@ -2,14 +2,14 @@ import EventLoop
 import Glibc
 import Rig
 
-/// What a service tells systemd, one message a datagram.
+/// The socket on which a service reports to systemd, one message per datagram.
 public final class NotifySocket: Sendable {
   private let messages: AsyncStream<String>
   private let watch: DescriptorWatch
   private let loop = EventLoop(label: "notify")
 
-  /// - Parameter path: where it is, as `NOTIFY_SOCKET` has it.
-  /// - Throws: `SystemError` where it cannot be made.
+  /// - Parameter path: the path of the socket, as in `NOTIFY_SOCKET`.
+  /// - Throws: `SystemError` if it cannot be created.
   public init(_ path: String) throws {
     let descriptor = FileDescriptor(owning: socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0))
     var address = sockaddr_un()
@@ -30,11 +30,11 @@ public final class NotifySocket: Sendable {
     }
   }
 
-  /// The next message that is what is wanted; others before it are passed over.
+  /// The next message that `matches` accepts. Skips all others before it.
   ///
-  /// - Parameter matches: whether it is.
+  /// - Parameter matches: whether a message is the expected one.
   /// - Returns: the message.
-  /// - Throws: `RigError` where the wait is cancelled.
+  /// - Throws: `RigError` if the wait is cancelled.
   public func next(where matches: (String) -> Bool) async throws -> String {
     for await message in messages where matches(message) { return message }
     throw RigError("systemd was not told")

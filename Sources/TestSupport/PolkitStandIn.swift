@@ -1,12 +1,12 @@
 public import Bus
 import EventLoop
 
-/// polkit as far as we ask it, on a bus of a test's own: it allows what it is told to, to whoever asks through somebody
-/// else, and says no to everything else.
+/// A stand-in for polkit on a private bus. It allows the actions that the test chooses, to any subject that is given by
+/// its unique bus name. It denies all other requests.
 public actor PolkitStandIn {
-  /// What it was asked, in order.
+  /// One call of `CheckAuthorization`.
   public struct Question: Sendable, Hashable {
-    /// The bus name that somebody wants to know about.
+    /// The bus name of the subject.
     public let subject: String
     /// The action's id.
     public let action: String
@@ -17,9 +17,9 @@ public actor PolkitStandIn {
   private var allowed: Set<String>
   private var isSilent = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
-  /// What it was asked, in order.
+  /// All questions so far, in order.
   public private(set) var questions: [Question] = []
-  /// The same, as it comes; for one consumer.
+  /// The questions as they arrive; for one consumer.
   public nonisolated let asked: AsyncStream<Question>
   private let continuation: AsyncStream<Question>.Continuation
 
@@ -31,13 +31,13 @@ public actor PolkitStandIn {
     (asked, continuation) = AsyncStream.makeStream()
   }
 
-  /// Starts a polkit on a bus.
+  /// Starts the stand-in on a bus.
   ///
   /// - Parameters:
   ///   - address: the bus.
-  ///   - actions: what everybody may do.
-  /// - Returns: the stand-in, which owns the name.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  ///   - actions: the actions that everyone may do.
+  /// - Returns: the stand-in, which owns its name.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public static func start(on address: BusAddress, allowing actions: Set<String>) async throws -> PolkitStandIn {
     let polkit = PolkitStandIn(actions)
     try await polkit.begin(address)
@@ -61,7 +61,7 @@ public actor PolkitStandIn {
     try await connection.standIn(for: "org.freedesktop.PolicyKit1")
   }
 
-  /// What it allows is also all that it knows.
+  /// The stand-in knows only the actions that it allows.
   private func actions() -> Value {
     .array(
       element: "(ssssssuuua{ss})",
@@ -83,12 +83,12 @@ public actor PolkitStandIn {
     return .structure([.boolean(isAllowed), .boolean(false), .dictionary(key: "s", value: "s", [])])
   }
 
-  /// Allows these actions from here on, and no others.
+  /// Allows only these actions from now on.
   public func allow(_ actions: Set<String>) { allowed = actions }
 
-  /// Answers nothing more until it is told to; or answers everything again.
+  /// Stops replying; or replies to the pending and all further questions.
   ///
-  /// - Parameter isSilent: whether it says nothing.
+  /// - Parameter isSilent: whether to stop replying.
   public func fallSilent(_ isSilent: Bool = true) {
     self.isSilent = isSilent
     guard !isSilent else { return }

@@ -3,11 +3,12 @@ import CShims
 import EventLoop
 import Names
 
-/// Answers as `tagrouted` does where a client wants a reader session or a reader, as a test has it.
+/// A stand-in for `tagrouted` towards a client that wants a reader session or a reader. The test decides the replies.
 ///
-/// One session at a time has the reader; a session is over only when the test or its client says so.
+/// One session at a time has the reader. A session ends only if the test or its client ends it, or after its first
+/// read.
 public actor ReaderSessionStandIn {
-  /// What a client has asked for.
+  /// A request from a client.
   public enum Request: Sendable, Hashable {
     case start([String: Value])
     case setMessage(String)
@@ -15,7 +16,7 @@ public actor ReaderSessionStandIn {
     case restartPolling
     case operation(String, [Value])
     case inhibit(who: String, why: String, [String: Value])
-    /// The inhibitor is gone.
+    /// The client has released the inhibitor.
     case released
   }
 
@@ -23,7 +24,7 @@ public actor ReaderSessionStandIn {
   /// The stand-in's own loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   private let connection: Connection
-  /// What clients have asked for, in order.
+  /// The requests from clients, in order.
   public nonisolated let requests: AsyncStream<Request>
   private let continuation: AsyncStream<Request>.Continuation
 
@@ -40,7 +41,7 @@ public actor ReaderSessionStandIn {
   private var watch: DescriptorWatch?
 
   /// - Parameter address: the bus.
-  /// - Throws: `BusError` where there is no bus.
+  /// - Throws: `BusError` if there is no bus.
   public init(on address: String) async throws {
     loop = EventLoop(label: "reader-session-stand-in")
     connection = try await Connection.open(BusAddress(address), on: loop)
@@ -49,7 +50,7 @@ public actor ReaderSessionStandIn {
 
   /// Takes the daemon's name, with one reader.
   ///
-  /// - Throws: `BusError`.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func start() async throws {
     let manager = ExportedInterface(
       Names.Daemon.managerInterface,
@@ -86,66 +87,66 @@ public actor ReaderSessionStandIn {
       ])
   }
 
-  /// The only reader at first.
+  /// The initial reader.
   public static let reader: ObjectPath = "/org/tagroute/Tagroute1/readers/1"
-  /// Its libnfc connection string.
+  /// The libnfc connection string of that reader.
   public static let device = "pn532_uart:/dev/stand-in"
 
-  /// Leaves the bus, as a daemon does that is killed.
+  /// Leaves the bus, like a daemon that is killed.
   public func leave() async { await connection.crash() }
 
-  // MARK: What a test does
+  // MARK: For tests
 
-  /// What the next session or inhibitor is refused with; nil refuses none.
+  /// Refuses further sessions and inhibitors with this error; nil accepts them.
   public func refuse(_ error: BusError?) { refusal = error }
 
-  /// Forgets the inhibitor, as one does that was started anew, and tells nobody.
+  /// Forgets the inhibitor without notice, like a daemon that was restarted.
   public func forgetInhibitor() {
     watch?.cancel()
     watch = nil
   }
 
-  /// Has these readers in the place of those that it had, and says so.
+  /// Replaces all readers, and announces the change.
   ///
-  /// - Parameter devices: their libnfc connection strings.
-  /// - Throws: `BusError`.
+  /// - Parameter devices: the libnfc connection strings of the new readers.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func have(readers devices: [String]) throws {
     let before = readers
     readers = try devices.indices.map { try ObjectPath("\(Names.Daemon.readersPath)/\($0 + 1)") }
     let added = zip(readers, devices)
-    // At once: whoever asks sees all of them.
+    // All at once, so that no caller sees only some of them.
     try connection.assumeIsolated { connection in
       for path in before { connection.unexport(path) }
       for (path, device) in added { try connection.export([Self.readerInterface(device)], at: path) }
     }
   }
 
-  /// Lets sessions wait for their turn instead of being active at once, and whoever wants the reader for its answer.
+  /// Makes further sessions wait for their turn instead of being active at once. Inhibitors get no reply.
   public func letThemWait() { isActivating = false }
 
-  /// Gives the session that waits the reader.
+  /// Activates the waiting session.
   ///
-  /// - Throws: `BusError`.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func activate() async throws {
     isActivating = true
     try await emit("Activated")
     if card != nil { try await detect() }
   }
 
-  /// Puts a card on the reader, for the session that is active and those to come.
+  /// Places a card on the reader, for the active session and later ones.
   ///
-  /// - Throws: `BusError`.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func place(_ card: SessionCard) async throws {
     self.card = card
     if session != nil, isActivating { try await detect() }
   }
 
-  /// The card as it is now.
+  /// The card with its current contents; nil if there is none.
   public var placed: SessionCard? { card }
 
-  /// Takes it away.
+  /// Removes the card.
   ///
-  /// - Throws: `BusError`.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func remove() async throws {
     card = nil
     guard let tag else { return }
@@ -156,7 +157,7 @@ public actor ReaderSessionStandIn {
 
   /// Ends the session.
   ///
-  /// - Throws: `BusError`.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func end(_ reason: String, _ message: String = "") async throws {
     guard session != nil, endReason.isEmpty else { return }
     endReason = reason
@@ -165,7 +166,7 @@ public actor ReaderSessionStandIn {
     try await emit("Ended", [.string(reason), .string(message)])
   }
 
-  // MARK: What clients do
+  // MARK: For clients
 
   private func startSession(_ call: IncomingCall) async throws -> ObjectPath {
     let options = call.arguments.first?.asDictionary ?? [:]
@@ -181,7 +182,7 @@ public actor ReaderSessionStandIn {
     session = (path, call.sender, options)
     try await connection.export([interface], at: path, for: call.sender)
     note(.start(options))
-    // As in the daemon, what happens at once may be told before the reply.
+    // As in the daemon, signals of immediate events may arrive before the reply.
     if isActivating { try await activate() }
     return path
   }

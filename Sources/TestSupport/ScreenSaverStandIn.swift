@@ -1,7 +1,7 @@
 public import Bus
 import EventLoop
 
-/// A screen saver on a bus of a test's own.
+/// A screen saver on a private bus.
 public actor ScreenSaverStandIn {
   private nonisolated let loop = EventLoop(label: "saver")
   /// The stand-in's own loop.
@@ -20,15 +20,15 @@ public actor ScreenSaverStandIn {
     connection = try await Connection.open(address, on: loop)
   }
 
-  /// Starts a saver, which owns its name when this returns.
+  /// Starts a screen saver, which owns its name when this returns.
   ///
   /// - Parameters:
-  ///   - name: its bus name, which is its interface too, GNOME Shell's apart.
+  ///   - name: its bus name, which is also its interface, except for GNOME Shell.
   ///   - address: the bus.
-  ///   - isActive: whether it is active from the beginning; nil for one that is only there to be inhibited, and cannot tell.
-  ///   - path: its object; by default as its name is.
+  ///   - isActive: whether it is active at first; nil for a saver that can only be inhibited, and reports no state.
+  ///   - path: its object; by default the path that corresponds to its interface.
   /// - Returns: the stand-in.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public static func start(
     _ name: String = "org.gnome.ScreenSaver", on address: BusAddress, isActive: Bool? = false,
     at path: ObjectPath? = nil
@@ -60,27 +60,27 @@ public actor ScreenSaverStandIn {
     return isActive
   }
 
-  /// Waits until it has been asked whether it is active.
+  /// Waits until a caller has asked whether the screen saver is active.
   public func asked() async {
     guard questions == 0 else { return }
     await withCheckedContinuation { waiting.append($0) }
   }
 
-  /// Becomes active or inactive, and tells of it.
+  /// Becomes active or inactive, and announces it.
   ///
-  /// - Parameter active: which of them.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  /// - Parameter active: whether to become active.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func setActive(_ active: Bool) async throws {
     isActive = active
     try await connection.emit(path: try path, interface: interface, member: "ActiveChanged", [.boolean(active)])
   }
 
-  /// Tells of being active without having the name, as somebody would who wants to mislead.
+  /// Announces a state under a name that it does not own, like an impostor.
   ///
   /// - Parameters:
-  ///   - active: what it claims.
-  ///   - other: the name whose signal it emits.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  ///   - active: the claimed state.
+  ///   - other: the name that the signal claims to be from.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public func pretend(_ active: Bool, of other: String) async throws {
     let path = try ObjectPath("/" + other.split(separator: ".").joined(separator: "/"))
     try await connection.emit(path: path, interface: other, member: "ActiveChanged", [.boolean(active)])
@@ -90,7 +90,7 @@ public actor ScreenSaverStandIn {
   public func stop() async { await connection.crash() }
 }
 
-/// A service on a bus of a test's own with one property that matters.
+/// A service on a private bus with one relevant property.
 public actor PropertyStandIn {
   private nonisolated let loop = EventLoop(label: "property")
   /// The stand-in's own loop.
@@ -112,12 +112,12 @@ public actor PropertyStandIn {
   /// Starts a service, which owns its name when this returns.
   ///
   /// - Parameters:
-  ///   - name: its bus name, which is its interface and its path too.
+  ///   - name: its bus name, which also determines its interface and its path.
   ///   - property: the property.
   ///   - value: its value.
   ///   - address: the bus.
   /// - Returns: the stand-in.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public static func start(
     _ name: String, _ property: String, _ value: Value, on address: BusAddress
   ) async throws -> PropertyStandIn {
@@ -135,9 +135,9 @@ public actor PropertyStandIn {
     try await connection.standIn(for: name)
   }
 
-  /// Changes the property, and tells of it.
+  /// Changes the property, and announces it.
   ///
-  /// - Parameter value: of the same type.
+  /// - Parameter value: a value of the same type.
   public func set(_ value: Value) async {
     self.value = value
     await connection.propertiesChanged([property], of: name, at: path)

@@ -1,9 +1,9 @@
 public import Bus
 import Names
 
-/// A card that `ReaderSessionStandIn` finds: what it says of itself, what it holds, and what it answers.
+/// A card for `ReaderSessionStandIn`: its description, its contents, and its answers.
 public struct SessionCard: Sendable {
-  /// As the daemon names it.
+  /// The technology, by the daemon's name for it.
   public var technology = "type-2"
   /// UID, PUPI or IDm.
   public var uid: [UInt8] = [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0xF6]
@@ -11,32 +11,33 @@ public struct SessionCard: Sendable {
   public var properties: [String: Value] = [:]
   /// `not-supported`, `read-write` or `read-only`.
   public var status = "read-write"
-  /// Bytes of the longest message.
+  /// The length of the longest message, in bytes.
   public var capacity: UInt32 = 137
-  /// What it holds; nil is nothing.
+  /// The message on the card; nil if it is empty.
   public var message: [UInt8]?
-  /// What every operation fails with; nil does not.
+  /// The error of every operation; nil if operations succeed.
   public var failure: BusError?
-  /// What it answers to a command.
+  /// The card's answer to a command.
   public var answer: @Sendable ([UInt8]) throws -> [UInt8] = { _ in
     throw BusError(name: Names.Errors.notSupported, message: "this tag takes no commands")
   }
-  /// What an operation says of its progress, in bytes, before it is done.
+  /// The progress that an operation reports before it is done, in bytes.
   public var progress: [UInt64] = []
 
   /// An NTAG213.
   ///
-  /// - Parameter message: what it holds; nil is nothing.
+  /// - Parameter message: the message on the card; nil if it is empty.
   public init(message: [UInt8]? = nil) {
     self.message = message
     properties = ["ATQA": .bytes([0x00, 0x44]), "SAK": .byte(0)]
   }
 
-  /// A transit card: 20 blocks of history in service 090F of system 0003, of which it gives 12 at a time at most.
+  /// A transit card, with the blocks of its history in service 090F of system 0003. It returns at most 12 of them at a
+  /// time.
   ///
   /// - Parameters:
   ///   - idm: eight bytes.
-  ///   - blocks: 16 bytes each.
+  ///   - blocks: the history, 16 bytes each.
   /// - Returns: the card.
   public static func transit(idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8], blocks: [[UInt8]]) -> SessionCard {
     var card = SessionCard()

@@ -1,7 +1,7 @@
 import Bus
 
 extension SystemdStandIn {
-  /// A unit as far as somebody asks how it is (org.freedesktop.systemd1(5)).
+  /// The properties of a unit that callers ask for (org.freedesktop.systemd1(5)).
   public struct UnitState: Sendable {
     /// `LoadState`.
     public var load = "loaded"
@@ -13,32 +13,33 @@ extension SystemdStandIn {
     public var file = "enabled"
     /// `LoadError`, its message.
     public var loadError = ""
-    /// `ExecMainStatus` of a program that has ended by itself; nil where none has.
+    /// `ExecMainStatus` of a program that has exited by itself; nil if it has not.
     public var exitStatus: Int32?
     /// `NRestarts`.
     public var restarts: UInt32 = 0
-    /// What `DeviceAllow` names, as in a unit, `/dev/ttyS0 r`, without letters `rw`; with any the rest is closed.
+    /// The entries of `DeviceAllow`, as in a unit: `/dev/ttyS0 r`. Without letters, `rw` is meant. Any entry closes all
+    /// other devices.
     public var devices: [String] = []
     /// The argument vector in `ExecStart`.
     public var arguments: [String] = []
 
-    /// A unit that is there and runs.
+    /// A unit that is loaded and running.
     public init() {}
   }
 
-  /// How a unit is from here on; one of which nothing was said is not installed.
+  /// Sets the state of a unit. A unit without a state is not installed.
   ///
   /// - Parameters:
-  ///   - name: with its ending.
-  ///   - change: makes of a unit that is there and runs what it is to be.
-  /// - Throws: `BusError` where the bus refuses.
+  ///   - name: the name with its ending.
+  ///   - change: changes the initial state, which is loaded and running.
+  /// - Throws: `BusError` if the bus refuses.
   public func setUnit(_ name: String, _ change: (inout UnitState) -> Void = { _ in }) async throws {
     var state = UnitState()
     change(&state)
     if states.updateValue(state, forKey: name) == nil { try await export(name) }
   }
 
-  /// The object of a unit, which there is for any that is asked for.
+  /// The object of a unit. Every name has one: a unit without a state is exported as not found.
   func load(_ name: String) async throws -> Value {
     if states[name] == nil {
       states[name] = UnitState()

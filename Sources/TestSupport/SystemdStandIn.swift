@@ -1,30 +1,31 @@
 public import Bus
 import EventLoop
 
-/// systemd, the system's or the user's, on a bus of a test's own, as far as it starts transient units and says how units are.
+/// A stand-in for systemd, the system's or the user's, on a private bus. It starts transient units and reports the
+/// state of units.
 public actor SystemdStandIn {
   /// One call of `StartTransientUnit`.
   public struct Unit: Sendable, Hashable {
     /// The unit's name.
     public let name: String
-    /// What is done about jobs that are in the way.
+    /// How to handle conflicting jobs.
     public let mode: String
     /// Its properties.
     public let properties: [String: Value]
   }
 
-  /// What it does with the calls.
+  /// The behaviour when called.
   public enum Mood: Sendable {
-    /// Answers with a job.
+    /// Replies with a job.
     case takes
-    /// Answers with an error.
+    /// Replies with an error.
     case refuses
-    /// Does not answer before it is told to.
+    /// Does not reply until `answer()`.
     case hangs
   }
 
   let connection: Connection
-  /// The units of which something was said, or asked, by name.
+  /// The units that were set or asked for, by name.
   var states: [String: UnitState] = [:]
   private let mood: Mood
   private let (answers, answering) = AsyncStream.makeStream(of: Void.self)
@@ -33,13 +34,13 @@ public actor SystemdStandIn {
   /// The connection's loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Starts it; it owns its name when this returns.
+  /// Starts the stand-in, which owns its name when this returns.
   ///
   /// - Parameters:
-  ///   - address: the session bus.
-  ///   - mood: what it does with the calls.
+  ///   - address: the bus.
+  ///   - mood: the behaviour when called.
   /// - Returns: the stand-in.
-  /// - Throws: `BusError` where the bus cannot be reached.
+  /// - Throws: `BusError` if the bus cannot be reached.
   public static func start(on address: String, _ mood: Mood = .takes) async throws -> SystemdStandIn {
     let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "systemd"))
     let systemd = SystemdStandIn(connection, mood)
@@ -69,13 +70,13 @@ public actor SystemdStandIn {
     self.mood = mood
   }
 
-  /// The next unit that it was asked for.
+  /// The next unit that a caller asked for.
   public nonisolated func next() async -> Unit? {
     for await unit in units { return unit }
     return nil
   }
 
-  /// Answers whatever it has not answered.
+  /// Replies to all pending calls.
   public func answer() { answering.finish() }
 
   private func take(_ call: IncomingCall) async throws {

@@ -1,2 +1,2 @@
-// Tests see the rig through this module, so that a stand-in may move between the two without touching them.
+// Tests import the rig through this module, so that a stand-in can move between the two without a change to the tests.
 @_exported public import Rig

@@ -2,15 +2,15 @@ public import Rig
 
 /// An X server without a screen, for real notification servers.
 public struct VirtualScreen: Sendable {
-  /// The server.
+  /// The process of the server.
   public let process: ChildProcess
-  /// Its `DISPLAY`, a number that it chose itself.
+  /// The server's `DISPLAY`, with a number that the server chose.
   public let display: String
 
-  /// Starts one that takes clients when this returns.
+  /// Starts a server, which accepts clients when this returns.
   ///
   /// - Parameter size: width and height in pixels.
-  /// - Throws: `RigError` where Xvfb is not installed or does not start.
+  /// - Throws: `RigError` if Xvfb is not installed or does not start.
   public init(size: String = "800x600") async throws {
     let program = try BuiltProducts.systemProgram("Xvfb", package: "xvfb")
     process = try ChildProcess(

@@ -1,6 +1,7 @@
-"""A TLS server that answers well or badly, as the first label of the name says that it is asked under.
+"""A TLS server that answers well or badly, depending on the first label of the host name in the request.
 
-Usage: association-server.py FOLDER, which holds NAME.pem and NAME.key of each certificate. Prints its ports: TLS of today, and of 2006.
+Usage: association-server.py FOLDER. The folder holds NAME.pem of each certificate, and server.key for all of them. The
+server prints two ports: the first for current TLS, the second for TLS 1.0 and 1.1.
 """
 import socket
 import ssl
@@ -97,8 +98,8 @@ def answer(connection):
     elif label == "old":
         connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + file)
     elif label == "cut":
-        # The end of the connection without TLS's own end: anybody on the way could have cut it. libcurl does not mind; that
-        # no beginning of a JSON object is one has to be enough.
+        # Closes the connection without TLS's closing message, as an attacker on the way could. libcurl accepts this.
+        # The client is safe because a JSON object that is cut short is not valid JSON.
         connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n" + file[:-1])
         socket.socket(fileno=connection.detach()).close()
         return
@@ -138,6 +139,6 @@ def listen(listener, tls):
 for listener in listeners:
     threading.Thread(target=listen, args=listener, daemon=True).start()
 print("ports", *(listener.getsockname()[1] for listener, _ in listeners), flush=True)
-# Whoever started this holds the other end, and may end without a word. A line comes back behind all that was written before.
+# The parent process holds the other end, and may end at any time. Each line comes back after all earlier output.
 for line in sys.stdin:
     print(line, end="", flush=True)

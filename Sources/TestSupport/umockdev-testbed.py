@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""Devices that are not there, for whoever runs with the same preloaded library and UMOCKDEV_DIR.
+"""Simulated devices for programs that run with the same preloaded library and UMOCKDEV_DIR.
 
-Prints the folder, then takes one command a line and answers each with "ok …" or "failed: …":
+Prints the folder. Then takes one command per line, and answers each with "ok …" or "failed: …":
 
-    add SUBSYSTEM NAME PARENT KEY=VALUE…    KEY in capitals is a property of udev's, else an attribute of the device
-    link PATH NAME TARGET                   a symbolic link in the device's folder, as its driver is one
-    unlink PATH NAME
-    event PATH ACTION                       what udev would say
-    remove PATH                             the event, and the device is away, after those that hang on it
+    add SUBSYSTEM NAME PARENT KEY=VALUE…    a KEY in capitals is a property of udev, any other an attribute
+    link PATH NAME TARGET                   add a symbolic link to the device's folder, such as "driver"
+    unlink PATH NAME                        remove it
+    event PATH ACTION                       send an event, as udev would
+    remove PATH                             send the event and remove the device, after its children
 
-PARENT is "-" where there is none. "add" says no event and answers "ok" and the device's path.
+PARENT is "-" if there is none. "add" sends no event, and answers "ok" and the device's path.
 """
 
 import os
@@ -61,7 +61,7 @@ def main():
         try:
             command, *arguments = line.split()
             print(perform(testbed, command, arguments), flush=True)
-        except Exception as error:  # whatever it is, the test wants to read it
+        except Exception as error:  # Reports any error to the test.
             print(f"failed: {error!r}", flush=True)
 
 

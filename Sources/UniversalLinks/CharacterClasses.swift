@@ -1,4 +1,4 @@
-/// The character classes of RFC 3986, by their names there, on bytes of UTF-8.
+/// The character classes of RFC 3986, under the names used there, for bytes of UTF-8.
 enum CharacterClasses {
   static func isAlpha(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
@@ -35,7 +35,8 @@ enum CharacterClasses {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
-  /// A character as an error may show it: itself where it is a visible ASCII character, else its code point.
+  /// A character as an error message may show it: a visible ASCII character in quotation marks, any other as its code
+  /// point.
   static func name(_ scalar: Unicode.Scalar) -> String {
     let visible = (0x21...0x7E).contains(scalar.value)
     let hex = String(scalar.value, radix: 16, uppercase: true)

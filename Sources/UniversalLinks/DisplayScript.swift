@@ -1,15 +1,16 @@
-/// The scripts in which internationalised hosts are shown as they are written.
+/// The scripts that an internationalised host may be displayed in: the recommended left-to-right ones of UAX #31, table
+/// 5.
 ///
-/// The recommended ones of UAX #31, table 5, that run from left to right: a text with both directions is laid out in an order
-/// in which nobody can tell where the host ends. Only their letters in everyday use and the marks on them, no digits of their
-/// own, which look like others'. A host with anything else is shown in its ASCII form.
+/// In a text with both directions, a reader cannot tell where the host ends. Only letters in everyday use and the marks
+/// on them are included. The scripts' own digits are left out, because they look like digits of other scripts. A host
+/// with any other character is displayed in its ASCII form.
 enum DisplayScript: CaseIterable {
   case latin, greek, cyrillic, armenian, georgian
   case devanagari, bengali, gurmukhi, gujarati, oriya, tamil, telugu, kannada, malayalam, sinhala
   case thai, lao, tibetan, myanmar, khmer, ethiopic
   case hangul, hiragana, katakana, bopomofo, han
 
-  /// Where its letters are, as Unicode has them.
+  /// The Unicode ranges of the script's letters and marks.
   var ranges: [ClosedRange<UInt32>] {
     switch self {
     case .latin:
@@ -45,7 +46,7 @@ enum DisplayScript: CaseIterable {
     }
   }
 
-  /// The script of a letter or mark that is shown; nil for all others.
+  /// The script of a letter or mark that may be displayed. Nil for every other scalar.
   init?(_ scalar: Unicode.Scalar) {
     switch scalar.properties.generalCategory {
     case .lowercaseLetter, .otherLetter, .modifierLetter, .nonspacingMark, .spacingMark: break
@@ -57,34 +58,39 @@ enum DisplayScript: CaseIterable {
     self = script
   }
 
-  /// The scripts that one label may have together (UTS #39 section 5.2, "highly restrictive").
+  /// The sets of scripts that may be mixed in one label (UTS #39 section 5.2, "highly restrictive").
   static let together: [Set<DisplayScript>] = [
     [.latin, .han, .hiragana, .katakana], [.latin, .han, .bopomofo], [.latin, .han, .hangul],
   ]
 
-  /// Letters that look like those of ASCII, by Unicode's confusables.txt (UTS #39) and a few more: a label of nothing else can
-  /// be taken for another, as `аррӏе` can.
+  /// Letters that look like ASCII letters, from Unicode's confusables.txt (UTS #39), and a few more. A label with no
+  /// other letters can be mistaken for an ASCII one: `аррӏе` looks like `apple`.
   static let looksLikeASCII = Set(
     ("абсԁеһіјӏорԛгѕԝхуүѵԍпьъѡҽӕ" + "αγηικνορςστυχω" + "ագզլհյոռսցքօ" + "იყხძჩ" + "ഠဝ").unicodeScalars)
 
-  /// Latin letters that are those of ASCII but for what is below the line, where underlines are, or goes through the letter: in
-  /// `exạmple` nobody sees it. `ç` is none of them, which is in everyday use where no other mark is. A label that has more
-  /// than such letters beyond ASCII, as words of the languages that have them mostly do (`łódź`, `việt`), is not taken for another.
+  /// Latin letters that differ from an ASCII letter only below the line, where underlines are drawn, or by a stroke. In
+  /// `exạmple` the dot is easy to miss. `ç` is not listed, because it is the only mark in many everyday words. A label
+  /// with other non-ASCII letters too is not taken for another, and most words with these letters have some (`łódź`,
+  /// `việt`).
   static let looksLikeItsBase = Set("ạẹịọụỵąęįųģķļņŗţșțşłđħŧơư".unicodeScalars)
 
-  /// Letters and marks that look like slashes, dots, hyphens, colons and question marks.
+  /// Letters and marks that look like slashes, dots, hyphens, colons or question marks.
   static let looksLikePunctuation = Set(
     ("ーノソンヽヾゝゞ一丨丶丿乀乁乚" + "\u{903}\u{983}\u{A83}\u{B03}\u{C03}\u{C83}\u{D03}\u{D83}\u{1038}\u{17C7}ஃॽ")
       .unicodeScalars)
 }
 
 extension Host {
-  /// The host as a person is shown it.
+  /// The host in the form that is displayed to people.
   ///
-  /// Internationalised labels are shown as they are written where none of them can mislead and the host is the same when it is
-  /// typed in so; otherwise all of the host is in its ASCII form. A label may mislead that mixes scripts other than Japanese,
-  /// Chinese or Korean do, whose letters all look like ASCII ones, as those of Latin with a dot or a hook below or a stroke do,
-  /// whose letters look like slashes or dots beside Latin ones, or that has more than `DisplayScript`.
+  /// Internationalised labels are displayed in Unicode if none of them can mislead and the displayed host, typed in,
+  /// gives the same host. Otherwise the whole host is displayed in its ASCII form. A label can mislead if it
+  /// - has characters that no `DisplayScript` contains, other than ASCII digits and hyphens;
+  /// - mixes scripts in another way than Japanese, Chinese and Korean do;
+  /// - has only letters that look like ASCII letters;
+  /// - has, beyond ASCII, only Latin letters with a dot or hook below or with a stroke;
+  /// - has letters that look like slashes or dots beside ASCII characters, or has only such letters;
+  /// - repeats or piles up marks on a letter.
   public var display: String {
     guard kind == .domain, text.contains("xn--") else { return description }
     var labels: [String] = []
@@ -100,7 +106,7 @@ extension Host {
       labels.append(unicode)
     }
     let shown = labels.joined(separator: ".")
-    // Beside a label like `xo--a`, which ASCII alone lets pass, there is no way back from letters beyond ASCII.
+    // A label such as `xo--a` is valid in an all-ASCII host. libidn2 rejects it beside non-ASCII letters.
     return (try? InternationalDomainName.ascii(shown)) == text ? shown : text
   }
 
@@ -124,7 +130,8 @@ extension Host {
     return hasOrdinaryMarks(letters)
   }
 
-  /// UTS #39 section 5.4: marks that hide each other, or pile up over other lines, are none of any language.
+  /// No letter may have a mark twice or more than four marks (UTS #39 section 5.4). They hide each other or cover other
+  /// lines, and no language uses them.
   private static func hasOrdinaryMarks(_ letters: [Unicode.Scalar]) -> Bool {
     var marks: [Unicode.Scalar] = []
     for letter in letters {

@@ -1,7 +1,7 @@
-/// A number for each domain pattern, from 0, in little memory: a hash table of numbers beside one text of all names.
+/// Numbers domain patterns from 0 and needs little memory: a hash table of numbers, and one text with all names.
 ///
-/// A dictionary of strings needs two allocations and a hundred bytes for each pattern more, and a look-up in it a new string for each
-/// label of the host.
+/// A dictionary of strings would need two allocations and a hundred bytes more for each pattern. Its look-up would also
+/// create a string for each label of the host.
 struct DomainIndex: Sendable {
   private struct Entry: Sendable {
     let start: UInt32
@@ -13,18 +13,19 @@ struct DomainIndex: Sendable {
   private static let longestName = 253
   private var names: [UInt8] = []
   private var entries: [Entry] = []
-  /// The number of an entry and one, or zero; a power of two of them, at most half in use.
+  /// The number of an entry plus one; zero if the slot is free. The slot count is a power of two, with at most half in
+  /// use.
   private var slots = [UInt32](repeating: 0, count: 16)
 
   var count: Int { entries.count }
 
-  /// The pattern of a number that was given out.
+  /// The pattern with a number that `insert` returned.
   func pattern(_ number: Int) -> (domain: String, isWildcard: Bool) {
     let entry = entries[number]
     return (String(decoding: names[Int(entry.start)...].prefix(Int(entry.length)), as: UTF8.self), entry.isWildcard)
   }
 
-  /// The number of a pattern, a new one where it has none yet; nil where there is no room for its name.
+  /// The number of a pattern, which may be new; nil if there is no room for its name.
   mutating func insert(_ domain: String, isWildcard: Bool) -> Int? {
     let bytes = Array(domain.utf8)
     if let number = find(bytes[...], isWildcard: isWildcard) { return number }
@@ -35,7 +36,7 @@ struct DomainIndex: Sendable {
     return entries.count - 1
   }
 
-  /// The number of a pattern; nil where it has none.
+  /// The number of a pattern; nil if it was not inserted.
   func find(_ domain: ArraySlice<UInt8>, isWildcard: Bool) -> Int? {
     guard domain.count <= Self.longestName else { return nil }
     var slot = hash(domain, isWildcard) & (slots.count - 1)
@@ -74,7 +75,7 @@ struct DomainIndex: Sendable {
     }
   }
 
-  /// Keyed, and anew in each process: whoever writes desktop entries cannot choose names that all fall together.
+  /// `Hasher` has a random seed in each process, so the author of a desktop entry cannot choose names that all collide.
   private func hash(_ domain: ArraySlice<UInt8>, _ isWildcard: Bool) -> Int {
     var hasher = Hasher()
     hasher.combine(isWildcard)

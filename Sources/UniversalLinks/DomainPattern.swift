@@ -1,20 +1,21 @@
-/// The domains that a handler claims: one host, or all below one.
+/// The domains that a handler claims: one host, or all hosts below a domain.
 ///
-/// Written as in Apple's associated domains: `example.com` is that host alone, `*.example.com` every host below it at any
-/// depth and not `example.com` itself.
+/// The syntax is that of Apple's associated domains. `example.com` is only that host. `*.example.com` is every host
+/// below it at any depth, but not `example.com` itself.
 public struct DomainPattern: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The domain without its `*.`, in IDNA form.
   public let domain: String
-  /// Whether it means what is below `domain`.
+  /// Whether the pattern covers the hosts below `domain` rather than `domain` itself.
   public let isWildcard: Bool
 
   /// Reads a pattern.
   ///
-  /// A wildcard over a public suffix (`*.com`, `*.co.uk`, `*.github.io`) is refused: it would cover the domains of strangers.
+  /// A wildcard over a public suffix (`*.com`, `*.co.uk`, `*.github.io`) is refused: it would cover the domains of
+  /// strangers.
   ///
   /// - Parameters:
-  ///   - text: a domain name, or `*.` and one.
-  ///   - suffixes: which domains are public suffixes.
+  ///   - text: a domain name, with `*.` in front of it for a wildcard.
+  ///   - suffixes: the list of public suffixes.
   /// - Throws: `URIError` with the code `badHost`.
   public init(_ text: String, suffixes: PublicSuffixList = .system) throws(URIError) {
     isWildcard = text.hasPrefix("*.")

@@ -1,4 +1,4 @@
-/// Values by domain pattern, found in time that depends on the number of labels in a host and on nothing else.
+/// Values by domain pattern. The time of a look-up depends only on the number of labels in the host.
 public struct DomainTable<Value: Sendable>: Sendable {
   private struct Claim: Sendable {
     let value: Value
@@ -11,7 +11,7 @@ public struct DomainTable<Value: Sendable>: Sendable {
   /// The first and the last claim to each pattern.
   private var ends: [(first: Int32, last: Int32)] = []
 
-  // A registry of indices is what it is mostly made for; in general code the values of each look-up cost a third more.
+  // Specialised for the indices in the registry: generic look-ups take a third longer for the values.
 
   /// An empty table.
   public init() {}
@@ -19,7 +19,7 @@ public struct DomainTable<Value: Sendable>: Sendable {
   /// The number of patterns.
   public var count: Int { index.count }
 
-  /// Adds one value to a pattern. What is beyond 4 GiB of names or 2³¹ values is left out.
+  /// Adds one value to a pattern. Drops the value if the table already has 4 GiB of names or 2³¹ values.
   @_specialize(where Value == Int32)
   public mutating func insert(_ value: Value, for pattern: DomainPattern) {
     guard let claim = Int32(exactly: claims.count),
@@ -34,10 +34,11 @@ public struct DomainTable<Value: Sendable>: Sendable {
     }
   }
 
-  /// The values of each pattern that covers `host`, the exact one first, then wildcards from the longest to the shortest.
+  /// The values of each pattern that covers `host`: the exact pattern first, then wildcards, the longest first.
   ///
   /// - Parameter host: a domain name in IDNA form.
-  /// - Returns: at most one element a label of `host`; the first is the one that counts where nothing speaks against it.
+  /// - Returns: at most one element for each label of `host`. The first decides unless the caller has a reason to skip
+  ///   it.
   @_specialize(where Value == Int32)
   public func matches(for host: String) -> [(pattern: String, values: [Value])] {
     var result: [(pattern: String, values: [Value])] = []
@@ -65,7 +66,7 @@ public struct DomainTable<Value: Sendable>: Sendable {
   }
 }
 
-/// Two tables are equal where every pattern has the same values in the same order, whichever pattern came first.
+/// Equal if every pattern has the same values in the same order. The order of the patterns does not matter.
 extension DomainTable: Equatable where Value: Equatable {
   /// Compares pattern by pattern.
   public static func == (a: DomainTable, b: DomainTable) -> Bool {

@@ -1,6 +1,6 @@
 extension URI {
-  /// Schemes that no tag may open, whatever is installed: they run code in the application that shows them, reach
-  /// local files, or name things inside one program.
+  /// Schemes that no tag may open, regardless of the installed applications. They run code in the application that
+  /// displays them, reach local files, or name things inside one program.
   public static let forbiddenSchemes: Set<String> = [
     "about", "admin", "afc", "android-app", "archive", "blob", "burn", "cdda", "chrome", "chrome-error",
     "chrome-extension", "chrome-search", "chrome-untrusted", "computer", "content", "data", "devtools", "dns-sd",

@@ -1,6 +1,6 @@
-/// The host of a URI, in the one spelling that is compared.
+/// The host of a URI, in the normalised spelling that is used for comparison.
 public struct Host: Sendable, Hashable, CustomStringConvertible {
-  /// What a host can be.
+  /// The kinds of hosts.
   public enum Kind: Sendable, Hashable {
     /// A domain name in IDNA form: lower-case letters, digits and hyphens in labels.
     case domain
@@ -8,24 +8,25 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
     case ipv4
     /// An IPv6 address in the spelling of RFC 5952, without its brackets.
     case ipv6
-    /// Whatever a scheme other than http and https puts there, as it was written.
+    /// Any text that a scheme other than http and https has there, as it was written.
     case opaque
   }
 
-  /// What it is.
+  /// The kind of host.
   public let kind: Kind
   /// The host without brackets.
   public let text: String
 
-  /// The host as it stands in a URI, an IPv6 address in brackets.
+  /// The host as written in a URI: an IPv6 address has brackets.
   public var description: String { kind == .ipv6 ? "[\(text)]" : text }
 
-  /// A domain name or an IPv4 address as http and https have it.
+  /// Reads the domain name or IPv4 address of an http or https URI.
   ///
-  /// What is not ASCII becomes it (UTS #46, IDNA 2008). Stricter than RFC 3986 section 3.2.2, which allows percent-encoding
-  /// and any sub-delimiter: labels are letters, digits and inner hyphens (RFC 1123 section 2.1) of at most 63 bytes, the whole
-  /// has at most 253 (RFC 1035). A single dot at the end names the same host and is dropped. What ends in a number must be an
-  /// address of four decimal numbers, for browsers read `127.1` and `0x7f000001` as addresses too (WHATWG URL, "ends in a number").
+  /// Non-ASCII names are converted to ASCII (UTS #46, IDNA 2008). The rules are stricter than RFC 3986 section 3.2.2,
+  /// which allows percent-encoding and any sub-delimiter. Labels are letters, digits and inner hyphens (RFC 1123
+  /// section 2.1), at most 63 bytes each and 253 in total (RFC 1035). A single dot at the end names the same host and
+  /// is dropped. A name that ends in a number must be an address of four decimal numbers: browsers also read `127.1`
+  /// and `0x7f000001` as addresses (WHATWG URL, "ends in a number").
   init(name text: String) throws(URIError) {
     let ascii = text.utf8.allSatisfy { $0 < 0x80 } ? text : try InternationalDomainName.ascii(text)
     var bytes = ascii.utf8.map(CharacterClasses.lowercased)
@@ -55,7 +56,7 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// An IPv6 address without its brackets; a zone has no meaning on a tag and is refused.
+  /// Reads an IPv6 address without its brackets. An address with a zone is rejected: a zone has no meaning on a tag.
   init(ipv6 text: String) throws(URIError) {
     guard let address = IPv6Address(text) else { throw URIError(.badHost, "the host is not an IPv6 address") }
     kind = .ipv6
@@ -72,7 +73,7 @@ public struct Host: Sendable, Hashable, CustomStringConvertible {
     return label.starts(with: "0x".utf8) && label.dropFirst(2).allSatisfy(CharacterClasses.isHexDigit)
   }
 
-  /// The four bytes of an IPv4 address, each written in decimal without leading zeros.
+  /// The four bytes of an IPv4 address in decimal without leading zeros.
   static func octets(_ labels: [ArraySlice<UInt8>]) -> [UInt8]? {
     let octets = labels.compactMap(octet)
     return octets.count == 4 && labels.count == 4 ? octets : nil

@@ -1,11 +1,11 @@
-/// An IPv6 address in the one spelling of RFC 5952.
+/// An IPv6 address, written in the normalised spelling of RFC 5952.
 struct IPv6Address: CustomStringConvertible {
   private let groups: [UInt16]
 
-  /// Reads any spelling of RFC 4291 section 2.2: eight groups of up to four digits, one run of zero groups as `::`, the last
-  /// two as an IPv4 address. A zone has no meaning on a tag and is refused.
+  /// Reads any spelling of RFC 4291 section 2.2: eight groups of up to four digits, one run of zero groups as `::`, the
+  /// last two as an IPv4 address. An address with a zone is rejected: a zone has no meaning on a tag.
   ///
-  /// - Parameter text: without brackets.
+  /// - Parameter text: the address without brackets.
   init?(_ text: String) {
     guard (2...45).contains(text.utf8.count) else { return nil }
     let bytes = text.utf8[...]
@@ -41,8 +41,8 @@ struct IPv6Address: CustomStringConvertible {
     return groups
   }
 
-  /// Lower case, no leading zeros, the first of the longest runs of two or more zero groups as `::`; an IPv4-mapped address
-  /// (`::ffff:0:0/96`) ends in dots, for that is what a person can read.
+  /// Lower case, no leading zeros, and the first of the longest runs of two or more zero groups as `::`. An IPv4-mapped
+  /// address (`::ffff:0:0/96`) ends in dotted decimal, which people can read.
   var description: String {
     if groups.starts(with: [0, 0, 0, 0, 0, 0xFFFF]) {
       return "::ffff:" + groups[6...].flatMap { [$0 >> 8, $0 & 0xFF] }.map { String($0) }.joined(separator: ".")

@@ -1,27 +1,28 @@
-/// A URI that was parsed strictly, in the one spelling that is compared, shown and handed on.
+/// A strictly parsed URI, in the normalised spelling that is compared, displayed and passed on.
 ///
 /// RFC 3986 with these choices:
-/// - the scheme is lower-cased, and the host of an http or https URI too; such a host is in IDNA form (`Host`);
-/// - user information is refused, for `https://example.com@evil.example/` leads to `evil.example`;
-/// - control characters, spaces, backslashes and all else that RFC 3986 does not allow are refused, not repaired;
-/// - non-ASCII characters after the host are percent-encoded as UTF-8 (RFC 3987 section 3.1), as the URI record of the
-///   NFC Forum allows them;
-/// - paths, queries and fragments are otherwise left as they were written.
+/// - The scheme is lower-cased. The host of an http or https URI is lower-cased too, and is in IDNA form (`Host`).
+/// - User information is refused: `https://example.com@evil.example/` leads to `evil.example`.
+/// - Control characters, spaces, backslashes and all other characters that RFC 3986 does not allow are rejected, not
+///   repaired.
+/// - Non-ASCII characters after the host are percent-encoded as UTF-8 (RFC 3987 section 3.1). The URI record of the NFC
+///   Forum allows such characters.
+/// - Paths, queries and fragments otherwise stay as they were written.
 public struct URI: Sendable, Hashable, CustomStringConvertible {
-  /// The longest URI that is taken, in bytes of UTF-8, before and after percent-encoding.
+  /// The maximum length of a URI in bytes of UTF-8, before and after percent-encoding.
   public static let maximumLength = 8192
 
   /// Lower-case, without its colon.
   public let scheme: String
-  /// What stands between `//` and the port or the path; nil where there is no `//`.
+  /// The part between `//` and the port or the path; nil if there is no `//`.
   public let host: Host?
-  /// The port, where one was given.
+  /// The port; nil if the URI names none.
   public let port: UInt16?
   /// The path, possibly empty, percent-encoded.
   public let path: String
-  /// What stands after the first `?`, percent-encoded.
+  /// The part after the first `?`, percent-encoded.
   public let query: String?
-  /// What stands after the first `#`, percent-encoded.
+  /// The part after the first `#`, percent-encoded.
   public let fragment: String?
 
   /// The whole URI.
@@ -43,10 +44,10 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
   /// Whether the scheme is http or https.
   public var isWeb: Bool { scheme == "http" || scheme == "https" }
 
-  /// The domain name whose owner answers for this link, or nil.
+  /// The domain name that is responsible for this link, or nil.
   ///
-  /// Nil for other schemes than http and https, for addresses, and where a port is named other than the scheme's own: a
-  /// domain says nothing about what listens on its other ports.
+  /// Nil for schemes other than http and https, for addresses, and for a port other than the scheme's own. A domain
+  /// does not speak for the servers on its other ports.
   public var linkDomain: String? {
     guard isWeb, let host, host.kind == .domain else { return nil }
     guard port == nil || port == (scheme == "https" ? 443 : 80) else { return nil }
@@ -55,8 +56,8 @@ public struct URI: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses `text`.
   ///
-  /// - Parameter text: the URI as a tag holds it. Nothing is trimmed.
-  /// - Throws: `URIError`, which names what is wrong.
+  /// - Parameter text: the URI exactly as the tag holds it. It is not trimmed.
+  /// - Throws: `URIError` with the reason.
   public init(_ text: String) throws(URIError) {
     var parser = try URIParser(text)
     scheme = try parser.scheme()

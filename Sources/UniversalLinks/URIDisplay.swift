@@ -1,16 +1,16 @@
 extension URI {
-  /// The link as a person is shown it: where it leads, in characters that cannot mislead.
+  /// A text that shows people where the link leads, in characters that cannot mislead.
   ///
-  /// Host and path for http and https (desktops turn a text with `https://` into a link of their own), the whole for the rest, for
-  /// `sms:evil.example` is none of the web; `?…` stands for a query. The host is as `Host/display` has it. In
-  /// the path of a web link, percent-encoded letters are decoded; what is invisible, is written from right to left or has a
-  /// meaning in URIs stays encoded.
+  /// An http or https link is displayed without its scheme, because desktops turn `https://` into a link themselves.
+  /// Other links keep their scheme: `sms:evil.example` does not lead to the web. A query becomes `?…`, and a fragment
+  /// is left out. A web host is displayed as by `Host/display`. In a web link's path, percent-encoded letters are
+  /// decoded. Characters that are invisible, run from right to left or have a meaning in URIs stay encoded.
   ///
   /// - Parameters:
-  ///   - limit: the most characters to return, at least 16, counted as Unicode scalars: for Swift a whole path of Hangul letters can be
-  ///     one `Character`. Where the text is longer its middle becomes `…`. The part of the host that has an owner is never cut, not
-  ///     even where it alone is longer.
-  ///   - suffixes: which domains are public suffixes, and so which part that is.
+  ///   - limit: the maximum length in Unicode scalars, at least 16. In Swift a whole path of Hangul letters can be one
+  ///     `Character`. In a longer text, `…` replaces the middle of the path, or the start of a host that is too long.
+  ///     The part of the host that has an owner is never cut, even beyond the limit.
+  ///   - suffixes: the public suffixes, which decide which part of the host has an owner.
   /// - Returns: one line of plain text, neither escaped nor marked up.
   public func display(limit: Int = 80, suffixes: PublicSuffixList = .system) -> String {
     let limit = max(limit, 16)
@@ -27,12 +27,12 @@ extension URI {
     return origin.text + tail.beginning(room - 1 - end) + "…" + tail.ending(end)
   }
 
-  /// The end of a text that is too long, with `…` for what is left out of it, and no `…` where nothing is.
+  /// The text if it fits, or `…` and its end. The last `kept` scalars are never cut.
   fileprivate static func end(of text: String, limit: Int, kept: Int) -> String {
     text.unicodeScalars.count <= max(limit, kept) ? text : "…" + text.ending(max(limit - 1, kept))
   }
 
-  /// What stands before the path, and how many scalars of its end say whose the host is.
+  /// The text before the path, and how many scalars at its end show the host's owner.
   private func displayedOrigin(_ suffixes: PublicSuffixList) -> (text: String, kept: Int) {
     let text = isWeb ? "" : scheme + ":"
     guard let host else { return (text, 0) }
@@ -45,7 +45,7 @@ extension URI {
     return (text + shown.text + port, shown.kept + port.count)
   }
 
-  /// Decodes percent-encoded UTF-8 where the character is a visible non-ASCII one.
+  /// Decodes percent-encoded UTF-8 if the character is a visible non-ASCII one.
   static func readable(_ encoded: String) -> String {
     var result = String.UnicodeScalarView()
     var bytes = encoded.utf8[...]
@@ -61,7 +61,7 @@ extension URI {
     return String(result)
   }
 
-  /// The scalar beyond ASCII whose percent-encoded UTF-8 stands at the start of `bytes`, and how many bytes of it that is.
+  /// The non-ASCII scalar that is percent-encoded at the start of `bytes`, and how many bytes its encoding takes.
   private static func encodedScalar(_ bytes: Substring.UTF8View) -> (Unicode.Scalar, Int)? {
     guard let (utf8, count) = PercentEncoding.character(bytes),
       let scalar = String(decoding: utf8, as: UTF8.self).unicodeScalars.first, !scalar.isASCII
@@ -77,7 +77,7 @@ extension URI {
     case .modifierLetter:
       return DisplayScript(scalar) != nil
     case .nonspacingMark, .spacingMark:
-      // On a letter of its script, and no more than three of them, which is what languages need.
+      // A mark has to follow a letter of the same script. A letter may have three marks; no language needs more.
       guard let script = DisplayScript(scalar), let base = text.suffix(3).last(where: { !isMark($0) }) else {
         return false
       }
@@ -91,7 +91,7 @@ extension URI {
     [.nonspacingMark, .spacingMark].contains(scalar.properties.generalCategory)
   }
 
-  /// Where Unicode has the scripts that are written from right to left (UAX #9 section 3.1, DerivedBidiClass).
+  /// Whether the scalar is in a Unicode range of right-to-left scripts (UAX #9 section 3.1, DerivedBidiClass).
   private static func isRightToLeft(_ scalar: Unicode.Scalar) -> Bool {
     [0x590...0x8FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF]
       .contains { $0.contains(scalar.value) }
@@ -99,7 +99,7 @@ extension URI {
 }
 
 extension String {
-  /// As many whole characters of the beginning as have no more than so many scalars.
+  /// The longest start of whole characters with at most `most` scalars.
   fileprivate func beginning(_ most: Int) -> Substring {
     var room = most
     return prefix { character in
@@ -108,7 +108,7 @@ extension String {
     }
   }
 
-  /// As many whole characters of the end as have no more than so many scalars.
+  /// The longest end of whole characters with at most `most` scalars.
   fileprivate func ending(_ most: Int) -> Substring {
     var room = most
     let start = indices.reversed().prefix { index in
@@ -120,19 +120,19 @@ extension String {
 }
 
 extension Host {
-  /// The host as a person is shown it where there is little room: cut in front, for whose it is stands at its end.
+  /// The host as displayed in little space. It is cut at its start, because its end shows its owner.
   ///
   /// - Parameters:
-  ///   - limit: the most Unicode scalars to return. The part of the host that has an owner is never cut, not even where it alone
-  ///     is longer.
-  ///   - suffixes: which domains are public suffixes, and so which part that is.
-  /// - Returns: ``display``; where that is too long, `…` and the end of it.
+  ///   - limit: the maximum length in Unicode scalars. The part of the host that has an owner is never cut, even beyond
+  ///     it.
+  ///   - suffixes: the public suffixes, which decide which part of the host has an owner.
+  /// - Returns: ``display`` if it fits, or `…` and its end.
   public func display(limit: Int, suffixes: PublicSuffixList = .system) -> String {
     let (text, kept) = displayed(suffixes)
     return URI.end(of: text, limit: limit, kept: kept)
   }
 
-  /// The host, and how many scalars of its end say whose it is.
+  /// The displayed host, and how many scalars at its end show its owner.
   fileprivate func displayed(_ suffixes: PublicSuffixList) -> (text: String, kept: Int) {
     let shown = display
     guard kind == .domain, let registrable = suffixes.registrableDomain(of: text) else {
@@ -144,12 +144,12 @@ extension Host {
 }
 
 extension DomainPattern {
-  /// The pattern as a person is shown it where there is little room: its domain as ``Host/display(limit:suffixes:)`` has it.
+  /// The pattern as displayed in little space. Its domain is displayed as by ``Host/display(limit:suffixes:)``.
   ///
   /// - Parameters:
-  ///   - limit: the most Unicode scalars to return, apart from the part of the domain that has an owner.
-  ///   - suffixes: which domains are public suffixes, and so which part that is.
-  /// - Returns: the domain, with `*.` in front where what is below it is meant.
+  ///   - limit: the maximum length in Unicode scalars. The part of the domain that has an owner is never cut.
+  ///   - suffixes: the public suffixes, which decide which part of the domain has an owner.
+  /// - Returns: the domain, with `*.` in front if the pattern is a wildcard.
   public func display(limit: Int, suffixes: PublicSuffixList = .system) -> String {
     let wildcard = isWildcard ? "*." : ""
     guard let host = try? Host(name: domain) else { return description }

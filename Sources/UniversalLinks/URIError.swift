@@ -1,6 +1,6 @@
-/// Why a text is not a URI that may be acted on.
+/// Why a text is rejected or refused as a URI.
 public struct URIError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of mistake it is; new kinds may come.
+  /// The kind of error. New kinds may be added.
   public struct Code: RawRepresentable, Sendable, Hashable {
     /// The kind's name, for logs and scripts.
     public let rawValue: String
@@ -10,13 +10,13 @@ public struct URIError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Longer than `URI.maximumLength`.
     public static let tooLong = Code(rawValue: "too-long")
-    /// A character that RFC 3986 does not allow where it stands, control characters and backslashes among them.
+    /// A character that RFC 3986 does not allow at its place, such as a control character or a backslash.
     public static let forbiddenCharacter = Code(rawValue: "forbidden-character")
-    /// A `%` that two hexadecimal digits do not follow.
+    /// A `%` without two hexadecimal digits after it.
     public static let badPercentEncoding = Code(rawValue: "bad-percent-encoding")
-    /// No scheme, or one that is not spelled as RFC 3986 section 3.1 says.
+    /// No scheme, or one that breaks the syntax of RFC 3986 section 3.1.
     public static let badScheme = Code(rawValue: "bad-scheme")
-    /// A scheme that runs code or reads local files, never taken from a tag.
+    /// A scheme that runs code or reads local files. It is never opened from a tag.
     public static let forbiddenScheme = Code(rawValue: "forbidden-scheme")
     /// A user name or password in front of the host.
     public static let userInformation = Code(rawValue: "user-information")
@@ -26,9 +26,9 @@ public struct URIError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let badPort = Code(rawValue: "bad-port")
   }
 
-  /// What kind of mistake it is.
+  /// The kind of error.
   public let code: Code
-  /// What is wrong, as a sentence without its full stop. Holds nothing of the text but single characters and the scheme.
+  /// The reason, as a sentence without its full stop. It quotes only single characters and the scheme of the text.
   public let message: String
 
   init(_ code: Code, _ message: String) {

@@ -1,4 +1,4 @@
-/// Takes a URI apart from its front to its end, by RFC 3986 appendix B.
+/// Splits a URI into its components from start to end, following RFC 3986 appendix B.
 struct URIParser {
   private var rest: Substring.UTF8View
 
@@ -85,7 +85,7 @@ struct URIParser {
     return Substring(rest[..<end])
   }
 
-  /// `text` with its leading colon, or empty.
+  /// `text` starts with the colon, or is empty.
   private func port(_ text: Substring) throws(URIError) -> UInt16? {
     guard !text.isEmpty else { return nil }
     let digits = text.dropFirst()

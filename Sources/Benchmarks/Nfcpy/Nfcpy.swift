@@ -6,9 +6,9 @@ enum Nfcpy {
   static let version = "1.0.4"
   static let script = "Sources/Benchmarks/Nfcpy/nfcpy-reader.py"
 
-  /// The interpreter that has nfcpy.
+  /// The Python interpreter that has nfcpy.
   ///
-  /// - Throws: `RigError` that says how to get it, where it is not there.
+  /// - Throws: `RigError` with the installation command if it is missing.
   static func python() throws -> String {
     let path = ".build/nfcpy-\(version)/bin/python3"
     guard access(path, X_OK) == 0, access(script, R_OK) == 0 else {
@@ -17,8 +17,8 @@ enum Nfcpy {
     return path
   }
 
-  /// - Parameter line: what `nfcpy-reader.py` has printed.
-  /// - Returns: what it says of a tag; nil where it says something else.
+  /// - Parameter line: a line that `nfcpy-reader.py` has printed.
+  /// - Returns: the outcome for a tag; nil if the line reports none.
   static func outcome(_ line: String) -> Outcome? {
     let words = line.split(separator: " ", maxSplits: 1)
     let rest = words.count > 1 ? String(words[1]) : ""
@@ -30,7 +30,7 @@ enum Nfcpy {
     }
   }
 
-  /// Two hexadecimal digits a byte.
+  /// Two hexadecimal digits per byte.
   static func digits(_ bytes: [UInt8]) -> String {
     bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
   }

@@ -1,7 +1,7 @@
 import ReaderSimulator
 import Rig
 
-/// nfcpy as referee: it reads what is on simulated tags, and what it writes is what Tagroute reads.
+/// nfcpy as referee: it reads the messages on simulated tags, and Tagroute reads the messages that nfcpy has written.
 struct NfcpyComparison {
   func run() async throws {
     try await Programs.build()
@@ -37,7 +37,7 @@ struct NfcpyComparison {
     print("nfcpy \(Nfcpy.version): \(checked) messages on \(kinds.count) kinds of tag read, and written and read again")
   }
 
-  /// - Returns: what the program says of the tag, and the tag as it is afterwards.
+  /// - Returns: the program's outcome for the tag, and the tag afterwards.
   private func outcome(
     _ contender: any ReadingContender, _ tag: SimulatedTag, _ reader: SimulatedReader, _ clock: MachineClock
   ) async throws -> (outcome: Outcome, tag: SimulatedTag?) {

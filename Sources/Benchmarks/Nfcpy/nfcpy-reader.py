@@ -1,16 +1,17 @@
-"""nfcpy on the device at a path: says what is on each tag that comes, one line a tag.
+"""Runs nfcpy on the device at a path, and prints the message of each tag, one line per event.
 
 usage: nfcpy-reader.py PATH [--interval SECONDS] [--full-speed] [--write HEX]
 
-    ready               it looks for tags from now on
-    message HEX         what a tag holds; nothing behind the word where the message is empty
-    no-message KIND     a tag in which nfcpy sees no NDEF message; KIND is nfcpy's name for it
-    written             --write: the tag's message was replaced by that
+    ready               nfcpy polls from now on
+    message HEX         the tag's message; HEX is missing if the message is empty
+    no-message KIND     nfcpy finds no NDEF message on the tag; KIND is nfcpy's name for the tag
+    written             the tag's message was replaced by the one from --write
     error TEXT          the tag could not be read or written
-    gone                the tag of the line before is away
+    gone                the tag of the previous line was removed
 
-nfcpy finds serial devices by a pattern of names, and a pseudo-terminal is none of them, so it is given the transport. On
-Linux it goes to 921,600 baud as soon as it can; here it stays at 115,200, as libnfc does, without --full-speed.
+nfcpy finds serial devices by their names, and does not know those of pseudo-terminals. This program therefore passes it
+the transport. On Linux, nfcpy switches to 921,600 baud as soon as it can. Without --full-speed, this program keeps it at
+115,200, as libnfc does.
 """
 
 import argparse
@@ -25,7 +26,7 @@ import nfc.clf.transport
 
 def open_device(path, full_speed):
     if not full_speed:
-        # The speed is changed on Linux only, and the operating system is asked for nothing else that matters here.
+        # nfcpy changes the speed only on Linux. Its other uses of the platform do not matter here.
         nfc.clf.pn532.sys = types.SimpleNamespace(platform="another")
     frontend = nfc.ContactlessFrontend()
     frontend.device = nfc.clf.pn532.init(nfc.clf.transport.TTY(path))
@@ -47,9 +48,9 @@ def on_connect(tag, new_message):
             say("written")
         else:
             say("message", bytes(tag.ndef.octets).hex())
-    except Exception as error:  # whatever nfcpy trips over is its answer
+    except Exception as error:  # Any failure of nfcpy is its answer.
         say("error", repr(error))
-    # Who counts commands can tell those that brought the message from those that look whether the tag is still there.
+    # The pause separates the commands that read the message from those that check the tag's presence.
     time.sleep(0.1)
     return True
 

@@ -1,37 +1,37 @@
 /// The reader's side of the block protocol (ISO/IEC 14443-4, section 7), for one tag.
 struct BlockProtocol {
-  /// On which of the two kinds of ISO/IEC 14443 it runs.
+  /// Type A or Type B of ISO/IEC 14443.
   let modulation: RadioModulation
-  /// The largest frame that the tag takes.
+  /// The largest frame that the tag accepts, in bytes.
   let frameSize: Int
   private var blockNumber: UInt8 = 0
 
-  /// The chip takes frames of 64 bytes (FSDI 5), and numbers no tags (CID 0).
+  /// The chip accepts frames of 64 bytes (FSDI 5) and numbers no tags (CID 0).
   static let rats: [UInt8] = [0xE0, 0x50]
-  /// More than any extended APDU answers.
+  /// The longest answer to an extended APDU: 65,536 bytes and the status word.
   private static let maximumAnswer = 65_538
-  /// A tag that asks for more time again and again is given up.
+  /// If a tag asks for more time more often than this, the chip gives up.
   private static let maximumExtensions = 100
-  /// How often an answer that does not come, or comes broken, is asked for again. The manual does not say; the standard leaves
-  /// the number open.
+  /// How often the chip asks again for a missing or broken answer. The manual does not say, and the standard leaves the
+  /// number open.
   private static let maximumRetries = 2
 
-  /// - Parameter ats: the answer to select as the tag sent it, its length byte first.
+  /// - Parameter ats: the answer to select as the tag sent it, starting with its length byte.
   init(ats: [UInt8]) {
     modulation = .typeA
-    // 32 without a format byte.
+    // The size is 32 without a format byte.
     frameSize = ats.count >= 2 && ats[0] >= 2 ? ISODEP.frameSize(code: ats[1] & 0x0F) : 32
   }
 
-  /// - Parameter protocolInfo: of the answer to REQB; the high half of its second byte is the frame size.
+  /// - Parameter protocolInfo: from the answer to REQB. The high half of its second byte is the frame size.
   init(protocolInfo: [UInt8]) {
     modulation = .typeB
     frameSize = ISODEP.frameSize(code: protocolInfo.count >= 2 ? protocolInfo[1] >> 4 : 0)
   }
 
-  /// Sends an APDU in as many blocks as it takes and collects the answer.
+  /// Sends an APDU in as many blocks as it takes, and collects the answer.
   ///
-  /// - Throws: a status byte.
+  /// - Throws: `PN532Failure` with a status byte.
   mutating func transceive(_ data: [UInt8], over radio: inout RadioInterface) throws(PN532Failure) -> [UInt8] {
     let room = frameSize - 3
     var rest = data[...]
@@ -54,7 +54,7 @@ struct BlockProtocol {
     var extensions = 0
     while true {
       if block[0] & 0xF7 == 0xF2 {
-        // The tag asks for more time: granted.
+        // The tag asks for more time: grant it.
         extensions += 1
         guard extensions <= Self.maximumExtensions else { throw PN532Failure(PN532Status.timeout) }
         block = try exchange(block, over: &radio)
@@ -71,7 +71,7 @@ struct BlockProtocol {
     }
   }
 
-  /// Whether the tag still answers: R(NAK) makes it say so, whatever it last said.
+  /// Whether the tag still answers. A tag answers R(NAK) whatever its last block was.
   mutating func isPresent(over radio: inout RadioInterface) -> Bool {
     (try? transmit([0xB2 | blockNumber], over: &radio)) != nil
   }
@@ -81,9 +81,9 @@ struct BlockProtocol {
     _ = try? transmit([0xC2], over: &radio, for: .activation)
   }
 
-  /// Sends a block and waits for the answer (section 7.5.4). Where none comes, or a broken one, R(NAK) asks for it, and for the
-  /// next block of a chain R(ACK) once more; a tag that has not heard the block at all says so by R(ACK) with the number of the
-  /// one before.
+  /// Sends a block and waits for the answer (section 7.5.4). If the answer is missing or broken, the chip asks for it
+  /// with R(NAK). If the block was an R(ACK), which asks for the next block of a chain, the chip repeats that instead.
+  /// A tag that missed the block replies with R(ACK) and the previous block number; the chip then repeats the block.
   private func exchange(_ block: [UInt8], over radio: inout RadioInterface) throws(PN532Failure) -> [UInt8] {
     var next = block
     var (failures, repetitions) = (0, 0)
@@ -115,16 +115,16 @@ struct BlockProtocol {
   }
 }
 
-/// What both sides of ISO/IEC 14443-4 know.
+/// Definitions for both sides of ISO/IEC 14443-4.
 enum ISODEP {
   private static let frameSizes = [16, 24, 32, 40, 48, 64, 96, 128, 256]
 
   /// - Parameter code: FSDI, FSCI or its counterpart in Type B.
-  /// - Returns: bytes a frame, its header and checksum included.
+  /// - Returns: the size of a frame in bytes, including header and checksum.
   static func frameSize(code: UInt8) -> Int { frameSizes[min(Int(code), frameSizes.count - 1)] }
 }
 
-/// A command that ends with this status byte.
+/// Makes a command end with this status byte.
 struct PN532Failure: Error {
   let status: UInt8
   init(_ status: UInt8) { self.status = status }

@@ -1,22 +1,22 @@
 /// A frame on the line between host and chip (PN532 User Manual UM0701-02, section 6.2.1).
 enum HostFrame: Hashable, Sendable {
-  /// "Received." From the host while a command runs, it aborts that command.
+  /// Acknowledges a frame. If the host sends it during a command, it aborts that command.
   case acknowledge
-  /// "Send your last answer again."
+  /// Asks for the last answer again.
   case notAcknowledge
-  /// What the chip answers to a command that it does not take: unknown, or of the wrong form.
+  /// The chip's reply to an unknown or malformed command.
   case error
-  /// The frame identifier (TFI) and the data behind it; a normal or an extended frame, by its length.
+  /// The frame identifier (TFI) and the data after it. The length decides whether the frame is normal or extended.
   case information([UInt8])
 
-  /// The frame identifier of what the host sends.
+  /// The frame identifier of frames from the host.
   static let hostIdentifier: UInt8 = 0xD4
-  /// The frame identifier of what the chip sends.
+  /// The frame identifier of frames from the chip.
   static let chipIdentifier: UInt8 = 0xD5
-  /// The identifier and 264 bytes of data.
+  /// The frame identifier and 264 bytes of data.
   static let maximumInformationLength = 265
 
-  /// The frame as it travels, preamble and postamble included.
+  /// The frame as it travels, including preamble and postamble.
   var bytes: [UInt8] {
     switch self {
     case .acknowledge: [0x00, 0x00, 0xFF, 0x00, 0xFF, 0x00]
@@ -26,7 +26,7 @@ enum HostFrame: Hashable, Sendable {
     }
   }
 
-  /// A payload that no frame can carry is cut: the chip has nowhere to put more.
+  /// Cuts a payload that no frame can carry: the chip has no room for more either.
   private static func encode(_ payload: [UInt8]) -> [UInt8] {
     let payload = payload.prefix(maximumInformationLength)
     var bytes: [UInt8] = [0x00, 0x00, 0xFF]

@@ -1,23 +1,23 @@
-/// Finds frames in whatever comes down the line: wake-up preambles, garbage, halves of frames.
+/// Finds frames in the bytes from the line, which include wake-up preambles, garbage and parts of frames.
 ///
-/// A frame whose checksum is wrong is dropped without an answer, as the chip does it; the search goes on right behind
-/// its start code, so that a good frame inside of what looked like a longer one is not lost.
+/// The decoder drops a frame with a wrong checksum without an answer, as the chip does. The search continues right
+/// after the start code of that frame, so that it finds a valid frame inside an apparently longer one.
 struct HostFrameDecoder {
   private var buffer: [UInt8] = []
 
-  /// Whether a start code has been seen whose frame is not complete yet.
+  /// Whether the decoder has found a start code but not yet the rest of its frame.
   var isInsideFrame: Bool { startCode != nil }
 
-  /// - Parameter bytes: what came next.
-  /// - Returns: the frames that are now complete, in their order.
+  /// - Parameter bytes: the next bytes from the line.
+  /// - Returns: the frames that are complete now, in order.
   mutating func append(_ bytes: some Sequence<UInt8>) -> [HostFrame] {
     buffer += bytes
     return takeFrames()
   }
 
-  /// Gives up on the frame that has begun: its sender is gone.
+  /// Discards the incomplete frame, because its sender is gone.
   ///
-  /// - Returns: frames that hid behind the false start.
+  /// - Returns: the complete frames after the discarded start code.
   mutating func abandonFrame() -> [HostFrame] {
     guard let start = startCode else { return [] }
     buffer.removeFirst(start + 2)
@@ -54,7 +54,7 @@ struct HostFrameDecoder {
     case incomplete
   }
 
-  /// - Parameter bytes: what follows the start code.
+  /// - Parameter bytes: the bytes after the start code.
   /// - Returns: the frame, or why there is none.
   private static func parse(_ bytes: ArraySlice<UInt8>) -> Parsed {
     let bytes = Array(bytes)

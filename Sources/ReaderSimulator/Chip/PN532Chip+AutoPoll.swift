@@ -1,16 +1,16 @@
-/// InAutoPoll under way (UM0701-02, section 7.3.13).
+/// A running InAutoPoll (UM0701-02, section 7.3.13).
 struct AutoPoll {
-  /// Target types as the host gave them.
+  /// The target types, in the host's order.
   let types: [UInt8]
-  /// So long belongs to one type: Period, in units of 150 ms.
+  /// How long the chip polls for one type: Period, in units of 150 ms.
   let period: Duration
-  /// How many types are looked for until it is given up: PollNr rounds; nil for ever.
+  /// How many slots there are, one per type and PollNr round; nil for no limit.
   let slots: Int?
   let begin: Duration
-  /// Which of the slots is on.
+  /// The index of the current slot.
   var slot = 0
 
-  /// When nothing is left to look for.
+  /// The time when the chip gives up; nil for never.
   var end: Duration? { slots.map { begin + period * $0 } }
   var nextSlot: Duration { begin + period * (slot + 1) }
 }
@@ -25,7 +25,7 @@ extension PN532Chip {
     return look(poll)
   }
 
-  /// What the slot that has come brings.
+  /// Starts the next slot, or ends the command if there is none.
   mutating func continueAutoPoll(_ poll: AutoPoll) -> Outcome {
     guard radio.timing.hasPollingSlots else { return .answer([0]) }
     var poll = poll
@@ -34,7 +34,7 @@ extension PN532Chip {
     return look(poll)
   }
 
-  /// Looks for the type whose turn it is; without slots for all of them.
+  /// Polls for the type of the current slot. Without slots, polls for all types.
   mutating func look(_ poll: AutoPoll) -> Outcome {
     let types = radio.timing.hasPollingSlots ? [poll.types[poll.slot % poll.types.count]] : poll.types
     for type in types {
@@ -53,7 +53,7 @@ extension PN532Chip {
       }
     list(PassiveTargetRequest(maximumTargets: 1, modulation: modulation, initiatorData: initiatorData))
     guard let target = targets.first else { return nil }
-    // 10 and the like: any; 20 and 23: only what speaks ISO/IEC 14443-4.
+    // Types such as 10 accept any tag. Types 20 and 23 accept only a tag that speaks ISO/IEC 14443-4.
     guard type & 0xF0 != 0x20 || target.blocks != nil else {
       haltSelected()
       targets = []
@@ -71,7 +71,7 @@ extension PN532Chip {
     return [1, found, UInt8(truncatingIfNeeded: description.count)] + description
   }
 
-  /// The generic types have no high digit.
+  /// The generic types have 0 as their high digit.
   private static func modulation(targetType: UInt8) -> RadioModulation? {
     switch targetType {
     case 0x00, 0x10, 0x20: .typeA

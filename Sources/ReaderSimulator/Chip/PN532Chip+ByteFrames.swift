@@ -1,18 +1,18 @@
-/// What a host sends and receives past the firmware, through the registers of the contactless interface unit (UM0701-02,
-/// sections 7.2.4 and 7.2.5; the unit is that of a PN512).
+/// The bytes that a host exchanges without the firmware, through the registers of the contactless interface unit
+/// (UM0701-02, sections 7.2.4 and 7.2.5; the unit is that of a PN512).
 ///
-/// So far that is what a host does for the commands of Type 1 tags that the firmware does not know: each byte is a frame of
-/// its own, the first one of seven bits, the others without parity. (That frames have no CRC of the unit's own, the firmware
-/// has seen to when it looked for the tag.)
+/// Only one use is modelled: the commands of Type 1 tags that the firmware does not know. Each byte is a separate
+/// frame: the first has seven bits, and the others have no parity. The unit adds no CRC to these frames, because the
+/// firmware switched that off when it polled for the tag.
 struct ByteFrames {
   static let size = 64
 
-  /// The unit's FIFO, which is used both ways.
+  /// The unit's FIFO, which both directions share.
   var queue: [UInt8] = []
-  /// The bytes that have gone out as frames of their own; nil once something else has.
+  /// The bytes sent so far as separate frames. Nil after a frame of any other kind.
   var sent: [UInt8]?
 
-  /// Takes what is in the queue as a frame.
+  /// Sends the contents of the queue as a frame.
   mutating func transmit(lastBits: Int, hasParity: Bool) {
     let isFirst = lastBits == 7
     let isRight = queue.count == 1 && (isFirst || lastBits == 0 && !hasParity)
@@ -20,7 +20,8 @@ struct ByteFrames {
     queue = []
   }
 
-  /// What an answer is in the queue: the parity bits among the data where the unit does not check them.
+  /// Puts an answer into the queue. If the unit does not check parity, the queue holds the parity bits between the
+  /// data.
   mutating func receive(_ bytes: [UInt8], hasParity: Bool) {
     guard !hasParity else { return queue = Array(bytes.prefix(Self.size)) }
     let bits = bytes.flatMap { byte in
@@ -38,7 +39,7 @@ extension PN532Chip {
 
   mutating func readRegister(at address: UInt16) -> UInt8 {
     switch address {
-    // Else what a look for a tag has left there.
+    // Otherwise the value that the last InListPassiveTarget left there.
     case PN532Registers.fifoData where !byteFrames.queue.isEmpty: byteFrames.queue.removeFirst()
     case PN532Registers.fifoLevel: UInt8(truncatingIfNeeded: byteFrames.queue.count)
     default: registers[address]

@@ -1,8 +1,8 @@
 /// Commands that exchange data with a tag (UM0701-02, sections 7.3.8 and 7.3.9).
 extension PN532Chip {
-  /// Behind the status byte an answer has room for 262 bytes.
+  /// The most bytes of data in an answer, after the status byte.
   private static let maximumAnswerData = 262
-  /// More than any extended APDU takes; a longer one is a fault of the host's.
+  /// The longest extended APDU, in bytes. A longer command is an error of the host.
   private static let maximumOutgoing = 65_544
 
   mutating func inDataExchange(_ data: [UInt8]) throws(PN532Failure) -> Outcome {
@@ -16,7 +16,8 @@ extension PN532Chip {
       throw PN532Failure(PN532Status.wrongContext)
     }
     if number & PN532Status.moreInformation != 0 {
-      // The chip passes each piece on at once; here they wait for the last, which a tag cannot tell apart.
+      // The real chip passes each piece on at once. Here the pieces wait for the last one, which makes no difference to
+      // a tag.
       outgoing += payload
       return .answer([PN532Status.success])
     }
@@ -35,7 +36,7 @@ extension PN532Chip {
     }
   }
 
-  /// A raw frame, with what CRC the registers say.
+  /// Exchanges a raw frame. The registers decide whether it has a CRC.
   mutating func inCommunicateThru(_ data: [UInt8]) throws(PN532Failure) -> Outcome {
     guard !data.isEmpty else { return .refuse }
     let lastBits = registers.transmitLastBits
@@ -67,7 +68,7 @@ extension PN532Chip {
     return .answer([status] + piece)
   }
 
-  /// The firmware knows the commands of MIFARE Classic and Ultralight, and refuses all others with an error frame.
+  /// The firmware knows the commands of MIFARE Classic and Ultralight. It answers all others with an error frame.
   private mutating func exchangeMIFARE(_ command: [UInt8]) throws(PN532Failure) -> Outcome {
     switch (command.first, command.count) {
     case (0x30, 2): return .answer([PN532Status.success] + (try read(command)))
@@ -82,7 +83,7 @@ extension PN532Chip {
     return .answer([PN532Status.success])
   }
 
-  /// Key and UID, which the cipher would take in, go as they are: see the simulated tag.
+  /// Sends key and UID as they are, since the simulated tag has no cipher (see `MIFAREClassicTag`).
   private mutating func authenticate(_ command: [UInt8]) throws(PN532Failure) {
     for frame in [Array(command[0..<2]), Array(command[2...])] {
       guard case .frame(let answer) = radio.transceive(.standard(frame), for: .exchange), answer.checkedData?.count == 4

@@ -1,13 +1,13 @@
-/// FeliCa targets (JIS X 6319-4): a poll finds them, and there is nothing to let go.
+/// FeliCa targets (JIS X 6319-4). A poll finds them, and they do not have to be halted.
 extension PN532Chip {
-  /// Fills `targets` with the one or two that answer.
+  /// Fills `targets` with the one or two tags that answer.
   mutating func listFeliCa(_ request: PassiveTargetRequest) {
     let poll = [UInt8(truncatingIfNeeded: request.initiatorData.count + 1)] + request.initiatorData
     let answers: [RadioFrame]
     switch radio.transceive(.standard(poll, request.modulation), for: .activation) {
     case .silence: answers = []
     case .frame(let frame): answers = [frame]
-    // Cards choose a time slot each; where there is only one, nothing is to be made out.
+    // Each card chooses a time slot. If there is only one slot, the chip cannot read colliding answers.
     case .collision(let frames): answers = request.initiatorData.last == 0 ? [] : frames
     }
     for answer in answers.prefix(request.maximumTargets) {

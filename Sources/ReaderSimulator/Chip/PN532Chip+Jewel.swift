@@ -2,7 +2,7 @@
 extension PN532Chip {
   private static let readIdentification: UInt8 = 0x78
 
-  /// Fills `targets` with the one that answers RID behind a request.
+  /// Fills `targets` with the tag that answers RID after a request.
   mutating func listJewel() {
     guard let atqa = requestJewel(), let answer = identifyJewel() else { return }
     // SENS_RES (high byte first) and four bytes of the UID.
@@ -29,7 +29,8 @@ extension PN532Chip {
     return answer
   }
 
-  /// The firmware adds the UID and the CRC, and takes the address off an answer. It ignores what else the host sends.
+  /// The firmware adds the UID and the CRC, and removes the address from an answer. It ignores any further bytes from
+  /// the host.
   mutating func exchangeJewel(_ command: [UInt8], _ uid: [UInt8]) throws(PN532Failure) -> [UInt8] {
     switch (command.first, command.count) {
     case (Self.readIdentification, _): return try transceiveJewel([Self.readIdentification, 0, 0, 0, 0, 0, 0])
@@ -39,7 +40,7 @@ extension PN532Chip {
     case (0x01, 2...): return Array(try transceiveJewel([0x01, command[1], 0] + uid).dropFirst())
     // WRITE-E and WRITE-NE.
     case (0x53, 3...), (0x1A, 3...): return Array(try transceiveJewel(command[..<3] + uid).dropFirst())
-    // Of RSEG it knows the first segment alone, and the commands for blocks of eight bytes it does not get through.
+    // Of RSEG, the firmware supports only the first segment. It fails at the commands for blocks of eight bytes.
     case (0x10, 2...) where command[1] == 0:
       return Array(try transceiveJewel([0x10] + [UInt8](repeating: 0, count: 9) + uid).dropFirst())
     default: throw PN532Failure(PN532Status.timeout)

@@ -1,13 +1,13 @@
-/// Commands that concern the chip alone (UM0701-02, sections 7.2 and 7.3.1).
+/// Commands that concern only the chip (UM0701-02, sections 7.2 and 7.3.1).
 extension PN532Chip {
-  /// Bit 4 of SetParameters: the chip sends RATS by itself.
+  /// Bit 4 of SetParameters: the chip sends RATS without a command from the host.
   var sendsRATS: Bool { parameters & 0x10 != 0 }
 
   mutating func diagnose(_ data: [UInt8]) -> Outcome {
     switch data.first {
     case 0x00, 0x05: return .answer(data.first == 0x00 ? data : [])
     case 0x01, 0x02, 0x07: return .answer([PN532Status.success])
-    // FeliCa targets that answered 128 polls: none did.
+    // The number of failed polls for a FeliCa target: all 128.
     case 0x04: return .answer([0x80])
     case 0x06: return .answer([attentionRequest()])
     default: return .refuse
@@ -17,7 +17,7 @@ extension PN532Chip {
   mutating func getGeneralStatus() -> Outcome {
     var answer: [UInt8] = [lastError, 0, UInt8(truncatingIfNeeded: targets.count)]
     for (index, _) in targets.enumerated() {
-      // 106 kbit/s both ways; Type A.
+      // 106 kbit/s in both directions, Type A.
       answer += [UInt8(truncatingIfNeeded: index + 1), 0x00, 0x00, 0x00]
     }
     return .answer(answer + [0x80])

@@ -1,18 +1,18 @@
-/// What InListPassiveTarget looks for.
+/// The parameters of an InListPassiveTarget.
 struct PassiveTargetRequest {
   let maximumTargets: Int
   let modulation: RadioModulation
-  /// What the host says of the tag: of Type A the UID, with its cascade tags; of Type B the application family; of FeliCa
-  /// what follows the length byte of the poll.
+  /// The host's description of the tag. Type A: the UID with its cascade tags. Type B: the application family. FeliCa:
+  /// the poll without its length byte.
   let initiatorData: [UInt8]
 }
 
-/// A tag that the chip keeps a number for.
+/// A tag that the chip has numbered.
 struct Target {
-  /// By what the chip finds it again.
+  /// The data by which the chip selects the tag again.
   enum Identity {
     case typeA(ActivatedTag)
-    /// - Parameter pupi: its pseudo-unique identifier.
+    /// - Parameter pupi: the card's pseudo-unique identifier.
     case typeB(pupi: [UInt8])
     case felica
     /// - Parameter uid: the four bytes that commands carry.
@@ -20,15 +20,15 @@ struct Target {
   }
 
   let identity: Identity
-  /// What InListPassiveTarget says of it, its number aside.
+  /// The tag's data in the answer to InListPassiveTarget, without its number.
   var description: [UInt8]
-  /// Where the tag speaks ISO/IEC 14443-4 and the chip has entered that.
+  /// The block protocol, if the tag speaks ISO/IEC 14443-4 and the chip has activated it.
   var blocks: BlockProtocol?
-  /// What of an answer did not fit into one frame to the host.
+  /// The rest of an answer that did not fit into one frame to the host.
   var incoming: [UInt8] = []
 }
 
-/// Commands that find, select and let go tags (UM0701-02, sections 7.3.5 to 7.3.11).
+/// Commands that find, select and release tags (UM0701-02, sections 7.3.5 to 7.3.11).
 extension PN532Chip {
   mutating func inListPassiveTarget(_ data: [UInt8]) -> Outcome {
     guard data.count >= 2, (1...2).contains(data[0]), let modulation = Self.modulation(bitRateAndType: data[1]) else {
@@ -37,7 +37,8 @@ extension PN532Chip {
     let request = PassiveTargetRequest(
       maximumTargets: Int(data[0]), modulation: modulation, initiatorData: Array(data.dropFirst(2)))
     guard isWellFormed(request) else { return .refuse }
-    // Without an end, two are what finds a tag that was left active: it misses the first.
+    // With an endless number of retries, two attempts are enough: a tag that was left active misses only the first
+    // request.
     let attempts = retries.passiveActivation == 0xFF ? 2 : Int(retries.passiveActivation) + 1
     for _ in 0..<attempts {
       if let answer = attemptSelect(request) { return .answer(answer) }
@@ -45,9 +46,9 @@ extension PN532Chip {
     return retries.passiveActivation == 0xFF ? .wait(.select(request)) : .answer([0])
   }
 
-  /// One round of requests.
+  /// Polls once.
   ///
-  /// - Returns: the number of targets and what is known of each; nil where there is none.
+  /// - Returns: the number of targets and the data of each; nil if there is none.
   mutating func attemptSelect(_ request: PassiveTargetRequest) -> [UInt8]? {
     list(request)
     guard !targets.isEmpty else { return nil }
@@ -55,7 +56,7 @@ extension PN532Chip {
       + targets.enumerated().flatMap { [UInt8(truncatingIfNeeded: $0.offset + 1)] + $0.element.description }
   }
 
-  /// Fills `targets` with those that answer.
+  /// Fills `targets` with the tags that answer.
   mutating func list(_ request: PassiveTargetRequest) {
     radio.switchField(on: true)
     targets = []
@@ -69,7 +70,7 @@ extension PN532Chip {
     registers.looked(for: request.modulation, found: !targets.isEmpty, lastFrame: radio.lastFrame)
   }
 
-  /// Whether there is as much initiator data as its technology needs (UM0701-02, section 7.3.5).
+  /// Whether the initiator data has the length that its technology requires (UM0701-02, section 7.3.5).
   private func isWellFormed(_ request: PassiveTargetRequest) -> Bool {
     switch request.modulation {
     case .typeA, .jewel: true
@@ -84,7 +85,7 @@ extension PN532Chip {
     return .answer([PN532Status.success])
   }
 
-  /// InDeselect lets a target sleep; InRelease forgets it, too.
+  /// InDeselect halts a target; InRelease also forgets it.
   mutating func inDeselect(_ data: [UInt8], release: Bool) throws(PN532Failure) -> Outcome {
     guard data.count == 1 else { return .refuse }
     guard data[0] != 0 else {
@@ -93,7 +94,7 @@ extension PN532Chip {
     }
     let index = try targetIndex(data[0])
     if selected == index { haltSelected() }
-    // The numbers of the others stay: only the last one can be forgotten alone.
+    // The other targets keep their numbers, so only the last target can be forgotten alone.
     if release && index == targets.count - 1 { targets.removeLast() }
     return .answer([PN532Status.success])
   }
@@ -116,14 +117,14 @@ extension PN532Chip {
     return index
   }
 
-  /// Makes a target the one that listens, by its UID, where it is not.
+  /// Selects a target by its UID, unless it is selected already.
   mutating func select(_ index: Int) throws(PN532Failure) {
     guard selected != index else { return }
     haltSelected()
     switch targets[index].identity {
     case .typeA(let tag): try selectTypeA(tag, index)
     case .typeB(let pupi): try selectTypeB(pupi, index)
-    // Each command names the card that is meant.
+    // Each command names its card.
     case .felica: break
     case .jewel(let uid): try selectJewel(uid)
     }
@@ -146,7 +147,7 @@ extension PN532Chip {
     }
   }
 
-  /// Makes a tag that was found the one that listens.
+  /// Adds a tag that was found, and marks it as selected.
   mutating func add(_ target: Target) {
     radio.spend(radio.timing.activation)
     targets.append(target)

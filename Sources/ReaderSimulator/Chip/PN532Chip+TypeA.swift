@@ -1,12 +1,12 @@
-/// Type A targets: finding, selecting and letting go.
+/// Type A targets: finding, selecting and halting.
 extension PN532Chip {
-  /// Fills `targets` with the one or two that answer.
+  /// Fills `targets` with the one or two tags that answer.
   mutating func listTypeA(_ request: PassiveTargetRequest) {
     let wanted = request.initiatorData.isEmpty ? nil : Self.withoutCascadeTags(request.initiatorData)
     guard let first = radio.activateTypeA(request: RadioInterface.wupa, wanted: wanted) else { return }
     addTypeA(first)
     guard request.maximumTargets == 2 else { return }
-    // The first one sleeps while the chip asks for another.
+    // The first tag is halted while the chip polls for another.
     haltSelected()
     if let second = radio.activateTypeA(request: RadioInterface.reqa) { addTypeA(second) }
   }
@@ -26,18 +26,18 @@ extension PN532Chip {
     if targets[index].blocks != nil { targets[index].blocks = sendRATS().map(BlockProtocol.init(ats:)) }
   }
 
-  /// HLTA, which a tag obeys without a word.
+  /// Sends HLTA. A tag obeys it without an answer.
   mutating func haltTypeA() {
     _ = radio.transceive(.standard([0x50, 0x00]), for: .activation)
   }
 
-  /// - Returns: the answer to select as it came, nil where there is none.
+  /// - Returns: the answer to select as received; nil if there is none.
   private mutating func sendRATS() -> [UInt8]? {
     guard case .frame(let frame) = radio.transceive(.standard(BlockProtocol.rats), for: .activation) else { return nil }
     return frame.checkedData
   }
 
-  /// The host sends a UID of more than four bytes with its cascade tags.
+  /// Removes the cascade tags, which the host sends with a UID of more than four bytes.
   static func withoutCascadeTags(_ bytes: [UInt8]) -> [UInt8] {
     switch bytes.count {
     case 8 where bytes[0] == 0x88: Array(bytes[1...])

@@ -1,14 +1,14 @@
-/// Type B targets (ISO/IEC 14443-3, section 7): finding, selecting and letting go.
+/// Type B targets (ISO/IEC 14443-3, section 7): finding and selecting.
 extension PN532Chip {
-  /// Fills `targets` with the one or two that answer.
+  /// Fills `targets` with the one or two tags that answer.
   ///
-  /// The manual has the chip find them by time slots and keep up to two (UM0701-02, 7.3.5). It does not say whether its first
-  /// request is REQB or WUPB; here it is WUPB, as for Type A, so that a card that was let go is found again, unless `wakesTypeB` says
-  /// otherwise.
+  /// According to the manual, the chip finds them by time slots and keeps up to two (UM0701-02, 7.3.5). The manual does
+  /// not say whether the first request is REQB or WUPB. Here it is WUPB, as for Type A, so that the chip finds a halted
+  /// card again, unless `wakesTypeB` is false.
   mutating func listTypeB(_ request: PassiveTargetRequest) {
     guard let family = request.initiatorData.first else { return }
     guard addTypeB(family: family, wakesAll: wakesTypeB), request.maximumTargets == 2 else { return }
-    // The first one sleeps while the chip asks for another.
+    // The first card is halted while the chip polls for another.
     haltSelected()
     _ = addTypeB(family: family, wakesAll: false)
   }
@@ -31,15 +31,15 @@ extension PN532Chip {
     targets[index].blocks = BlockProtocol(protocolInfo: Array(answer.dropFirst(9)))
   }
 
-  /// Anticollision (7.5): one slot first, and where answers collide twice as many each time, up to 16.
+  /// Anticollision (7.5). Starts with one slot; each time answers collide, the number of slots doubles, up to 16.
   ///
   /// - Parameters:
-  ///   - family: the application family, 0 for all.
-  ///   - wakesAll: WUPB, which wakes halted cards too, instead of REQB.
-  ///   - pupi: only the card with this identifier.
-  /// - Returns: ATQB, 12 bytes, of the first that is heard alone; nil where none is.
+  ///   - family: the application family; 0 for all.
+  ///   - wakesAll: whether to send WUPB, which also wakes halted cards, instead of REQB.
+  ///   - pupi: the identifier of the only card to accept; nil for any card.
+  /// - Returns: ATQB, 12 bytes, of the first card that answers alone; nil if there is none.
   private mutating func findTypeB(family: UInt8, wakesAll: Bool, pupi: [UInt8]? = nil) -> [UInt8]? {
-    // Some cards may take the same slot of 16 again and again.
+    // Several cards may choose the same slot of 16 repeatedly.
     for code in [0, 1, 2, 3, 4, 4, 4] as [UInt8] {
       var hasCollided = false
       for slot in 0..<(1 << code) as Range<UInt8> {
@@ -57,7 +57,7 @@ extension PN532Chip {
     return nil
   }
 
-  /// ATTRIB: frames of 64 bytes for the chip, 106 kbit/s, ISO/IEC 14443-4, no number.
+  /// Sends ATTRIB: frames of 64 bytes for the chip, 106 kbit/s, ISO/IEC 14443-4, no number for the card.
   private mutating func attribute(_ answer: [UInt8]) -> [UInt8]? {
     let command = [0x1D] + answer[1..<5] + [0x00, 0x05, 0x01, 0x00]
     guard case .frame(let frame) = radio.transceive(.standard(command, .typeB), for: .activation) else { return nil }

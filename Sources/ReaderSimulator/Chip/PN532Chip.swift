@@ -1,33 +1,33 @@
-/// The chip: frames in, frames out. It decides in values; who owns it sends, waits and wakes it.
+/// The chip: frames in, frames out. It returns its actions as values; its owner sends, waits and wakes it.
 struct PN532Chip {
-  /// What the owner of the line has to do.
+  /// An action for the owner of the line.
   enum Action: Equatable {
-    /// Nothing that was to be sent later is sent any more, and no wake-up comes.
+    /// Cancel all scheduled sends and the wake-up.
     case cancel
     case send([UInt8], after: Duration)
-    /// Call `wake` at that time.
+    /// Call `wake` at this time.
     case wake(at: Duration)
     /// Cut the line.
     case unplug
   }
 
-  /// What becomes of a command.
+  /// The outcome of a command.
   enum Outcome {
-    /// The answer behind its code.
+    /// Send an answer. The value is its data, without the code.
     case answer([UInt8])
-    /// An error frame.
+    /// Send an error frame.
     case refuse
-    /// No answer for now.
+    /// Send no answer for now.
     case wait(Waiting)
   }
 
-  /// Why a command has no answer yet. An acknowledgement from the host or its next command ends that.
+  /// Why a command has no answer yet. The wait also ends if the host sends an acknowledgement or another command.
   enum Waiting {
-    /// For a tag (MxRtyPassiveActivation FF).
+    /// Waits for a tag (MxRtyPassiveActivation FF).
     case select(PassiveTargetRequest)
-    /// For a tag, or for the time to do something.
+    /// Waits for a tag, or until `wake`.
     case autoPoll(AutoPoll, wake: Duration?)
-    /// For something that never comes: an initiator, say.
+    /// Waits for an event that never comes, an initiator for example.
     case forever
   }
 
@@ -39,13 +39,13 @@ struct PN532Chip {
   var retries = (atr: UInt8(0xFF), psl: UInt8(0x01), passiveActivation: UInt8(0xFF))
   var parameters: UInt8 = 0x14
   var lastError: UInt8 = 0
-  /// Whether the first request of a look for Type B is WUPB, which wakes halted cards, too, and not REQB.
+  /// Whether a poll for Type B starts with WUPB, which also wakes halted cards, instead of REQB.
   var wakesTypeB = true
-  /// Target numbers 1 and 2.
+  /// The targets with the numbers 1 and 2.
   var targets: [Target] = []
-  /// Which of them is ACTIVE.
+  /// The index of the target that is ACTIVE.
   var selected: Int?
-  /// What the host sends of a command that is longer than a frame.
+  /// The pieces so far of a command that is longer than a frame.
   var outgoing: [UInt8] = []
 
   private(set) var trace: [CommandRecord] = []
@@ -57,7 +57,7 @@ struct PN532Chip {
   private var isStalled = false
   /// How long a byte takes on the line.
   private var lineByte: Duration
-  /// What it takes once the host has acknowledged the change (UM0701-02, 7.2.10).
+  /// The new duration of a byte. It applies once the host has acknowledged the change (UM0701-02, 7.2.10).
   private var nextLineByte: Duration?
   private var lastAnswer: [UInt8] = []
 
@@ -66,8 +66,8 @@ struct PN532Chip {
     lineByte = timing.lineByte
   }
 
-  /// - Parameter now: for the time that the field has been on until this moment.
-  /// - Returns: what was done since the last reset.
+  /// - Parameter now: the current time, up to which the time with the field on is counted.
+  /// - Returns: the activity since the last reset.
   func counters(at now: Duration) -> Counters {
     var counters = counted
     counters.exchanges = radio.exchanges
@@ -85,7 +85,7 @@ struct PN532Chip {
 
   mutating func countReceived(bytes: Int) { counted.bytesReceived += bytes }
 
-  /// A frame from the host.
+  /// Handles a frame from the host.
   mutating func receive(_ frame: HostFrame, at now: Duration) -> [Action] {
     guard !isStalled else { return [] }
     let actions: [Action]
@@ -104,14 +104,14 @@ struct PN532Chip {
     return actions
   }
 
-  /// A tag has come or gone.
+  /// Handles the placement or removal of a tag.
   mutating func fieldChanged(at now: Duration) -> [Action] {
     guard let waiting else { return [] }
     radio.beginCommand(at: now)
     defer { noteField(at: now) }
     switch waiting {
     case .select(let request):
-      // The chip asks again and again; it is heard once the tag has started.
+      // The chip polls repeatedly, so the tag answers as soon as it has started.
       radio.spend(radio.timing.startUp(request.modulation))
       guard let answer = attemptSelect(request) else { return [] }
       return finish(.answer(answer), code: waitingCode, at: now, after: radio.elapsed)
@@ -122,7 +122,7 @@ struct PN532Chip {
     }
   }
 
-  /// The time of an earlier `wake` action has come.
+  /// Handles a wake-up at the time that an earlier `wake` action named.
   mutating func wake(at now: Duration) -> [Action] {
     guard case .autoPoll(let poll, let time?)? = waiting, now >= time else { return [] }
     radio.beginCommand(at: now)
@@ -131,7 +131,7 @@ struct PN532Chip {
     return finish(outcome, code: waitingCode, at: now, after: radio.elapsed)
   }
 
-  /// Whatever was going on is over.
+  /// Forgets the running command and the last answer.
   mutating func forgetCommand(at now: Duration) {
     waiting = nil
     isStalled = false
@@ -153,7 +153,7 @@ struct PN532Chip {
     trace.append(CommandRecord(command: Array(payload.dropFirst()), answer: nil, arrival: now))
     if trace.count >= 2 * Self.traceLimit { trace.removeFirst(Self.traceLimit) }
     let acknowledgement = HostFrame.acknowledge.bytes
-    // The line is busy with the command first: preamble, length, checksums and postamble are seven bytes.
+    // The command itself occupies the line first. Preamble, length, checksums and postamble take seven bytes.
     let acknowledged = lineByte * (payload.count + 7 + acknowledgement.count)
     let actions: [Action] = [.cancel, send(acknowledgement, after: acknowledged)]
     if effects.stalls {
@@ -201,7 +201,7 @@ struct PN532Chip {
     return [action]
   }
 
-  /// Keeps the account of a command that is answered.
+  /// Updates the counters and the trace for a command that is answered.
   private mutating func note(end: Duration) {
     guard let last = trace.indices.last else { return }
     counted.wireTime += end - trace[last].arrival
@@ -214,7 +214,7 @@ struct PN532Chip {
     return .send(bytes, after: delay)
   }
 
-  /// Keeps the account of the time that the field is on.
+  /// Updates the time that the field was on.
   private mutating func noteField(at now: Duration) {
     switch (fieldOnSince, radio.field.isOn) {
     case (nil, true): fieldOnSince = now
@@ -270,7 +270,7 @@ struct PN532Chip {
 }
 
 extension PN532Chip {
-  /// Without power and back: tags, faults and counters stay.
+  /// Cuts the chip's power and restores it. Tags, faults and counters are kept.
   mutating func reset(at now: Duration) {
     radio.switchField(on: false)
     radio.timeoutCode = 0x0A

@@ -39,19 +39,19 @@ enum PN532Status {
   static let success: UInt8 = 0x00
   /// The tag did not answer.
   static let timeout: UInt8 = 0x01
-  /// The tag's answer had a wrong CRC. The chip takes a 4-bit acknowledgement for one.
+  /// The tag's answer had a wrong CRC. The chip reports this for a 4-bit acknowledgement too.
   static let crcError: UInt8 = 0x02
-  /// Two tags answered at once and differently.
+  /// Two tags sent different answers at once.
   static let bitCollision: UInt8 = 0x06
-  /// The answer is not what the protocol on the air allows; a MIFARE NAK among them.
+  /// The answer violates the protocol on the air. This includes a MIFARE NAK.
   static let protocolError: UInt8 = 0x13
   /// MIFARE authentication failed.
   static let authenticationError: UInt8 = 0x14
-  /// The command is not possible in the state that the chip is in, or the target number is unknown.
+  /// The chip's state does not allow the command, or the target number is unknown.
   static let wrongContext: UInt8 = 0x27
-  /// The tag that answered is not the one that was meant, or it has gone.
+  /// A tag other than the intended one answered, or the tag is gone.
   static let targetGone: UInt8 = 0x29
-  /// In an answer's status byte, and in a command's target number: more follows.
+  /// More data follows. Used in an answer's status byte and in a command's target number.
   static let moreInformation: UInt8 = 0x40
 }
 

@@ -1,4 +1,4 @@
-/// The chip's registers as far as they matter to what is simulated (UM0701-02, section 8.2.5); the rest just remember.
+/// The chip's registers (UM0701-02, section 8.2.5). Those that do not matter to the simulation only store their value.
 struct PN532Registers {
   static let txMode: UInt16 = 0x6302
   static let rxMode: UInt16 = 0x6303
@@ -9,7 +9,7 @@ struct PN532Registers {
   static let control: UInt16 = 0x633C
   static let bitFraming: UInt16 = 0x633D
 
-  // The reset values of TxMode and RxMode have the CRC on; libnfc counts on that.
+  // The reset values of TxMode and RxMode switch the CRC on, and libnfc relies on that.
   private var values: [UInt16: UInt8] = [txMode: 0x80, rxMode: 0x80]
 
   /// A register that was never written reads as zero.
@@ -18,14 +18,15 @@ struct PN532Registers {
     set { values[address] = newValue }
   }
 
-  /// What InListPassiveTarget leaves behind: the modulation of the tag that it selected, whose frames have a CRC, and what
-  /// went over the air last, which is the request itself where nothing answered. nfcpy goes by both. It finds SENS_REQ (REQA)
-  /// in a PN532 after a fruitless look for Type A, so that is what stands here, though the model's request is WUPA.
+  /// Sets the registers as InListPassiveTarget does. They hold the modulation of the selected tag, with a CRC, and the
+  /// first byte of the last frame on the air. If no tag answered, that frame is the request. nfcpy depends on both
+  /// values. In a real PN532 it finds SENS_REQ (REQA) after a poll for Type A without a tag. REQA is therefore stored
+  /// here too, although the model's request is WUPA.
   ///
   /// - Parameters:
-  ///   - modulation: what was looked for.
+  ///   - modulation: the modulation of the poll.
   ///   - found: whether a tag is selected now.
-  ///   - lastFrame: what went over the air last.
+  ///   - lastFrame: the last frame on the air.
   mutating func looked(for modulation: RadioModulation, found: Bool, lastFrame: [UInt8]) {
     let last = lastFrame.first ?? 0
     self[Self.fifoData] = last == RadioInterface.wupa ? RadioInterface.reqa : last
@@ -41,15 +42,15 @@ struct PN532Registers {
     self[Self.rxMode] = 0x80 | speedAndFraming
   }
 
-  /// Whether the chip appends a CRC to what it sends.
+  /// Whether the chip appends a CRC to the frames that it sends.
   var appendsCRC: Bool { self[Self.txMode] & 0x80 != 0 }
 
-  /// Whether the chip checks the CRC of what it receives, and takes it off.
+  /// Whether the chip checks and removes the CRC of the frames that it receives.
   var checksCRC: Bool { self[Self.rxMode] & 0x80 != 0 }
 
-  /// What a raw frame is sent as: the framing and the bit rate in TxMode.
+  /// The modulation of a raw frame: the framing and the bit rate in TxMode.
   ///
-  /// Jewel has Type A's framing, and what tells it apart is not in a register.
+  /// Jewel has the framing of Type A, and no register tells the two apart.
   var modulation: RadioModulation {
     switch self[Self.txMode] & 0x73 {
     case 0x03: .typeB
@@ -59,7 +60,7 @@ struct PN532Registers {
     }
   }
 
-  /// Whether bytes have parity bits: ManualRCV switches them off.
+  /// Whether bytes have parity bits. ManualRCV switches them off.
   var hasParity: Bool { self[Self.manualReceive] & 0x10 == 0 }
 
   /// How many bits of the last byte are sent, 0 for all eight.

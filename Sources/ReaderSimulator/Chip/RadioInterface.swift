@@ -1,10 +1,10 @@
-/// The chip's contactless interface: what it puts on the air, what that costs, and what goes wrong there.
+/// The chip's contactless interface: sends frames on the air, adds up their durations, and applies faults.
 struct RadioInterface {
-  /// What a frame is for: the two are counted apart.
+  /// The purpose of a frame. The two kinds are counted separately.
   enum Purpose {
     /// Finding and selecting tags.
     case activation
-    /// What the host asked for.
+    /// An exchange for the host.
     case exchange
   }
 
@@ -13,17 +13,17 @@ struct RadioInterface {
   var timing: TimingModel
   /// RFConfiguration's fRetryTimeout; 0A is 51.2 ms.
   var timeoutCode: UInt8 = 0x0A
-  /// RFConfiguration's MaxRtyCOM: how often the firmware repeats a frame that nothing answers, ISO-DEP aside.
+  /// RFConfiguration's MaxRtyCOM: how often the firmware repeats a frame that no tag answers. Not used for ISO-DEP.
   var retries: UInt8 = 0
   private(set) var activationFrames = 0
   private(set) var exchanges = 0
-  /// What the command that runs has spent on the air so far.
+  /// How long the current command has been on the air so far.
   private(set) var elapsed: Duration = .zero
-  /// What went over the air last, from either side.
+  /// The last frame on the air, from either side.
   private(set) var lastFrame: [UInt8] = []
-  /// When that command began.
+  /// The time when the current command began.
   private var begin: Duration = .zero
-  /// Tags that a fault took away, with what they hold.
+  /// Tags that a fault removed, with their contents.
   private(set) var takenAway: [TagID: any FieldTag] = [:]
 
   init(timing: TimingModel) { self.timing = timing }
@@ -42,7 +42,7 @@ struct RadioInterface {
 
   mutating func forgetTakenAway(_ id: TagID) -> (any FieldTag)? { takenAway.removeValue(forKey: id) }
 
-  /// A tag needs the guard time before it listens.
+  /// Switches the field. A tag needs the guard time before it listens.
   mutating func switchField(on: Bool) {
     let comesOn = on && !field.isOn
     field.set(on: on, at: begin + elapsed, keptPower: timing.keptPower)
@@ -71,7 +71,7 @@ struct RadioInterface {
     return answer
   }
 
-  /// As `transceive` for an exchange, as often as the host has asked for.
+  /// As `transceive` for an exchange, with the number of retries that the host set.
   mutating func transceiveRepeatedly(_ frame: RadioFrame) -> RadioField.Answer {
     for _ in 0..<retries {
       let answer = transceive(frame, for: .exchange)
@@ -102,7 +102,7 @@ struct RadioInterface {
       return .frame(answer.garbled)
     case .disturbance(.late(let delay)):
       let answer = putOnAir(frame)
-      // What the chip waits in truth, also where the model takes no time.
+      // The chip's real timeout, even if the model takes no time.
       guard delay < TimingModel.realistic.timeout(code: timeoutCode) else { return .silence }
       elapsed += delay
       return answer

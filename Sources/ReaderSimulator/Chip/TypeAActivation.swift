@@ -15,12 +15,12 @@ extension RadioInterface {
   private static let cascadeTag: UInt8 = 0x88
   private static let selectCodes: [UInt8] = [0x93, 0x95, 0x97]
 
-  /// One request, and where something answers, anticollision and select.
+  /// Sends one request and, if a tag answers, runs anticollision and select.
   ///
   /// - Parameters:
-  ///   - request: REQA, or WUPA, which wakes halted tags too.
-  ///   - wanted: only the tag with this UID.
-  /// - Returns: the tag that is now ACTIVE, nil where there is none.
+  ///   - request: REQA, or WUPA, which also wakes halted tags.
+  ///   - wanted: the UID of the only tag to select; nil for any tag.
+  /// - Returns: the tag that is now ACTIVE; nil if there is none.
   mutating func activateTypeA(request: UInt8, wanted: [UInt8]? = nil) -> ActivatedTag? {
     let atqa: [UInt8]
     switch transceive(.short(request), for: .activation) {
@@ -55,13 +55,13 @@ extension RadioInterface {
     case .silence: return nil
     case .frame(let frame): return frame.bytes.count == 5 ? frame.bytes : nil
     case .collision(let frames):
-      // Where bits collide the chip goes on with those that sent a one.
+      // If bits collide, the chip continues with the tags that sent a one.
       return frames.map(\.bytes).filter { $0.count == 5 }
         .max { Self.asSent($0).lexicographicallyPrecedes(Self.asSent($1)) }
     }
   }
 
-  /// Bits in the order in which they are on the air: the lowest first.
+  /// The bits in their order on the air, the lowest first.
   private static func asSent(_ bytes: [UInt8]) -> [UInt8] {
     bytes.map { byte in (0..<8).reduce(UInt8(0)) { $0 << 1 | (byte >> UInt8($1) & 1) } }
   }

@@ -1,18 +1,18 @@
 import EventLoop
 import Glibc
 
-/// Where control lines come from and their answers go: a connection, or standard input and output.
+/// The source of control lines and the destination of their answers: a connection, or standard input and output.
 struct ControlChannel: Sendable {
   private static let maximumLine = 65_536
 
   let input: FileDescriptor
   let output: FileDescriptor
 
-  /// The lines, until the other side has no more; one that is too long ends the channel.
+  /// The lines, until the input ends. A line that is too long ends the channel.
   ///
-  /// A thread of its own reads: standard input may be a file, for which nothing but a blocking read will do.
+  /// A dedicated thread reads the input, because standard input may be a file, which supports only blocking reads.
   ///
-  /// - Throws: `SystemError` where there is no thread left.
+  /// - Throws: `SystemError` if no thread can be started.
   func lines() throws(SystemError) -> AsyncStream<String> {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
     let input = input
@@ -38,16 +38,16 @@ struct ControlChannel: Sendable {
     return stream
   }
 
-  /// An answer is far shorter than what a socket or a pipe holds; who does not read it loses it.
+  /// Writes an answer, which is far shorter than the buffer of a socket or pipe. A client that does not read loses it.
   func write(_ text: String) {
     let bytes = Array("\(text)\n".utf8)
     _ = Glibc.write(output.rawValue, bytes, bytes.count)
   }
 
-  /// Answers line by line.
+  /// Answers the lines one by one.
   ///
-  /// - Returns: whether a line was `quit`, rather than the last.
-  /// - Throws: `SystemError` where there is no thread left.
+  /// - Returns: true if a line was `quit`; false if the lines ended.
+  /// - Throws: `SystemError` if no thread can be started.
   func serve(_ session: ControlSession) async throws(SystemError) -> Bool {
     for await line in try lines() {
       let answer = await session.answer(to: line)

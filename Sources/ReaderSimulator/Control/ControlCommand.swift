@@ -1,15 +1,15 @@
 /// A line on the control socket or on standard input.
 enum ControlCommand: Equatable {
-  /// Where a tag's contents come from.
+  /// The source of a tag's contents.
   enum Contents: Equatable {
     case uri(String)
     case messageFile(String)
     case memoryFile(String)
-    /// A card that is not for NDEF.
+    /// No contents: the card does not support NDEF.
     case none
   }
 
-  /// What can be put on the reader; the raw value is its name on the line.
+  /// The kinds of tags. The raw value is the name on the control line.
   enum Kind: String, CaseIterable {
     case type1 = "1"
     case type2 = "2"
@@ -22,20 +22,20 @@ enum ControlCommand: Equatable {
     case transit
     case application
 
-    /// Whether there can be a message on it.
+    /// Whether a tag of this kind can hold a message.
     var holdsMessages: Bool { ![.payment, .transit, .application].contains(self) }
-    /// FeliCa cards make up their IDm.
+    /// Whether the tag is a FeliCa card, which generates its own IDm.
     var isFeliCa: Bool { self == .type3 || self == .transit }
   }
 
-  /// A tag to put on the reader.
+  /// A tag to place on the reader.
   struct Tap: Equatable {
     var contents: Contents
     var type = Kind.type2
     var model: Type2Model?
     var card: Type3Options.Model?
     var uid: TagUID?
-    /// Beside what lies there already, not instead of it.
+    /// Whether to keep the tags that are on the reader already.
     var isAdditional = false
   }
 
@@ -47,7 +47,7 @@ enum ControlCommand: Equatable {
   case plug
   case counters(reset: Bool)
   case commands
-  /// Answered once the host has sent so many more commands.
+  /// The answer follows once the host has sent this many more commands.
   case wait(Int)
   case help
   case quit
@@ -58,7 +58,7 @@ enum ControlCommand: Equatable {
     removal [N] [heard] | radio unheard|garbled-command|unanswered|garbled-answer [N] | none; unplug; plug; counters [reset]; commands; wait COMMANDS; quit
     """
 
-  /// - Throws: `SimulatorError` that says what is wrong, and why.
+  /// - Throws: `SimulatorError` that names the mistake and its reason.
   init(_ line: String) throws(SimulatorError) {
     let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
     let rest = Array(words.dropFirst())
@@ -82,7 +82,7 @@ enum ControlCommand: Equatable {
     }
   }
 
-  /// `tap`'s arguments, which `--tap` on the command line shares.
+  /// Parses the arguments of `tap`. The value of `--tap` on the command line uses it too.
   static func tap(_ words: [String]) throws(SimulatorError) -> Tap {
     var tap = Tap(contents: .uri(""))
     var hasContents = false
@@ -185,7 +185,7 @@ enum ControlCommand: Equatable {
     return .radio(disturbance, exchange: try count(&words))
   }
 
-  /// The how-manieth, 1 where nothing is said.
+  /// Parses a number, which is 1 if there is none.
   private static func count(_ words: inout ArraySlice<String>) throws(SimulatorError) -> Int {
     guard let word = words.popFirst() else { return 1 }
     guard let number = Int(word), (1...1_000_000).contains(number) else {

@@ -2,14 +2,14 @@ import EventLoop
 import Glibc
 import NDEF
 
-/// Does what control lines say, and answers each with one line: `ok …` or `error what: why`.
+/// Executes control lines, and answers each with one line: `ok …` or `error what: why`.
 struct ControlSession: Sendable {
-  /// No tag holds more, and no message may be longer.
+  /// The limit for files. No tag holds more, and no message may be longer.
   private static let maximumFileSize = 1 << 20
 
   let reader: SimulatedReader
 
-  /// - Returns: the answer without a newline, and whether the program is to end.
+  /// - Returns: the answer without its newline, and whether the program should quit.
   func answer(to line: String) async -> (text: String, quits: Bool) {
     do throws(SimulatorError) {
       let command = try ControlCommand(line)
@@ -19,10 +19,10 @@ struct ControlSession: Sendable {
     }
   }
 
-  /// Puts a tag on the reader.
+  /// Places a tag on the reader.
   ///
   /// - Returns: the answer.
-  /// - Throws: `SimulatorError` where there can be no such tag.
+  /// - Throws: `SimulatorError` if the tag cannot be created.
   func tap(_ tap: ControlCommand.Tap) async throws(SimulatorError) -> String {
     let tag = try Self.makeTag(tap)
     if !tap.isAdditional { await reader.removeAll() }

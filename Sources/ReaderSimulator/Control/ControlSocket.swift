@@ -8,9 +8,9 @@ struct ControlSocket: Sendable {
   let path: String
   private let listener: FileDescriptor
 
-  /// Replaces a socket that was left behind; anything else at that path stays.
+  /// Replaces a leftover socket. A file of another type at that path is kept.
   ///
-  /// - Throws: `SimulatorError` where the path is too long or taken.
+  /// - Throws: `SimulatorError` if the path is too long or taken.
   init(_ path: String) throws(SimulatorError) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -33,16 +33,16 @@ struct ControlSocket: Sendable {
       }
     }
     guard bound == 0 else { throw SimulatorError("\(path): \(SystemError("bind a socket"))") }
-    // Nobody can connect before listen: the mode is right in time.
+    // No client can connect before `listen`, so the mode is set in time.
     guard chmod(path, 0o600) == 0, listen(number, Self.backlog) == 0 else {
       throw SimulatorError("\(path): \(SystemError("listen on a socket"))")
     }
     self.path = path
   }
 
-  /// Those who connect, until `close`.
+  /// The incoming connections, until `close`.
   ///
-  /// - Throws: `SystemError` where there is no thread left.
+  /// - Throws: `SystemError` if no thread can be started.
   func connections() throws(SystemError) -> AsyncStream<ControlChannel> {
     let (stream, continuation) = AsyncStream.makeStream(of: ControlChannel.self)
     let listener = listener
@@ -62,7 +62,7 @@ struct ControlSocket: Sendable {
     return stream
   }
 
-  /// Ends `connections` and takes the socket away.
+  /// Ends `connections` and removes the socket.
   func close() {
     shutdown(listener.rawValue, Int32(SHUT_RDWR))
     unlink(path)

@@ -20,7 +20,7 @@ struct SimulatorArguments: Equatable {
       \(ControlCommand.summary)
     """
 
-  /// - Throws: `SimulatorError` that says what is wrong.
+  /// - Throws: `SimulatorError` that names the mistake.
   init(_ arguments: [String]) throws(SimulatorError) {
     var rest = arguments[...]
     while let option = rest.popFirst() {

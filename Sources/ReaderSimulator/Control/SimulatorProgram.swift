@@ -1,14 +1,14 @@
 import EventLoop
 import Glibc
 
-/// `tagroute-simulator`, the program.
+/// The program `tagroute-simulator`.
 public enum SimulatorProgram {
   private static let failure: Int32 = 1
   /// EX_USAGE of sysexits.h.
   private static let usage: Int32 = 64
 
-  /// Runs until `quit`, SIGTERM or SIGINT; without a control socket also until standard input ends, where that is a
-  /// terminal or a pipe and so somebody who could have said more.
+  /// Runs until `quit`, SIGTERM or SIGINT. Without a control socket, the program also ends when standard input ends. It
+  /// does so only if that is a terminal, a pipe or a socket, where a user or program could have sent more.
   ///
   /// - Parameter arguments: the command line without the program's name.
   /// - Returns: the exit code.

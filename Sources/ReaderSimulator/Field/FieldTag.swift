@@ -1,17 +1,17 @@
-/// Anything that draws its power from the reader's field and answers frames.
+/// A tag that draws its power from the reader's field and answers frames.
 ///
-/// Type A is here; the other technologies are further conformances, told apart by the frame's modulation.
+/// Each technology has its own conforming types, which recognise their frames by the modulation.
 protocol FieldTag: Sendable {
-  /// The field is gone: all that is not in permanent memory is forgotten.
+  /// The field is off: the tag forgets everything outside its permanent memory.
   mutating func losePower()
 
-  /// - Parameter frame: what is on the air; every tag in the field hears every frame.
-  /// - Returns: the answer, nil for silence.
+  /// - Parameter frame: the frame on the air. Every tag in the field receives every frame.
+  /// - Returns: the answer; nil for silence.
   mutating func receive(_ frame: RadioFrame) -> RadioFrame?
 
   /// The permanent memory as a reader would dump it.
   var memory: [UInt8] { get }
 
-  /// How far what is written now gets; nil where it gets to its end.
+  /// How far further writes get before the tag loses its power; nil if they complete.
   var writeTear: WriteTear? { get set }
 }

@@ -1,10 +1,10 @@
-/// The field in front of the antenna and the tags that lie in it.
+/// The field in front of the antenna and the tags in it.
 struct RadioField {
-  /// What came back on a frame.
+  /// The response to a frame.
   enum Answer: Equatable {
     case silence
     case frame(RadioFrame)
-    /// Several tags answered, and not the same.
+    /// Several tags sent different answers.
     case collision([RadioFrame])
   }
 
@@ -13,10 +13,10 @@ struct RadioField {
   private var offSince: Duration = .zero
   private var placed: [(id: TagID, tag: any FieldTag, since: Duration)] = []
 
-  /// The tags that lie on the reader, in the order in which they were put there.
+  /// The tags on the reader, in the order of their placement.
   var tags: [TagID] { placed.map(\.id) }
 
-  /// Off means that every tag starts anew at the next on, unless that comes sooner than a tag loses its power.
+  /// Switches the field. When it comes on again, all tags restart, unless it was off for less than `keptPower`.
   mutating func set(on: Bool, at now: Duration, keptPower: Duration = .zero) {
     if isOn && !on { offSince = now }
     if on && !isOn {
@@ -32,7 +32,7 @@ struct RadioField {
     placed.append((id, tag, now))
   }
 
-  /// - Returns: the tag with what it now holds, nil where it is not there.
+  /// - Returns: the tag with its current contents; nil if it is not on the reader.
   @discardableResult
   mutating func remove(_ id: TagID) -> (any FieldTag)? {
     guard let index = placed.firstIndex(where: { $0.id == id }) else { return nil }
@@ -42,7 +42,7 @@ struct RadioField {
     return tag
   }
 
-  /// What the tags write from now on gets no further than this.
+  /// Makes the further writes of all tags end early.
   mutating func tearWrites(_ tear: WriteTear) {
     for index in placed.indices { placed[index].tag.writeTear = tear }
   }
@@ -54,9 +54,9 @@ struct RadioField {
   /// Puts a frame on the air.
   ///
   /// - Parameters:
-  ///   - frame: what the reader sends.
-  ///   - start: tags whose power came later than that do not listen yet.
-  /// - Returns: what comes back.
+  ///   - frame: the reader's frame.
+  ///   - start: tags that got power after this time do not listen yet.
+  /// - Returns: the response.
   mutating func transceive(_ frame: RadioFrame, poweredBefore start: Duration) -> Answer {
     guard isOn, onSince <= start else { return .silence }
     var answers: [RadioFrame] = []

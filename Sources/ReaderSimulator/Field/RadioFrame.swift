@@ -1,4 +1,4 @@
-/// How a frame is modulated: which tags hear it as theirs.
+/// The modulation of a frame. It shows a tag whether the frame is for its technology.
 enum RadioModulation: Hashable, Sendable {
   /// ISO/IEC 14443 Type A at 106 kbit/s.
   case typeA
@@ -21,7 +21,7 @@ enum RadioModulation: Hashable, Sendable {
   }
 }
 
-/// A frame on the air, its CRC included where it has one.
+/// A frame on the air, including its CRC if it has one.
 struct RadioFrame: Hashable, Sendable {
   var modulation: RadioModulation = .typeA
   var bytes: [UInt8]
@@ -39,14 +39,15 @@ struct RadioFrame: Hashable, Sendable {
   /// An acknowledgement of MIFARE and Type 2 tags: four bits.
   static func acknowledgement(_ code: UInt8) -> RadioFrame { RadioFrame(bytes: [code & 0x0F], lastBits: 4) }
 
-  /// With two bits of a byte turned over: no checksum takes that for right, and neither is it another acknowledgement.
+  /// The frame with two bits of a byte inverted. No checksum accepts it, and an acknowledgement becomes no other valid
+  /// one.
   var garbled: RadioFrame {
     var frame = self
     if let middle = bytes.indices.dropFirst(bytes.count / 2).first { frame.bytes[middle] ^= 0x03 }
     return frame
   }
 
-  /// What is left when a valid checksum is taken off, nil where it is not valid.
+  /// The data without its checksum; nil if the checksum is not valid.
   var checkedData: [UInt8]? {
     guard lastBits == 0, bytes.count > 2 else { return nil }
     let data = Array(bytes.dropLast(2))

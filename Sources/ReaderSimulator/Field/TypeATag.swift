@@ -1,23 +1,23 @@
-/// What a tag does once it is selected: the part above ISO/IEC 14443-3.
+/// The behaviour of a selected tag: the layers above ISO/IEC 14443-3.
 protocol TypeAApplication: Sendable {
-  /// Answer to request, as sent: low byte first.
+  /// Answer to request (ATQA), low byte first.
   var atqa: [UInt8] { get }
-  /// Select acknowledge of the last cascade level.
+  /// Select acknowledge (SAK) of the last cascade level.
   var sak: UInt8 { get }
   /// The permanent memory as a reader would dump it.
   var memory: [UInt8] { get }
-  /// How far what is written now gets.
+  /// How far further writes get before the tag loses its power; nil if they complete.
   var writeTear: WriteTear? { get set }
-  /// Whether the tag is in ISO/IEC 14443-4, where the commands of part 3 mean nothing to it.
+  /// Whether the tag is in ISO/IEC 14443-4. It then ignores the commands of part 3.
   var isInBlockProtocol: Bool { get }
-  /// Whether a request ends ISO/IEC 14443-4.
+  /// Whether REQA and WUPA end ISO/IEC 14443-4.
   var leavesOnRequest: Bool { get }
 
-  /// Deselected, or without power: what belongs to one activation is forgotten.
+  /// The tag is deselected or without power: the application forgets the state of this activation.
   mutating func deactivate()
 
-  /// - Parameter data: what the reader sent, its CRC checked and taken off; nil where the CRC was wrong.
-  /// - Returns: what to answer, and whether the tag stays selected.
+  /// - Parameter data: the reader's data without its CRC; nil if the CRC was wrong.
+  /// - Returns: the reply, which also decides whether the tag stays selected.
   mutating func receive(_ data: [UInt8]?) -> TypeAReply
 }
 
@@ -25,30 +25,36 @@ extension TypeAApplication {
   var leavesOnRequest: Bool { false }
 }
 
-/// What an application has to say to a command.
+/// The reply of an application to a command.
 enum TypeAReply: Equatable {
-  /// A standard frame; the CRC is added below.
+  /// A standard frame. `TypeATag` adds the CRC.
   case data([UInt8])
-  /// Four bits that say "done".
+  /// Four bits that mean "done" (ACK).
   case acknowledge
-  /// Four bits that say "no"; the tag is not selected any more.
+  /// Four bits that mean "refused" (NAK). The tag is no longer selected.
   case refuse(UInt8)
-  /// Silence; the tag is not selected any more.
+  /// Silence. The tag is no longer selected.
   case leave
-  /// Silence; the tag stays selected.
+  /// Silence. The tag stays selected.
   case ignore
-  /// A standard frame, and then the tag is halted.
+  /// A standard frame, after which the tag is halted.
   case dataThenHalt([UInt8])
 }
 
 /// A tag of ISO/IEC 14443-3 Type A: its states, its anticollision, its UID.
 struct TypeATag: FieldTag {
-  /// The states of ISO/IEC 14443-3, 6.3.
+  /// The states of ISO/IEC 14443-3, 6.3. A loss of power leads to `.idle` from all of them.
   private enum State: Equatable {
+    /// The tag waits for REQA or WUPA. Can transition to: `.ready`.
     case idle
+    /// The tag answered a request and is being identified. Can transition to: `.ready` of the next level, `.active`,
+    /// `.idle`, `.halt`.
+    ///
     /// - Parameter level: how many cascade levels are done.
     case ready(level: Int)
+    /// The tag is selected. Can transition to: `.idle`, `.halt`.
     case active
+    /// The tag waits for WUPA. Can transition to: `.ready`.
     case halt
   }
 
@@ -61,11 +67,11 @@ struct TypeATag: FieldTag {
   private let identity: TagUID
   private var uid: [UInt8]
   private var state = State.idle
-  /// Whether what goes wrong leads back to HALT rather than to IDLE.
+  /// Whether an error leads back to HALT rather than to IDLE.
   private var wasHalted = false
   private var application: any TypeAApplication
   private let needsAnticollision: Bool
-  /// The cascade level in which it was asked for its UID last.
+  /// The cascade level of the last request for the UID.
   private var toldLevel: Int?
 
   init(uid identity: TagUID, application: any TypeAApplication, needsAnticollision: Bool = false) {
@@ -108,7 +114,7 @@ struct TypeATag: FieldTag {
     }
   }
 
-  /// The frames for a Jewel tag are Type A's, and nothing that this one knows.
+  /// Frames for a Jewel tag have the modulation of Type A, so this tag receives them as unknown commands.
   private mutating func hearJewel() {
     switch state {
     case .idle, .halt: break
@@ -117,8 +123,8 @@ struct TypeATag: FieldTag {
     }
   }
 
-  /// REQA wakes IDLE, WUPA wakes HALT too; in any other state both lead back without a word, so a tag that was left
-  /// selected misses one request.
+  /// REQA wakes a tag in IDLE, and WUPA also one in HALT. In any other state, both lead back to IDLE or HALT without an
+  /// answer. A tag that was left selected therefore misses one request.
   private mutating func receiveShort(_ command: UInt8) -> RadioFrame? {
     guard command == Self.reqa || command == Self.wupa else {
       leave()
@@ -153,7 +159,7 @@ struct TypeATag: FieldTag {
     guard frame.checkedData == [Self.selectCodes[level], 0x70] + levels[level],
       !needsAnticollision || toldLevel == level
     else {
-      // Another tag is meant.
+      // The reader means another tag.
       leave()
       return nil
     }
@@ -192,7 +198,8 @@ struct TypeATag: FieldTag {
     state = wasHalted ? .halt : .idle
   }
 
-  /// Per cascade level four bytes of UID, or the cascade tag and three, and the check byte over them (6.5.4).
+  /// The bytes of each cascade level (6.5.4): four bytes of UID, or the cascade tag and three, and then their check
+  /// byte.
   private var cascadeLevels: [[UInt8]] {
     var levels: [[UInt8]] = []
     var rest = uid[...]

@@ -1,13 +1,17 @@
-/// A card of ISO/IEC 14443-3 Type B: its states, its pseudo-unique identifier, and the block protocol once it is chosen.
+/// A card of ISO/IEC 14443-3 Type B: its states, its pseudo-unique identifier, and the block protocol once it is
+/// selected.
 struct TypeBTag: FieldTag {
-  /// The states of ISO/IEC 14443-3, 7.4.
+  /// The states of ISO/IEC 14443-3, 7.4. A loss of power leads to `.idle` from all of them.
   private enum State: Equatable {
+    /// The card waits for REQB or WUPB. Can transition to: `.requested`, `.ready`.
     case idle
-    /// It was asked, and says who it is in this time slot, from 2 on.
+    /// The card answers a request in this time slot, from 2 on. Can transition to: `.requested`, `.ready`.
     case requested(slot: Int)
-    /// It has said who it is and waits to be chosen.
+    /// The card has identified itself and waits for ATTRIB. Can transition to: `.active`, `.halt`, `.requested`.
     case ready
+    /// The card is selected. Can transition to: `.halt`.
     case active
+    /// The card waits for WUPB. Can transition to: `.requested`, `.ready`.
     case halt
   }
 
@@ -17,15 +21,15 @@ struct TypeBTag: FieldTag {
   private var pupi: [UInt8]
   private var state = State.idle
   private var card: BlockProtocolCard
-  /// Which slots it takes when there are several, and how often it has.
+  /// The identifier and the number of requests determine the card's time slot.
   private var slots: Int
   private var requests = 0
 
   /// - Parameters:
-  ///   - pupi: fixed or random.
+  ///   - pupi: a fixed or random identifier.
   ///   - applicationData: 4 bytes.
   ///   - protocolInfo: 3 bytes.
-  ///   - card: what is spoken to once the tag is chosen.
+  ///   - card: the card's block protocol and application.
   init(pupi: TagPUPI, applicationData: [UInt8], protocolInfo: [UInt8], card: BlockProtocolCard) {
     identity = pupi
     self.applicationData = applicationData
@@ -62,9 +66,9 @@ struct TypeBTag: FieldTag {
     }
   }
 
-  /// REQB and WUPB (7.7): its family is none, so that only those who ask for all find it. Bits 1 to 3 of the parameter say how many
-  /// time slots there are, of which it takes one by chance: here by its identifier and by how often it was asked, so that a test
-  /// is always the same.
+  /// Handles REQB and WUPB (7.7). The card belongs to no application family, so only a request for all families finds
+  /// it. Bits 1 to 3 of the parameter give the number of time slots. A real card chooses its slot at random; here the
+  /// identifier and the number of requests determine it, so that tests are repeatable.
   private mutating func request(family: UInt8, parameter: UInt8) -> RadioFrame? {
     guard state != .halt || parameter & 0x08 != 0, family == 0x00, parameter & 0x07 <= 4 else { return nil }
     let count = 1 << Int(parameter & 0x07)
@@ -83,7 +87,7 @@ struct TypeBTag: FieldTag {
     return .standard([0x50] + pupi + applicationData + protocolInfo, .typeB)
   }
 
-  /// ATTRIB (7.10); the answer repeats the number that the card now has.
+  /// Handles ATTRIB (7.10). The answer repeats the number that the reader gives the card.
   private mutating func attribute(_ command: [UInt8]) -> RadioFrame? {
     let number = command[8] & 0x0F
     guard number < 15 else { return nil }
@@ -113,7 +117,7 @@ public struct TagPUPI: Sendable, Hashable {
 
   private let kind: Kind
 
-  /// New whenever the field comes on: identity cards and passports.
+  /// A random identifier, new each time the field comes on, as on identity cards and passports.
   public static let random = TagPUPI(kind: .random)
 
   /// - Parameter bytes: 4 bytes.
@@ -124,7 +128,7 @@ public struct TagPUPI: Sendable, Hashable {
     return TagPUPI(kind: .fixed(bytes))
   }
 
-  /// A made-up one that stays.
+  /// A random identifier that stays the same.
   public static func generated() -> TagPUPI { TagPUPI(kind: .fixed(randomBytes())) }
 
   private static func randomBytes() -> [UInt8] { (0..<4).map { _ in UInt8.random(in: 0...0xFF) } }

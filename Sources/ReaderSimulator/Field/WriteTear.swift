@@ -1,36 +1,36 @@
-/// How far a memory gets that loses its power while it programs what a command has told it to.
+/// How far a write gets before the memory loses its power.
 public struct WriteTear: Sendable, Hashable {
-  /// What the bytes hold that were not programmed any more.
+  /// The contents of the bytes that were not programmed.
   public enum Remainder: Sendable, Hashable, CaseIterable {
-    /// What they held before.
+    /// The old contents.
     case old
-    /// What an erased cell holds, in a memory that erases a unit (a page, a block) before it programs it: 00.
+    /// The value of an erased cell, 00, in a memory that erases a unit (a page, a block) before it programs it.
     case zeros
-    /// The same where an erased cell is a one: FF.
+    /// The value of an erased cell in a memory with erased cells of FF.
     case ones
   }
 
-  /// So many bytes of what the command writes are new, from the first on.
+  /// How many bytes of the write are programmed, from the first on.
   public let bytes: Int
-  /// What the others hold.
+  /// The contents of the other bytes.
   public let remainder: Remainder
 
   /// - Parameters:
-  ///   - bytes: how many are new.
-  ///   - remainder: what the others hold.
+  ///   - bytes: how many bytes of the write are programmed, from the first on.
+  ///   - remainder: the contents of the other bytes.
   public init(bytes: Int, remainder: Remainder = .old) {
     self.bytes = bytes
     self.remainder = remainder
   }
 }
 
-/// Where writes end that power is lost in.
+/// The effect of a lost power supply on a write.
 extension WriteTear? {
   /// - Parameters:
-  ///   - new: what a command writes.
-  ///   - old: what is there, as many bytes.
-  ///   - erasing: whether what is there may be erased before; bits that can only be set are not.
-  /// - Returns: what is there afterwards.
+  ///   - new: the data to write.
+  ///   - old: the old contents, of the same length.
+  ///   - erasing: whether the memory may erase before it programs. Bits that can only be set are not erased.
+  /// - Returns: the contents after the write.
   func contents(_ new: [UInt8], over old: [UInt8], erasing: Bool = true) -> [UInt8] {
     guard let tear = self else { return new }
     let rest = old.dropFirst(tear.bytes)

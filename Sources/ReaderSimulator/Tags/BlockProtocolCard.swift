@@ -1,22 +1,22 @@
-/// What answers APDUs, or whatever else a card is sent inside blocks.
+/// An application of a card that receives its commands in blocks, usually as APDUs.
 protocol CardApplication: Sendable {
   /// The permanent memory as a reader would dump it.
   var memory: [UInt8] { get }
-  /// How far what is written now gets.
+  /// How far further writes get before the card loses its power; nil if they complete.
   var writeTear: WriteTear? { get set }
 
-  /// Deselected, or without power.
+  /// The card is deselected or without power.
   mutating func deselect()
 
-  /// - Parameter command: as it was in the blocks, together.
+  /// - Parameter command: the command, joined from its blocks.
   /// - Returns: the answer.
   mutating func respond(to command: [UInt8]) -> [UInt8]
 }
 
-/// The card's side of the block protocol (ISO/IEC 14443-4, section 7), from the moment when it has begun; the same over
-/// both kinds of modulation.
+/// The card's side of the block protocol (ISO/IEC 14443-4, section 7), after its activation. It is the same for Type A
+/// and Type B.
 struct BlockProtocolCard: Sendable {
-  /// What to do about a block.
+  /// The reply to a block.
   enum Reply: Equatable {
     case block([UInt8])
     case ignore
@@ -24,11 +24,11 @@ struct BlockProtocolCard: Sendable {
     case blockThenHalt([UInt8])
   }
 
-  /// More than any extended APDU.
+  /// The longest extended APDU, in bytes.
   private static let maximumCommand = 65_544
 
   var application: any CardApplication
-  /// How many times it asks for more time before each answer.
+  /// How many times the card asks for more time before each answer.
   private let timeExtensions: Int
 
   private var readerFrameSize = 16
@@ -44,11 +44,11 @@ struct BlockProtocolCard: Sendable {
     self.timeExtensions = timeExtensions
   }
 
-  /// Whether a block was sent yet.
+  /// Whether the card has sent a block since its activation.
   var hasAnswered: Bool { !lastBlock.isEmpty }
 
   /// - Parameters:
-  ///   - readerFrameSize: what the reader takes at once.
+  ///   - readerFrameSize: the largest frame that the reader accepts, in bytes.
   ///   - cardIdentifier: CID, the number that the reader gives the card.
   mutating func begin(readerFrameSize: Int, cardIdentifier: UInt8) {
     self.readerFrameSize = readerFrameSize
@@ -64,8 +64,8 @@ struct BlockProtocolCard: Sendable {
     application.deselect()
   }
 
-  /// - Parameter block: not empty, its checksum taken off.
-  /// - Returns: what to do about it.
+  /// - Parameter block: a block, not empty, without its checksum.
+  /// - Returns: the reply.
   mutating func receive(_ block: [UInt8]) -> Reply {
     guard let header = header(block) else { return .ignore }
     let contents = Array(block.dropFirst(header.count))
@@ -81,7 +81,7 @@ struct BlockProtocolCard: Sendable {
     }
   }
 
-  /// Control byte and card identifier as the reader sent them, nil where another tag is meant.
+  /// The control byte and the card identifier as the reader sent them; nil if the reader means another card.
   private func header(_ block: [UInt8]) -> [UInt8]? {
     guard block[0] & 0x08 != 0 else { return cardIdentifier == 0 ? [block[0]] : nil }
     guard block.count >= 2, block[1] & 0x0F == cardIdentifier else { return nil }
@@ -103,7 +103,7 @@ struct BlockProtocolCard: Sendable {
     return sendAnswer(header)
   }
 
-  /// ISO/IEC 14443-4, 7.5.4.3: the number tells an answer that was lost from one that arrived.
+  /// ISO/IEC 14443-4, 7.5.4.3: the block number shows whether the last answer was lost or arrived.
   private mutating func receiveAcknowledgement(_ control: UInt8, _ header: [UInt8]) -> Reply {
     if control & 1 == blockNumber { return lastBlock.isEmpty ? .ignore : .block(lastBlock) }
     guard control & 0x10 == 0 else { return send([0xA2 | blockNumber | control & 0x08] + header.dropFirst()) }
@@ -126,14 +126,14 @@ struct BlockProtocolCard: Sendable {
   }
 }
 
-/// A card of Type A: RATS and its answer, and then the block protocol.
+/// A card of Type A: RATS and its answer, then the block protocol.
 struct BlockProtocolTag: TypeAApplication {
   let sak: UInt8
   let leavesOnRequest: Bool
   private let ats: [UInt8]
   private var card: BlockProtocolCard
 
-  /// Set from RATS to deselect.
+  /// Whether the card is between RATS and deselection.
   private(set) var isInBlockProtocol = false
 
   init(_ card: BlockProtocolCard, options: Type4Options) {
@@ -156,7 +156,7 @@ struct BlockProtocolTag: TypeAApplication {
   }
 
   mutating func receive(_ data: [UInt8]?) -> TypeAReply {
-    // A damaged frame is met with silence; the reader asks again.
+    // The card does not answer a damaged frame; the reader asks again.
     guard let data, let first = data.first else { return .ignore }
     guard isInBlockProtocol else {
       guard first == 0xE0, data.count == 2, data[1] & 0x0F < 15 else { return .ignore }
@@ -164,7 +164,7 @@ struct BlockProtocolTag: TypeAApplication {
       card.begin(readerFrameSize: ISODEP.frameSize(code: data[1] >> 4), cardIdentifier: data[1] & 0x0F)
       return .data(ats)
     }
-    // PPS, right behind the ATS: the same bit rate is all there is.
+    // PPS, right after the ATS. The card supports only the present bit rate.
     if first & 0xF0 == 0xD0, data.count >= 2, !card.hasAnswered { return .data([first]) }
     switch card.receive(data) {
     case .block(let block): return .data(block)

@@ -5,10 +5,10 @@ struct CommandAPDU: Equatable {
   let parameter1: UInt8
   let parameter2: UInt8
   let data: [UInt8]
-  /// How many bytes the reader takes (Ne), nil where the command says nothing of it.
+  /// The most bytes that the reader accepts (Ne); nil if the command does not say.
   let expectedLength: Int?
 
-  /// - Returns: nil where the length fields contradict the length.
+  /// - Returns: nil if the length fields contradict the length of the command.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 4 else { return nil }
     (instructionClass, instruction, parameter1, parameter2) = (bytes[0], bytes[1], bytes[2], bytes[3])
@@ -48,16 +48,16 @@ struct CommandAPDU: Equatable {
   }
 }
 
-/// Where READ BINARY and UPDATE BINARY read and write.
+/// The offset and the data of READ BINARY or UPDATE BINARY.
 struct BinaryAccess: Equatable {
   let offset: Int
-  /// What is to be written.
+  /// The data to write.
   let data: [UInt8]
   /// Whether offset and data are data objects (odd instruction codes, ISO/IEC 7816-4, section 11.3), which reach beyond
   /// 32 KiB.
   let isObject: Bool
 
-  /// - Returns: nil where offset or data are not to be made out.
+  /// - Returns: nil if the offset or the data cannot be parsed.
   init?(_ command: CommandAPDU, extendedOffsets: Bool) {
     guard command.instruction & 1 == 1 else {
       guard command.parameter1 & 0x80 == 0 else { return nil }
@@ -79,7 +79,7 @@ struct BinaryAccess: Equatable {
     }
   }
 
-  /// - Returns: the data object of `tag` around `data`.
+  /// - Returns: a data object with this tag and data.
   static func object(_ tag: UInt8, _ data: [UInt8]) -> [UInt8] {
     let length = UInt8(truncatingIfNeeded: data.count)
     switch data.count {

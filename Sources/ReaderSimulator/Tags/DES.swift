@@ -1,5 +1,5 @@
-/// The Data Encryption Standard (FIPS 46-3), of single length, one block: what a DESFire of the factory authenticates with.
-/// It keeps nothing secret here.
+/// The Data Encryption Standard (FIPS 46-3) with a key of single length, for one block. A DESFire in its factory state
+/// authenticates with it. The cipher protects no secret here.
 struct DES {
   private static let initialPermutation: [Int] = [58, 60, 62, 64, 57, 59, 61, 63].flatMap { first in
     (0..<8).map { first - 8 * $0 }
@@ -18,7 +18,7 @@ struct DES {
     41, 52, 31, 37, 47, 55, 30, 40, 51, 45, 33, 48, 44, 49, 39, 56, 34, 53, 46, 42, 50, 36, 29, 32,
   ]
   private static let shifts = [1, 1, 2, 2, 2, 2, 2, 2, 1, 2, 2, 2, 2, 2, 2, 1]
-  /// The selection functions, a row a hexadecimal number of sixteen digits.
+  /// The selection functions. Each row is a hexadecimal number of sixteen digits.
   private static let selections: [[UInt64]] = [
     [0xE4D1_2FB8_3A6C_5907, 0x0F74_E2D1_A6CB_9538, 0x41E8_D62B_FC97_3A50, 0xFC82_4917_5B3E_A06D],
     [0xF18E_6B34_972D_C05A, 0x3D47_F28E_C01A_69B5, 0x0E7B_A4D1_58C6_932F, 0xD8A1_3F42_B67C_05E9],
@@ -32,7 +32,7 @@ struct DES {
 
   private let roundKeys: [UInt64]
 
-  /// - Parameter key: the lowest bit of each of its eight bytes is parity, and not looked at.
+  /// - Parameter key: eight bytes. The lowest bit of each is parity, and is ignored.
   init(key: UInt64) {
     let chosen = Self.pick(Self.keyChoice1, of: key, width: 64)
     var (left, right) = (chosen >> 28, chosen & 0x0FFF_FFFF)
@@ -71,7 +71,7 @@ struct DES {
     return result
   }
 
-  /// The bits at these positions, counted from 1 at the highest.
+  /// The bits at these positions, counted from 1 at the highest bit.
   private static func pick(_ positions: [Int], of value: UInt64, width: Int) -> UInt64 {
     positions.reduce(0) { $0 << 1 | value >> UInt64(width - $1) & 1 }
   }

@@ -1,7 +1,7 @@
-/// A MIFARE DESFire EV1 in its NDEF configuration (NXP AN11004): the ISO commands of a Type 4 tag, and beside them the
-/// card's own commands, native or wrapped into APDUs of class 90, as far as reading the message takes.
+/// A MIFARE DESFire EV1 in its NDEF configuration (NXP AN11004). It has the ISO commands of a Type 4 tag, and those
+/// native commands that are needed to read the message. Native commands may be wrapped into APDUs of class 90.
 ///
-/// The keys are those of the factory: DES, all zero.
+/// All keys are in their factory state: DES, all zero.
 struct DESFireApplication: CardApplication {
   private enum Status {
     static let success: UInt8 = 0x00
@@ -15,7 +15,7 @@ struct DESFireApplication: CardApplication {
     static let fileNotFound: UInt8 = 0xF0
   }
 
-  /// What the next "additional frame" is for.
+  /// The purpose of the next "additional frame".
   private enum Pending {
     /// The rest of an answer, frame by frame.
     case frames([[UInt8]])
@@ -25,7 +25,7 @@ struct DESFireApplication: CardApplication {
     case authentication(number: UInt64)
   }
 
-  /// An answer has room for so many bytes behind its status.
+  /// The most data bytes in an answer, after its status.
   private static let frameData = 59
   private static let ndefApplication: [UInt8] = [0x01, 0x00, 0x00]
 
@@ -34,11 +34,11 @@ struct DESFireApplication: CardApplication {
   private let cipher = DES(key: 0)
   private var isNDEFSelected = false
   private var pending: Pending?
-  /// How many commands of its own the card has heard.
+  /// How many native commands the card has received.
   private(set) var nativeCommands = 0
 
   /// - Parameters:
-  ///   - type4: what it is to ISO commands.
+  ///   - type4: the part that answers ISO commands.
   ///   - uid: 7 bytes.
   init(_ type4: Type4Application, uid: [UInt8]) {
     self.type4 = type4
@@ -98,7 +98,7 @@ struct DESFireApplication: CardApplication {
     return (Status.additionalFrame, first)
   }
 
-  /// Hardware, software, and the card itself: an EV1 of 4 KiB.
+  /// Hardware, software and card data of an EV1 with 4 KiB.
   private var version: [[UInt8]] {
     [
       [0x04, 0x01, 0x01, 0x01, 0x00, 0x18, 0x05], [0x04, 0x01, 0x01, 0x01, 0x04, 0x18, 0x05],
@@ -118,8 +118,8 @@ struct DESFireApplication: CardApplication {
     return (Status.additionalFrame, Self.bytes(cipher.encipher(number)))
   }
 
-  /// The reader sends its own number and the card's, rotated by a byte, both deciphered one after the other; it gets its
-  /// own back, rotated.
+  /// The reader sends its own number, and the card's number rotated by a byte, both deciphered in one chain. The card
+  /// returns the reader's number, rotated.
   private func finishAuthentication(_ number: UInt64, _ data: [UInt8]) -> (UInt8, [UInt8]) {
     let blocks = [Self.number(data[0..<8]), Self.number(data[8..<16])]
     let theirs = cipher.encipher(blocks[0])
@@ -137,13 +137,13 @@ struct DESFireApplication: CardApplication {
     }
   }
 
-  /// A standard file, not enciphered, that everybody reads and writes.
+  /// A standard file without encryption, which everyone may read and write.
   private func fileSettings(_ number: UInt8) -> (UInt8, [UInt8]) {
     guard let file = file(number) else { return (Status.fileNotFound, []) }
     return (Status.success, [0x00, 0x00, 0xEE, 0xEE] + Self.littleEndian(file.count))
   }
 
-  /// File, offset and length, three bytes each with the lowest first; a length of zero goes to the end.
+  /// File number, offset and length. The last two have three bytes, the lowest first. Length zero reads to the end.
   private mutating func readData(_ data: [UInt8]) -> (UInt8, [UInt8]) {
     guard let file = file(data[0]) else { return (Status.fileNotFound, []) }
     func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }

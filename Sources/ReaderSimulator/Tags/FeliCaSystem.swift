@@ -1,35 +1,35 @@
-/// One of the systems of a FeliCa card: blocks behind services that need no key.
+/// One system of a FeliCa card: blocks behind services that need no key.
 struct FeliCaSystem: Sendable {
-  /// What a service lets everybody do.
+  /// The access that a service gives everyone.
   enum Access: Sendable {
     case readOnly
     case readWrite
   }
 
-  /// NFC Forum Type 3 Tag.
+  /// The system code of NFC Forum Type 3 tags.
   static let ndefCode: [UInt8] = [0x12, 0xFC]
-  /// The services of a Type 3 tag by their codes: one that reads, and one that reads and writes.
+  /// The services of a Type 3 tag by code: one for reading, and one for reading and writing.
   static let ndefServices: [Int: Access] = [0x000B: .readOnly, 0x0009: .readWrite]
 
-  /// What it answers to. A FeliCa Lite has two codes for one system.
+  /// The system codes that the system answers to. A FeliCa Lite has two for one system.
   let codes: [[UInt8]]
   var idm: [UInt8]
   let services: [Int: Access]
-  /// By their numbers, 16 bytes each.
+  /// The blocks by number, 16 bytes each.
   var blocks: [Int: [UInt8]]
-  /// How many blocks one command reads, and writes.
+  /// The most blocks that one command reads, and writes.
   let maximumRead: Int
   let maximumWrite: Int
-  /// FeliCa Lite: few commands, and a block of its memory says what may be written.
+  /// Whether the card is a FeliCa Lite: few commands, and one block controls which blocks are writable.
   var isLite = false
-  /// How far what is written now gets, over all blocks of a command.
+  /// How far further writes get before the card loses its power, over all blocks of a command; nil if they complete.
   var writeTear: WriteTear?
 
-  /// Request Service: which of some areas and services there are.
+  /// Request Service: which of the listed areas and services exist.
   ///
-  /// - Parameter parameters: what follows the identifier.
-  /// - Returns: the number of them, and of each the version of its key, FFFF where it is not there; nil where the packet is not of the
-  ///   length that it says.
+  /// - Parameter parameters: the bytes after the identifier.
+  /// - Returns: their number, and the key version of each, or FFFF if it does not exist. Nil if the packet has the
+  ///   wrong length.
   func keyVersions(_ parameters: [UInt8]) -> [UInt8]? {
     guard let count = parameters.first, (1...32).contains(count), parameters.count == 1 + 2 * Int(count) else {
       return nil
@@ -43,9 +43,9 @@ struct FeliCaSystem: Sendable {
 
   /// READ WITHOUT ENCRYPTION.
   ///
-  /// - Parameter parameters: what follows the identifier.
-  /// - Returns: status flags, and where they are zero the number of blocks and the blocks; nil where the packet is not of the
-  ///   length that it says, which no card answers.
+  /// - Parameter parameters: the bytes after the identifier.
+  /// - Returns: status flags, followed by the number of blocks and the blocks if the flags are zero. Nil if the packet
+  ///   has the wrong length; no card answers that.
   func check(_ parameters: [UInt8]) -> [UInt8]? {
     guard let request = Request(parameters), request.data.isEmpty else { return nil }
     if let refusal = refusal(request, most: min(maximumRead, 15), isWriting: false) { return refusal.flags }
@@ -53,10 +53,10 @@ struct FeliCaSystem: Sendable {
       + request.elements.flatMap { blocks[$0.block] ?? [] }
   }
 
-  /// WRITE WITHOUT ENCRYPTION: all of it or nothing.
+  /// WRITE WITHOUT ENCRYPTION: writes either all blocks or none.
   ///
-  /// - Parameter parameters: what follows the identifier.
-  /// - Returns: status flags; nil where the packet is not of the length that it says.
+  /// - Parameter parameters: the bytes after the identifier.
+  /// - Returns: status flags; nil if the packet has the wrong length.
   mutating func update(_ parameters: [UInt8]) -> [UInt8]? {
     guard let request = Request(parameters), request.data.count == request.elements.count * 16 else { return nil }
     if let refusal = refusal(request, most: min(maximumWrite, 13), isWriting: true) { return refusal.flags }
@@ -70,7 +70,7 @@ struct FeliCaSystem: Sendable {
 
   private mutating func write(_ data: [UInt8], to block: Int) {
     switch block {
-    // Secrets, which read as zero.
+    // Secrets read as zero, so they are not stored.
     case 0x80 where isLite, 0x87 where isLite: break
     case LiteMemoryConfiguration.block where isLite:
       blocks[block] = blocks[block].map { LiteMemoryConfiguration(bytes: $0).updated(data).bytes }
@@ -78,7 +78,7 @@ struct FeliCaSystem: Sendable {
     }
   }
 
-  // MARK: What is refused
+  // MARK: Refusals
 
   /// Status flags (FeliCa Card User's Manual, "Status Flag"; FeliCa Lite-S User's Manual for those of a Lite).
   private struct Refusal {
@@ -90,10 +90,10 @@ struct FeliCaSystem: Sendable {
     static let blockNumber: UInt8 = 0xA8
 
     let reason: UInt8
-    /// Which element is wrong, nil where it is none of them.
+    /// The index of the wrong element; nil if no single element is wrong.
     var element: Int?
 
-    /// The first is FF, or has the bit of the element that is wrong.
+    /// The first byte is FF, or has the bit of the wrong element.
     var flags: [UInt8] { [element.map { 1 << UInt8($0 % 8) } ?? 0xFF, reason] }
   }
 
@@ -123,24 +123,24 @@ struct FeliCaSystem: Sendable {
   }
 }
 
-/// The parameters of READ and WRITE WITHOUT ENCRYPTION behind the identifier.
+/// The parameters of READ and WRITE WITHOUT ENCRYPTION, after the identifier.
 private struct Request {
   /// An element of the block list: two bytes, or three for block numbers beyond 255.
   struct Element {
-    /// Which of the services.
+    /// The index of the service.
     let service: Int
-    /// 0 is all that services without keys have.
+    /// Services without keys have only mode 0.
     let accessMode: UInt8
     let block: Int
   }
 
-  /// Codes, in their order.
+  /// Service codes, in order.
   let services: [Int]
   let elements: [Element]
-  /// What stands behind the block list.
+  /// The bytes after the block list.
   let data: [UInt8]
 
-  /// - Returns: nil where the packet is cut off.
+  /// - Returns: nil if the packet is cut off.
   init?(_ parameters: [UInt8]) {
     var rest = parameters[...]
     func little(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }

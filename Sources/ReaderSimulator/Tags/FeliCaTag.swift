@@ -1,24 +1,24 @@
-/// A FeliCa card (JIS X 6319-4): systems, each with an identifier and services of its own, that answer polls and commands.
-/// It has no state that a reader could leave it in.
+/// A FeliCa card (JIS X 6319-4) with systems that answer polls and commands. Each system has its own identifier and
+/// services. The card needs no selection, and keeps no state between commands except its memory.
 struct FeliCaTag: FieldTag {
-  /// The systems in their order: a poll of any system is answered by the first.
+  /// The systems in order. The first one answers a poll for any system.
   private var systems: [FeliCaSystem]
   /// Manufacture parameters.
   private let pmm: [UInt8]
-  /// Whether the identifier is another one each time the field comes on, as phones have it.
+  /// Whether the identifier changes each time the field comes on, as on phones.
   private let hasRandomIdentifier: Bool
 
   /// - Parameters:
-  ///   - systems: in their order.
+  ///   - systems: the systems in order.
   ///   - pmm: 8 bytes.
-  ///   - hasRandomIdentifier: whether the last six bytes of the identifier change with each activation.
+  ///   - hasRandomIdentifier: whether the last six bytes of the identifier change each time the field comes on.
   init(systems: [FeliCaSystem], pmm: [UInt8], hasRandomIdentifier: Bool = false) {
     self.systems = systems
     self.pmm = pmm
     self.hasRandomIdentifier = hasRandomIdentifier
   }
 
-  /// The blocks of the NDEF system, else of the first, one behind the other.
+  /// The blocks of the NDEF system, or else of the first system, one after the other.
   var memory: [UInt8] {
     let system = systems.first { $0.codes.contains(FeliCaSystem.ndefCode) } ?? systems.first
     return system.map { system in system.blocks.keys.sorted().flatMap { system.blocks[$0] ?? [] } } ?? []
@@ -43,7 +43,7 @@ struct FeliCaTag: FieldTag {
     return answer.map { .standard([UInt8(truncatingIfNeeded: $0.count + 1)] + $0, frame.modulation) }
   }
 
-  /// System code (FF stands for any byte), request code, time slots.
+  /// Answers a poll for a system code (FF stands for any byte), with a request code and the number of time slots.
   private func poll(_ parameters: [UInt8]) -> [UInt8]? {
     guard parameters.count == 4 else { return nil }
     let wanted = parameters[0..<2]
@@ -67,7 +67,7 @@ struct FeliCaTag: FieldTag {
     let answer: [UInt8]?
     switch code {
     case 0x02 where !systems[index].isLite: answer = systems[index].keyVersions(parameters)
-    // Request Response, the mode: no key has been shown.
+    // Request Response returns the mode. It is 0, because no key was presented.
     case 0x04 where parameters.isEmpty && !systems[index].isLite: answer = [0x00]
     case 0x06: answer = systems[index].check(parameters)
     case 0x08: answer = systems[index].update(parameters)

@@ -1,17 +1,18 @@
 /// The memory configuration block of a FeliCa Lite-S (FeliCa Lite-S User's Manual, "MC block").
 struct LiteMemoryConfiguration: Sendable {
   static let block = 0x88
-  /// All may be written, and 12FC is answered (SYS_OP).
+  /// All blocks are writable, and the system code 12FC is answered (SYS_OP).
   static let ofNewNDEFTag: [UInt8] = [0xFF, 0xFF, 0xFF, 0x01, 0x07] + [UInt8](repeating: 0, count: 11)
 
   let bytes: [UInt8]
 
-  /// MC_SP_REG_ALL_RW: a bit for each of the first 14 blocks and REG, and one for what may only be taken away.
+  /// The last bit of MC_SP_REG_ALL_RW: whether access rights may still be removed. The other bits stand for the first
+  /// 14 blocks and REG.
   private var isOpen: Bool { bytes[1] & 0x80 != 0 }
-  /// MC_ALL: whether the blocks of the system, and bytes 2 to 5 of this one, may be written.
+  /// MC_ALL: whether the system blocks, and bytes 2 to 5 of this block, are writable.
   private var isSystemOpen: Bool { bytes[2] == 0xFF }
 
-  /// Whether everybody may write the block, without a key and without a MAC.
+  /// Whether everyone may write the block, without a key and without a MAC.
   func mayWrite(_ block: Int) -> Bool {
     switch block {
     case 0...14:
@@ -24,7 +25,7 @@ struct LiteMemoryConfiguration: Sendable {
     }
   }
 
-  /// What becomes of it when it is written: rights are only ever taken away.
+  /// The block after a write. Writes can only remove rights.
   func updated(_ data: [UInt8]) -> LiteMemoryConfiguration {
     LiteMemoryConfiguration(
       bytes: (0..<16).map { index in

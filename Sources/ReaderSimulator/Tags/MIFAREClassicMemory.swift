@@ -1,4 +1,5 @@
-/// The memory of a MIFARE Classic and who may do what in it (MF1S50YYX_V1 and MF1S70YYX_V1 data sheets, sections 8.6 and 8.7).
+/// The memory of a MIFARE Classic and its access conditions (MF1S50YYX_V1 and MF1S70YYX_V1 data sheets, sections 8.6
+/// and 8.7).
 struct MIFAREClassicMemory {
   enum Key {
     case a
@@ -12,10 +13,10 @@ struct MIFAREClassicMemory {
 
   let model: MIFAREClassicModel
   private(set) var bytes: [UInt8]
-  /// How far what is written now gets.
+  /// How far further writes get before the tag loses its power; nil if they complete.
   var writeTear: WriteTear?
 
-  /// As it leaves the factory: all keys FF, and nothing on it.
+  /// The factory state: all keys FF, no user data.
   init(model: MIFAREClassicModel, uid: [UInt8]) {
     self.model = model
     bytes = [UInt8](repeating: 0, count: model.blockCount * Self.blockSize)
@@ -28,10 +29,10 @@ struct MIFAREClassicMemory {
     }
   }
 
-  /// Makes all sectors NDEF's, as AN1304 and AN10787 have it.
+  /// Formats sectors for NDEF, as in AN1304 and AN10787.
   ///
   /// - Parameters:
-  ///   - sectors: which belong to NDEF.
+  ///   - sectors: the sectors for NDEF.
   ///   - keyB: key B of every sector.
   ///   - contents: the TLV blocks.
   mutating func format(sectors: [Int], keyB: [UInt8], contents: [UInt8]) {
@@ -61,7 +62,7 @@ struct MIFAREClassicMemory {
     }
   }
 
-  /// The blocks of a sector that a user may fill.
+  /// The blocks of a sector that hold user data.
   func dataBlocks(of sector: Int) -> Range<Int> {
     MIFAREClassicModel.firstBlock(of: sector)..<MIFAREClassicModel.trailer(of: sector)
   }
@@ -92,12 +93,12 @@ struct MIFAREClassicMemory {
     }
     let contents = block(number)
     let isKeyBReadable = key == .a && [0b000, 0b001, 0b010].contains(conditions[3])
-    // Every condition lets the access bits be read with key A, and all but those three with key B, too.
+    // All conditions let key A read the access bits. All but those three let key B read them too.
     return [UInt8](repeating: 0, count: 6) + contents[6..<10]
       + (isKeyBReadable ? Array(contents[10..<16]) : [UInt8](repeating: 0, count: 6))
   }
 
-  /// - Returns: whether anything was allowed.
+  /// - Returns: whether the key may write at least a part of the block.
   mutating func write(_ contents: [UInt8], to number: Int, with key: Key) -> Bool {
     let sector = MIFAREClassicModel.sector(of: number)
     guard number != 0, contents.count == Self.blockSize, let conditions = conditions(of: sector),
@@ -134,7 +135,7 @@ struct MIFAREClassicMemory {
     return true
   }
 
-  /// A key B that can be read is data and opens nothing.
+  /// A readable key B is data and cannot authenticate.
   private func isKeyData(_ key: Key, _ condition: UInt8) -> Bool {
     key == .b && [0b000, 0b001, 0b010].contains(condition)
   }
@@ -143,13 +144,13 @@ struct MIFAREClassicMemory {
     Array(bytes[number * Self.blockSize..<(number + 1) * Self.blockSize])
   }
 
-  /// Which of a sector's three conditions for data is this block's.
+  /// The index of the block's access condition among the three for the data of its sector.
   private func group(of number: Int) -> Int {
     let offset = number - MIFAREClassicModel.firstBlock(of: MIFAREClassicModel.sector(of: number))
     return number < 128 ? offset : offset / 5
   }
 
-  /// C1, C2 and C3 of each group and of the trailer; nil where they contradict each other: then the sector is blocked for ever.
+  /// C1, C2 and C3 of each group and of the trailer. Nil if they contradict each other: such a sector stays blocked.
   private func conditions(of sector: Int) -> [UInt8]? {
     let trailer = block(MIFAREClassicModel.trailer(of: sector))
     let inverted = UInt16(trailer[7] & 0x0F) << 8 | UInt16(trailer[6])

@@ -1,12 +1,12 @@
-/// A MIFARE Classic, with what its data sheet says of its memory.
+/// A MIFARE Classic chip, with the memory layout from its data sheet.
 public struct MIFAREClassicModel: Sendable, Hashable {
   /// The name on the control line: `mini`, `classic1k`, `classic4k`.
   public let name: String
-  /// Sectors: 32 of 4 blocks, and from there on of 16.
+  /// The number of sectors. The first 32 have 4 blocks each, the others 16.
   public let sectorCount: Int
   /// Select acknowledge.
   let sak: UInt8
-  /// The high byte of the answer to request is zero; this is the low one for a UID of four bytes.
+  /// The low byte of the answer to request, for a UID of four bytes. The high byte is zero.
   let atqa: UInt8
 
   /// MF1ICS20: 5 sectors, 320 bytes.
@@ -16,10 +16,10 @@ public struct MIFAREClassicModel: Sendable, Hashable {
   /// MF1S70: 40 sectors, 4 KiB.
   public static let classic4K = MIFAREClassicModel(name: "classic4k", sectorCount: 40, sak: 0x18, atqa: 0x02)
 
-  /// Every model there is.
+  /// All models.
   public static let all: [MIFAREClassicModel] = [.mini, .classic1K, .classic4K]
 
-  /// All blocks, those of keys included.
+  /// The number of blocks, including those with keys.
   var blockCount: Int { Self.firstBlock(of: sectorCount) }
 
   static func firstBlock(of sector: Int) -> Int { sector < 32 ? sector * 4 : 128 + (sector - 32) * 16 }

@@ -1,7 +1,7 @@
-/// The commands of MIFARE Classic (MF1S50YYX_V1 data sheet, section 9), its value blocks left out.
+/// The commands of MIFARE Classic (MF1S50YYX_V1 data sheet, section 9), without its value blocks.
 ///
-/// There is no cipher: the two frames of an authentication carry the key and the UID as they are, and what follows is
-/// plain. Behind the chip, which does the cipher by itself, nobody can tell.
+/// There is no cipher: the two frames of an authentication carry the key and the UID as they are, and the following
+/// frames are plain. The host cannot see the difference, because the chip does the cipher.
 struct MIFAREClassicTag: TypeAApplication {
   private enum Pending {
     case authentication(block: Int, MIFAREClassicMemory.Key)
@@ -10,7 +10,7 @@ struct MIFAREClassicTag: TypeAApplication {
 
   private static let notAllowed: UInt8 = 0x4
   private static let transmissionError: UInt8 = 0x5
-  /// What the tag says for a challenge.
+  /// The challenge that the tag always sends.
   private static let challenge: [UInt8] = [0x01, 0x20, 0x01, 0x45]
 
   private let uid: [UInt8]

@@ -1,5 +1,5 @@
-/// The proximity payment system environment of a bank card (EMV Contactless, book B, 3.3): it says which payment
-/// applications there are, and knows no other application.
+/// The proximity payment system environment of a bank card (EMV Contactless, book B, 3.3). It lists the payment
+/// applications of the card, and is the only application that can be selected.
 struct PaymentApplication: CardApplication {
   private static let environment = Array("2PAY.SYS.DDF01".utf8)
   private static let applicationName: [UInt8] = [0xA0, 0x00, 0x00, 0x00, 0x03, 0x10, 0x10]

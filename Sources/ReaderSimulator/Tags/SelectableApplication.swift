@@ -1,9 +1,10 @@
-/// A card with one application that is selected by its name (ISO/IEC 7816-4), and nothing of NDEF: a loyalty card, say.
+/// A card with one application that is selected by its name (ISO/IEC 7816-4), and without NDEF: a loyalty card, for
+/// example.
 ///
-/// It knows SELECT, GET DATA of the object 0101, its name, and a command of its own, 80 10, which gives back what it is sent, with short and
-/// extended lengths.
+/// It supports SELECT, GET DATA of the object 0101 (its name), and the proprietary command 80 10, which returns the
+/// data of the command. Lengths may be short or extended.
 struct SelectableApplication: CardApplication {
-  /// F0, an unregistered provider, and a name.
+  /// F0 for an unregistered provider, and a name.
   static let usualName: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
 
   let name: [UInt8]
@@ -34,12 +35,12 @@ struct SelectableApplication: CardApplication {
 }
 
 extension SimulatedTag {
-  /// A card with an application of its own, which is selected by its name.
+  /// A card with one application, which is selected by its name.
   ///
   /// - Parameters:
-  ///   - name: its application identifier, 5 to 16 bytes; nil is F0 and "TAGROUTE" in ASCII.
+  ///   - name: the application identifier, 5 to 16 bytes; nil for F0 and "TAGROUTE" in ASCII.
   ///   - uid: any.
-  ///   - options: what the card says of itself in its answer to select, and how much time it asks for.
+  ///   - options: the card's answer to select, and how often it asks for more time.
   /// - Returns: the card.
   public static func applicationCard(
     _ name: [UInt8]? = nil, uid: TagUID = .generated(), options: Type4Options = Type4Options()

@@ -4,11 +4,11 @@ extension SimulatedTag {
   /// - Parameters:
   ///   - model: the chip.
   ///   - message: an encoded NDEF message; empty for a formatted tag without one.
-  ///   - uid: four or seven bytes on a real one.
-  ///   - keyB: key B of every sector, six bytes: a secret where it is not what formatting programs take.
-  ///   - sectors: which belong to NDEF; nil for all that can.
+  ///   - uid: four or seven bytes on a real tag.
+  ///   - keyB: key B of every sector, six bytes. Any key other than the default of formatting programs is a secret.
+  ///   - sectors: the sectors for NDEF; nil for all possible ones.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the message does not fit.
+  /// - Throws: `SimulatorError` if the message does not fit, the UID is random, or the key has another length.
   public static func mifareClassic(
     _ model: MIFAREClassicModel, message: [UInt8], uid: TagUID = .generated(),
     keyB: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], sectors: [Int]? = nil
@@ -22,15 +22,15 @@ extension SimulatedTag {
       model, contents: [0x03] + length + message, isTerminated: true, uid: uid, keyB: keyB, sectors: sectors)
   }
 
-  /// A MIFARE Classic that is formatted for NDEF, with anything at all where the TLVs should be.
+  /// A MIFARE Classic that is formatted for NDEF, with arbitrary contents in place of the TLVs.
   ///
   /// - Parameters:
   ///   - model: the chip.
   ///   - contents: the bytes of the data blocks.
-  ///   - uid: four or seven bytes on a real one.
-  ///   - sectors: which belong to NDEF; nil for all that can.
+  ///   - uid: four or seven bytes on a real tag.
+  ///   - sectors: the sectors for NDEF; nil for all possible ones.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the contents do not fit.
+  /// - Throws: `SimulatorError` if the contents do not fit, or the UID is random.
   public static func mifareClassic(
     _ model: MIFAREClassicModel, contents: [UInt8], uid: TagUID = .generated(), sectors: [Int]? = nil
   ) throws(SimulatorError) -> SimulatedTag {
@@ -39,14 +39,14 @@ extension SimulatedTag {
       sectors: sectors)
   }
 
-  /// A MIFARE Classic from a dump, its keys included.
+  /// A MIFARE Classic from a dump that includes its keys.
   ///
   /// - Parameters:
-  ///   - model: the chip; the dump has as many bytes.
+  ///   - model: the chip, with as many bytes as the dump.
   ///   - memory: the bytes from block 0 on.
-  ///   - uid: four or seven bytes; nil for the one in block 0, of four.
+  ///   - uid: four or seven bytes; nil for the UID of four bytes in block 0.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the dump has another length.
+  /// - Throws: `SimulatorError` if the dump has another length, or the UID is random.
   public static func mifareClassic(
     _ model: MIFAREClassicModel, memory: [UInt8], uid: TagUID? = nil
   ) throws(SimulatorError) -> SimulatedTag {
@@ -59,13 +59,13 @@ extension SimulatedTag {
     return try mifareClassic(blocks, uid)
   }
 
-  /// A MIFARE Classic as it leaves the factory: all keys FF, nothing on it.
+  /// A MIFARE Classic in its factory state: all keys FF, no user data.
   ///
   /// - Parameters:
   ///   - model: the chip.
-  ///   - uid: four or seven bytes on a real one.
+  ///   - uid: four or seven bytes on a real tag.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the UID is random, which the chip's are not.
+  /// - Throws: `SimulatorError` if the UID is random, since the chip has no random UIDs.
   public static func mifareClassicBlank(
     _ model: MIFAREClassicModel, uid: TagUID = .generated()
   ) throws(SimulatorError) -> SimulatedTag {
@@ -89,7 +89,7 @@ extension SimulatedTag {
 
   private static func mifareClassic(_ blocks: MIFAREClassicMemory, _ uid: TagUID) throws(SimulatorError) -> SimulatedTag
   {
-    // The UID goes into every authentication.
+    // The UID is part of every authentication.
     guard let bytes = uid.fixedBytes else { throw SimulatorError("a MIFARE Classic has no random UID") }
     return SimulatedTag(tag: TypeATag(uid: uid, application: MIFAREClassicTag(blocks, uid: bytes)))
   }

@@ -4,9 +4,9 @@ extension SimulatedTag {
   /// - Parameters:
   ///   - message: an encoded NDEF message; empty for a formatted tag without one.
   ///   - uid: any.
-  ///   - options: what the tag says of itself.
+  ///   - options: the tag's parameters.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
+  /// - Throws: `SimulatorError` if the message does not fit, or the options contradict one another.
   public static func type4(
     message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
   ) throws(SimulatorError) -> SimulatedTag {
@@ -18,9 +18,9 @@ extension SimulatedTag {
   /// - Parameters:
   ///   - message: an encoded NDEF message; empty for a formatted tag without one.
   ///   - pupi: any.
-  ///   - options: what the tag says of itself; SAK and ATS, which belong to Type A, are not used.
+  ///   - options: the tag's parameters. SAK and ATS belong to Type A, and are not used.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
+  /// - Throws: `SimulatorError` if the message does not fit, or the options contradict one another.
   public static func type4B(
     message: [UInt8], pupi: TagPUPI = .generated(), options: Type4Options = Type4Options()
   ) throws(SimulatorError) -> SimulatedTag {
@@ -28,14 +28,14 @@ extension SimulatedTag {
     return cardB(application, pupi, timeExtensions: options.timeExtensions)
   }
 
-  /// A MIFARE DESFire EV1 that holds an NDEF message, and knows the commands of its own that read it.
+  /// A MIFARE DESFire EV1 that holds an NDEF message, and also has the native commands that read it.
   ///
   /// - Parameters:
   ///   - message: an encoded NDEF message; empty for a formatted card without one.
   ///   - uid: 7 bytes.
-  ///   - options: what the card says of itself as a Type 4 tag.
+  ///   - options: the card's parameters as a Type 4 tag.
   /// - Returns: the card.
-  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
+  /// - Throws: `SimulatorError` if the message or the UID does not fit, or the options contradict one another.
   public static func desfire(
     message: [UInt8], uid: TagUID = .generated(), options: Type4Options = Type4Options()
   ) throws(SimulatorError) -> SimulatedTag {
@@ -46,7 +46,7 @@ extension SimulatedTag {
     return cardA(application, uid, options)
   }
 
-  /// A bank card: it has a payment environment, and no NDEF application.
+  /// A bank card, with a payment environment and without an NDEF application.
   ///
   /// - Parameter uid: any; bank cards have a fixed or a random one.
   /// - Returns: the card.
@@ -54,7 +54,7 @@ extension SimulatedTag {
     cardA(PaymentApplication(), uid, Type4Options())
   }
 
-  /// A bank card over Type B.
+  /// A bank card of Type B.
   ///
   /// - Parameter pupi: any.
   /// - Returns: the card.
@@ -68,7 +68,7 @@ extension SimulatedTag {
     )
   }
 
-  // Protocol info: 106 kbit/s; frames of 64 bytes, ISO/IEC 14443-4; about 77 ms of time, no CID or NAD.
+  // Protocol info: 106 kbit/s; frames of 64 bytes, ISO/IEC 14443-4; about 77 ms of waiting time, no CID or NAD.
   private static func cardB(
     _ application: any CardApplication, _ pupi: TagPUPI, timeExtensions: Int = 0
   ) -> SimulatedTag {

@@ -1,4 +1,4 @@
-/// A tag that can be put on a simulated reader.
+/// A tag that a test can place on a simulated reader.
 public struct SimulatedTag: Sendable {
   let tag: any FieldTag
 
@@ -7,11 +7,10 @@ public struct SimulatedTag: Sendable {
   /// - Parameters:
   ///   - model: the chip.
   ///   - message: an encoded NDEF message; empty for a formatted tag without one.
-  ///   - uid: seven bytes on a real one, whose first pages hold them too.
-  ///   - hasLockControl: whether the lock control TLV with which the model leaves the factory is before the message; many
-  ///     programs write over it.
+  ///   - uid: seven bytes on a real tag, which are in its first pages too.
+  ///   - hasLockControl: whether the model's factory lock control TLV precedes the message. Many programs overwrite it.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the message does not fit.
+  /// - Throws: `SimulatorError` if the message does not fit.
   public static func type2(
     _ model: Type2Model, message: [UInt8], uid: TagUID = .generated(), hasLockControl: Bool = false
   ) throws(SimulatorError) -> SimulatedTag {
@@ -20,14 +19,14 @@ public struct SimulatedTag: Sendable {
       try Type2Memory(model: model, uid: bytes, message: message, hasLockControl: hasLockControl), uid)
   }
 
-  /// A Type 2 tag with anything at all where the TLVs should be: damaged, hostile, or merely unusual.
+  /// A Type 2 tag with arbitrary contents in place of the TLVs: damaged, hostile, or merely unusual.
   ///
   /// - Parameters:
   ///   - model: the chip.
   ///   - contents: the bytes from page 4 on.
-  ///   - uid: seven bytes on a real one.
+  ///   - uid: seven bytes on a real tag.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the contents do not fit.
+  /// - Throws: `SimulatorError` if the contents do not fit.
   public static func type2(_ model: Type2Model, contents: [UInt8], uid: TagUID = .generated()) throws(SimulatorError)
     -> SimulatedTag
   {
@@ -37,10 +36,10 @@ public struct SimulatedTag: Sendable {
   /// A Type 2 tag from a dump.
   ///
   /// - Parameters:
-  ///   - model: the chip; nil takes the smallest that holds the dump.
-  ///   - memory: the bytes from page 0 on; the UID is the one in the first two pages.
+  ///   - model: the chip; nil for the smallest that holds the dump.
+  ///   - memory: the bytes from page 0 on. The first two pages hold the UID.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the dump is too short to hold a UID, or too long.
+  /// - Throws: `SimulatorError` if the dump is too short to hold a UID, or too long.
   public static func type2(_ model: Type2Model? = nil, memory: [UInt8]) throws(SimulatorError) -> SimulatedTag {
     guard memory.count >= 8 else {
       throw SimulatorError("a dump of \(memory.count) bytes does not hold the UID, which takes the first 8")

@@ -6,12 +6,14 @@ public struct TagUID: Sendable, Hashable, CustomStringConvertible {
   }
   private let kind: Kind
 
-  /// Four bytes, the first of them 08, new whenever the field comes on: phones, and cards that protect their owner.
+  /// Four bytes that start with 08 and change each time the field comes on, as on phones and on cards that protect
+  /// their owner.
   public static let random = TagUID(kind: .random)
 
   /// - Parameter bytes: 4, 7 or 10 bytes.
   /// - Returns: the UID.
-  /// - Throws: `SimulatorError` for any other number of bytes, and where the first of four is 88, which announces more.
+  /// - Throws: `SimulatorError` for any other number of bytes, and for four bytes that start with 88, which announces
+  ///   more.
   public static func fixed(_ bytes: [UInt8]) throws(SimulatorError) -> TagUID {
     guard [4, 7, 10].contains(bytes.count) else {
       throw SimulatorError("a UID has 4, 7 or 10 bytes, not \(bytes.count)")
@@ -22,12 +24,12 @@ public struct TagUID: Sendable, Hashable, CustomStringConvertible {
     return TagUID(kind: .fixed(bytes))
   }
 
-  /// A made-up UID of seven bytes, the first of them NXP's 04.
+  /// A generated UID of seven bytes, the first of them NXP's 04.
   public static func generated() -> TagUID {
     TagUID(kind: .fixed([0x04] + (0..<6).map { _ in UInt8.random(in: 0...0xFF) }))
   }
 
-  /// A made-up UID of a Topaz tag: seven bytes, the last of them Innovision's 25.
+  /// A generated UID of a Topaz tag: seven bytes, the last of them Innovision's 25.
   public static func generatedTopaz() -> TagUID {
     TagUID(kind: .fixed((0..<4).map { _ in UInt8.random(in: 0...0xFF) } + [0x00, 0x00, 0x25]))
   }
@@ -42,7 +44,7 @@ public struct TagUID: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The bytes where they do not change.
+  /// The bytes, if they do not change; nil for a random UID.
   public var fixedBytes: [UInt8]? {
     if case .fixed(let bytes) = kind { bytes } else { nil }
   }

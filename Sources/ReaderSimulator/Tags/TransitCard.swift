@@ -1,17 +1,17 @@
-/// A card for trains and shops: FeliCa Standard without the NDEF system, whose journeys and purchases everybody can read.
+/// A card for trains and shops: FeliCa Standard without the NDEF system. Everyone can read its journeys and purchases.
 extension SimulatedTag {
-  /// The service of the history, and how many blocks of it the card gives at once.
+  /// The service of the history, and how many blocks of it one command can read.
   private static let historyService = 0x090F
   private static let mostAtOnce = 12
 
-  /// A transit card like a Suica: system 0003 with the history in service 090F, which needs no key, 20 blocks of 16 bytes of which one
-  /// command reads at most 12; and the common system FE00, whose services all need keys.
+  /// A transit card like a Suica. System 0003 has the history in service 090F, which needs no key: 20 blocks of 16
+  /// bytes, at most 12 per command. All services of the common system FE00 need keys.
   ///
   /// - Parameters:
-  ///   - idm: manufacture ID, 8 bytes; nil makes one up.
-  ///   - history: the blocks of the history, the newest first, 16 bytes each.
+  ///   - idm: manufacture ID, 8 bytes; nil for a random one.
+  ///   - history: the blocks of the history, 16 bytes each, the newest first.
   /// - Returns: the card.
-  /// - Throws: `SimulatorError` where the identifier or a block has another length.
+  /// - Throws: `SimulatorError` if the identifier or a block has another length, or there are more than 256 blocks.
   public static func transitCard(
     idm: [UInt8]? = nil, history: [[UInt8]] = transitHistory()
   ) throws(SimulatorError) -> SimulatedTag {
@@ -26,12 +26,13 @@ extension SimulatedTag {
     return felica([transit, .locked([0xFE, 0x00], idm: idm, number: 1)])
   }
 
-  /// What a traveller's card holds: a journey a day, the newest first, each 210 yen less.
+  /// The history of a traveller: one journey a day, the newest first, each for 210 yen.
   ///
-  /// Of each block: terminal, processing, two bytes 0, date (bits 15 to 9 the year from 2000 on, 8 to 5 the month, 4 to 0 the day),
-  /// entry and exit station, balance with its low byte first, serial number in three bytes, region.
+  /// Each block holds these values: terminal; processing; two bytes 0; date; entry and exit station; balance, its low
+  /// byte first; serial number in three bytes; region. Bits 15 to 9 of the date are the year from 2000 on, bits 8 to 5
+  /// the month, bits 4 to 0 the day.
   ///
-  /// - Parameter count: how many journeys.
+  /// - Parameter count: how many journeys, at most 28.
   /// - Returns: the blocks.
   public static func transitHistory(_ count: Int = 20) -> [[UInt8]] {
     (0..<max(0, min(count, 28))).map { age in

@@ -1,19 +1,19 @@
-/// The memory of a Type 1 tag: blocks of eight bytes, and which of them may be written (Type 1 Tag Operation
-/// Specification 1.1, section 2).
+/// The memory of a Type 1 tag: blocks of eight bytes, and their write protection (Type 1 Tag Operation Specification
+/// 1.1, section 2).
 struct Type1Memory: Sendable {
   private static let lockBlock = 0x0E
   private static let dynamicLockBlock = 0x0F
-  /// Topaz 512's lock control TLV names it.
+  /// The address of the dynamic lock bits, which the lock control TLV of a Topaz 512 names.
   private static let dynamicLocks = 122
 
   let model: Type1Model
   private(set) var bytes: [UInt8]
-  /// How far what is written now gets.
+  /// How far further writes get before the tag loses its power; nil if they complete.
   var writeTear: WriteTear?
 
-  /// Formatted, with `message` in an NDEF TLV.
+  /// A formatted tag with `message` in an NDEF TLV.
   ///
-  /// - Throws: where the message does not fit, or the UID does not have seven bytes.
+  /// - Throws: `SimulatorError` if the message does not fit, or the UID does not have seven bytes.
   init(model: Type1Model, uid: [UInt8], message: [UInt8]) throws(SimulatorError) {
     guard message.count <= model.capacity else {
       throw SimulatorError("\(message.count) bytes are more than the \(model.capacity) that go on a \(model.name)")
@@ -25,9 +25,9 @@ struct Type1Memory: Sendable {
     try self.init(model: model, uid: uid, contents: model.controlBlocks + [0x03] + length + message + [0xFE])
   }
 
-  /// With `contents` where the TLVs should be, whatever they are; one byte too many is left out.
+  /// A tag with arbitrary `contents` in place of the TLVs. A single byte too many is dropped.
   ///
-  /// - Throws: where they do not fit, or the UID does not have seven bytes.
+  /// - Throws: `SimulatorError` if the contents do not fit, or the UID does not have seven bytes.
   init(model: Type1Model, uid: [UInt8], contents: [UInt8]) throws(SimulatorError) {
     guard contents.count <= model.dataAddresses.count + 1 else {
       throw SimulatorError(
@@ -37,14 +37,14 @@ struct Type1Memory: Sendable {
     image.replaceSubrange(0..<min(7, uid.count), with: uid.prefix(7))
     image.replaceSubrange(8..<12, with: model.container)
     for (address, byte) in zip(model.dataAddresses, contents) { image[address] = byte }
-    // Blocks 0, D and E are locked in the factory; what can still be set in E can be set once.
+    // The factory locks blocks 0, D and E. The remaining bits of E can be set once.
     image.replaceSubrange(112..<114, with: [0x01, 0x60])
     try self.init(model: model, uid: uid, image: image)
   }
 
-  /// A dump of a tag, from block 0 on; what is missing at its end is zero.
+  /// A tag from a dump, from block 0 on. Bytes missing at the end are zero.
   ///
-  /// - Throws: where it has more bytes than the model, or the UID does not have seven bytes.
+  /// - Throws: `SimulatorError` if the dump has more bytes than the model, or the UID does not have seven bytes.
   init(model: Type1Model, uid: [UInt8], image: [UInt8]) throws(SimulatorError) {
     guard uid.count == 7 else { throw SimulatorError("a Type 1 tag's UID has 7 bytes, not \(uid.count)") }
     let size = model.blockCount * 8
@@ -55,14 +55,14 @@ struct Type1Memory: Sendable {
     bytes = image + [UInt8](repeating: 0, count: size - image.count)
   }
 
-  /// - Returns: the bytes; zeros where there is no memory, since a tag answers reads of any block.
+  /// - Returns: the bytes. A tag answers reads of any block, with zeros beyond its memory.
   func read(at address: Int, count: Int) -> [UInt8] {
     (address..<address + count).map { bytes.indices.contains($0) ? bytes[$0] : 0 }
   }
 
-  /// Writes bytes of one block, with erasing them or without: then bits only become one.
+  /// Writes bytes of one block. Without erasing, bits can only become one.
   ///
-  /// - Returns: what is there now; nil where the tag refuses.
+  /// - Returns: the bytes after the write; nil if the tag refuses it.
   mutating func write(_ data: [UInt8], at address: Int, erasing: Bool) -> [UInt8]? {
     let range = address..<address + data.count
     guard range.lowerBound >= 0, range.upperBound <= bytes.count, !isLocked(block: address / 8) else { return nil }
@@ -73,7 +73,7 @@ struct Type1Memory: Sendable {
     return Array(bytes[range])
   }
 
-  /// Lock bits and OTP bytes: each bit can be set once.
+  /// Whether the block holds lock bits or OTP bytes. Each of their bits can be set once.
   private func isOneTimeProgrammable(block: Int) -> Bool {
     block == Self.lockBlock || model.isDynamic && block == Self.dynamicLockBlock
   }

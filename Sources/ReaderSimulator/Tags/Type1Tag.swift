@@ -1,10 +1,10 @@
 /// The commands of NFC Forum Type 1 (Type 1 Tag Operation Specification 1.1, section 5), as Topaz tags have them.
 ///
-/// A tag answers the request of Type A, but takes no part in the anticollision: RID tells its UID. What it cannot do, what is
-/// not meant for it and what is broken it leaves unanswered.
+/// A tag answers the request of Type A but takes no part in the anticollision: RID returns its UID. The tag answers
+/// neither commands that it cannot execute, nor commands for other tags, nor broken frames.
 struct Type1Tag: FieldTag {
   private var blocks: Type1Memory
-  /// Whether it has heard a request since it got power.
+  /// Whether the tag has received a request since it got power.
   private var isReady = false
 
   init(_ blocks: Type1Memory) { self.blocks = blocks }
@@ -57,6 +57,6 @@ struct Type1Tag: FieldTag {
     blocks.write(data, at: address, erasing: erasing).map { [operand] + $0 }
   }
 
-  /// The first address that the commands for single bytes do not reach.
+  /// The first address that the commands for single bytes cannot reach.
   private var limit: UInt8 { blocks.model.isDynamic ? 128 : 120 }
 }

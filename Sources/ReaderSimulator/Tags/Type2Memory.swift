@@ -1,19 +1,20 @@
-/// The memory of a Type 2 tag: pages of four bytes, and which of them may be written
-/// (NTAG213/215/216 data sheet, section 8.5; MF0ICU1 data sheet, section 7.5).
+/// The memory of a Type 2 tag: pages of four bytes, and their write protection (NTAG213/215/216 data sheet, section
+/// 8.5; MF0ICU1 data sheet, section 7.5).
 struct Type2Memory: Sendable {
   let model: Type2Model
   private(set) var bytes: [UInt8]
-  /// How far what is written now gets. Bits that can only be set are not erased before.
+  /// How far further writes get before the tag loses its power; nil if they complete. Bits that can only be set are not
+  /// erased first.
   var writeTear: WriteTear?
 
-  /// With `message` in an NDEF TLV.
+  /// A tag with `message` in an NDEF TLV.
   ///
   /// - Parameters:
   ///   - model: the chip.
-  ///   - uid: seven bytes, which are in the first pages; none for another kind of UID.
-  ///   - message: an encoded NDEF message, or none.
-  ///   - hasLockControl: whether the lock control TLV with which the model leaves the factory is before it.
-  /// - Throws: where the message does not fit.
+  ///   - uid: seven bytes for the first pages; empty for another kind of UID.
+  ///   - message: an encoded NDEF message, or empty.
+  ///   - hasLockControl: whether the model's factory lock control TLV precedes the message.
+  /// - Throws: `SimulatorError` if the message does not fit.
   init(
     model: Type2Model, uid: [UInt8], message: [UInt8], hasLockControl: Bool = false
   ) throws(SimulatorError) {
@@ -25,9 +26,9 @@ struct Type2Memory: Sendable {
     try self.init(model: model, uid: uid, contents: control + [0x03] + length + message, terminated: true)
   }
 
-  /// With `contents` from page 4 on, whatever they are.
+  /// A tag with arbitrary `contents` from page 4 on.
   ///
-  /// - Throws: where they do not fit.
+  /// - Throws: `SimulatorError` if the contents do not fit.
   init(model: Type2Model, uid: [UInt8], contents: [UInt8], terminated: Bool = false) throws(SimulatorError) {
     guard contents.count <= model.capacity else {
       throw SimulatorError("\(contents.count) bytes do not fit into the \(model.capacity) of an \(model.name)")
@@ -39,9 +40,9 @@ struct Type2Memory: Sendable {
     self.bytes = bytes
   }
 
-  /// A dump of a tag, from page 0 on; what is missing at its end is as it leaves the factory.
+  /// A tag from a dump, from page 0 on. Bytes missing at the end have their factory value.
   ///
-  /// - Throws: where it has more bytes than the model.
+  /// - Throws: `SimulatorError` if the dump has more bytes than the model.
   init(model: Type2Model, uid: [UInt8], image: [UInt8]) throws(SimulatorError) {
     guard image.count <= model.pageCount * 4 else {
       throw SimulatorError("\(image.count) bytes are more than the \(model.pageCount * 4) of an \(model.name)")
@@ -60,7 +61,7 @@ struct Type2Memory: Sendable {
       bytes.replaceSubrange(0..<10, with: first + second)
     }
     bytes.replaceSubrange(12..<16, with: [0xE1, 0x10, model.capacityCode, 0x00])
-    // Where there is a password there is a page of configuration before it, and the last lock byte is fixed.
+    // A model with a password has two configuration pages before it, and its last lock byte is fixed.
     if let secrets = model.secrets {
       let configuration = secrets.lowerBound - 2
       bytes.replaceSubrange((configuration * 4)..<(configuration * 4 + 8), with: [0x04, 0, 0, 0xFF, 0x00, 0x05, 0, 0])
@@ -71,10 +72,10 @@ struct Type2Memory: Sendable {
     return bytes
   }
 
-  /// READ: passwords read as zero, and behind the end comes what the model has there.
+  /// READ. Passwords read as zero. Pages after the last one read as the model's `end` says.
   ///
   /// - Parameter page: the first of four.
-  /// - Returns: nil where the first page cannot be read.
+  /// - Returns: nil if the first page is not readable.
   func read(page: Int) -> [UInt8]? {
     guard isReadable(page) else { return nil }
     return (page..<page + 4).flatMap { next in
@@ -87,7 +88,7 @@ struct Type2Memory: Sendable {
 
   /// FAST_READ.
   ///
-  /// - Returns: nil where one of the pages cannot be read.
+  /// - Returns: nil if one of the pages is not readable.
   func read(pages: ClosedRange<Int>) -> [UInt8]? {
     guard pages.allSatisfy(isReadable) else { return nil }
     return pages.flatMap(contents(of:))
@@ -95,17 +96,17 @@ struct Type2Memory: Sendable {
 
   private func isReadable(_ page: Int) -> Bool { model.hasPage(page) && page <= lastReadable }
 
-  /// The last page that can be read by somebody who has not shown the password or the key.
+  /// The last page that is readable without the password or the key.
   private var lastReadable: Int { min(model.lastReadable, isReadingProtected ? firstProtectedPage - 1 : Int.max) }
 
-  /// AUTH0, the first page that asks for the password or the key (NTAG213/215/216 data sheet, section 8.5.7; MF0ICU2 data
+  /// AUTH0: the first page that needs the password or the key (NTAG213/215/216 data sheet, section 8.5.7; MF0ICU2 data
   /// sheet, section 7.5.8).
   private var firstProtectedPage: Int {
     if model.hasTripleDES { return Int(bytes[0x2A * 4]) }
     return model.secrets.map { Int(bytes[($0.lowerBound - 2) * 4 + 3]) } ?? .max
   }
 
-  /// Bit 7 of ACCESS, or bit 0 of AUTH1: whether reading asks for it, too.
+  /// Bit 7 of ACCESS, or bit 0 of AUTH1: whether reading needs the password or the key too.
   private var isReadingProtected: Bool {
     if model.hasTripleDES { return bytes[0x2B * 4] & 0x01 == 0 }
     return model.secrets.map { bytes[($0.lowerBound - 1) * 4] & 0x80 != 0 } ?? false
@@ -116,7 +117,7 @@ struct Type2Memory: Sendable {
     return Array(bytes[(page * 4)..<(page * 4 + 4)])
   }
 
-  /// - Returns: false where the tag refuses: no such page, read-only, or locked.
+  /// - Returns: false if the tag refuses the write: the page does not exist, is read-only, or is locked.
   mutating func write(_ data: [UInt8], page: Int) -> Bool {
     guard page >= 2, model.hasPage(page), page < firstProtectedPage, data.count == 4 else { return false }
     switch page {
@@ -135,7 +136,7 @@ struct Type2Memory: Sendable {
     return true
   }
 
-  /// Bits that once set stay set.
+  /// Sets bits, which then stay set.
   private mutating func setOnce(_ data: [UInt8], page: Int) {
     let old = Array(bytes[(page * 4)..<(page * 4 + 4)])
     let new = zip(old, data).map { $0 | $1 }
@@ -166,7 +167,7 @@ struct Type2Memory: Sendable {
     }
   }
 
-  /// Static lock bits that a block-locking bit has frozen.
+  /// The static lock bits that a block-locking bit has frozen.
   private var frozenStaticLocks: (UInt8, UInt8) {
     let blocks = bytes[10] & 0x07
     var low: UInt8 = 0
@@ -180,7 +181,7 @@ struct Type2Memory: Sendable {
     return (low, high)
   }
 
-  /// Dynamic lock bits that a block-locking bit has frozen.
+  /// The dynamic lock bits that a block-locking bit has frozen.
   private var frozenDynamicLocks: (UInt8, UInt8) {
     switch model.locks {
     case .none: return (0, 0)

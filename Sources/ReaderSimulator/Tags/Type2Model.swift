@@ -1,40 +1,41 @@
-/// A chip that speaks NFC Forum Type 2, with what its data sheet says of its memory and its manners.
+/// An NFC Forum Type 2 chip, with the memory layout and the behaviour from its data sheet.
 public struct Type2Model: Sendable, Hashable {
-  /// Where lock bits for the pages from 16 on lie, and what each of them locks.
+  /// The location of the lock bits for the pages from 16 on, and the pages that each of them locks.
   enum DynamicLocks: Hashable {
     case none
-    /// Two bytes of lock bits, each for so many pages, and a third whose bits freeze two of them each.
+    /// Two bytes of lock bits, each for `pagesPerBit` pages. Each bit of a third byte freezes two of them.
     case uniform(page: Int, pagesPerBit: Int)
-    /// As the Ultralight C has them: bits 0 and 4 freeze the three that follow, each of which locks four pages.
+    /// The layout of the Ultralight C. Bits 0 and 4 each freeze the next three bits, and each of those locks four
+    /// pages.
     case interleaved(page: Int)
   }
 
-  /// What a reader gets that reads behind the last page from a page before it.
+  /// The result of a read that starts before the last page and ends after it.
   enum End: Hashable {
     case rollsOver
     case zeros
   }
 
-  /// The name on the control line: `ntag215`.
+  /// The name on the control line, for example `ntag215`.
   public let name: String
-  /// The pages that exist, of four bytes each, those of the configuration included; from 256 on they are in sector 1.
+  /// The existing pages, four bytes each, including those of the configuration. Pages from 256 on are in sector 1.
   let pages: [ClosedRange<Int>]
-  /// The answer to GET_VERSION, nil where the chip does not know the command, nor FAST_READ.
+  /// The answer to GET_VERSION; nil if the chip knows neither this command nor FAST_READ.
   public let version: [UInt8]?
-  /// The third byte of the capability container: bytes for TLVs from page 4 on, divided by eight.
+  /// The third byte of the capability container: the bytes for TLVs from page 4 on, divided by eight.
   let capacityCode: UInt8
   let locks: DynamicLocks
-  /// The lock control TLV that it leaves the factory with.
+  /// The lock control TLV in the factory state.
   let lockControl: [UInt8]
   /// Pages that read as zero: the password and its acknowledgement.
   let secrets: ClosedRange<Int>?
-  /// The last page that can be read.
+  /// The last readable page.
   let lastReadable: Int
   let end: End
-  /// Whether it falls silent at a command that it does not know, rather than saying no.
+  /// Whether the chip stays silent after an unknown command instead of refusing it.
   let isSilentAtUnknownCommands: Bool
   let hasSectors: Bool
-  /// Whether it has the key of an Ultralight C, and asks for it at 1A.
+  /// Whether the chip has the key of an Ultralight C, and answers the authentication command 1A.
   let hasTripleDES: Bool
 
   private init(
@@ -111,17 +112,17 @@ public struct Type2Model: Sendable, Hashable {
     "ntag-i2c-2k", pages: [0...0x1E0, 0x1E8...0x1E9], version: [0x00, 0x04, 0x04, 0x05, 0x02, 0x01, 0x15, 0x03],
     capacityCode: 0xEA, locks: .uniform(page: 0x1E0, pagesPerBit: 32), end: .zeros, hasSectors: true)
 
-  /// Every model there is, the smallest memory first.
+  /// All models, the smallest memory first.
   public static let all: [Type2Model] = [
     .ultralightNano, .ultralight, .ntag210Micro, .ntag210, .ultralightEV1, .ntag212, .ultralightEV1Large, .ntag203,
     .ntag213, .ultralightC, .ntag215,
     .ntag216, .ntagI2C1k, .ntagI2C2k,
   ]
 
-  /// Pages of four bytes up to the last one, those that do not exist in between included.
+  /// The number of pages of four bytes up to the last one, including the gaps.
   public var pageCount: Int { (pages.last?.upperBound ?? 0) + 1 }
 
-  /// The page of the dynamic lock bytes, nil where there are none.
+  /// The page of the dynamic lock bytes; nil if there are none.
   var dynamicLockPage: Int? {
     switch locks {
     case .none: nil
@@ -129,10 +130,10 @@ public struct Type2Model: Sendable, Hashable {
     }
   }
 
-  /// Bytes for TLVs, from page 4 on.
+  /// The number of bytes for TLVs, from page 4 on.
   public var capacity: Int { Int(capacityCode) * 8 }
 
-  /// The page behind the last one that holds TLVs.
+  /// The page after the last one that holds TLVs.
   var endOfTLVs: Int { 4 + capacity / 4 }
 
   func hasPage(_ page: Int) -> Bool { pages.contains { $0.contains(page) } }

@@ -2,10 +2,10 @@
 /// 10).
 struct Type2Tag: TypeAApplication {
   private var pages: Type2Memory
-  /// The page that the first half of a COMPATIBILITY WRITE named.
+  /// The page from the first half of a COMPATIBILITY WRITE.
   private var compatibilityWritePage: Int?
   private var sector = 0
-  /// Whether the first packet of SECTOR SELECT has come.
+  /// Whether the first packet of SECTOR SELECT has arrived.
   private var awaitsSector = false
 
   private static let invalidArgument: UInt8 = 0x0
@@ -57,14 +57,14 @@ struct Type2Tag: TypeAApplication {
       guard data[1] == 0xFF else { return .refuse(Self.invalidArgument) }
       awaitsSector = true
       return .acknowledge
-    // The first half of the authentication, of which the second always fails here.
+    // The first half of the authentication. The second half always fails here.
     case (0x1A, 2):
       return pages.model.hasTripleDES ? .data([0xAF] + [UInt8](repeating: 0x5A, count: 8)) : unknownCommand
     default: return unknownCommand
     }
   }
 
-  /// Silence is consent.
+  /// Selects a sector. The tag confirms this by silence.
   private mutating func select(sector data: [UInt8]) -> TypeAReply {
     guard data.count == 4, pages.model.hasPage(Int(data[0]) << 8) else { return .refuse(Self.invalidArgument) }
     sector = Int(data[0])

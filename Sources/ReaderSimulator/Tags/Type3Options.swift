@@ -1,37 +1,36 @@
-/// What a FeliCa card is, and what its attribute information block says.
+/// The kind of a FeliCa card, and the contents of its attribute information block.
 public struct Type3Options: Sendable, Hashable {
   /// Kinds of FeliCa cards.
   public enum Model: String, Sendable, Hashable, CaseIterable {
-    /// FeliCa Lite-S: system 88B4, and 12FC beside it under the same identifier; 13 data blocks; reads four blocks at
-    /// once and writes one.
+    /// FeliCa Lite-S: system 88B4 and, under the same identifier, 12FC; 13 data blocks. Reads four blocks at once and
+    /// writes one.
     case liteS = "lite-s"
     /// FeliCa Standard with the NDEF system first.
     case standard
-    /// FeliCa Standard whose first system is another one (FE00): the NDEF system is the second, with an identifier of
-    /// its own.
+    /// FeliCa Standard with another system (FE00) first. The NDEF system is the second, with a different identifier.
     case standardWithSeveralSystems = "several-systems"
-    /// A phone that plays a Type 3 tag, with an identifier that is new whenever the field comes on.
+    /// A phone that emulates a Type 3 tag. Its identifier changes each time the field comes on.
     case phone
   }
 
   /// The kind of card.
   public var model: Model
-  /// The most blocks that one Check reads: Nbr.
+  /// Nbr: the most blocks that one Check reads.
   public var maximumRead: Int
-  /// The most blocks that one Update writes: Nbw.
+  /// Nbw: the most blocks that one Update writes.
   public var maximumWrite: Int
-  /// Blocks for the message: Nmaxb.
+  /// Nmaxb: the number of blocks for the message.
   public var blockCount: Int
-  /// Whether the attribute information block says that it is read-only.
+  /// Whether the attribute information block declares the tag read-only.
   public var isReadOnly = false
-  /// WriteF: 0F while somebody is writing.
+  /// WriteF: 0F during a write.
   public var writeFlag: UInt8 = 0x00
-  /// What Ln says instead of the truth.
+  /// A false length for Ln; nil for the true one.
   public var declaredLength: Int?
-  /// The whole attribute information block, whatever the rest says; 16 bytes.
+  /// The whole attribute information block, 16 bytes, which overrides the other properties; nil to derive it from them.
   public var attributeInformation: [UInt8]?
 
-  /// - Parameter model: the kind of card, with what is usual for it.
+  /// - Parameter model: the kind of card, with its usual parameters.
   public init(_ model: Model) {
     self.model = model
     switch model {
@@ -47,10 +46,10 @@ extension SimulatedTag {
   ///
   /// - Parameters:
   ///   - message: an encoded NDEF message; empty for a formatted tag without one.
-  ///   - idm: manufacture ID, 8 bytes; nil makes one up.
-  ///   - options: the kind of card and what it says of itself.
+  ///   - idm: manufacture ID, 8 bytes; nil for a random one.
+  ///   - options: the kind of card and its parameters.
   /// - Returns: the tag.
-  /// - Throws: `SimulatorError` where the message does not fit, or the options contradict one another.
+  /// - Throws: `SimulatorError` if the message does not fit, or the options contradict one another.
   public static func type3(
     message: [UInt8], idm: [UInt8]? = nil, options: Type3Options = Type3Options(.liteS)
   ) throws(SimulatorError) -> SimulatedTag {
@@ -58,7 +57,7 @@ extension SimulatedTag {
     let blocks = try ndefBlocks(message, idm, options)
     // System 0 is the whole card; the first half-byte of an identifier is the number of the system.
     func system(_ codes: [[UInt8]], number: UInt8) -> FeliCaSystem {
-      // What a Lite can do does not depend on what was written on it.
+      // The limits of a Lite are fixed. They do not depend on its attribute information block.
       let isLite = options.model == .liteS
       return FeliCaSystem(
         codes: codes, idm: [idm[0] & 0x0F | number << 4] + idm.dropFirst(), services: FeliCaSystem.ndefServices,
@@ -79,7 +78,7 @@ extension SimulatedTag {
     }
   }
 
-  /// Manufacture parameters: the IC code in the second byte, and times.
+  /// A card with these systems. The manufacture parameters hold the IC code in the second byte, and response times.
   static func felica(
     _ systems: [FeliCaSystem], icCode: UInt8 = 0x0D, hasRandomIdentifier: Bool = false
   ) -> SimulatedTag {
@@ -135,7 +134,7 @@ extension SimulatedTag {
 }
 
 extension FeliCaSystem {
-  /// A system whose services all need keys.
+  /// A system with services that all need keys.
   static func locked(_ code: [UInt8], idm: [UInt8], number: UInt8) -> FeliCaSystem {
     FeliCaSystem(
       codes: [code], idm: [idm[0] & 0x0F | number << 4] + idm.dropFirst(), services: [:], blocks: [:], maximumRead: 12,

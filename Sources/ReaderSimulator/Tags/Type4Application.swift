@@ -23,13 +23,13 @@ struct Type4Application: CardApplication {
   private let options: Type4Options
   private(set) var capabilityContainer: [UInt8]
   private(set) var ndefFile: [UInt8]
-  /// Where in the container it says who may write.
+  /// The index of the write access byte in the container.
   private let writeAccess: Int
   private var isSelected = false
   private var selectedFile: File?
   var writeTear: WriteTear?
 
-  /// - Throws: where the message does not fit, or the mapping cannot tell the size of the file.
+  /// - Throws: `SimulatorError` if the message does not fit, or the mapping cannot express the size of the file.
   init(message: [UInt8], options: Type4Options) throws(SimulatorError) {
     guard options.mappingVersion == 2 || options.mappingVersion == 3 else {
       throw SimulatorError("mapping version \(options.mappingVersion) does not exist: 2 or 3")
@@ -67,7 +67,7 @@ struct Type4Application: CardApplication {
     selectedFile = nil
   }
 
-  /// - Returns: data and status word.
+  /// - Returns: the data and the status word.
   mutating func respond(to bytes: [UInt8]) -> [UInt8] {
     guard let command = CommandAPDU(bytes) else { return StatusWord.wrongLength }
     guard command.instructionClass == 0x00 else { return StatusWord.unknownClass }

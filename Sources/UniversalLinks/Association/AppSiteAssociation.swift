@@ -1,51 +1,51 @@
-/// Which links of a domain an application wants, as an apple-app-site-association file says it.
+/// The links of a domain that applications want, from an apple-app-site-association file.
 ///
-/// The `applinks` part of that file; the others mean nothing here. (Apple, "Supporting associated domains".)
+/// Only the `applinks` part of the file is used. (Apple, "Supporting associated domains".)
 public struct AppSiteAssociation: Sendable, Hashable {
-  /// What the file says to one or more applications.
+  /// The rules of the file for one or more applications.
   public struct Detail: Sendable, Hashable {
-    /// The applications, as the file names them.
+    /// The ids of the applications, as written in the file.
     public let appIDs: [String]
-    /// In order: the first that covers a link decides.
+    /// In order: the first rule that covers a link decides.
     public let rules: [LinkRule]
   }
 
-  /// What the rules come to for one link.
+  /// The decision of the rules about one link.
   public enum Verdict: Sendable, Hashable {
-    /// This rule lets it in.
+    /// This rule admits the link.
     case matched(LinkRule)
-    /// This rule keeps it out.
+    /// This rule excludes the link.
     case excluded(LinkRule)
-    /// No rule covers it, as none covers a path with dot segments, `..` for one.
+    /// No rule covers the link. No rule ever covers a path with dot segments such as `..`.
     case unmatched
     /// The file does not name the application.
     case unnamed
-    /// To try the rules takes more steps than are allowed (`LinkMatching`), so nobody knows what they say.
+    /// Trying the rules takes more steps than are allowed (`LinkMatching`), so their decision is unknown.
     case undecided
   }
 
   /// In the order of the file.
   public let details: [Detail]
-  /// What the file says to no effect, with its place: for whoever writes it. At most 20.
+  /// Parts of the file that have no effect, with their location, for the file's author. At most 20.
   public let remarks: [AssociationError]
 
-  /// Decides about one link. Where it is tried on several files, `LinkMatching` does so with less.
+  /// Decides about one link. To try one link on several files, use `LinkMatching`, which takes fewer steps.
   ///
-  /// Where several details name the application they are one list, in the order of the file.
+  /// If several details name the application, their rules form one list, in the order of the file.
   ///
   /// - Parameters:
-  ///   - uri: the link; its domain is not looked at.
-  ///   - isApplication: whether an id of the file is the application's.
-  /// - Returns: what the first rule that covers the link says.
+  ///   - uri: the link. Its domain is ignored.
+  ///   - isApplication: whether an id in the file is the application's.
+  /// - Returns: the decision of the first rule that covers the link.
   public func verdict(on uri: URI, for isApplication: (String) -> Bool) -> Verdict {
     var matching = LinkMatching(uri)
     return matching.verdict(of: self, for: isApplication)
   }
 
-  /// The file without what it says to others.
+  /// The part of the file that is about some applications.
   ///
-  /// - Parameter isApplication: whether an id of the file is the application's.
-  /// - Returns: the details that name it, the remarks left out.
+  /// - Parameter isApplication: whether an id in the file is one of theirs.
+  /// - Returns: the details that name one of them, without the remarks.
   public func limited(to isApplication: (String) -> Bool) -> AppSiteAssociation {
     let own = details.compactMap { detail -> Detail? in
       let ids = detail.appIDs.filter(isApplication)
@@ -59,13 +59,13 @@ public struct AppSiteAssociation: Sendable, Hashable {
     self.remarks = remarks
   }
 
-  /// What trying all rules on a link comes to at most, for each character of the link; and what keeping them takes.
+  /// The maximum cost of trying all rules on a link, for each character of the link. Memory use is in proportion to it.
   public var cost: Int { details.reduce(0) { $0 + 1 + $1.appIDs.count + $1.rules.reduce(0) { $0 + $1.cost } } }
 
-  /// Whether an id of an association file means the application with this desktop file id: it is the id with or without
-  /// `.desktop`, or Apple's form of it, a prefix of ten letters and digits, a dot and the id.
+  /// Whether an id in an association file means the application with this desktop file id. The file may omit
+  /// `.desktop`, and may have Apple's form: a prefix of ten letters and digits, a dot and the id.
   ///
-  /// For the rules that an application ships itself. Where a domain speaks, `appID(_:names:)` counts.
+  /// Only for rules that an application ships itself. For files from a domain, use `appID(_:names:)`.
   public static func appID(_ appID: String, means desktopID: String) -> Bool {
     if Self.appID(appID, names: desktopID) { return true }
     let prefix = appID.utf8.prefix(10)
@@ -75,10 +75,10 @@ public struct AppSiteAssociation: Sendable, Hashable {
     return Self.appID(String(appID.dropFirst(11)), names: desktopID)
   }
 
-  /// Whether an id of an association file is the desktop file id itself, with or without `.desktop`.
+  /// Whether an id in an association file is the desktop file id itself, with or without `.desktop`.
   ///
-  /// An id with a team prefix is one of Apple's: the domain that publishes it means an application for iPhones, made by whoever
-  /// the prefix belongs to. Anybody can give a desktop entry the rest of that id.
+  /// A domain that publishes an id with a team prefix means an iPhone application by the owner of the prefix. Any
+  /// desktop entry can use the rest of that id.
   public static func appID(_ appID: String, names desktopID: String) -> Bool {
     let plain = desktopID.hasSuffix(".desktop") ? String(desktopID.dropLast(8)) : desktopID
     return appID.utf8.elementsEqual(plain.utf8) || appID.utf8.elementsEqual((plain + ".desktop").utf8)

@@ -1,27 +1,27 @@
-/// Which applications a domain lets open all of its links, as its assetlinks.json says it.
+/// The applications that may open all links of a domain, from its assetlinks.json.
 ///
-/// A list of statements (Google, "Digital Asset Links: Statement list syntax"). Those that count here have the relation
-/// `delegate_permission/common.handle_all_urls` and a target in the namespace `linux_app`, which is this project's own: the
-/// published ones name web sites, and Android packages by the certificate that they are signed with, which a desktop entry
-/// does not have.
+/// A list of statements (Google, "Digital Asset Links: Statement list syntax"). Only statements with the relation
+/// `delegate_permission/common.handle_all_urls` and a target in the namespace `linux_app` are used. This project
+/// defined that namespace. The published ones name web sites, and Android packages by their signing certificate, which
+/// a desktop entry does not have.
 ///
 ///     [{"relation": ["delegate_permission/common.handle_all_urls"],
 ///       "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]
 ///
-/// Statements about other targets mean nothing here, nor does `include`, which would have to be fetched from elsewhere.
+/// Statements about other targets are ignored. So is `include`: its file would have to be fetched from elsewhere.
 public struct AssetLinks: Sendable, Hashable {
   /// The relation that lets an application open links.
   public static let relation = "delegate_permission/common.handle_all_urls"
   /// The namespace of targets that are desktop entries.
   public static let namespace = "linux_app"
 
-  /// The `desktop_id` of each statement that counts, in the order of the file, with or without `.desktop`.
+  /// The `desktop_id` of each statement that is used, in the order of the file, with or without `.desktop`.
   public let desktopIDs: [String]
 
-  /// Reads a file.
+  /// Reads a file. One error anywhere rejects the whole file.
   ///
-  /// - Parameter json: the file, UTF-8, at most `AppSiteAssociation.maximumSize` bytes.
-  /// - Throws: `AssociationError`, which names line, column and place. A mistake anywhere refuses all of it.
+  /// - Parameter json: the file in UTF-8, at most `AppSiteAssociation.maximumSize` bytes.
+  /// - Throws: `AssociationError` with line, column and location.
   public init(json: [UInt8]) throws(AssociationError) {
     let root = try AssociationNode.root(of: json)
     var found: [String] = []
@@ -48,9 +48,9 @@ public struct AssetLinks: Sendable, Hashable {
     desktopIDs = found
   }
 
-  /// The file without what it says to others.
+  /// The part of the file that is about some applications.
   ///
-  /// - Parameter ids: desktop file ids, with `.desktop`.
+  /// - Parameter ids: the desktop file ids of the applications, with `.desktop`.
   /// - Returns: the statements that name one of them.
   public func limited(to ids: Set<String>) -> AssetLinks {
     AssetLinks(desktopIDs: desktopIDs.filter { ids.contains($0.hasSuffix(".desktop") ? $0 : $0 + ".desktop") })

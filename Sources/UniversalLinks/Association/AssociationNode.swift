@@ -1,12 +1,12 @@
-/// A value of an association file and the way to it, so that a mistake can be named with its place.
+/// A value of an association file and its location, which error messages show.
 struct AssociationNode {
   let value: JSONValue
-  /// `applinks.details[0]`; empty for the file as a whole.
+  /// For example `applinks.details[0]`; empty for the whole file.
   let location: String
-  /// The file.
+  /// The whole file.
   let bytes: [UInt8]
 
-  /// The value of a whole file.
+  /// Reads the value of a whole file.
   static func root(of json: [UInt8]) throws(AssociationError) -> AssociationNode {
     guard json.count <= AppSiteAssociation.maximumSize else {
       throw AssociationError("the file has more than \(AppSiteAssociation.maximumSize) bytes")
@@ -18,7 +18,7 @@ struct AssociationNode {
     }
   }
 
-  /// What is wrong with this value.
+  /// An error about this value.
   func error(_ message: String) -> AssociationError {
     AssociationError(message, at: location, position: .init(offset: value.offset, in: bytes))
   }
@@ -60,7 +60,7 @@ struct AssociationNode {
     return value
   }
 
-  /// What `body` makes of this value; a mistake that it finds is at this place.
+  /// Runs `body`, and reports its errors at the location of this value.
   func located<Result>(_ body: () throws(AssociationError) -> Result) throws(AssociationError) -> Result {
     do throws(AssociationError) {
       return try body()
@@ -75,7 +75,7 @@ extension AssociationError.Position {
     let before = bytes.prefix(offset)
     let start = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
     line = 1 + before.count { $0 == 0x0A }
-    // Bytes that continue a scalar are 10xxxxxx.
+    // Continuation bytes of UTF-8 are 10xxxxxx.
     column = 1 + before[start...].count { $0 & 0xC0 != 0x80 }
   }
 }

@@ -1,18 +1,18 @@
 extension AppSiteAssociation {
-  /// The longest file that is read, in bytes: what Apple reads.
+  /// The maximum size of a file in bytes. Apple's limit is the same.
   public static let maximumSize = 128 * 1024
-  /// The most that all patterns of a file may come to, variables counted at each use.
+  /// The maximum cost of all patterns in a file. The cost of a variable is added at each use.
   static let maximumCost = 1 << 18
-  /// The most remarks that are kept.
+  /// The maximum number of remarks that are kept.
   static let maximumRemarks = 20
 
   /// Reads a file.
   ///
-  /// A mistake anywhere refuses all of it: a rule that is left out could be the exclusion that matters. Parts of the file
-  /// other than `applinks` only have to be JSON.
+  /// One error anywhere rejects the whole file, because a skipped rule might be an exclusion. The parts of the file
+  /// other than `applinks` only have to be valid JSON.
   ///
-  /// - Parameter json: the file, UTF-8.
-  /// - Throws: `AssociationError`, which names line, column and place.
+  /// - Parameter json: the file in UTF-8.
+  /// - Throws: `AssociationError` with line, column and location.
   public init(json: [UInt8]) throws(AssociationError) {
     let root = try AssociationNode.root(of: json)
     guard let applinks = try root.members().first(where: { $0.name == "applinks" })?.node else {
@@ -24,7 +24,7 @@ extension AppSiteAssociation {
   }
 }
 
-/// Turns the file's texts into patterns, and says where one is wrong.
+/// Turns the values of a file into rules, and reports invalid values with their location.
 private struct AssociationReader {
   private(set) var remarks: [AssociationError] = []
   private var variables = SubstitutionVariables()
@@ -42,7 +42,7 @@ private struct AssociationReader {
     guard let list = members["details"] else { throw applinks.error("there is no \"details\"") }
     var details: [AppSiteAssociation.Detail] = []
     if case .object = list.value.content {
-      // The form of 2015, which files still have: by application.
+      // The form of 2015, which some files still have: an object with a member for each application.
       for (appID, node) in try list.members() { details.append(try detail(node, defaults, appID: appID)) }
     } else {
       for node in try list.elements() { details.append(try detail(node, defaults)) }
@@ -73,7 +73,7 @@ private struct AssociationReader {
     return AppSiteAssociation.Detail(appIDs: appIDs, rules: rules)
   }
 
-  /// Counts each pattern as it is made: one rule can have so many that all of them together do not fit into memory.
+  /// Adds to the cost after each pattern, because one rule may have too many patterns for the memory.
   private mutating func charge(_ more: Int, at node: AssociationNode) throws(AssociationError) {
     cost += more
     guard cost <= AppSiteAssociation.maximumCost else {
@@ -81,7 +81,7 @@ private struct AssociationReader {
     }
   }
 
-  /// The nearest setting counts, and defaults may hold whatever a component may (Apple, "applinks.Defaults").
+  /// The nearest setting applies. Defaults may hold the same members as a component (Apple, "applinks.Defaults").
   private mutating func rule(_ node: AssociationNode, _ defaults: Members) throws(AssociationError) -> LinkRule {
     let settings = try settings(of: node).merging(defaults) { near, _ in near }
     try charge(LinkRule.ownCost, at: node)
@@ -126,7 +126,8 @@ private struct AssociationReader {
     }
   }
 
-  /// The form before `components`: path patterns alone, without variables; `NOT ` in front keeps links out.
+  /// Reads a rule in the form before `components`: only a path pattern, without variables. `NOT ` in front excludes
+  /// links.
   private mutating func rule(path node: AssociationNode) throws(AssociationError) -> LinkRule {
     let text = try node.text()
     let isExclusion = text.hasPrefix("NOT ")
@@ -145,8 +146,8 @@ private struct AssociationReader {
       of: node, known: ["/", "?", "#", "exclude", "caseSensitive", "percentEncoded", "comment"])
   }
 
-  /// The members that mean something. What is left out is remarked on: a name that is misspelt changes what a rule says, and
-  /// nobody would see it.
+  /// The known members. Every other member gets a remark: a misspelt name changes the rule, and its author might not
+  /// notice.
   private mutating func members(of node: AssociationNode, known: Set<String>) throws(AssociationError) -> Members {
     var members: Members = [:]
     for (name, member) in try node.members() {

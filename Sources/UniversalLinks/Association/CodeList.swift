@@ -1,8 +1,8 @@
-/// The built-in variables that stand for a code of a registry. The raw values are their names.
+/// The built-in variables that match a code from a registry. The raw values are the variables' names.
 enum CodeList: String, Sendable, Hashable {
   /// ISO 3166-1, two upper-case letters.
   case region
-  /// ISO 639: two letters, or three where a language has no code of two.
+  /// ISO 639: two letters, or three if a language has no code of two.
   case lang
 
   var lengths: [Int] { self == .region ? [2] : [2, 3] }
@@ -20,7 +20,7 @@ enum CodeList: String, Sendable, Hashable {
   private static let regions = keys(of: regionCodes)
   private static let languages = keys(of: languageCodes)
 
-  /// A number is compared, and made of a part of a link, in less time than a text.
+  /// Codes as numbers. Making a number from a part of a link and comparing it is faster than with a text.
   private static func keys(of codes: String) -> Set<UInt32> {
     Set(codes.split(whereSeparator: \.isWhitespace).map { $0.utf8.reduce(0) { $0 << 8 | UInt32($1) } })
   }

@@ -1,13 +1,13 @@
-/// A JSON value, and where it stands.
+/// A JSON value and its offset in the file.
 struct JSONValue: Sendable, Hashable {
   enum Content: Sendable, Hashable {
     case null
     case boolean(Bool)
-    /// No file that is read here says anything by a number: only its spelling is checked.
+    /// Only its spelling is checked, because numbers have no meaning in the files that are read here.
     case number
     case text(String)
     case list([JSONValue])
-    /// In the order of the file, each name once.
+    /// In the order of the file. Names are unique.
     case object([Member])
   }
 
@@ -17,20 +17,23 @@ struct JSONValue: Sendable, Hashable {
   }
 
   let content: Content
-  /// Of its first byte.
+  /// The offset of its first byte.
   let offset: Int
 }
 
-/// Why a text is not JSON, and the byte where that shows.
+/// Why a text is not JSON, and the offset of the byte that shows it.
 struct JSONError: Error, Hashable {
   let message: String
   let offset: Int
 }
 
-/// Reads JSON (RFC 8259), strictly: whatever its grammar does not allow is refused, and so are two members of one name, which
-/// every reader takes for something else (section 4), surrogates without their pair, and values too deep inside others.
+/// Reads JSON (RFC 8259) strictly. It rejects a text that
+/// - its grammar does not allow;
+/// - has two members of one name in an object, because readers differ in which one they use (section 4);
+/// - has half a surrogate pair;
+/// - nests values too deeply.
 struct JSONReader {
-  /// How many lists and objects may be inside each other; reading recurses as deep.
+  /// The maximum depth of nested lists and objects. The reader recurses to the same depth.
   static let maximumDepth = 32
 
   private let bytes: [UInt8]
@@ -39,7 +42,7 @@ struct JSONReader {
 
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The value that `bytes` are; a byte order mark before it counts for nothing.
+  /// Reads `bytes` as one value. A byte order mark at the start is ignored.
   static func value(of bytes: [UInt8]) throws(JSONError) -> JSONValue {
     var reader = JSONReader(bytes)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { reader.offset = 3 }
@@ -58,7 +61,7 @@ struct JSONReader {
     while let byte = next, byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D { offset += 1 }
   }
 
-  /// Steps over `byte` where it comes next.
+  /// Skips the next byte if it is `byte`, and returns whether it was.
   private mutating func skip(_ byte: Unicode.Scalar) -> Bool {
     guard next == UInt8(ascii: byte) else { return false }
     offset += 1
@@ -171,7 +174,7 @@ struct JSONReader {
     throw error("")
   }
 
-  /// The UTF-8 of what an escape stands for.
+  /// Reads an escape, and returns the UTF-8 of the character.
   private mutating func escape() throws(JSONError) -> [UInt8] {
     let start = offset
     offset += 1

@@ -1,14 +1,14 @@
-/// One link, tried on the rules of any number of files.
+/// Tries one link on the rules of any number of files.
 ///
-/// What is found out about the link once serves all of them, and all of them together take a bounded number of steps: who
-/// writes rules and who writes links must not be able to keep a program busy between them.
+/// All files share the intermediate results about the link. They also share a limited number of steps. So the authors
+/// of rules and links cannot keep a program busy.
 public struct LinkMatching: Sendable {
-  /// How many steps are taken for one link in all where nobody says otherwise; a few milliseconds.
+  /// The default limit of steps for one link. It takes a few milliseconds.
   public static let standardSteps = 1 << 22
 
   /// The link.
   public let uri: URI
-  /// The steps that were taken so far: words of sets, characters, rules and ids that were looked at.
+  /// The steps taken so far: words of sets, characters, rules and ids that were examined.
   public var steps: Int { taken.count }
 
   private var taken: MatchingSteps
@@ -17,9 +17,9 @@ public struct LinkMatching: Sendable {
   private lazy var hasDotSegments = uri.hasDotSegments
 
   /// - Parameters:
-  ///   - uri: the link; its domain is not looked at.
-  ///   - maximumSteps: how many steps all verdicts together may take. One file gets a quarter of them at the most, so that
-  ///     those that come later have some left.
+  ///   - uri: the link. Its domain is ignored.
+  ///   - maximumSteps: the maximum number of steps for all verdicts together. One file gets at most a quarter of them,
+  ///     so that some are left for later files.
   public init(_ uri: URI, maximumSteps: Int = LinkMatching.standardSteps) {
     self.uri = uri
     self.maximumSteps = max(maximumSteps, 0)
@@ -28,14 +28,13 @@ public struct LinkMatching: Sendable {
 
   /// Decides about the link.
   ///
-  /// Where several details name the application they are one list, in the order of the file. No rule covers a path with dot
-  /// segments: what it leads to is another path than the one that stands there, for those who resolve them, and an application
-  /// may do either.
+  /// If several details name the application, their rules form one list, in the order of the file. No rule covers a
+  /// path with dot segments. Resolved, such a path differs from the path as written, and an application may use either.
   ///
   /// - Parameters:
   ///   - association: the file.
-  ///   - isApplication: whether an id of the file is the application's.
-  /// - Returns: what the first rule that covers the link says.
+  ///   - isApplication: whether an id in the file is the application's.
+  /// - Returns: the decision of the first rule that covers the link.
   public mutating func verdict(
     of association: AppSiteAssociation, for isApplication: (String) -> Bool
   ) -> AppSiteAssociation.Verdict {
@@ -51,7 +50,7 @@ public struct LinkMatching: Sendable {
         let link = parts(for: rule.comparison)
         taken.take(1)
         let covers = !taken.isOver && rule.covers(link, steps: &taken)
-        // What was found after the last step is none.
+        // A result is invalid if the steps ran out before it.
         guard !taken.isOver else { return .undecided }
         if covers { return rule.isExclusion ? .excluded(rule) : .matched(rule) }
       }
@@ -69,18 +68,19 @@ public struct LinkMatching: Sendable {
 }
 
 extension URI {
-  /// Whether a segment of the path is `.` or `..` (RFC 3986, section 3.3), for anybody: browsers read `%2e` as a dot and `\` as
-  /// a slash (WHATWG URL, "path state"), and many servers decode `%2F` and `%5C` before they resolve dot segments.
+  /// Whether some reader sees a segment `.` or `..` in the path (RFC 3986, section 3.3). Browsers read `%2e` as a dot
+  /// and `\` as a slash (WHATWG URL, "path state"). Many servers decode `%2F` and `%5C` before they resolve dot
+  /// segments.
   var hasDotSegments: Bool {
     let segments = PercentEncoding.decoded(path).utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
     return segments.contains { (1...2).contains($0.count) && $0.allSatisfy { $0 == UInt8(ascii: ".") } }
   }
 }
 
-/// Counts steps, and says when there were enough.
+/// Counts steps up to a limit.
 struct MatchingSteps: Sendable {
   private(set) var count = 0
-  /// Whoever comes here with more taken stops.
+  /// Matching stops when the count is above this limit.
   var limit: Int
 
   init(limit: Int = .max) { self.limit = limit }

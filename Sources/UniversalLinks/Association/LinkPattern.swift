@@ -1,20 +1,22 @@
-/// A pattern of the apple-app-site-association form, for a path, a query, a query item or a fragment.
+/// A pattern in the syntax of apple-app-site-association files, for a path, a query, a query item or a fragment.
 ///
-/// `*` stands for zero or more characters, `?` for exactly one, `$(name)` for a substitution variable; there is no escape.
-/// A pattern covers the whole text. (Apple, "Supporting associated domains"; WWDC20-10098 for substitution variables.)
+/// `*` matches zero or more characters, `?` exactly one, `$(name)` a value of a substitution variable. There is no
+/// escape. A pattern has to cover the whole text. (Apple, "Supporting associated domains"; WWDC20-10098 for
+/// substitution variables.)
 ///
-/// Matching takes time in proportion to the pattern's expanded length times the text's length, whatever both hold.
+/// For every pattern and text, matching takes time in proportion to the pattern's expanded length times the text's
+/// length.
 public struct LinkPattern: Sendable, Hashable {
   /// How a pattern and a text are compared.
   public struct Comparison: Sendable, Hashable {
     /// Whether `A` and `a` differ.
     public var isCaseSensitive: Bool
-    /// Whether texts are compared as they stand in a URI. Otherwise both sides are percent-decoded as UTF-8 first.
+    /// Whether texts are compared as written in a URI. If false, both sides are percent-decoded as UTF-8 first.
     public var isPercentEncoded: Bool
 
     /// - Parameters:
     ///   - isCaseSensitive: whether `A` and `a` differ.
-    ///   - isPercentEncoded: whether texts are compared as they stand in a URI.
+    ///   - isPercentEncoded: whether texts are compared as written in a URI.
     public init(isCaseSensitive: Bool = true, isPercentEncoded: Bool = true) {
       self.isCaseSensitive = isCaseSensitive
       self.isPercentEncoded = isPercentEncoded
@@ -29,19 +31,19 @@ public struct LinkPattern: Sendable, Hashable {
     case code(CodeList)
     case alternatives([[Atom]])
 
-    /// What it adds to the time that matching takes.
+    /// Its contribution to the time of matching.
     var cost: Int {
       guard case .alternatives(let alternatives) = self else { return 1 }
       return alternatives.reduce(1) { $0 + $1.reduce(1) { $0 + $1.cost } }
     }
   }
 
-  /// The most atoms of a pattern, those of its variables counted at each use.
+  /// The maximum number of atoms in a pattern, with those of variables counted at each use.
   static let maximumCost = 16_384
 
   let atoms: [Atom]
   let comparison: Comparison
-  /// Atoms, those of variables counted at each use.
+  /// The number of atoms, counted like `maximumCost`.
   let cost: Int
 
   /// Reads a pattern.
@@ -49,8 +51,8 @@ public struct LinkPattern: Sendable, Hashable {
   /// - Parameters:
   ///   - text: the pattern.
   ///   - comparison: how texts are compared with it.
-  ///   - variables: what `$(name)` may name; with nil `$` is a character like any other.
-  /// - Throws: `AssociationError` where a variable is unknown or the pattern is too long.
+  ///   - variables: the variables that `$(name)` may name. If nil, `$` is an ordinary character.
+  /// - Throws: `AssociationError` if a variable is unknown or not closed, or if the pattern is too long.
   public init(
     _ text: String, comparison: Comparison = Comparison(), variables: SubstitutionVariables? = SubstitutionVariables()
   ) throws(AssociationError) {
@@ -60,7 +62,8 @@ public struct LinkPattern: Sendable, Hashable {
     self.atoms = Self.prepared(atoms, comparison)
   }
 
-  /// Whether it has a character that stands in no URI but percent-encoded, and can cover none.
+  /// Whether the pattern has a character that URIs contain only in percent-encoded form. It never matches a text as
+  /// written in a URI.
   var hasCharactersThatNoLinkHas: Bool {
     atoms.contains { atom in
       guard case .scalar(let scalar) = atom else { return false }
@@ -70,8 +73,8 @@ public struct LinkPattern: Sendable, Hashable {
 
   /// Whether the pattern covers the whole of `text`.
   ///
-  /// - Parameter text: as it stands in a URI.
-  /// - Returns: false where any of it is left over.
+  /// - Parameter text: the text as written in a URI.
+  /// - Returns: false if any part of the text is left over.
   public func matches(_ text: String) -> Bool {
     var steps = MatchingSteps()
     return LinkPatternSubject(text, comparison).isCovered(by: self, steps: &steps)
@@ -110,7 +113,7 @@ public struct LinkPattern: Sendable, Hashable {
     return atoms
   }
 
-  /// Variables' values hold wildcards, but no other variable.
+  /// The atom for one character. Values of variables may hold wildcards, but no other variable.
   static func wildcard(_ scalar: Unicode.Scalar) -> Atom {
     switch scalar {
     case "*": .anyMany
@@ -119,7 +122,7 @@ public struct LinkPattern: Sendable, Hashable {
     }
   }
 
-  /// In the form in which a `LinkPatternSubject` is.
+  /// Converts the atoms to the form in which `LinkPatternSubject` has its text.
   private static func prepared(_ atoms: [Atom], _ comparison: Comparison) -> [Atom] {
     var result: [Atom] = []
     var literal = String.UnicodeScalarView()
@@ -135,7 +138,7 @@ public struct LinkPattern: Sendable, Hashable {
         result.append(.alternatives(alternatives.map { prepared($0, comparison) }))
       case .anyMany:
         flush()
-        // Two in a row say what one says.
+        // Two in a row match the same texts as one.
         if result.last != .anyMany { result.append(atom) }
       default:
         flush()
@@ -148,7 +151,7 @@ public struct LinkPattern: Sendable, Hashable {
 }
 
 extension LinkPattern.Comparison {
-  /// The form in which two texts are compared.
+  /// Converts a text to the form that is compared.
   func prepared(_ text: String) -> [Unicode.Scalar] {
     let form = isPercentEncoded ? PercentEncoding.normalized(text) : PercentEncoding.decoded(text)
     guard !isCaseSensitive else { return Array(form.unicodeScalars) }

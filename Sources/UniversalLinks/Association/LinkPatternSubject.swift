@@ -1,16 +1,16 @@
-/// A text that patterns are tried on. What is found out about it once serves every pattern.
+/// A text that patterns are tried on. All patterns share the intermediate results about it.
 struct LinkPatternSubject: Sendable {
   private let scalars: [Unicode.Scalar]
   private let isCaseSensitive: Bool
-  /// Where the scalars stand that come first in the text.
+  /// The positions of the first `mostPlaces` different scalars in the text.
   private let places: [Unicode.Scalar: PositionSet]
-  /// Whether a scalar that is not in `places` is not in the text.
+  /// Whether `places` has all scalars of the text.
   private let hasAllPlaces: Bool
 
-  /// As many sets as a set has positions in a word, so that making them takes no more than the text is long.
+  /// As many sets as a word has bits, so that the time to make them is in proportion to the length of the text.
   private static let mostPlaces = UInt64.bitWidth
 
-  /// What making it took, in steps.
+  /// The steps that its creation took.
   var cost: Int { 8 + scalars.count + places.count * ((scalars.count + 64) / 64) }
 
   init(_ text: String, _ comparison: LinkPattern.Comparison) {
@@ -29,12 +29,12 @@ struct LinkPatternSubject: Sendable {
     self.hasAllPlaces = hasAllPlaces
   }
 
-  /// Whether the pattern, which compares as this subject does, covers all of it.
+  /// Whether the pattern covers the whole text. The pattern has to use the same comparison as this subject.
   ///
-  /// `steps` goes up by the words of sets and the characters that were looked at, which is at most in proportion to the
-  /// pattern's cost times the text's length. Where they are over, the answer is none.
+  /// `steps` grows by the words of sets and the characters that were examined. That is at most in proportion to the
+  /// pattern's cost times the text's length. If the steps run out, ignore the result.
   func isCovered(by pattern: LinkPattern, steps: inout MatchingSteps) -> Bool {
-    // Most patterns begin with characters that most links do not have: no sets are needed to see that.
+    // Most patterns begin with characters that most links do not have. Comparing these first needs no sets.
     var start = 0
     while start < pattern.atoms.count, case .scalar(let scalar) = pattern.atoms[start] {
       steps.take(1)
@@ -48,7 +48,7 @@ struct LinkPatternSubject: Sendable {
     return !steps.isOver && positions.contains(scalars.count)
   }
 
-  /// Takes `positions` from where the atoms may begin to where they may end.
+  /// Replaces `positions`, at which the atoms may begin, by the positions at which they may end.
   private func run(_ atoms: ArraySlice<LinkPattern.Atom>, _ positions: inout PositionSet, _ steps: inout MatchingSteps)
   {
     for atom in atoms {

@@ -1,9 +1,9 @@
-/// One rule of an association file: which links it is about, and whether it lets them in or keeps them out.
+/// One rule of an association file: the links that it covers, and whether it admits or excludes them.
 public struct LinkRule: Sendable, Hashable {
-  /// What a query has to be.
+  /// The condition on the query of a link.
   enum Query: Sendable, Hashable {
     case whole(LinkPattern)
-    /// Each of these items; what is not named may be anything.
+    /// Each of these items has to match. Other items may have any value.
     case items([Item])
   }
 
@@ -13,19 +13,19 @@ public struct LinkRule: Sendable, Hashable {
     let pattern: LinkPattern
   }
 
-  /// Where it stands in its file: `applinks.details[0].components[2]`.
+  /// Its location in the file: `applinks.details[0].components[2]`.
   public let location: String
-  /// Whether links that match are kept out.
+  /// Whether matching links are excluded.
   public let isExclusion: Bool
   let comparison: LinkPattern.Comparison
   let path: LinkPattern?
   let query: Query?
   let fragment: LinkPattern?
 
-  /// What a rule without patterns costs.
+  /// The cost of a rule without patterns.
   static let ownCost = 3
 
-  /// What trying it on a link takes at most, in patterns' costs.
+  /// The maximum cost of trying the rule on a link, in the unit of pattern costs.
   var cost: Int {
     let patterns: [LinkPattern?]
     switch query {
@@ -36,7 +36,7 @@ public struct LinkRule: Sendable, Hashable {
     return patterns.reduce(1) { $0 + 1 + ($1?.cost ?? 0) }
   }
 
-  /// Whether the rule is about this link. What the rule does not name may be anything.
+  /// Whether the rule covers this link. Parts that the rule does not name may have any value.
   func covers(_ link: LinkParts, steps: inout MatchingSteps) -> Bool {
     if let path, !link.path.isCovered(by: path, steps: &steps) { return false }
     if let fragment, !link.fragment.isCovered(by: fragment, steps: &steps) { return false }
@@ -53,12 +53,12 @@ public struct LinkRule: Sendable, Hashable {
   }
 }
 
-/// The parts of a link that rules look at, for one kind of comparison.
+/// The parts of a link that rules examine, prepared for one kind of comparison.
 struct LinkParts {
   let path: LinkPatternSubject
   let query: LinkPatternSubject
   let fragment: LinkPatternSubject
-  /// By the bytes of their names: two texts are equal in Swift where a server has two names.
+  /// The key is the UTF-8 of the name, because Swift can treat two texts as equal that are different names to a server.
   private let items: [[UInt8]: [LinkPatternSubject]]
   private let missing: [LinkPatternSubject]
 
@@ -77,10 +77,10 @@ struct LinkParts {
     missing = [LinkPatternSubject("", comparison)]
   }
 
-  /// All values of an item; one empty value where it is not there.
+  /// All values of an item, or one empty value if the link does not have the item.
   func values(of item: [UInt8]) -> [LinkPatternSubject] { items[item] ?? missing }
 
-  /// What making them took, in steps.
+  /// The steps that their creation took.
   var cost: Int {
     items.values.joined().reduce(path.cost + query.cost + fragment.cost) { $0 + $1.cost }
   }

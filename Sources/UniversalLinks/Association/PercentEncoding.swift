@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986 section 2.1).
 enum PercentEncoding {
-  /// The same text in the spelling that is compared: escapes in upper case (section 6.2.2.1), and none of unreserved characters, for
-  /// which they mean the same (section 6.2.2.2).
+  /// The text in the spelling that is compared. Escapes are in upper case (section 6.2.2.1). Escaped unreserved
+  /// characters are decoded, which does not change the meaning (section 6.2.2.2).
   static func normalized(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var result: [UInt8] = []
@@ -17,8 +17,8 @@ enum PercentEncoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The text that the escapes stand for, as UTF-8; those that stand for none stay as they are, and only those: one bad byte must not
-  /// hide from a rule what stands beside it.
+  /// The text with its escapes decoded as UTF-8. Only an escape that is not part of valid UTF-8 stays encoded, in upper
+  /// case: one bad byte must not hide the characters next to it from a rule.
   static func decoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var result: [UInt8] = []
@@ -38,8 +38,8 @@ enum PercentEncoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The UTF-8 of the character whose escapes stand at the start of `text`, and how many bytes of `text` those are; nil where
-  /// there are none.
+  /// The UTF-8 of the character that is percent-encoded at the start of `text`, and how many bytes its escapes take.
+  /// Nil if there is no such character.
   static func character(_ text: Substring.UTF8View) -> (utf8: [UInt8], count: Int)? {
     var bytes: [UInt8] = []
     var rest = text
@@ -51,7 +51,7 @@ enum PercentEncoding {
     return nil
   }
 
-  /// The byte whose two digits stand at the start of `text`.
+  /// The byte that the two hexadecimal digits at the start of `text` encode.
   private static func escaped(_ text: Substring.UTF8View) -> UInt8? {
     var digits = text.makeIterator()
     guard let high = digits.next().flatMap(CharacterClasses.hexValue),

@@ -1,7 +1,7 @@
-/// Positions in a text, its end included, as bits: what a pattern may have matched so far.
+/// Positions in a text, including its end, as bits: each is an end of a part that a pattern may have matched.
 struct PositionSet: Equatable {
   private var words: [UInt64]
-  /// Positions there can be: one more than the text has characters.
+  /// The number of possible positions: one more than the text has characters.
   let count: Int
 
   init(count: Int) {
@@ -21,13 +21,13 @@ struct PositionSet: Equatable {
     for index in words.indices { words[index] |= other.words[index] }
   }
 
-  /// Takes every position that is in `allowed` one further, and drops the others; what leaves the end is gone.
+  /// Moves every position in `allowed` forward by one, and drops the others and those after the end.
   mutating func advance(where allowed: PositionSet) {
     for index in words.indices { words[index] &= allowed.words[index] }
     advance()
   }
 
-  /// Takes every position one further; what leaves the end is gone.
+  /// Moves every position forward by one, and drops those after the end.
   mutating func advance() {
     var carry: UInt64 = 0
     for index in words.indices {
@@ -38,7 +38,7 @@ struct PositionSet: Equatable {
     dropExcess()
   }
 
-  /// Adds everything after the lowest position.
+  /// Adds all positions after the lowest one.
   mutating func fillUp() {
     guard let first = words.firstIndex(where: { $0 != 0 }) else { return }
     let lowest = words[first] & ~(words[first] &- 1)
@@ -47,12 +47,12 @@ struct PositionSet: Equatable {
     dropExcess()
   }
 
-  /// Bits that stand for no position are never set.
+  /// Clears the bits that have no position.
   private mutating func dropExcess() {
     if !count.isMultiple(of: 64) { words[words.count - 1] &= (1 << UInt64(count % 64)) - 1 }
   }
 
-  /// The positions, in ascending order.
+  /// Calls `body` with each position, in ascending order.
   func forEach(_ body: (Int) -> Void) {
     for (index, word) in words.enumerated() {
       var rest = word

@@ -1,17 +1,17 @@
-/// What `$(name)` in a pattern stands for: Apple's built-in variables and those that a file defines.
+/// The values of `$(name)` in a pattern: Apple's built-in variables and those that a file defines.
 public struct SubstitutionVariables: Sendable, Hashable {
   private var defined: [String: LinkPattern.Atom] = [:]
 
-  /// The built-in variables: `alpha`, `upper`, `lower`, `alnum`, `digit` and `xdigit`, one character each; `region` and
-  /// `lang`, an ISO 3166-1 or ISO 639 code.
+  /// The built-in variables. `alpha`, `upper`, `lower`, `alnum`, `digit` and `xdigit` match one character each.
+  /// `region` and `lang` match an ISO 3166-1 or ISO 639 code.
   public init() {}
 
-  /// Defines a variable; one of a built-in name takes its place.
+  /// Defines a variable. It replaces a built-in variable with the same name.
   ///
   /// - Parameters:
-  ///   - name: case-sensitive, without `$`, `(` and `)`.
-  ///   - values: what it stands for; `*` and `?` are wildcards in them, and other variables are not allowed.
-  /// - Throws: `AssociationError`.
+  ///   - name: the case-sensitive name, without `$`, `(` and `)`.
+  ///   - values: the texts that it matches. `*` and `?` are wildcards in them, and other variables are not allowed.
+  /// - Throws: `AssociationError` if the name or a value is not allowed, or if the values are too long.
   public mutating func define(_ name: String, as values: [String]) throws(AssociationError) {
     guard !name.isEmpty, !name.unicodeScalars.contains(where: { "$()".unicodeScalars.contains($0) }) else {
       throw AssociationError("a variable's name is not empty and has none of $ ( )")
@@ -33,7 +33,7 @@ public struct SubstitutionVariables: Sendable, Hashable {
   }
 }
 
-/// The built-in variables that stand for one character. The raw values are their names.
+/// The built-in variables that match one character. The raw values are the variables' names.
 enum CharacterKind: String, Sendable, Hashable {
   case alpha
   case upper
