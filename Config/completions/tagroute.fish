@@ -4,19 +4,19 @@ set --local commands status doctor monitor on off session read write info lock t
 set --local handlers verify prefer block forget
 set --local inbox show open dismiss export clear
 
-# Whether the command is this one and, where more is said, nothing of that stands behind it.
+# Whether the command line contains the first argument and, if there are more arguments, none of those.
 function __tagroute_bare
     __fish_seen_subcommand_from $argv[1]; and not __fish_seen_subcommand_from $argv[2..]
 end
 
-# What a command of tagroute's prints as KEY in its JSON, one a line; nothing where nobody answers in time. A tap or a desktop entry may
-# say anything: only what is a plain word passes.
+# Prints the values of KEY in the JSON output of a tagroute command, one per line, or no values if there is no answer in
+# time. A tap or a desktop entry may contain any text, so only plain words pass.
 function __tagroute_values
     timeout 2 tagroute $argv[2] --json 2>/dev/null </dev/null |
         string replace --filter --regex "^ *\"$argv[1]\" : \"?([A-Za-z0-9._][A-Za-z0-9._-]*)\"?,?\$" '$1' | head -n 500
 end
 
-# Whether the word before the one that is completed is one of these.
+# Whether the word before the completed one is one of the arguments.
 function __tagroute_behind
     contains -- (commandline -xpc 2>/dev/null; or commandline -opc)[-1] $argv
 end
