@@ -37,7 +37,8 @@ run_beside() {
 # The names of the tests that failed, and of those that had not ended when the run did. One of several words stands in quotation marks.
 name='("[^"]*"|[A-Za-z0-9_]+)'
 failed_tests() {
-  sed -nE "s/^.*✘ Test $name.*\$/\\1/p" "$logs/result" | sort -u
+  # Without the closing line "✘ Test run with 9 tests".
+  sed -nE "/✘ Test run with/d; s/^.*✘ Test $name.*\$/\\1/p" "$logs/result" | sort -u
 }
 unfinished_tests() {
   comm -23 \
@@ -53,7 +54,8 @@ finish_tests() {
   fi
   if [ "$status" != 0 ]; then
     { failed_tests; unfinished_tests; } | sort -u | while read -r test; do
-      for log in "$logs/${test//[^A-Za-z0-9]/_}".*.log; do
+      # A test with arguments may add them to its name.
+      for log in "$logs/${test//[^A-Za-z0-9]/_}"[._]*.log; do
         [ -s "$log" ] || continue
         echo "--- $(basename "$log")"
         tail -n 40 "$log" | cut -c 1-400

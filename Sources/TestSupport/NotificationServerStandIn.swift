@@ -167,6 +167,8 @@ public actor NotificationServerStandIn {
   ///   - token: the activation token, sent before the action.
   /// - Throws: `BusError` if the bus cannot be reached.
   public func click(_ shown: Shown, action: String = "default", token: String? = nil) async throws {
+    // Before the caller can react to the action and show another notification.
+    onScreen[shown.id] = nil
     if let token { try await emit("ActivationToken", [.uint32(shown.id), .string(token)], to: shown.sender) }
     try await emit("ActionInvoked", [.uint32(shown.id), .string(shown.sentKey(action))], to: shown.sender)
     try await close(shown, reason: 2)
