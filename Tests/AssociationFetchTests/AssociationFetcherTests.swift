@@ -19,71 +19,66 @@ import Testing
     if case .failed(let failure) = outcome { failure.code } else { nil }
   }
 
-  @Test("what is there is found, whatever the type of its content", arguments: AssociationDocument.allCases)
-  func found(document: AssociationDocument) async throws {
+  @Test(arguments: AssociationDocument.allCases)
+  func `a document is found, whatever its content type`(document: AssociationDocument) async throws {
     guard case .found(let file, let cacheControl) = try await fetch("good", document) else {
-      Issue.record("not found")
+      Issue.record("the document was not found")
       return
     }
     #expect(String(decoding: file, as: UTF8.self).contains("org.example.Menu"))
     #expect(cacheControl == "public, max-age=7200")
   }
 
-  @Test("answers of every framing", arguments: ["old", "chunked", "largest"])
-  func framing(label: String) async throws {
+  @Test(arguments: ["old", "chunked", "largest"])
+  func `responses with each kind of framing are read`(label: String) async throws {
     guard case .found = try await fetch(label) else {
-      Issue.record("not found")
+      Issue.record("the document was not found")
       return
     }
   }
 
-  @Test("the domain has none", arguments: ["missing", "gone"])
-  func absent(label: String) async throws {
+  @Test(arguments: ["missing", "gone"])
+  func `a domain without a document is reported as absent`(label: String) async throws {
     #expect(try await fetch(label) == .absent)
   }
 
   @Test(
-    "each failure is named",
     arguments: [
       ("expired", FetchFailure.Code.certificate), ("elsewhere", .certificate), ("selfsigned", .certificate),
       ("redirect", .redirect), ("broken", .status), ("forbidden", .status), ("large", .size),
       ("endless", .size), ("headers", .size), ("informs", .size), ("short", .transfer), ("cut", .malformed),
       ("ancient", .transfer), ("invalid", .malformed), ("page", .malformed), ("squeezed", .malformed),
     ])
-  func failures(label: String, code: FetchFailure.Code) async throws {
+  func `each failure is reported with its code`(label: String, code: FetchFailure.Code) async throws {
     let outcome = try await fetch(label)
     #expect(failure(outcome) == code, "\(outcome)")
   }
 
-  @Test("a redirect is not followed")
-  func redirect() async throws {
+  @Test func `a redirect is not followed`() async throws {
     let server = try await AssociationServer.shared.value
     _ = try await fetch("redirect")
     #expect(try await server.requests("redirect").count >= 1)
     #expect(try await server.requests("target").isEmpty)
   }
 
-  @Test("TLS of before 2008 is not spoken")
-  func oldTLS() async throws {
+  @Test func `TLS versions before 1.2 are rejected`() async throws {
     let server = try await AssociationServer.shared.value
     let outcome = try await fetch("good") { $0.server = server.oldAddress }
     #expect(failure(outcome) == .tls, "\(outcome)")
   }
 
-  @Test("whoever takes for ever is left", arguments: ["drip", "silent", "nohandshake"])
-  func slow(label: String) async throws {
+  @Test(arguments: ["drip", "silent", "nohandshake"])
+  func `a server that takes too long causes a time-out`(label: String) async throws {
     let outcome = try await fetch(label) { $0.totalLimit = .milliseconds(1500) }
     #expect(failure(outcome) == .timeout, "\(outcome)")
   }
 
-  @Test("the handshake has a limit of its own")
-  func handshake() async throws {
+  @Test func `the handshake has its own time limit`() async throws {
     let outcome = try await fetch("nohandshake") { $0.connectLimit = .milliseconds(500) }
     #expect(failure(outcome) == .timeout, "\(outcome)")
   }
 
-  @Test("a server that accepts no connection, or says nothing at all, is left")
-  func mute() async throws {
+  @Test func `a server that accepts no connection or sends no data causes a time-out`() async throws {
     let listener = try Listener()
     let outcome = try await fetch("good") {
       $0.server = listener.address
@@ -92,22 +87,19 @@ import Testing
     #expect(failure(outcome) == .timeout, "\(outcome)")
   }
 
-  @Test("nobody there")
-  func nobody() async throws {
-    // Bound and not listening: the port stays ours, and nobody answers.
+  @Test func `a port without a listener causes a connection failure`() async throws {
+    // The socket is bound and does not listen, so the port stays reserved and connections are refused.
     let port = try Listener(listens: false)
     let outcome = try await fetch("good") { $0.server = port.address }
     #expect(failure(outcome) == .connection, "\(outcome)")
   }
 
-  @Test("an authority that nobody knows, where the system's count")
-  func systemAuthorities() async throws {
+  @Test func `an unknown authority is rejected if only the system's authorities are trusted`() async throws {
     let outcome = try await fetch("good") { $0.authorities = nil }
     #expect(failure(outcome) == .certificate, "\(outcome)")
   }
 
-  @Test("no password, no cookie, and nothing of the environment is sent")
-  func request() async throws {
+  @Test func `a request contains no password, no cookie and no data of the environment`() async throws {
     let server = try await AssociationServer.shared.value
     _ = try await fetch("cookies")
     _ = try await fetch("cookies")
@@ -121,8 +113,8 @@ import Testing
   }
 
   @Test(
-    "private addresses are not connected to, whatever name leads there", arguments: ["127.0.0.1", "[::1]", "10.0.0.1"])
-  func privateAddress(address: String) async throws {
+    arguments: ["127.0.0.1", "[::1]", "10.0.0.1"])
+  func `no connection is made to a private address, whatever name leads to it`(address: String) async throws {
     let port = try await AssociationServer.shared.value.address.split(separator: ":")[1]
     let outcome = try await fetch("private") {
       $0.server = "\(address):\(port)"
@@ -133,19 +125,18 @@ import Testing
   }
 
   @Test(
-    "names of no public domain are not even looked up",
     arguments: [
       "localhost", "printer.local", "router.home.arpa", "x.onion", "intranet", "wiki.internal", "192.168.1.1",
       "127.0.0.1",
       "*.example.com", "Example.com", "example.com.", "example.com/x", "user@example.com", "exa mple.com", "", "[::1]",
       "a.localhost", "b\u{FC}cher.example.com",
     ])
-  func names(domain: String) async {
+  func `a name that is not a public domain is not even looked up`(domain: String) async {
     #expect(failure(await AssociationFetcher().fetch(.appSiteAssociation, of: domain)) == .refused)
   }
 }
 
-/// A port of loopback where nobody answers.
+/// A port of loopback that accepts no connection.
 private final class Listener {
   let address: String
   private let descriptor: FileDescriptor
@@ -161,7 +152,7 @@ private final class Listener {
         bind(descriptor.rawValue, pointer, length) == 0 && getsockname(descriptor.rawValue, pointer, &length) == 0
       }
     }
-    guard result, !listens || listen(descriptor.rawValue, 8) == 0 else { throw RigError("no port") }
+    guard result, !listens || listen(descriptor.rawValue, 8) == 0 else { throw RigError("cannot open a port") }
     address = "127.0.0.1:\(UInt16(bigEndian: name.sin_port))"
   }
 }

@@ -19,8 +19,7 @@ import UniversalLinks
     return AssociationRefresh(fetcher: AssociationFetcher(options: options), store: store) { now }
   }
 
-  @Test("every domain is asked for both documents, and the answers are kept")
-  func kept() async throws {
+  @Test func `each domain is asked for both documents, and the answers are stored`() async throws {
     let domains = (0..<9).map { "refresh\($0).example.com" } + ["missing.example.com"]
     let findings = try await refresh(store).ask(domains)
     #expect(findings.map { $0.map(\.domain) } == domains.map { [$0, $0] })
@@ -33,8 +32,7 @@ import UniversalLinks
     #expect(known["refresh0.example.com"]?.names("org.example.Menu.desktop") == true)
   }
 
-  @Test("only what has expired is asked for again")
-  func due() async throws {
+  @Test func `only an expired answer is requested again`() async throws {
     let domain = "due.example.com"
     #expect(try await refresh(store).ask([domain], onlyDue: true).joined().count == 2)
     // The server says max-age=7200.
@@ -42,8 +40,7 @@ import UniversalLinks
     #expect(try await refresh(store, at: Self.now + 7200).ask([domain], onlyDue: true).joined().count == 2)
   }
 
-  @Test("a domain that fails keeps what it said")
-  func failing() async throws {
+  @Test func `a domain that fails keeps its last answer`() async throws {
     var record = AssociationRecord()
     let file = Array(#"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": [{}]}]}}"#.utf8)
     record.take(.found(file, cacheControl: nil), at: Self.now)
@@ -57,14 +54,13 @@ import UniversalLinks
     #expect(known["broken.example.com"]?.names("org.example.Menu.desktop") == true)
   }
 
-  @Test("without a store nothing is kept; a store that cannot be written is named")
-  func stores() async throws {
+  @Test func `a refresh works without a store, and reports a store that cannot be written`() async throws {
     #expect(try await refresh(nil).ask(["good.example.com"]).joined().allSatisfy { $0.problem == nil })
     let file = try folder.write("", to: "file")
     let findings = try await refresh(AssociationStore(directory: file)).ask(["good.example.com"])
     #expect(findings.joined().allSatisfy { $0.problem != nil })
   }
 
-  @Test("no domain, no finding")
-  func none() async throws { #expect(try await refresh(store).ask([]).isEmpty) }
+  @Test
+  func `without domains there are no findings`() async throws { #expect(try await refresh(store).ask([]).isEmpty) }
 }

@@ -2,7 +2,7 @@ import AssociationFetch
 import TestSupport
 
 extension AssociationServer {
-  /// Asks this server, with time enough for any machine.
+  /// Options to ask this server, with enough time for any machine.
   func options() -> AssociationFetcher.Options {
     var options = AssociationFetcher.Options()
     options.authorities = authority

@@ -12,29 +12,25 @@ import Testing
     return record
   }
 
-  @Test("what was never asked for is due, and nothing counts")
-  func new() {
+  @Test func `a new record is due and has no answer`() {
     #expect(AssociationRecord().isDue(at: Self.now))
     #expect(AssociationRecord().current(at: Self.now) == nil)
   }
 
-  @Test("an answer counts at once, and is asked for again when it has expired")
-  func expiry() {
+  @Test func `an answer applies at once, and is due again when it has expired`() {
     let record = answered()
     #expect(record.current(at: Self.now) == .file(Self.file))
     #expect(!record.isDue(at: Self.now + 7199))
     #expect(record.isDue(at: Self.now + 7200))
   }
 
-  @Test("an expired answer counts as long as no other has come, for 30 days")
-  func lastKnown() {
+  @Test func `an expired answer applies for up to 30 days if no other has arrived`() {
     let record = answered()
     #expect(record.current(at: Self.now + 30 * 86_400 - 1) == .file(Self.file))
     #expect(record.current(at: Self.now + 30 * 86_400) == nil)
   }
 
-  @Test("failures leave the answer alone, but not for ever")
-  func failures() {
+  @Test func `failures keep the last answer for at most 30 days`() {
     var record = answered()
     var now = Self.now
     for day in 1...29 {
@@ -46,8 +42,7 @@ import Testing
     #expect(record.current(at: Self.now + 30 * 86_400) == nil)
   }
 
-  @Test("the pause doubles with each failure, from an hour to a day")
-  func pauses() {
+  @Test func `the pause doubles with each failure, from an hour to a day`() {
     var record = AssociationRecord()
     var pauses: [Int64] = []
     for _ in 0..<7 {
@@ -61,22 +56,19 @@ import Testing
     #expect(record.failures == 0 && record.failure == nil)
   }
 
-  @Test("a domain that says it has none takes its word back")
-  func absent() {
+  @Test func `a domain that reports no file withdraws its earlier answer`() {
     var record = answered()
     record.take(.absent, at: Self.now + 60)
     #expect(record.current(at: Self.now + 60) == AssociationRecord.Answer.none)
   }
 
-  @Test("a clock that was wrong: asked again, and an answer of the future counts for nothing")
-  func clock() {
+  @Test func `if the clock was wrong, a record is due and an answer from the future is ignored`() {
     let record = answered()
     #expect(record.isDue(at: Self.now - 1))
     #expect(record.current(at: Self.now - 1) == nil)
   }
 
-  @Test("a file that is none is a failure that says where")
-  func checked() {
+  @Test func `a malformed file is a failure that names the location`() {
     let outcome = FetchOutcome.found(Array("{]".utf8), cacheControl: nil).checked(as: .appSiteAssociation)
     guard case .failed(let failure) = outcome else {
       Issue.record("\(outcome)")
@@ -86,14 +78,13 @@ import Testing
     let found = FetchOutcome.found(Self.file, cacheControl: nil)
     #expect(found.checked(as: .appSiteAssociation) == found)
     guard case .failed(let other) = found.checked(as: .assetLinks) else {
-      Issue.record("one kind of file is taken for the other")
+      Issue.record("an app site association was accepted as asset links")
       return
     }
     #expect(other.code == .malformed)
   }
 
-  @Test("a record comes back from its file as it was")
-  func roundTrip() {
+  @Test func `a record survives encoding and decoding`() {
     var failing = answered()
     failing.take(.failed(FetchFailure(.status, "line\none\r\ntwo")), at: Self.now + 9)
     for record in [AssociationRecord(), answered(), answered(.absent), answered(Self.failed)] {
@@ -104,12 +95,11 @@ import Testing
     #expect(read?.answer == failing.answer && read?.due == failing.due)
   }
 
-  @Test("no bytes trap, and what is cut or changed is none")
-  func broken() {
+  @Test func `damaged bytes never trap, and a truncated record has no valid document`() {
     let whole = answered().encoded
     for count in 0..<whole.count {
       let cut = AssociationRecord(encoded: Array(whole[..<count]))
-      // Of one that ends within its document the document is none.
+      // If the record was cut within its document, that document is invalid.
       guard case .file(let file)? = cut?.answer else {
         #expect(cut == nil, "\(count)")
         continue

@@ -38,8 +38,7 @@ import UniversalLinks
         uniqueKeysWithValues: (domains + ["nonsense.example.com", "large.example.com"]).map { ($0, ids) }), at: now)
   }
 
-  @Test("what was kept is there, for the user alone, and nothing else is")
-  func keep() async throws {
+  @Test func `a record is stored for one kind of document, and only the user can read it`() async throws {
     let record = record(menu("/a"))
     try await store.keep(record, of: .appSiteAssociation, at: "example.com")
     #expect(await store.record(of: .appSiteAssociation, at: "example.com") == record)
@@ -51,8 +50,7 @@ import UniversalLinks
     #expect(information.st_mode & 0o777 == 0o700)
   }
 
-  @Test("a record is replaced as a whole: whoever has the old one open reads the old one")
-  func replaced() async throws {
+  @Test func `a record is replaced by a new file, not overwritten in place`() async throws {
     try await store.keep(record(menu("/a")), of: .appSiteAssociation, at: "example.com")
     let path = folder.file("state/associations/apple-app-site-association/example.com")
     var before = stat()
@@ -64,8 +62,7 @@ import UniversalLinks
     #expect(await known(at: Self.now).count == 1)
   }
 
-  @Test("who a domain vouches for, from both files")
-  func associations() async throws {
+  @Test func `a domain vouches for applications through both files`() async throws {
     try await store.keep(record(menu("/a/*")), of: .appSiteAssociation, at: "example.com")
     try await store.keep(record(links), of: .assetLinks, at: "example.com")
     let association = try #require(await known(at: Self.now)["example.com"])
@@ -77,21 +74,19 @@ import UniversalLinks
   }
 
   @Test(
-    "names that lead elsewhere", arguments: ["../x", "a/b", "", ".", "*.example.com", "EXAMPLE.com", "example.com."])
-  func names(domain: String) async {
+    arguments: ["../x", "a/b", "", ".", "*.example.com", "EXAMPLE.com", "example.com."])
+  func `a domain name that is not canonical is rejected`(domain: String) async {
     await #expect(throws: (any Error).self) { try await store.keep(record(menu("/a")), of: .assetLinks, at: domain) }
   }
 
-  @Test("the longest name that a domain can have")
-  func longest() async throws {
+  @Test func `the longest possible domain name is stored`() async throws {
     let label = String(repeating: "a", count: 61)
     let domain = "\(label).\(label).\(label).\(label).com"
     try await store.keep(record(menu("/a")), of: .appSiteAssociation, at: domain)
     #expect(await known(at: Self.now)[domain] != nil)
   }
 
-  @Test("what is no record, or no file, is not there")
-  func broken() async throws {
+  @Test func `damaged records and special files are ignored`() async throws {
     try await store.keep(record(menu("/a")), of: .appSiteAssociation, at: "example.com")
     let base = "state/associations/apple-app-site-association"
     try folder.write("nonsense", to: "\(base)/nonsense.example.com")
@@ -102,8 +97,7 @@ import UniversalLinks
     #expect(await known(at: Self.now).keys.sorted() == ["example.com"])
   }
 
-  @Test("of each domain only what is asked about is kept in memory, and all together is bounded")
-  func bounded() async throws {
+  @Test func `only the rules of the requested applications are kept in memory`() async throws {
     let details = ["org.example.Menu", "ABCDE12345.org.example.Menu", "org.example.Other"].map {
       #"{"appIDs": ["\#($0)"], "components": [{"/": "\#(String(repeating: "*a", count: 2000))"}]}"#
     }
@@ -118,8 +112,7 @@ import UniversalLinks
     #expect(known["d2.example"]?.appLinks?.details.isEmpty == true)
   }
 
-  @Test("whether there are rules is unknown where the domain was not asked, has not answered, or did so too long ago")
-  func unknown() async throws {
+  @Test func `a statement is ignored while the rules of its domain are unknown or too old`() async throws {
     try await store.keep(record(links), of: .assetLinks, at: "example.com")
     let link = try URI("https://example.com/")
     func vouches(_ now: Int64 = Self.now) async -> Bool {
@@ -139,8 +132,7 @@ import UniversalLinks
     #expect(await vouches())
   }
 
-  @Test("who was asked longest ago is asked first, and what nobody claims any more is forgotten")
-  func order() async throws {
+  @Test func `domains asked longest ago come first, and unclaimed domains are forgotten`() async throws {
     for (domain, time) in [("a.example", 300), ("b.example", 100), ("c.example", 200)] {
       for document in AssociationDocument.allCases {
         try await store.keep(record(menu("/")), of: document, at: domain)

@@ -3,7 +3,6 @@ import Testing
 
 @Suite struct CacheLifetimeTests {
   @Test(
-    "Cache-Control, within an hour and seven days",
     arguments: [
       (nil, 86_400), ("", 86_400), ("public", 86_400), ("max-age=7200", 7200), ("public, max-age=7200", 7200),
       ("Max-Age=7200", 7200), ("max-age=\"7200\"", 7200), (" max-age = 7200 ,must-revalidate", 7200),
@@ -13,5 +12,7 @@ import Testing
       ("max-age=7200x", 86_400), ("max-age=7200, no-cache", 3600), ("no-store", 3600), ("NO-STORE", 3600),
       ("s-maxage=7200", 86_400), (",,=,=,", 86_400),
     ] as [(String?, Int64)])
-  func lifetime(text: String?, expected: Int64) { #expect(CacheLifetime.seconds(text) == expected) }
+  func `Cache-Control gives a lifetime between an hour and seven days`(text: String?, expected: Int64) {
+    #expect(CacheLifetime.seconds(text) == expected)
+  }
 }

@@ -3,13 +3,13 @@ import TestSupport
 
 @testable import Bus
 
-/// A bus of the test's own with a server and a client on it, each on its own loop as two processes would be.
+/// A private bus with a server and a client. Each has its own loop, like two processes.
 struct BusFixture {
   static let name = "org.example.Server"
   static let path: ObjectPath = "/org/example/Server"
   static let interface = "org.example.Server"
 
-  /// As much as a reply may hold.
+  /// The limits of a reply.
   static let large = CallLimits(values: DecodingLimits.reply.values, bytes: DecodingLimits.reply.bytes)
 
   let bus: PrivateBus
@@ -61,14 +61,14 @@ struct BusFixture {
   }
 }
 
-/// What a handler waits at until the test opens it.
+/// A gate that handlers wait at until the test opens it.
 actor Gate {
   private var isOpen = false
   private var arrivals = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var observers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-  /// Waits until `open`.
+  /// Waits until the gate is open.
   func pass() async {
     arrivals += 1
     for observer in observers where observer.count <= arrivals { observer.continuation.resume() }
@@ -83,14 +83,14 @@ actor Gate {
     waiting = []
   }
 
-  /// Waits until `count` have come to the gate.
+  /// Waits until `count` callers have arrived at the gate.
   func arrived(_ count: Int = 1) async {
     guard arrivals < count else { return }
     await withCheckedContinuation { observers.append((count, $0)) }
   }
 }
 
-/// Runs `body` and gives the error that it throws.
+/// Runs `body` and returns the error that it throws.
 func busError(_ body: () async throws(BusError) -> some Any) async -> BusError? {
   do throws(BusError) {
     _ = try await body()
@@ -100,7 +100,7 @@ func busError(_ body: () async throws(BusError) -> some Any) async -> BusError? 
   }
 }
 
-/// The first element for which `body` gives something.
+/// Returns the first result of `body` that is not nil.
 func first<S: AsyncSequence, T>(in sequence: S, _ body: (S.Element) -> T?) async throws -> T? {
   for try await element in sequence {
     if let found = body(element) { return found }

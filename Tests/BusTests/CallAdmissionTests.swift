@@ -2,17 +2,17 @@ import Testing
 
 @testable import Bus
 
-/// Who is answered while somebody floods the bus with calls.
+/// Which calls are answered while a user floods the bus.
 @Suite struct CallAdmissionTests {
   private var admission = CallAdmission()
 
-  /// A sender whose user the bus has named.
+  /// Makes a call from a sender, and identifies its user.
   private mutating func known(_ sender: String, _ user: UInt32) {
     if admission.call(from: sender) != .refuse { admission.answered(sender) }
     admission.identified(sender, as: user)
   }
 
-  /// So many calls that wait, from connections of one user.
+  /// Makes `calls` calls on each connection of one user. Returns the number of calls that are not refused.
   private mutating func flood(user: UInt32, connections: Int, calls: Int = 1000) -> Int {
     var count = 0
     for connection in 0..<connections {
@@ -23,30 +23,30 @@ import Testing
   }
 
   @Test(arguments: [1, 3, 50, 200])
-  mutating func `the calls of one user are bounded over all connections`(connections: Int) {
+  mutating func `the calls of one user are limited across all connections`(connections: Int) {
     let most = connections == 1 ? CallAdmission.limitOfSender : CallAdmission.limitOfUser
     #expect(flood(user: 1000, connections: connections) == most)
     known(":1.9", 1001)
     #expect(admission.call(from: ":1.9") == .answer(isToIdentify: false))
   }
 
-  @Test mutating func `strangers share one allowance, and the bus is asked about each once`() {
+  @Test mutating func `unidentified senders share one allowance, and the bus is asked once about each`() {
     #expect(admission.call(from: ":1.1") == .answer(isToIdentify: true))
     #expect(admission.call(from: ":1.1") == .answer(isToIdentify: false))
     for sender in 2..<CallAdmission.limitOfStrangers { _ = admission.call(from: ":1.\(sender)") }
     #expect(admission.call(from: ":1.999") == .refuse)
-    // Once named, they are charged to their user and make room.
+    // An identified sender is charged to its user, which frees its place in the allowance.
     admission.identified(":1.1", as: 1000)
     #expect(admission.call(from: ":1.999") == .answer(isToIdentify: true))
   }
 
-  @Test mutating func `a sender that the bus does not know stays a stranger and is asked about again`() {
+  @Test mutating func `if the bus does not know the user of a sender, it is asked again at the next call`() {
     _ = admission.call(from: ":1.1")
     admission.identified(":1.1", as: nil)
     #expect(admission.call(from: ":1.1") == .answer(isToIdentify: true))
   }
 
-  @Test mutating func `a peer with precedence is answered when nobody else is`() {
+  @Test mutating func `a peer with precedence is answered although the limit for all users is reached`() {
     for user in 0..<10 { _ = flood(user: UInt32(user), connections: 3) }
     known(":1.1", 2000)
     #expect(admission.call(from: ":1.1") == .refuse)
@@ -55,7 +55,7 @@ import Testing
     #expect(admission.call(from: ":1.1") == .refuse)
   }
 
-  @Test func `a peer with precedence has its turn first, and keeps neither another nor others waiting`() {
+  @Test func `peers with precedence come first, but take turns with each other and with the rest`() {
     var calls = IncomingCalls()
     calls.admission.setPrecedence([":1.2", ":1.3"])
     for sender in [":1.1", ":1.2", ":1.2", ":1.2", ":1.1", ":1.3"] { calls.wait(sender) { _ in } }
@@ -63,12 +63,12 @@ import Testing
       (0..<7).map { _ in calls.next()?.sender } == [":1.2", ":1.1", ":1.3", ":1.1", ":1.2", ":1.2", nil])
   }
 
-  @Test mutating func `six new connections of one user leave room for another stranger`() {
+  @Test mutating func `six new connections of one user leave room for another unidentified sender`() {
     for sender in 1...6 { for _ in 0..<100 { _ = admission.call(from: ":1.\(sender)") } }
     #expect(admission.call(from: ":1.7") != .refuse)
   }
 
-  @Test func `who waited on a bus that is gone makes room on the next one`() {
+  @Test func `waiting calls and precedence are forgotten with the bus`() {
     var calls = IncomingCalls()
     _ = calls.admission.call(from: ":1.1")
     calls.wait(":1.1") { _ in }
@@ -77,7 +77,7 @@ import Testing
     #expect(calls.isEmpty && !calls.admission.hasPrecedence(":1.1"))
   }
 
-  @Test mutating func `what is answered makes room, whatever happened to its sender meanwhile`() {
+  @Test mutating func `an answered call frees its place even if its sender had precedence for a while`() {
     known(":1.1", 1000)
     for _ in 0..<CallAdmission.limitOfSender { _ = admission.call(from: ":1.1") }
     admission.setPrecedence([":1.1"])
@@ -87,7 +87,7 @@ import Testing
     #expect(flood(user: 1000, connections: 3) == CallAdmission.limitOfUser)
   }
 
-  @Test mutating func `another bus gives the same names to others`() {
+  @Test mutating func `after the bus is lost, a sender with the same name is identified again`() {
     known(":1.1", 1000)
     _ = admission.call(from: ":1.1")
     admission.forgetUsers()
@@ -96,7 +96,7 @@ import Testing
     #expect(admission.isEmpty)
   }
 
-  @Test mutating func `senders are remembered up to a limit`() {
+  @Test mutating func `the users of senders are remembered up to a limit, and the oldest is forgotten first`() {
     for sender in 0...CallAdmission.memory { known(":1.\(sender)", 1000) }
     #expect(admission.call(from: ":1.0") == .answer(isToIdentify: true))
     #expect(admission.call(from: ":1.\(CallAdmission.memory)") == .answer(isToIdentify: false))

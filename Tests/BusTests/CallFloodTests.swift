@@ -4,9 +4,9 @@ import Testing
 
 @testable import Bus
 
-/// What one user's flood of calls leaves to others, on a real bus.
+/// One user sends more calls than the limit, on a real bus.
 @Suite(.timeLimit(.minutes(5))) struct CallFloodTests {
-  /// Connections of one user, each known to the server by one call.
+  /// Opens connections of one user. One call on each makes the server identify the user.
   private func connections(_ count: Int, to fixture: BusFixture) async throws -> [Connection] {
     var result: [Connection] = []
     for _ in 0..<count {
@@ -18,7 +18,7 @@ import Testing
     return result
   }
 
-  @Test func `a user's calls are refused above the limit, and a peer with precedence is answered`() async throws {
+  @Test func `calls above the limit of a user are refused, and a peer with precedence is answered`() async throws {
     let gate = Gate()
     let fixture = try await BusFixture.start(
       ExportedMethod("Reply") { _ in [] },

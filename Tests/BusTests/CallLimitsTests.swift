@@ -2,7 +2,7 @@ import Testing
 
 @testable import Bus
 
-/// What a caller may make an exported object read.
+/// Limits on the arguments that an exported object decodes.
 @Suite(.timeLimit(.minutes(5))) struct CallLimitsTests {
   private static let echo = ExportedMethod("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
     $0.arguments
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [CallLimits.small, .tagMessage])
-  func anInterfaceTakesCallsUpToItsLimitsAndNoLarger(limits: CallLimits) async throws {
+  func `an interface accepts calls up to its limits and refuses larger ones`(limits: CallLimits) async throws {
     let fixture = try await BusFixture.start([
       ExportedInterface(BusFixture.interface, methods: [Self.echo], limits: limits)
     ])
@@ -27,14 +27,14 @@ import Testing
     await expect(Self.bytes(limits.bytes + 1), false, fixture)
     await expect(Self.text(limits.bytes), true, fixture)
     await expect(Self.text(limits.bytes + 1), false, fixture)
-    // The variant and the array count too.
+    // The variant and the array are values too.
     let most = Array(repeating: Value.boolean(true), count: limits.values - 2)
     await expect(.variant(.array(element: "b", most)), true, fixture)
     await expect(.variant(.array(element: "b", most + [.boolean(true)])), false, fixture)
     try await fixture.stop()
   }
 
-  @Test func settingAPropertyIsSmall() async throws {
+  @Test func `setting a property is refused above the small limits`() async throws {
     let property = ExportedProperty("Text", "s") {
       .string("")
     } set: { _, _ in

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func aReplyThatDoesNotComeInTimeIsATimeOutAndHarmsNothingLater() async throws {
+  @Test func `a call without a reply times out, and a late reply does not disturb later calls`() async throws {
     let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate), Self.ping)
     let error = await busError { () async throws(BusError) in
@@ -22,14 +22,14 @@ import Testing
     }
     #expect(error?.isTimeout == true)
     await gate.open()
-    // The late reply comes before that of a later call, and is nobody's.
+    // The late reply arrives before the reply to the next call, and is ignored.
     #expect(try await fixture.call("Slow") == [.boolean(true)])
     #expect(try await fixture.call("Ping") == [])
     #expect(await fixture.client.pending.isEmpty)
     try await fixture.stop()
   }
 
-  @Test func aCancelledTaskStopsWaitingAtOnce() async throws {
+  @Test func `a cancelled task stops waiting for its reply at once`() async throws {
     let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate), Self.ping)
     let task = Task { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
@@ -42,7 +42,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+  @Test func `a task that is already cancelled sends no call`() async throws {
     let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate))
     let task = Task {
@@ -54,19 +54,19 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func theBusGoingAwayFailsTheCall() async throws {
+  @Test func `a pending call fails when the bus stops`() async throws {
     let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate))
     let task = Task { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
     await gate.arrived()
     try await fixture.bus.stop()
     #expect(await task.value?.isDisconnected == true)
-    // The answer to a call on a connection that is gone goes nowhere.
+    // The server drops its reply, because its connection is gone.
     await gate.open()
     try await fixture.stop()
   }
 
-  @Test func closingFailsTheCall() async throws {
+  @Test func `pending and later calls fail when the connection is closed`() async throws {
     let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate))
     let task = Task { await busError { () async throws(BusError) in try await fixture.call("Slow") } }
@@ -79,7 +79,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func errorsOfThePeerArriveAsTheyAre() async throws {
+  @Test func `the errors of a handler reach the caller, but details of foreign errors do not`() async throws {
     let fixture = try await BusFixture.start(
       ExportedMethod("Refuse") { _ in throw BusError(name: "org.example.Error.No", message: "because") },
       ExportedMethod("BadName") { _ in throw BusError(name: "no name", message: "a\u{0}b") },
@@ -101,7 +101,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func whatIsNotThereIsNamed() async throws {
+  @Test func `the error says whether the object, interface, method or peer is missing`() async throws {
     let fixture = try await BusFixture.start(Self.ping)
     func name(_ destination: String, _ path: ObjectPath, _ interface: String) async -> String? {
       await busError { () async throws(BusError) in
@@ -113,13 +113,13 @@ import Testing
     #expect(await name(BusFixture.name, BusFixture.path, "org.example.Other") == BusError.Name.unknownInterface)
     #expect(await name("org.example.Nobody", "/", "org.example.A") == BusError.Name.nameHasNoOwner)
     #expect(await name(":1.9999", "/", "org.example.A") == BusError.Name.nameHasNoOwner)
-    // Everybody answers Ping, anywhere.
+    // Every connection answers Ping, on every path.
     #expect(await name(BusFixture.name, "/nowhere", "org.freedesktop.DBus.Peer") == nil)
     try await fixture.stop()
   }
 
   @Test(arguments: WireCheckTests.hostile.indices)
-  func whatCannotBeSentIsAnErrorAndTheConnectionLives(_ index: Int) async throws {
+  func `a value that cannot be sent is an error, and the connection stays open`(_ index: Int) async throws {
     let connection = try await Self.shared.value.client
     let error = await busError { () async throws(BusError) in
       try await connection.call(Bus.name, Bus.path, Bus.interface, "NameHasOwner", [WireCheckTests.hostile[index]])
@@ -131,7 +131,7 @@ import Testing
 
   private static let shared = Task { try await BusFixture.start(ping) }
 
-  @Test func namesThatCannotBeSentAreErrors() async throws {
+  @Test func `names that cannot be sent are errors`() async throws {
     let fixture = try await BusFixture.start(Self.ping)
     for (destination, interface, member) in [
       ("\u{0}", "a.b", "C"), ("a.b", "a.b\u{0}", "C"), ("a.b", "a.b", "C\u{0}"), ("a.b", "a.b", "C.D"),
@@ -145,7 +145,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func callsStartInTheOrderOfTheirArrivalAndRunTogether() async throws {
+  @Test func `calls start in order of arrival and run concurrently`() async throws {
     let gate = Gate()
     let order = Order()
     let fixture = try await BusFixture.start(
@@ -161,7 +161,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func onePeerCannotKeepMoreThanItsShareOfCallsGoing() async throws {
+  @Test func `one peer cannot have more unanswered calls than its limit`() async throws {
     let gate = Gate()
     let fixture = try await BusFixture.start(Self.slow(gate))
     try await withThrowingTaskGroup(of: BusError?.self) { group in
@@ -178,7 +178,7 @@ import Testing
 }
 
 extension Connection {
-  /// Calls one after the other, as no two tasks could be made to.
+  /// Sends calls in a fixed order. Calls from several tasks have no order.
   fileprivate func sendWithoutWaiting(_ member: String, _ numbers: Range<UInt32>) throws {
     for number in numbers {
       let message = try Message.call(

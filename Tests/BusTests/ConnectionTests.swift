@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ConnectionTests {
   let loop = EventLoop(label: "test")
 
-  @Test func aCallOfTheBusIsAnswered() async throws {
+  @Test func `the bus answers a call`() async throws {
     let bus = try await PrivateBus.start()
     let connection = try await Connection.open(BusAddress(bus.address), on: loop)
     let name = try #require(await connection.uniqueName)
@@ -17,7 +17,7 @@ import Testing
     await connection.close()
   }
 
-  @Test func anExportedMethodAnswersAndASignalArrives() async throws {
+  @Test func `an exported method replies and a signal arrives`() async throws {
     let bus = try await PrivateBus.start()
     let server = try await Connection.open(BusAddress(bus.address), on: loop)
     let client = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "client"))

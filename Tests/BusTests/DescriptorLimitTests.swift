@@ -4,7 +4,8 @@ import Testing
 
 @testable import Bus
 
-/// A bus that does not limit the descriptors of a message, as dbus-broker. libdbus sends no such message, so GDBus plays the bus.
+/// A bus that does not limit the descriptors of a message, like dbus-broker. libdbus cannot send such a message, so
+/// GDBus acts as the bus.
 @Suite(.timeLimit(.minutes(5))) struct DescriptorLimitTests {
   private static let bus = """
     import os, sys
@@ -41,9 +42,9 @@ import Testing
     GLib.MainLoop().run()
     """
 
-  @Test func `a call with 17 descriptors is refused, and the connection stays`() async throws {
+  @Test func `a call with 17 descriptors is refused, and the connection stays open`() async throws {
     let directory = try TemporaryDirectory()
-    // Debian's own, which has python3-gi.
+    // Only Debian's Python has python3-gi.
     let bus = try ChildProcess(
       "/usr/bin/python3", ["-c", Self.bus, directory.file("bus")], environment: ["PATH": "/usr/bin:/bin"])
     try await bus.line(containing: "ready")

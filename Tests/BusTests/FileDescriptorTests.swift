@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bus
 
-/// A pipe tells when the last copy of one of its ends is closed, whatever else the process has open.
+/// A pipe shows when the last copy of one of its ends is closed. Other open descriptors of the process do not matter.
 @Suite(.timeLimit(.minutes(5))) struct FileDescriptorTests {
   private func pipe() throws -> (read: FileDescriptor, write: FileDescriptor) {
     var ends: [Int32] = [-1, -1]
@@ -17,7 +17,7 @@ import Testing
     return (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
   }
 
-  @Test func theLastCopyClosesThePipe() async throws {
+  @Test func `the end of a pipe is closed with its last copy`() async throws {
     let holder = Holder()
     let fixture = try await BusFixture.start(
       ExportedMethod("Give", out: [Argument("ends", "ah")]) { _ in
@@ -29,7 +29,7 @@ import Testing
     await hangUp(of: reader)
   }
 
-  /// A function of its own, so that this side's copies are let go at its end.
+  /// A separate function, so that it releases the client's copies when it returns.
   private func takeWriter(of holder: Holder, from fixture: BusFixture) async throws -> FileDescriptor {
     let (reader, writer) = try pipe()
     await holder.keep(writer)
@@ -41,13 +41,13 @@ import Testing
     byte = 0
     #expect(read(reader.rawValue, &byte, 1) == 1)
     #expect(byte == 42)
-    // Still held by the server, by this side's copy and by the original.
+    // The server, the received copy and the original still hold the writing end.
     #expect(read(reader.rawValue, &byte, 1) == -1)
     withExtendedLifetime((writer, copy)) {}
     return reader
   }
 
-  /// Waits until no process has a writing end any more.
+  /// Waits until no process holds the writing end.
   private func hangUp(of reader: FileDescriptor) async {
     let loop = EventLoop(label: "test")
     await withCheckedContinuation { continuation in
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Whether or not the method takes one: none of ours does.
+  /// Even a method with a descriptor argument gets none. Tagroute has no such method.
   @Test(arguments: ["Take", "Keep", "Absent"])
   func `a call that carries a descriptor is refused, and the descriptor is closed`(member: String) async throws {
     let holder = Holder()
@@ -103,9 +103,9 @@ private actor Holder {
   func drop() { all = [] }
 }
 
-/// Resumes once the other end of a pipe has no owner.
+/// Resumes when the other end of a pipe is closed.
 private final class HangUpWatcher: @unchecked Sendable {
-  // Used on the loop alone.
+  // Used only on the loop.
   private var watch: DescriptorWatch?
   private var continuation: CheckedContinuation<Void, Never>?
 

@@ -25,7 +25,7 @@ import Testing
     ],
     signals: [ExportedSignal("Done", [Argument("handle", "o")]), ExportedSignal("Empty")])
 
-  @Test func theDocumentSaysWhatWasDeclared() async throws {
+  @Test func `the introspection document contains the declared members`() async throws {
     let fixture = try await BusFixture.start([Self.interface])
     let reply = try await fixture.client.call(
       BusFixture.name, BusFixture.path, "org.freedesktop.DBus.Introspectable", "Introspect")
@@ -62,7 +62,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func busctlAndGdbusUnderstandIt() async throws {
+  @Test func `busctl and gdbus understand the introspection document`() async throws {
     let fixture = try await BusFixture.start([Self.interface], objectManager: true)
     let table = try await fixture.busctl("introspect", BusFixture.name, BusFixture.path.string)
     let rows = table.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
@@ -82,7 +82,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func nodesAboveAnObjectListTheirChildren() async throws {
+  @Test func `nodes above an object list their children`() async throws {
     let fixture = try await BusFixture.start([])
     for path: ObjectPath in ["/org/example/Server/b/c", "/org/example/Server/a", "/other"] {
       try await fixture.server.export([Self.interface], at: path)
@@ -104,7 +104,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func anInterfaceThatIsNotWellFormedIsNotExported() async throws {
+  @Test func `a malformed interface, or a second object at a path, is not exported`() async throws {
     let fixture = try await BusFixture.start([])
     let method = ExportedMethod("Do") { _ in [] }
     let malformed = [

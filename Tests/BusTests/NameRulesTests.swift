@@ -3,16 +3,16 @@ import Testing
 @testable import Bus
 
 @Suite struct NameRulesTests {
-  @Test(arguments: ["/", "/a", "/a/b_1", "/0"]) func aValidPathIsTaken(_ text: String) throws {
+  @Test(arguments: ["/", "/a", "/a/b_1", "/0"]) func `a valid path is accepted`(_ text: String) throws {
     #expect(try ObjectPath(text).string == text)
   }
 
   @Test(arguments: ["", "a", "//", "/a/", "/a//b", "/a-b", "/ä", "/a\u{0}", "/\u{0}", "/a b", "/a.b"])
-  func anInvalidPathIsRefused(_ text: String) {
+  func `an invalid path is rejected`(_ text: String) {
     #expect(throws: BusError.self) { try ObjectPath(text) }
   }
 
-  @Test func aPathKnowsWhatLiesBelowIt() throws {
+  @Test func `a path finds its children and descendants`() throws {
     let parent: ObjectPath = "/a/b"
     #expect(try parent.appending("c") == "/a/b/c")
     #expect(try ObjectPath.root.appending("c") == "/c")
@@ -29,21 +29,21 @@ import Testing
   @Test(arguments: [
     "", "a", "a..b", ".a", "a.b.", "1.2", "a.b\u{0}", "a b.c", ":1.2", String(repeating: "a.b", count: 99),
   ])
-  func anInvalidInterfaceIsRefused(_ text: String) {
+  func `an invalid interface name is rejected`(_ text: String) {
     #expect(throws: BusError.self) { try NameRules.requireInterface(text) }
   }
 
   @Test(arguments: ["", "a", "a.b\u{0}", "a..b", ":1..2", "a b.c", String(repeating: "a.b", count: 99)])
-  func anInvalidBusNameIsRefused(_ text: String) {
+  func `an invalid bus name is rejected`(_ text: String) {
     #expect(throws: BusError.self) { try NameRules.requireBusName(text) }
   }
 
   @Test(arguments: ["", "a.b", "1a", "a-b", "a\u{0}", String(repeating: "a", count: 256)])
-  func anInvalidMemberIsRefused(_ text: String) {
+  func `an invalid member name is rejected`(_ text: String) {
     #expect(throws: BusError.self) { try NameRules.requireMember(text) }
   }
 
-  @Test func whatIsValidPasses() throws {
+  @Test func `valid names are accepted`() throws {
     try NameRules.requireInterface("org.example.A1")
     try NameRules.requireBusName(":1.42")
     try NameRules.requireBusName("org.example-x.A1")

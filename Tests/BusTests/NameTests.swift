@@ -6,7 +6,7 @@ import Testing
 @testable import Bus
 
 @Suite(.timeLimit(.minutes(5))) struct NameTests {
-  @Test func ownersAreToldAsTheyChange() async throws {
+  @Test func `the owners of a name are reported as they change`() async throws {
     let fixture = try await BusFixture.start([])
     let name = "org.example.Moving"
     var owners = try await fixture.client.owners(of: name).makeAsyncIterator()
@@ -27,7 +27,7 @@ import Testing
     try await fixture.bus.stop()
   }
 
-  @Test func aPeerIsFollowedByItsUniqueName() async throws {
+  @Test func `a peer can be watched by its unique name`() async throws {
     let fixture = try await BusFixture.start([])
     let unique = try #require(await fixture.server.uniqueName)
     var first = try await fixture.client.owners(of: unique).makeAsyncIterator()
@@ -41,7 +41,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func credentialsAreThoseOfTheProcess() async throws {
+  @Test func `credentials are those of the peer process`() async throws {
     let fixture = try await BusFixture.start([])
     let credentials = try await fixture.client.credentials(of: BusFixture.name)
     #expect(credentials.uid == getuid())
@@ -51,7 +51,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func aNameThatCannotBeIsAnError() async throws {
+  @Test func `an invalid name is an error`() async throws {
     let fixture = try await BusFixture.start([])
     for name in ["", "a", "a.b\u{0}", "no name.x"] {
       #expect(await busError { () async throws(BusError) in try await fixture.client.requestName(name) } != nil)

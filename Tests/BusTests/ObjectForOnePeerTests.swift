@@ -4,13 +4,13 @@ import Testing
 
 @testable import Bus
 
-/// An object that is there for one peer only: two peers ask for everything there is to ask.
+/// An object that only one peer can see. That peer and a stranger send every kind of request.
 @Suite(.timeLimit(.minutes(5))) struct ObjectForOnePeerTests {
   private static let parent = "/org/example/Server/private" as ObjectPath
   private static let path = "/org/example/Server/private/one" as ObjectPath
   private static let interface = "org.example.Private"
 
-  /// A server with an object that is there for `client` only, and a stranger.
+  /// A server with an object that only `client` can see, and a stranger, which is another peer.
   private struct Rig {
     let fixture: BusFixture
     let stranger: Connection
@@ -62,7 +62,7 @@ import Testing
     Question(path: parent, interface: "org.freedesktop.DBus.Introspectable", member: "Introspect"),
   ]
 
-  /// The error without the path in it.
+  /// Returns "answered", or the error without the path.
   private func answer(_ question: Question, at path: ObjectPath, to peer: Connection) async -> String {
     do throws(BusError) {
       _ = try await peer.call(BusFixture.name, path, question.interface, question.member, question.arguments)
@@ -72,20 +72,20 @@ import Testing
     }
   }
 
-  @Test func onlyThePeerIsAnswered() async throws {
+  @Test func `only the chosen peer gets answers`() async throws {
     let rig = try await Rig.start()
     try await rig.export()
     for question in Self.questions {
       #expect(await answer(question, at: question.path, to: rig.fixture.client) == "answered")
       let refusal = await answer(question, at: question.path, to: rig.stranger)
       #expect(refusal.hasPrefix(BusError.Name.unknownObject), "\(question)")
-      // Nothing tells it from a path where there is nothing.
+      // The error is the same as for a path without an object.
       #expect(refusal == (await answer(question, at: "/org/example/Server/nothing", to: rig.stranger)))
     }
     try await rig.stop()
   }
 
-  @Test func nodesAboveShowItToThePeerOnly() async throws {
+  @Test func `parent nodes show the object only to the chosen peer`() async throws {
     let rig = try await Rig.start()
     try await rig.export()
     func document(_ peer: Connection, _ path: ObjectPath) async throws -> String {
@@ -105,14 +105,14 @@ import Testing
     try await rig.stop()
   }
 
-  @Test func signalsOfItReachThePeerOnly() async throws {
+  @Test func `signals of the object reach only the chosen peer`() async throws {
     let rig = try await Rig.start()
     var heard = try await rig.fixture.client.signals(MatchRule(sender: BusFixture.name)).makeAsyncIterator()
     var overheard = try await rig.stranger.signals(MatchRule(sender: BusFixture.name)).makeAsyncIterator()
     let server = rig.fixture.server
     try await rig.export()
     #expect(await heard.next()?.member == "InterfacesAdded")
-    // Whoever emits it need not name the peer.
+    // The server emits the signal without naming the peer.
     try await server.emit(path: Self.path, interface: Self.interface, member: "Happened", [.string("this")])
     #expect(await heard.next()?.arguments == [.string("this")])
     await server.propertiesChanged(["Secret"], of: Self.interface, at: Self.path)
@@ -121,7 +121,7 @@ import Testing
     #expect(await heard.next()?.member == "InterfacesRemoved")
     try await server.emit(path: BusFixture.path, interface: BusFixture.interface, member: "ForAll")
     #expect(await heard.next()?.member == "ForAll")
-    // The stranger has missed nothing that was for everybody, and heard nothing before it.
+    // The broadcast is the first signal that the stranger receives.
     #expect(await overheard.next()?.member == "ForAll")
     try await rig.stop()
   }

@@ -15,7 +15,7 @@ import Testing
       [DictionaryEntry(.string("org.example.Child"), .dictionary(["Number": .uint32(number)]))])
   }
 
-  @Test func objectsBelowAreListedAndTheirComingAndGoingIsTold() async throws {
+  @Test func `objects below the manager are listed, and signals report changes`() async throws {
     let fixture = try await BusFixture.start([], objectManager: true)
     let signals = try await fixture.client.signals(
       MatchRule(sender: BusFixture.name, interface: "org.freedesktop.DBus.ObjectManager"))
@@ -55,7 +55,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func anObjectThatGoesBeforeItIsAnnouncedIsNotMentioned() async throws {
+  @Test func `an object that is removed before its announcement is never announced`() async throws {
     let gate = Gate()
     let slow = ExportedInterface(
       "org.example.Slow",
@@ -78,7 +78,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func anObjectThatIsNoManagerHasNoSuchInterface() async throws {
+  @Test func `an object that is not a manager has no ObjectManager interface`() async throws {
     let fixture = try await BusFixture.start([])
     let error = await busError { () async throws(BusError) in
       try await fixture.client.call(

@@ -44,14 +44,14 @@ import Testing
     }
   }
 
-  @Test func getSetAndGetAll() async throws {
+  @Test func `Get, Set and GetAll read and change properties`() async throws {
     let (fixture, _) = try await start()
     let name = Value.string(BusFixture.interface)
     #expect(await call(fixture, "Get", name, .string("Target")) == .success([.variant(.uint32(20))]))
     #expect(await call(fixture, "Set", name, .string("Target"), .variant(.uint32(25))) == .success([]))
     #expect(await call(fixture, "Get", .string(""), .string("Target")) == .success([.variant(.uint32(25))]))
     let all = try await call(fixture, "GetAll", name).get().first
-    // Anything is a variant in a variant; what does not fit its declaration is left out.
+    // `Anything` is a variant in a variant. `Broken` is omitted, because its value does not match its declaration.
     #expect(
       all
         == .dictionary(
@@ -66,7 +66,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func whatCannotBeDoneIsNamed() async throws {
+  @Test func `each failed property call has its own error name`() async throws {
     let (fixture, thermostat) = try await start()
     func name(_ member: String, _ arguments: Value...) async -> String? {
       let result =
@@ -91,7 +91,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func changesAreToldAsDeclared() async throws {
+  @Test func `a change is signalled as the property declares`() async throws {
     let (fixture, _) = try await start()
     let signals = try await fixture.client.signals(MatchRule(sender: BusFixture.name, member: "PropertiesChanged"))
     await fixture.server.propertiesChanged(
@@ -102,7 +102,7 @@ import Testing
     #expect(
       signal.arguments
         == [.string(BusFixture.interface), .dictionary(["Target": .uint32(20)]), .strings(["History"])])
-    // Nothing to tell, nothing told.
+    // A change of only these two sends no signal.
     await fixture.server.propertiesChanged(["Model", "Secret"], of: BusFixture.interface, at: BusFixture.path)
     await fixture.server.propertiesChanged(["Anything"], of: BusFixture.interface, at: BusFixture.path)
     let next = try #require(await iterator.next())
@@ -110,7 +110,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func busctlAgrees() async throws {
+  @Test func `busctl and gdbus read and set the same properties`() async throws {
     let (fixture, _) = try await start()
     let object = [BusFixture.name, BusFixture.path.string, BusFixture.interface]
     #expect(try await fixture.busctl("get-property", object[0], object[1], object[2], "Target") == "u 20\n")

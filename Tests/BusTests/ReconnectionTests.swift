@@ -5,9 +5,9 @@ import Testing
 
 @testable import Bus
 
-/// Against a dbus-daemon that is killed and started again.
+/// The dbus-daemon is killed and restarted.
 @Suite(.timeLimit(.minutes(5))) struct ReconnectionTests {
-  @Test func everythingIsBackWhenTheBusIs() async throws {
+  @Test func `after a bus restart the name, objects and subscriptions are restored`() async throws {
     let echo = ExportedMethod("Echo", in: [Argument("text", "s")], out: [Argument("text", "s")]) { $0.arguments }
     let fixture = try await BusFixture.start(echo)
     let signals = try await fixture.client.signals(MatchRule(sender: BusFixture.name, member: "S"))
@@ -25,7 +25,7 @@ import Testing
 
     try await fixture.bus.restart()
     guard case .connected? = await states.next() else {
-      Issue.record("the client is not connected again")
+      Issue.record("the client did not reconnect")
       return
     }
     let owner = try await first(in: OwnerSequence(iterator: owners)) { $0 }
@@ -39,7 +39,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func whatIsAskedForWhileTheBusIsAwayIsThereAfterwards() async throws {
+  @Test func `exports and subscriptions made without a bus work when it returns`() async throws {
     let fixture = try await BusFixture.start([])
     try await fixture.bus.stop()
     _ = try await first(in: fixture.client.states()) { $0 == .disconnected }
@@ -57,7 +57,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func aNameThatWasGivenBackIsNotAskedForAgain() async throws {
+  @Test func `a released name is not requested again`() async throws {
     let fixture = try await BusFixture.start([])
     _ = try await fixture.server.requestName("org.example.Second")
     try await fixture.server.releaseName("org.example.Second")
@@ -70,7 +70,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func openingFailsWhereNobodyListens() async throws {
+  @Test func `opening fails if no bus listens or the address is invalid`() async throws {
     let directory = try TemporaryDirectory()
     for address in ["unix:path=\(directory.file("nobody"))", "nonsense", "", "unix:path=\u{0}", "unix:abstract=%zz"] {
       let error = await busError { () async throws(BusError) in
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// An attempt to open a connection at a bus that has said nothing yet, and the bus's end of it.
+  /// Starts to open a connection to a bus that does not reply. Returns the attempt and the socket of the bus.
   private func opening() async throws -> (Task<BusError?, Never>, FileDescriptor) {
     let directory = try TemporaryDirectory()
     let listener = try SilentListener(directory.file("bus"))
@@ -92,13 +92,13 @@ import Testing
     return (task, try await listener.accept())
   }
 
-  @Test func openingAtABusThatHangsUpFails() async throws {
+  @Test func `opening fails if the bus hangs up`() async throws {
     let (task, peer) = try await opening()
     shutdown(peer.rawValue, Int32(SHUT_RDWR))
     #expect(await task.value?.isDisconnected == true)
   }
 
-  @Test func openingAtABusThatSaysNothingCanBeGivenUp() async throws {
+  @Test func `opening can be cancelled while the bus does not reply`() async throws {
     let (task, peer) = try await opening()
     task.cancel()
     #expect(await task.value?.name == BusError.Name.cancelled)
@@ -106,13 +106,13 @@ import Testing
   }
 }
 
-/// Goes on reading where an iterator stopped.
+/// Continues with an iterator that was used before.
 private struct OwnerSequence: AsyncSequence {
   let iterator: AsyncStream<String?>.Iterator
   func makeAsyncIterator() -> AsyncStream<String?>.Iterator { iterator }
 }
 
-/// A socket that takes a connection and says nothing.
+/// A socket that accepts a connection and sends no data.
 private final class SilentListener: Sendable {
   private let listener: FileDescriptor
 
@@ -129,7 +129,7 @@ private final class SilentListener: Sendable {
     guard bound == 0, listen(listener.rawValue, 1) == 0 else { throw SystemError("listen") }
   }
 
-  /// The next connection, once its client has said something.
+  /// Waits for the next connection.
   func accept() async throws -> FileDescriptor {
     try await DedicatedThread.run { [listener] in FileDescriptor(owning: Glibc.accept(listener.rawValue, nil, nil)) }
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Bus
 
-/// Arguments and replies of each type as busctl, another implementation, writes and reads them.
+/// Compares arguments and replies of each type with busctl, which is another implementation.
 @Suite(.timeLimit(.minutes(5))) struct RefereeTests {
   @Test(arguments: [
     ["y", "7"], ["b", "true"], ["n", "-3"], ["q", "3"], ["i", "-70000"], ["u", "70000"], ["x", "-5000000000"],
@@ -11,7 +11,7 @@ import Testing
     ["as", "2 \"a\" \"b\""], ["a{sv}", "1 \"k\" u 1"], ["(si)", "\"a\" 1"], ["v", "s \"in\""], ["aay", "2 1 7 0"],
     ["a{s(ib)}", "1 \"k\" -1 false"], ["a(yy)", "2 1 2 3 4"],
   ])
-  func busctlReadsBackWhatItWrote(_ test: [String]) async throws {
+  func `busctl reads back the value that it wrote`(_ test: [String]) async throws {
     let signature = try Signature(test[0])
     let fixture = try await BusFixture.start(
       ExportedMethod("Echo", in: [Argument("value", signature)], out: [Argument("value", signature)]) { $0.arguments })

@@ -11,7 +11,7 @@ import Testing
     try await fixture.server.emit(path: path, interface: BusFixture.interface, member: member, arguments)
   }
 
-  @Test func aRuleLetsThroughWhatItSays() async throws {
+  @Test func `a match rule passes only the signals that it describes`() async throws {
     let fixture = try await BusFixture.start([])
     let rules = [
       MatchRule(path: "/a", member: "S"), MatchRule(pathNamespace: "/a", member: "S"),
@@ -26,7 +26,7 @@ import Testing
     try await emit(fixture, "T", [], path: "/a")
     try await fixture.server.emit(path: "/end", interface: "org.example.Other", member: "End")
     var seen: [[String]] = []
-    // The stream of the sender sees all, so when it has seen the end the others have what is theirs.
+    // The stream for the sender gets every signal. After it gets `End`, the other streams have their signals too.
     for try await signal in streams[5] where signal.member == "End" { break }
     await fixture.client.close()
     for stream in streams.prefix(5) {
@@ -38,18 +38,18 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func aWellKnownSenderMeansItsPresentOwner() async throws {
+  @Test func `a rule with a well-known name matches only its current owner`() async throws {
     let fixture = try await BusFixture.start([])
     let signals = try await fixture.client.signals(MatchRule(sender: BusFixture.name, member: "S"))
     let other = try await Connection.open(fixture.address, on: EventLoop(label: "other"))
-    // Sent straight to the client, as no match keeps a peer from doing.
+    // Sent directly to the client. A match rule does not prevent that.
     let client = try #require(await fixture.client.uniqueName)
     try await other.emit(path: "/", interface: "a.b", member: "S", [.string("forged")], destination: client)
     _ = try await other.call(Bus.name, Bus.path, Bus.interface, "GetId")
     try await fixture.server.emit(path: "/", interface: "a.b", member: "S", [.string("genuine")], destination: client)
     var iterator = signals.makeAsyncIterator()
     #expect(await iterator.next()?.arguments == [.string("genuine")])
-    // The name moves on, and the right to speak with it.
+    // The name gets a new owner. Only signals of the new owner match.
     try await fixture.server.releaseName(BusFixture.name)
     _ = try await other.requestName(BusFixture.name)
     try await fixture.server.emit(path: "/", interface: "a.b", member: "S", [.string("late")], destination: client)
@@ -60,7 +60,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func aSlowReaderLosesTheOldestAndIsTold() async throws {
+  @Test func `a slow reader loses the oldest signals and learns how many`() async throws {
     let fixture = try await BusFixture.start([])
     let signals = try await fixture.client.signals(MatchRule(member: "S"))
     let all = try await fixture.client.signals(MatchRule(member: "End"))
@@ -78,7 +78,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func aSignalThatIsTooLargeCountsAsMissed() async throws {
+  @Test func `a signal that is too large is counted as missed`() async throws {
     let fixture = try await BusFixture.start([])
     let signals = try await fixture.client.signals(MatchRule(member: "S"))
     try await emit(fixture, "S", [.bytes(Array(repeating: 0, count: DecodingLimits.signal.bytes + 1))])
@@ -90,14 +90,14 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func lettingGoOfAStreamRemovesItsMatches() async throws {
+  @Test func `releasing a stream removes its match rules`() async throws {
     let fixture = try await BusFixture.start([])
     var stream: SignalStream? = try await fixture.client.signals(MatchRule(sender: BusFixture.name))
     #expect(await fixture.client.subscriptions.count == 1)
     #expect(await fixture.client.trackers.count == 1)
     withExtendedLifetime(stream) {}
     stream = nil
-    // The removal was put on the loop before this call.
+    // The loop runs the removal before this call.
     #expect(await fixture.client.subscriptions.isEmpty)
     #expect(await fixture.client.trackers.isEmpty)
     let unique = try #require(await fixture.client.uniqueName)
@@ -107,7 +107,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func aSignalThatIsNotAsDeclaredIsNotSent() async throws {
+  @Test func `a signal that does not match its declaration is not sent`() async throws {
     let interface = ExportedInterface(
       BusFixture.interface, signals: [ExportedSignal("S", [Argument("text", "s")])])
     let fixture = try await BusFixture.start([interface])
@@ -117,7 +117,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func aRuleThatMakesNoSenseIsAnError() async throws {
+  @Test func `an invalid match rule is an error, and a valid one escapes apostrophes`() async throws {
     #expect(throws: BusError.self) { try MatchRule(path: "/a", pathNamespace: "/a").text() }
     #expect(throws: BusError.self) { try MatchRule(sender: "no name").text() }
     #expect(throws: BusError.self) { try MatchRule(arg0: "\u{0}").text() }

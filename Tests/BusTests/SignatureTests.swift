@@ -10,7 +10,7 @@ import Testing
     String(repeating: "(", count: 32) + "y" + String(repeating: ")", count: 32),
     String(repeating: "y", count: 255),
   ])
-  func aValidSignatureIsTakenAsItIs(_ text: String) throws {
+  func `a valid signature is accepted unchanged`(_ text: String) throws {
     let signature = try Signature(text)
     #expect(signature.string == text)
     #expect(signature.types.map(\.code).joined() == text)
@@ -23,17 +23,17 @@ import Testing
     String(repeating: "(", count: 33) + "y" + String(repeating: ")", count: 33),
     String(repeating: "y", count: 256),
   ])
-  func anInvalidSignatureIsRefused(_ text: String) {
+  func `an invalid signature is rejected`(_ text: String) {
     #expect(throws: BusError.self) { try Signature(text) }
   }
 
-  @Test func depthIsCountedForEachKindOfContainer() throws {
+  @Test func `arrays and structures each have their own depth limit`() throws {
     let both = String(repeating: "a", count: 31) + "a{s" + String(repeating: "(", count: 31) + "y"
     #expect(try Signature(both + String(repeating: ")", count: 31) + "}").isSingleType)
   }
 
   @Test(arguments: ["a{sv}": true, "y": true, "ss": false, "": false])
-  func oneCompleteTypeIsTold(_ text: String, _ isSingle: Bool) throws {
+  func `a signature with one complete type is recognised`(_ text: String, _ isSingle: Bool) throws {
     #expect(try Signature(text).isSingleType == isSingle)
   }
 }

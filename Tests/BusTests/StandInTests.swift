@@ -3,11 +3,11 @@ import EventLoop
 import TestSupport
 import Testing
 
-/// What all the stand-ins for services come and go by.
+/// How stand-ins for bus services start and end.
 @Suite(.timeLimit(.minutes(5))) struct StandInTests {
   private static let name = "org.example.Service"
 
-  @Test func theNextOneHasTheNameAsSoonAsTheOneBeforeHasCrashed() async throws {
+  @Test func `a new stand-in gets the name as soon as the previous one has crashed`() async throws {
     let bus = try await PrivateBus.start()
     for _ in 1...100 {
       let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "service"))
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func oneWhoseNameIsTakenSaysSo() async throws {
+  @Test func `a stand-in fails if its name is taken`() async throws {
     let bus = try await PrivateBus.start()
     let first = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "first"))
     let second = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "second"))
@@ -26,7 +26,7 @@ import Testing
     await first.close()
   }
 
-  @Test func oneThatHasLostItsBusEndsWithoutIt() async throws {
+  @Test func `a stand-in can crash after its bus has stopped`() async throws {
     let bus = try await PrivateBus.start()
     let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "service"))
     try await connection.standIn(for: Self.name)

@@ -5,11 +5,12 @@ import Testing
 
 @testable import Bus
 
-/// Ends in the middle of everything, many times. Address Sanitizer and Thread Sanitizer see more than the assertions do.
+/// Ends connections during calls and signals, many times. Address Sanitizer and Thread Sanitizer find more than the
+/// assertions.
 @Suite(.timeLimit(.minutes(5))) struct TeardownTests {
   private enum End: CaseIterable { case close, letGo, both }
 
-  @Test func twoHundredEndsInTheMiddleOfEverything() async throws {
+  @Test func `two hundred connections end during calls and signals`() async throws {
     let bus = try await PrivateBus.start()
     let address = BusAddress(bus.address)
     let observer = try await Connection.open(address, on: EventLoop(label: "observer"))
@@ -49,7 +50,7 @@ import Testing
       if end != .close { server = nil }
       if round % 2 == 0 { await gate.open() }
       if round % 5 == 0 { await client.close() }
-      // With a handler under way the server lives until it is through; without, its end is the calls' end.
+      // A running handler keeps the server alive until it returns. Without one, the calls fail when the server ends.
       await gate.open()
       for call in calls { _ = await call.value }
       await client.close()
@@ -62,7 +63,7 @@ import Testing
     try await bus.stop()
   }
 
-  @Test func endsWhileConnecting() async throws {
+  @Test func `opening a connection can be cancelled at any time`() async throws {
     let bus = try await PrivateBus.start()
     for round in 0..<50 {
       let task = Task {
@@ -78,7 +79,7 @@ import Testing
     try await bus.stop()
   }
 
-  @Test func aConnectionThatIsLetGoIsGone() async throws {
+  @Test func `a released connection leaves the bus and ends its streams`() async throws {
     let bus = try await PrivateBus.start()
     let observer = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "observer"))
     var connection: Connection? = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "test"))

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Bus
 
-/// Values of any type, through libdbus, a real dbus-daemon and back.
+/// Sends values of any type through libdbus and a real dbus-daemon, and back.
 @Suite(.timeLimit(.minutes(5))) struct ValueRoundTripTests {
   private static let echo = ExportedMethod("Echo", in: [Argument("value", "v")], out: [Argument("value", "v")]) {
     $0.arguments
   }
 
-  @Test func everyTypeComesBackAsItWent() async throws {
+  @Test func `values of every type come back unchanged`() async throws {
     let fixture = try await BusFixture.start(Self.echo)
     let values: [Value] = [
       .byte(.max), .boolean(true), .boolean(false), .int16(.min), .uint16(.max), .int32(.min), .uint32(.max),
@@ -29,7 +29,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func fiveHundredRandomValuesComeBack() async throws {
+  @Test func `five hundred random values come back unchanged`() async throws {
     let fixture = try await BusFixture.start(Self.echo)
     var generator = ValueGenerator(seed: 0x7A67)
     for _ in 0..<500 {
@@ -39,7 +39,7 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func theDeepestNestingPasses() async throws {
+  @Test func `the deepest allowed nesting comes back unchanged`() async throws {
     let fixture = try await BusFixture.start(Self.echo)
     let deepest = (0..<WireCheck.maximumDepth).reduce(Value.byte(1)) { value, _ in .variant(value) }
     #expect(try await fixture.call("Echo", [deepest]) == [deepest])
@@ -53,14 +53,14 @@ import Testing
     try await fixture.stop()
   }
 
-  @Test func megabytesPass() async throws {
+  @Test func `a value of four mebibytes comes back unchanged`() async throws {
     let fixture = try await BusFixture.start(Self.echo)
     let value = Value.variant(.bytes((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }))
     #expect(try await fixture.call("Echo", [value]) == [value])
     try await fixture.stop()
   }
 
-  @Test func moreThanAPeerMaySendIsAnErrorOfTheCallAlone() async throws {
+  @Test func `a call above the limits fails, and the next call succeeds`() async throws {
     let fixture = try await BusFixture.start(Self.echo)
     let large = Value.variant(.bytes(Array(repeating: 0, count: DecodingLimits.reply.bytes + 1)))
     let many = Value.variant(.array(element: "b", Array(repeating: .boolean(true), count: DecodingLimits.reply.values)))
@@ -73,7 +73,7 @@ import Testing
   }
 }
 
-/// Values and types at random, the same for the same seed.
+/// Random types and values. The same seed gives the same values.
 private struct ValueGenerator {
   private var random: SeededGenerator
 

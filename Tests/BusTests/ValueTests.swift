@@ -3,7 +3,7 @@ import Testing
 @testable import Bus
 
 @Suite struct ValueTests {
-  @Test func accessorsTakeTheirOwnTypeOnly() {
+  @Test func `an accessor returns a value only for its own type`() {
     #expect(Value.string("a").asString == "a")
     #expect(Value.objectPath("/a").asString == nil)
     #expect(Value.objectPath("/a").asObjectPath == "/a")
@@ -17,7 +17,7 @@ import Testing
     #expect(Value.variant(.byte(1)).unwrapped.asByte == 1)
   }
 
-  @Test func aDictionaryIsWrappedAndUnwrapped() {
+  @Test func `the values of a dictionary are wrapped in variants and unwrapped`() {
     let value = Value.dictionary(["b": .uint32(1), "a": .variant(.string("x"))])
     #expect(
       value

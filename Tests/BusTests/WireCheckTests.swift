@@ -31,11 +31,11 @@ import Testing
     .structure(Array(repeating: .byte(1), count: 254)),
   ]
 
-  @Test(arguments: hostile.indices) func whatCannotBeSentIsAnError(_ index: Int) {
+  @Test(arguments: hostile.indices) func `a value that cannot be sent is an error`(_ index: Int) {
     #expect(throws: BusError.self) { try WireCheck.signature(of: [Self.hostile[index]]) }
   }
 
-  @Test func theSignatureIsThatOfTheValues() throws {
+  @Test func `the signature describes the values`() throws {
     let body: [Value] = [
       .strings(["a"]), .bytes([1]), .dictionary(["k": .int32(1)]), .structure([.byte(1), .variant(.byte(2))]),
     ]
@@ -44,12 +44,12 @@ import Testing
     #expect(try WireCheck.signature(of: [Self.nested(64)]) == "v")
   }
 
-  @Test func anArrayMayHave64MiB() throws {
+  @Test func `an array has at most 64 MiB`() throws {
     #expect(try WireCheck.signature(of: [.bytes(Array(repeating: 0, count: 1 << 26))]) == "ay")
     #expect(throws: BusError.self) {
       try WireCheck.signature(of: [.bytes(Array(repeating: 0, count: (1 << 26) + 1))])
     }
-    // A string takes four bytes for its length and one for its end; those and the padding count.
+    // A string also takes four bytes for its length, one for its terminator, and the padding.
     let exact = String(repeating: "a", count: (1 << 20) - 5)
     #expect(try WireCheck.signature(of: [.strings(Array(repeating: exact, count: 64))]) == "as")
     #expect(throws: BusError.self) {
@@ -57,12 +57,12 @@ import Testing
     }
   }
 
-  @Test func aBodyMayHaveLessThan128MiB() {
+  @Test func `a body of more than 128 MiB is an error`() {
     let half = Value.bytes(Array(repeating: 0, count: 1 << 26))
     #expect(throws: BusError.self) { try WireCheck.signature(of: [half, half]) }
   }
 
-  @Test func sixteenFileDescriptorsFit() throws {
+  @Test func `a message has at most sixteen file descriptors`() throws {
     let descriptor = Value.unixFD(FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC)))
     #expect(try WireCheck.signature(of: [.array(element: "h", Array(repeating: descriptor, count: 16))]) == "ah")
     #expect(throws: BusError.self) {
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func theErrorNamesTheArgument() throws {
+  @Test func `the error names the invalid argument`() throws {
     let error = #expect(throws: BusError.self) { try WireCheck.signature(of: [.byte(1), .string("\u{0}")]) }
     #expect(error?.message.contains("argument 2") == true)
   }

@@ -9,7 +9,7 @@ import Testing
     return configuration
   }
 
-  @Test func everyKeyHasItsEffect() throws {
+  @Test func `every key sets its property`() throws {
     let configuration = try read(
       """
       [Links]
@@ -60,7 +60,7 @@ import Testing
       "a.conf:1: there is no group [Reader]: the known ones are [Inbox], [Links], [Notifications], [Scan]"
     ),
   ])
-  func aMistakeIsNamedWithItsLineAndWhatWouldBeRight(text: String, expected: String) throws {
+  func `an error names the line and the valid values`(text: String, expected: String) throws {
     let error = #expect(throws: KeyFileError.self) { try read(text) }
     #expect(error?.description == expected)
   }

@@ -9,7 +9,7 @@ import Testing
     return configuration
   }
 
-  @Test func everyKeyHasItsEffect() throws {
+  @Test func `every key sets its property`() throws {
     let configuration = try read(
       """
       [Reader]
@@ -64,18 +64,18 @@ import Testing
       "d.conf:2: Devices=a\\qb has a backslash that escapes nothing: write \\\\ for a backslash"
     ),
   ])
-  func aMistakeIsNamedWithItsLineAndWhatWouldBeRight(text: String, expected: String) throws {
+  func `an error names the line and the valid values`(text: String, expected: String) throws {
     let error = #expect(throws: KeyFileError.self) { try read(text) }
     #expect(error?.description == expected)
   }
 
-  @Test func aDeviceMayNotHoldControlCharactersOrGoOnForEver() {
+  @Test func `a device name with control characters or of excessive length is an error`() {
     #expect(throws: KeyFileError.self) { try read("[Reader]\nDevices=pn532_uart:/dev/a\\nb\n") }
     let long = String(repeating: "a", count: 1024)
     #expect(throws: KeyFileError.self) { try read("[Reader]\nDevices=pn532_uart:\(long)\n") }
   }
 
-  @Test func aFileSaysNothingAboutWhatItDoesNotName() throws {
+  @Test func `a file does not change the keys that it does not contain`() throws {
     var configuration = try read("[Scan]\nSessions=any\n")
     try configuration.merge(KeyFile(bytes: Array("[Reader]\nPollInterval=50\n".utf8), file: "e.conf"))
     #expect(configuration.sessions == .any)

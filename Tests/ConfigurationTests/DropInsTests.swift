@@ -21,7 +21,7 @@ import Testing
     return names.map { "\(root)/\($0)" }
   }
 
-  @Test func filesAreAppliedByNameAndTheLaterDirectoryHidesTheEarlier() throws {
+  @Test func `drop-ins apply in order of name, and later directories hide earlier files`() throws {
     let directories = try directories("usr", "run", "etc")
     _ = try write("[Reader]\nPollInterval=11\n[Scan]\nSessions=any\n", "usr/50-a.conf")
     _ = try write("[Reader]\nPollInterval=12\n", "run/90-z.conf")
@@ -35,7 +35,7 @@ import Testing
     #expect(configuration.sessions == .logind)
   }
 
-  @Test func theMainFileComesFirstAndAMistakeNamesItsOwnFile() throws {
+  @Test func `the main file is read first, and an error names its file`() throws {
     let directories = try directories("etc.d")
     let main = try write("[Reader]\nPollInterval=11\n[Scan]\nSessions=any\n", "main.conf")
     let dropIn = try write("[Reader]\nPollInterval=99\n", "etc.d/a.conf")
@@ -48,7 +48,7 @@ import Testing
     #expect(error?.line == 3)
   }
 
-  @Test func standardFilesMayBeMissingButNotTheOneThatIsNamed() throws {
+  @Test func `a standard file may be missing, but not a file that the user names`() throws {
     #expect(try DaemonConfiguration.load(["/nonexistent/a"]) == DaemonConfiguration())
     let error = #expect(throws: KeyFileError.self) { try DaemonConfiguration.load(only: "/nonexistent/a") }
     #expect(error?.description == "/nonexistent/a: does not exist: name a file that does")

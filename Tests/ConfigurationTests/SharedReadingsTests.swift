@@ -2,7 +2,7 @@ import Configuration
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct SharedReadingsTests {
-  /// Readings that begin and end when the test says so.
+  /// Readings that end when the test ends them.
   private actor Readings {
     private(set) var begun = 0
     private var beginnings: [CheckedContinuation<Void, Never>] = []
@@ -24,13 +24,13 @@ import Testing
     func ends() { open.removeFirst().resume() }
   }
 
-  @Test func whoAsksMeanwhileSharesTheNextReading() async {
+  @Test func `requests during a reading share the next reading`() async {
     let readings = Readings()
     let shared = SharedReadings { await readings.read() }
     await shared.open()
     let first = await shared.request()
     await readings.begins(1)
-    // What is being read may be older than these.
+    // The current reading may be older than these requests.
     let (second, third) = (await shared.request(), await shared.request())
     await readings.ends()
     #expect(await first.value == 1)
@@ -48,7 +48,7 @@ import Testing
     #expect(await fifth.value == 4)
   }
 
-  @Test func whatIsAskedForTooEarlyIsOneReadingOnceTheProgramIsReady() async {
+  @Test func `requests before the program is ready share one reading`() async {
     let readings = Readings()
     let shared = SharedReadings { await readings.read() }
     let (first, second) = (await shared.request(), await shared.request())

@@ -3,9 +3,9 @@ import Glibc
 import KeyFile
 import Testing
 
-/// The files in `Config/` are the reference: they name every key there is, with the default it has.
+/// The files in `Config/` are the reference. They show every key with its default.
 @Suite struct ShippedFilesTests {
-  /// A shipped file with the `#` of every key taken away.
+  /// Reads a shipped file without the `#` in front of each key.
   private func uncommented(_ name: String) throws -> KeyFile {
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
     let path = "\(root)/Config/\(name)"
@@ -22,10 +22,10 @@ import Testing
     Dictionary(uniqueKeysWithValues: file.groups.map { ($0.name, $0.entries.map(\.key)) })
   }
 
-  @Test func theDaemonsFileShowsEveryKeyWithItsDefault() throws {
+  @Test func `the file of the daemon shows every key with its default`() throws {
     let file = try uncommented("tagroute.conf")
     #expect(keys(file) == DaemonConfiguration.schema.keys)
-    // From a configuration in which nothing is at its default, the file leads back to the defaults.
+    // In this configuration no key has its default. The file restores all of them.
     var configuration = DaemonConfiguration()
     configuration.devices = ["pn53x_usb"]
     configuration.pollInterval = .seconds(1)
@@ -40,7 +40,7 @@ import Testing
     #expect(configuration == DaemonConfiguration())
   }
 
-  @Test func theAgentsFileShowsEveryKeyWithItsDefault() throws {
+  @Test func `the file of the agent shows every key with its default`() throws {
     let file = try uncommented("agent.conf")
     #expect(keys(file) == AgentConfiguration.schema.keys)
     var configuration = AgentConfiguration()

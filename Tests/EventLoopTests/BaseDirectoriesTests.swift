@@ -2,7 +2,7 @@ import EventLoop
 import Testing
 
 struct BaseDirectoriesTests {
-  @Test func `what the environment names counts where it is absolute`() {
+  @Test func `absolute directories in the environment are used, and relative ones are ignored`() {
     let given = BaseDirectories(environment: [
       "HOME": "/home/me", "XDG_CONFIG_HOME": "/c", "XDG_DATA_HOME": "/d", "XDG_STATE_HOME": "/s",
       "XDG_CONFIG_DIRS": "/e:relative::/f", "XDG_DATA_DIRS": "relative:/g",
@@ -13,7 +13,7 @@ struct BaseDirectoriesTests {
   }
 
   @Test(arguments: ["", "relative"])
-  func `otherwise it is where the specification has it`(value: String) {
+  func `without an absolute directory the default of the specification is used`(value: String) {
     var environment = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"].reduce(into: ["HOME": "/home/me"]) {
       $0[$1] = value
     }
@@ -28,11 +28,11 @@ struct BaseDirectoriesTests {
   }
 
   @Test(arguments: [("/", "/.config"), ("/home/me/", "/home/me/.config"), ("/root", "/root/.config")])
-  func `a home that ends in a slash is followed by no second one`(home: String, configuration: String) {
+  func `a home directory that ends in a slash gets no second slash`(home: String, configuration: String) {
     #expect(BaseDirectories(environment: ["HOME": home]).configuration == configuration)
   }
 
-  @Test func `devices are where the kernel has them, or where the environment says so absolutely`() {
+  @Test func `absolute paths in the environment replace the system directories`() {
     let standard = SystemDirectories(environment: ["TAGROUTE_DEV": "dev", "TAGROUTE_SYS": ""])
     #expect((standard.devices, standard.kernel, standard.processes) == ("/dev", "/sys", "/proc"))
     let given = SystemDirectories(environment: ["TAGROUTE_DEV": "/d", "TAGROUTE_SYS": "/s", "TAGROUTE_PROC": "/p"])

@@ -16,7 +16,7 @@ private actor Counter {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct EventLoopTests {
-  @Test func actorsOnOneLoopShareItsIsolation() async {
+  @Test func `actors on one loop share its isolation`() async {
     let loop = EventLoop(label: "test")
     let (first, second) = (Counter(on: loop), Counter(on: loop))
     await first.append(1)
@@ -32,7 +32,7 @@ private actor Counter {
     #expect(loop.isIsolatingCurrentContext() == false)
   }
 
-  @Test func workRunsInTheOrderInWhichItWasHandedOver() async {
+  @Test func `work runs in the order in which it was submitted`() async {
     let loop = EventLoop(label: "test")
     let counter = Counter(on: loop)
     await withCheckedContinuation { continuation in
@@ -42,7 +42,7 @@ private actor Counter {
     #expect(await counter.values == Array(0..<1000))
   }
 
-  @Test func timersFireInTheOrderOfTheirDeadlinesAndNotAfterACancellation() async {
+  @Test func `timers fire in the order of their deadlines, unless they are cancelled`() async {
     let loop = EventLoop(label: "test")
     let counter = Counter(on: loop)
     await withCheckedContinuation { continuation in
@@ -57,7 +57,7 @@ private actor Counter {
     #expect(await counter.values == [1, 2, 3])
   }
 
-  @Test func aTimerIsNeverEarly() async {
+  @Test func `a timer never fires early`() async {
     let loop = EventLoop(label: "test")
     for milliseconds in 1...5 {
       let start = SuspendingClock.now
@@ -68,7 +68,7 @@ private actor Counter {
     }
   }
 
-  @Test func aWatchSeesDataAndThenTheEndThatCameWithIt() async throws {
+  @Test func `a watch reports data, and then the end of file that came with it`() async throws {
     let loop = EventLoop(label: "test")
     for _ in 0..<500 {
       var ends: [Int32] = [-1, -1]
@@ -88,7 +88,7 @@ private actor Counter {
     }
   }
 
-  @Test func aWatchCanBeTornDownWhileItsDescriptorHangsUp() async throws {
+  @Test func `a watch can be cancelled while its descriptor hangs up`() async throws {
     let loop = EventLoop(label: "test")
     for _ in 0..<2000 {
       var ends: [Int32] = [-1, -1]
@@ -111,7 +111,7 @@ private actor Counter {
     }
   }
 
-  @Test func aCancelledWatchHoldsItsDescriptorNoLonger() async throws {
+  @Test func `a cancelled watch releases its descriptor`() async throws {
     let loop = EventLoop(label: "test")
     var ends: [Int32] = [-1, -1]
     try #require(tagroute_pipe(&ends) == 0)
@@ -125,7 +125,7 @@ private actor Counter {
     #expect(errno == EPIPE)
   }
 
-  @Test func aRegularFileCannotBeWatched() throws {
+  @Test func `a regular file cannot be watched`() throws {
     let file = FileDescriptor(owning: open("/proc/self/exe", O_RDONLY | O_CLOEXEC))
     let error = #expect(throws: SystemError.self) {
       try DescriptorWatch(file, on: EventLoop(label: "test")) {}
@@ -133,7 +133,7 @@ private actor Counter {
     #expect(error?.number == EPERM)
   }
 
-  @Test func theThreadEndsWithTheLastReference() async throws {
+  @Test func `the thread ends with the last reference to its loop`() async throws {
     let label = "ends-\(getpid())"
     do {
       let loop = EventLoop(label: label)
@@ -171,8 +171,8 @@ private actor Counter {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct ProcessSignalsTests {
-  /// The one test that may catch signals: a process does so once. SIGURG and SIGWINCH end nobody.
-  @Test func everySignalAfterTheStartIsTold() async throws {
+  /// The only test that may catch signals, because a process can do so once. SIGURG and SIGWINCH do not end a process.
+  @Test func `every signal after the start is reported`() async throws {
     let signals = ProcessSignals([SIGURG, SIGWINCH])
     kill(getpid(), SIGURG)
     var iterator = signals.makeAsyncIterator()
@@ -181,8 +181,8 @@ private actor Counter {
     #expect(await iterator.next() == SIGWINCH)
   }
 
-  /// All of them come before anybody reads.
-  @Test func noSignalIsLostBehindHoweverManyOfAnother() async {
+  /// All signals arrive before the first one is read.
+  @Test func `no signal is lost behind many of another kind`() async {
     let (numbers, entrance) = SignalNumbers.make()
     entrance.add(SIGTERM)
     for _ in 1...1000 { entrance.add(SIGHUP) }
@@ -190,7 +190,7 @@ private actor Counter {
     var iterator = numbers.makeAsyncIterator()
     #expect(await iterator.next() == SIGTERM)
     #expect(await iterator.next() == SIGHUP)
-    // What was taken may come again, behind what waits.
+    // A signal that was read can arrive again, behind the waiting ones.
     entrance.add(SIGHUP)
     entrance.add(SIGTERM)
     #expect(await iterator.next() == SIGINT)

@@ -3,8 +3,8 @@ import Glibc
 import Testing
 
 struct ProcessEnvironmentTests {
-  /// In a process of its own: the environment is one for all tests.
-  @Test func `holds what the process was given, values with an equals sign and empty ones included`() async {
+  /// Runs in its own process, because all tests share one environment.
+  @Test func `the environment includes empty values and values with an equals sign`() async {
     await #expect(processExitsWith: .success) {
       setenv("TAGROUTE_TEST", "a=b", 1)
       setenv("TAGROUTE_EMPTY", "", 1)
@@ -15,13 +15,13 @@ struct ProcessEnvironmentTests {
     }
   }
 
-  @Test func `programs that are started do not get the variable that silences libdispatch`() async {
+  @Test func `child processes do not get the variable that silences libdispatch`() async {
     await #expect(processExitsWith: .success) {
       unsetenv("LIBDISPATCH_LOG")
       ProcessEnvironment.silenceDispatch()
       #expect(getenv("LIBDISPATCH_LOG").map { String(cString: $0) } == "NO")
       #expect(ProcessEnvironment.current["LIBDISPATCH_LOG"] == nil)
-      // What the user has set stays in force.
+      // A value that the user has set is kept.
       setenv("LIBDISPATCH_LOG", "stderr", 1)
       ProcessEnvironment.silenceDispatch()
       #expect(getenv("LIBDISPATCH_LOG").map { String(cString: $0) } == "stderr")

@@ -2,7 +2,7 @@ import Bus
 import TestSupport
 import Testing
 
-/// The examples are programs that work, and print the same.
+/// Both example programs work and print the same.
 @Suite(.timeLimit(.minutes(5))) struct SuicaTests {
   enum Language: Sendable, CaseIterable {
     case swift
@@ -15,7 +15,7 @@ import Testing
     let environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
     return switch language {
     case .swift: try ChildProcess(BuiltProducts.program("suica"), environment: environment, starter: starter)
-    // Debian's own, which has python3-gi.
+    // Only Debian's Python has python3-gi.
     case .python:
       try ChildProcess(
         "/usr/bin/python3", ["\(Self.root)/Examples/suica.py"],
@@ -34,8 +34,8 @@ import Testing
     block(2026, 11, 3, [0x01, 0x03, 0x02, 0x07], 1234), block(2025, 1, 31, [0xE3, 0x0A, 0xFF, 0x00], 40000),
   ]
 
-  @Test(arguments: Language.allCases) func theHistoryIsPrinted(language: Language) async throws {
-    let bus = try await PrivateBus.start(starter: "theHistoryIsPrinted_\(language)")
+  @Test(arguments: Language.allCases) func `the history of a card is printed`(language: Language) async throws {
+    let bus = try await PrivateBus.start(starter: "the history of a card is printed \(language)")
     let daemon = try await ReaderSessionStandIn(on: bus.address)
     try await daemon.start()
     let empty = Array(repeating: [UInt8](repeating: 0, count: 16), count: 17)
@@ -57,12 +57,13 @@ import Testing
       return
     }
     #expect(options["system-codes"] == .array(element: "q", [.uint16(3)]))
-    // Request Service, and 12 and 8 blocks.
+    // Start, Request Service, reads of 12 and 8 blocks, and invalidate.
     #expect(requests.count == 5)
   }
 
-  @Test(arguments: Language.allCases) func anotherCardAndTheEndOfTheSessionAreSaidSo(language: Language) async throws {
-    let bus = try await PrivateBus.start(starter: "anotherCardAndTheEndOfTheSessionAreSaidSo_\(language)")
+  @Test(arguments: Language.allCases)
+  func `a failure ends the program with an error`(language: Language) async throws {
+    let bus = try await PrivateBus.start(starter: "a failure ends the program with an error \(language)")
     let without = try start(language, on: bus)
     #expect(try await without.exit() != .exited(0))
     let daemon = try await ReaderSessionStandIn(on: bus.address)
@@ -81,13 +82,14 @@ import Testing
     #expect(await process.log().contains { $0.contains("the card keeps no history") })
   }
 
-  @Test(arguments: Language.allCases) func aDaemonThatIsGoneEndsTheSession(language: Language) async throws {
-    let bus = try await PrivateBus.start(starter: "aDaemonThatIsGoneEndsTheSession_\(language)")
+  @Test(arguments: Language.allCases)
+  func `the program ends when the daemon goes away`(language: Language) async throws {
+    let bus = try await PrivateBus.start(starter: "the program ends when the daemon goes away \(language)")
     let daemon = try await ReaderSessionStandIn(on: bus.address)
     try await daemon.start()
     let process = try start(language, on: bus)
     for await request in daemon.requests { if case .start = request { break } }
-    // Its loop sends the reply first.
+    // Each of these calls waits for the daemon's loop, which sends its reply first.
     for _ in 0..<16 { await daemon.refuse(nil) }
     await daemon.leave()
     #expect(try await process.exit() != .exited(0))

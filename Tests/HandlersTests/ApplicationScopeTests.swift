@@ -8,7 +8,7 @@ import UniversalLinks
 
 @testable import Handlers
 
-/// A program that is started gets a scope of the user's systemd, and is started whatever systemd does.
+/// A started program gets a scope from the user's systemd. It is started even if systemd refuses or hangs.
 @Suite(.timeLimit(.minutes(5))) struct ApplicationScopeTests {
   private let bus: PrivateBus
   private let data: DataDirectory
@@ -28,7 +28,7 @@ import UniversalLinks
     ) { line.yield($0) }
   }
 
-  /// Installs a program that tells its number and what it reads, each on a line of a FIFO.
+  /// Installs a program that writes its process id and its input to a FIFO, each on one line.
   private func install() throws -> Application {
     let output = data.temporary.file("output")
     #expect(mkfifo(output, 0o600) == 0)
@@ -37,15 +37,14 @@ import UniversalLinks
     return Application(desktopID: "my-menu.desktop", name: "My\nMenu", file: file, origin: .system)
   }
 
-  /// What the program has written, once it has ended.
+  /// The output of the program, after it has ended.
   private func output() async throws -> (process: UInt32, input: String) {
     let (_, printed, _) = try await ChildProcess.run("/bin/cat", [data.temporary.file("output")])
     let parts = printed.split(separator: "\n").map(String.init)
     return (try #require(parts.first.flatMap { UInt32($0) }), parts.count > 1 ? parts[1] : "")
   }
 
-  @Test("the scope has the application's name, the program, and goes when the program has ended")
-  func scope() async throws {
+  @Test func `the scope has the application's name and process, and ends with the process`() async throws {
     let systemd = try await SystemdStandIn.start(on: bus.address)
     let application = try install()
     #expect(await launcher.open(application, uri, message: Array("message".utf8)).outcome == .delivered)
@@ -64,8 +63,7 @@ import UniversalLinks
     #expect(kill(pid_t(process), 0) == -1 && errno == ESRCH)
   }
 
-  @Test("where systemd refuses it runs all the same, and the log says so")
-  func refusal() async throws {
+  @Test func `if systemd refuses the scope, the program still runs and the log says so`() async throws {
     let systemd = try await SystemdStandIn.start(on: bus.address, .refuses)
     #expect(await launcher.open(try install(), uri, message: Array("message".utf8)).outcome == .delivered)
     #expect(try await output().input == "message")
@@ -75,14 +73,13 @@ import UniversalLinks
         == "my-menu.desktop has no scope of its own: systemd said org.freedesktop.systemd1.UnitExists")
   }
 
-  @Test("nothing waits for systemd, and the program's number stays its own until systemd has answered")
-  func hanging() async throws {
+  @Test func `a launch does not wait for systemd, and the process id is reserved until systemd replies`() async throws {
     let systemd = try await SystemdStandIn.start(on: bus.address, .hangs)
     #expect(await launcher.open(try install(), uri, message: Array("message".utf8)).outcome == .delivered)
     let (process, input) = try await output()
     #expect(input == "message")
     #expect(await systemd.next() != nil)
-    // It has ended, and its exit status is still there.
+    // The program has ended, and its exit status has not been collected yet.
     let hasEnded = try await DedicatedThread.run {
       var information = siginfo_t()
       return waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) == 0
@@ -93,8 +90,7 @@ import UniversalLinks
     #expect(kill(pid_t(process), 0) == -1 && errno == ESRCH)
   }
 
-  @Test("a session without systemd is not worth a word, and a service file of its name is not started for it")
-  func absent() async throws {
+  @Test func `without systemd a launch logs no message and activates no service file`() async throws {
     try data.temporary.write(
       "[D-BUS Service]\nName=org.freedesktop.systemd1\nExec=/bin/sh -c 'touch \(data.temporary.file("started"))'\n",
       to: "systemd.service")
@@ -115,9 +111,8 @@ import UniversalLinks
   }
 
   @Test(
-    "an id is escaped as systemd escapes it, and what is too long is cut between two escapes",
     arguments: ["org.example.Menu", "my-app", ".hidden", "a/b:c_d", "Ünïcode app", "\\x2d", "a\u{1}\u{7F}%%"])
-  func name(id: String) async throws {
+  func `an id is escaped as by systemd, and a long name is cut between two escapes`(id: String) async throws {
     let systemd = try BuiltProducts.systemProgram("systemd-escape", package: "systemd")
     let (_, printed, _) = try await ChildProcess.run(systemd, ["--", id])
     let escaped = printed.split(separator: "\n").first.map(String.init)

@@ -29,7 +29,7 @@ import UniversalLinks
 
   private func connect() async throws -> Connection { try await Connection.open(BusAddress(bus.address), on: loop) }
 
-  /// Puts an application on the bus that answers as `handler` does and writes down what it was called with.
+  /// Puts an application on the bus that replies as `handler` does, and records the arguments of each call.
   private func serve(
     _ interface: String, _ method: String, _ signatures: [String],
     _ handler: @escaping @Sendable () async throws -> Void = {}
@@ -74,8 +74,7 @@ import UniversalLinks
     return all
   }
 
-  @Test("a handler gets URI, message and what the click brought")
-  func handleTag() async throws {
+  @Test func `a handler receives the URI, the message and the data of the click`() async throws {
     let application = try await serveTags()
     #expect(try await open() == .delivered)
     let values = await received()
@@ -89,8 +88,7 @@ import UniversalLinks
     await application.close()
   }
 
-  @Test("an application that does not know tags gets the URI by Open")
-  func fallback() async throws {
+  @Test func `an application without tag support receives the URI by Open`() async throws {
     let application = try await serve("org.freedesktop.Application", "Open", ["as", "a{sv}"])
     #expect(try await open() == .delivered)
     let values = await received()
@@ -100,8 +98,7 @@ import UniversalLinks
     await application.close()
   }
 
-  @Test("a default application is not asked whether it knows tags")
-  func defaultApplication() async throws {
+  @Test func `a default application is not asked whether it supports tags`() async throws {
     let application = try await serveTags()
     guard case .failed = try await open(message: nil) else {
       Issue.record("it was delivered")
@@ -111,8 +108,7 @@ import UniversalLinks
     await application.close()
   }
 
-  @Test("an application whose entry has changed since it was offered is not called")
-  func changed() async throws {
+  @Test func `an application whose entry changed since it was offered is not called`() async throws {
     let served = try await serveTags()
     let data = try DataDirectory()
     let file = try data.entry("org.example.My-Menu", ["Exec=true %u", "DBusActivatable=true"])
@@ -129,48 +125,46 @@ import UniversalLinks
     }
     #expect(failure.code == .entryChanged && failure.detail == "\(file):5", "\(failure)")
     #expect(try await open("D-Bus, true %u") == .delivered)
-    #expect(await received().count == 3, "called once")
+    #expect(await received().count == 3, "the handler is called once")
     await served.close()
   }
 
-  @Test("a refusal is shown with the application's words, and Open is not tried")
-  func refusal() async throws {
+  @Test func `a refusal is reported with the application's message, and Open is not tried`() async throws {
     let application = try await serveTags {
       throw BusError(name: "org.example.Error.Closed", message: "the kitchen is closed")
     }
     let expected = HandOverFailure(.handlerFailed, "the kitchen is closed", error: "org.example.Error.Closed")
     #expect(try await open() == .failed(expected))
     #expect(expected.description == "the app did not take it: the kitchen is closed")
-    #expect(await received().count == 3, "called once")
+    #expect(await received().count == 3, "the handler is called once")
     await application.close()
   }
 
-  /// What an app is told by others, and passes on: to the agent it must not mean what it means from the bus, or from this side.
+  /// An app may pass on an error that it received itself. The agent must not treat it as an error of the bus or of the
+  /// agent's connection.
   @Test(
-    "an error that is the application's own is its answer, whatever its name, and nothing is handed over again",
     arguments: [
       BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner, BusError.Name.spawnExecFailed,
       BusError.Name.spawnServiceNotFound, BusError.Name.spawnFileInvalid, BusError.Name.unknownMethod,
       BusError.Name.unknownInterface, BusError.Name.timeout, BusError.Name.noReply, BusError.Name.disconnected,
     ])
-  func another(name: String) async throws {
+  func `an error from the application is final, whatever its name`(name: String) async throws {
     let application = try await serveTags {
       throw BusError(name: name, message: "the cellar is closed")
     }
     #expect(try await open() == .failed(HandOverFailure(.handlerFailed, "the cellar is closed", error: name)))
-    #expect(await received().count == 3, "called once")
+    #expect(await received().count == 3, "the handler is called once")
     await application.close()
   }
 
-  @Test("whether a handler that hangs has it is unknown after the time-out")
-  func hanging() async throws {
+  @Test func `if a handler hangs, the outcome is unknown after the time-out`() async throws {
     let application = try await serveTags { try await hang() }
     #expect(try await open(patience: .milliseconds(50)) == .unknown(HandOverDoubt(.unanswered, "0.05")))
     await application.close()
   }
 
-  @Test("an answer that comes late is the last word, whether the handler takes it or not", arguments: [true, false])
-  func late(takes: Bool) async throws {
+  @Test(arguments: [true, false])
+  func `a late reply decides the outcome, whether the handler accepts or refuses`(takes: Bool) async throws {
     let (answers, answer) = AsyncStream.makeStream(of: Void.self)
     let application = try await serveTags {
       for await _ in answers {}
@@ -183,20 +177,18 @@ import UniversalLinks
     answer.finish()
     #expect(await later.outcome == (takes ? .delivered : .failed(Self.closed)))
     #expect(await later.handOver(within: .seconds(60)).outcome == later.outcome)
-    #expect(await received().count == 3, "called once")
+    #expect(await received().count == 3, "the handler is called once")
     await application.close()
   }
 
-  @Test("whoever does not answer within the limit has the last word no more")
-  func never() async throws {
+  @Test func `if a handler does not reply within the limit, the outcome stays unknown`() async throws {
     let application = try await serveTags { try await hang() }
     let handOver = try await handOver(patience: .milliseconds(1), limit: .seconds(1))
     #expect(await handOver.answer?.outcome == .unknown(HandOverDoubt(.unanswered, "1")))
     await application.close()
   }
 
-  @Test("whether a handler that leaves the bus instead of answering has it is unknown")
-  func leaving() async throws {
+  @Test func `if a handler leaves the bus without a reply, the outcome is unknown`() async throws {
     let application = try await serveTags { try await hang() }
     async let outcome = open()
     for await _ in calls { break }
@@ -204,8 +196,7 @@ import UniversalLinks
     #expect(try await outcome == .unknown(HandOverDoubt(.leftWithoutAnswer)))
   }
 
-  @Test("the bus starts the application; one that ends at once has failed")
-  func activation() async throws {
+  @Test func `the bus starts the application, and one that exits at once has failed`() async throws {
     let directory = try TemporaryDirectory()
     let program = try directory.write(
       "#!/bin/sh\n: > '\(directory.file("started"))'; exit 1\n", to: "program", mode: 0o755)
@@ -221,8 +212,7 @@ import UniversalLinks
     #expect(try readFile(directory.file("started")).isEmpty)
   }
 
-  @Test("an application whose D-Bus service file leads nowhere is started from its Exec")
-  func brokenService() async throws {
+  @Test func `an application with a broken D-Bus service file is started from its Exec`() async throws {
     let directory = try TemporaryDirectory()
     let service = try directory.write(
       "[D-BUS Service]\nName=org.example.My-Menu\nExec=/nonexistent/menu\n", to: "org.example.My-Menu.service")
@@ -236,8 +226,7 @@ import UniversalLinks
     #expect(await launcher.open(application, try URI("https://menu.example.com/"), message: []).outcome == .delivered)
   }
 
-  @Test("an application that the bus cannot start is started from its Exec")
-  func notActivatable() async throws {
+  @Test func `an application that the bus cannot start is started from its Exec`() async throws {
     let data = try DataDirectory()
     let file = try data.entry("org.example.My-Menu", ["Exec=true %u", "DBusActivatable=true"])
     let application = Application(
@@ -251,8 +240,7 @@ import UniversalLinks
     #expect(failure.code == .entryMissing, "\(failure)")
   }
 
-  @Test("whether a handler has it is unknown where the bus goes before the answer")
-  func disconnected() async throws {
+  @Test func `if the bus stops before the reply, the outcome is unknown`() async throws {
     let application = try await serveTags { try await hang() }
     async let outcome = open()
     for await _ in calls { break }

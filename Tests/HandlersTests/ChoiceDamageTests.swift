@@ -8,7 +8,7 @@ import Testing
 
 @testable import Handlers
 
-/// The user's choices in files that were written by hand, are damaged, or are written by others meanwhile.
+/// The user's choices in files that were edited by hand, are damaged, or are written by other programs meanwhile.
 @Suite struct ChoiceDamageTests {
   private let folder: TemporaryDirectory
   private let files: ChoiceFiles
@@ -29,15 +29,16 @@ import Testing
     try intents("[Default Applications]\n" + lines.joined(separator: "\n") + "\n")
   }
 
-  // MARK: By hand
+  // MARK: Manual edits
 
   @Test(
-    "what is spelled by hand is forgotten and blocked as well",
     arguments: [
       HandlerChoices.Change.forget(desktopID: "org.example.Menu.desktop", claim: nil),
       .block(desktopID: "org.example.Menu.desktop", claim: nil), .forget(desktopID: nil, claim: nil),
     ])
-  func spellings(change: HandlerChoices.Change) async throws {
+  func `forgetting and blocking remove preferences in any hand-written spelling`(change: HandlerChoices.Change)
+    async throws
+  {
     try preferences(
       "org.tagroute.Handler1[Menu.EXAMPLE.com]=org.example.Menu;",
       "org.tagroute.Handler1[menu.example.com]=org.example.Menu;",
@@ -51,8 +52,7 @@ import Testing
     #expect(await self.store().current().choices.preferred.isEmpty)
   }
 
-  @Test("a key that nobody knows is named once, with its line, and is still there when the file is written")
-  func unknownKeys() async throws {
+  @Test func `an unknown key is reported once with its line, and kept when the file is written`() async throws {
     let written = "[org.example.Menu.desktop]\nBloked=*;\nBlocked=a.example;\nBlocked[de]=b.example;\n"
     try handlers(written)
     let store = store()
@@ -66,14 +66,12 @@ import Testing
     #expect(text == written.replacing("Blocked=a.example;", with: "Blocked=a.example;c.example;"))
   }
 
-  @Test("not every one of thousands of unknown keys is named")
-  func manyUnknownKeys() async throws {
+  @Test func `at most 20 unknown keys are reported`() async throws {
     try handlers("[a.desktop]\n" + (0..<1000).map { "Key\($0)=1\n" }.joined())
     #expect(await store().current().newProblems.count == 20)
   }
 
-  @Test("a handler is called by its id with and without .desktop, and is one")
-  func groupNames() async throws {
+  @Test func `a handler id with and without its suffix means the same handler`() async throws {
     try handlers(
       """
       [org.example.Menu]
@@ -97,19 +95,17 @@ import Testing
   // MARK: Damage
 
   @Test(
-    "a damaged header takes nothing from the group above, and what is below it counts for nobody",
     arguments: [
       "[other.desktop", "other.desktop]", "[other].desktop", "[[other.desktop]", "[other=.desktop", "[", "[]",
     ])
-  func headers(header: String) async throws {
+  func `a damaged header keeps the group above intact, and lines below it are ignored`(header: String) async throws {
     try handlers("[evil.desktop]\nBlocked=*;\n\(header)\nBlocked=a.example;\n#\n[third.desktop]\nBlocked=b.example;\n")
     let (choices, problems) = await store().current()
     #expect(choices.blocked == ["evil.desktop": ["*"], "third.desktop": ["b.example"]])
     #expect(problems.map(\.line) == [3])
   }
 
-  @Test("more wrong lines than are named, and more bytes than are read, take no block away from the rest")
-  func muchDamage() async throws {
+  @Test func `a block survives any number of wrong lines and a file over the size limit`() async throws {
     let wrong = String(repeating: "what is this\n", count: 500)
     let block = "[evil.desktop]\nBlocked=*;\n"
     let sifted = "Encoding=x\n[]\nBlocked=c.example;\n[other.desktop\nBlocked=a.example;\n"
@@ -123,8 +119,7 @@ import Testing
     #expect(large.choices.blocked == ["evil.desktop": ["*"]] && large.newProblems.count == 1)
   }
 
-  @Test("no number of preferences, permissions or other blocks takes a block away")
-  func numbers() async throws {
+  @Test func `a block survives any number of preferences, permissions and other blocks`() async throws {
     let most = HandlerChoices.maximumClaims
     let many = (0...most).map { "d\($0).example" }
     try intents("[Default Applications]\n" + many.map { "org.tagroute.Handler1[\($0)]=a.desktop\n" }.joined())
@@ -141,16 +136,14 @@ import Testing
     #expect(second.newProblems.count == 2)
   }
 
-  @Test("a claim has a bounded number of preferred handlers")
-  func preferredHandlers() async throws {
+  @Test func `a claim has a limited number of preferred handlers`() async throws {
     try preferences("x-scheme-handler/tel=" + (0..<1000).map { "a\($0).desktop;" }.joined())
     let (choices, problems) = await store().current()
     #expect(choices.preferred["tel:"] == (0..<HandlerChoices.maximumPreferences).map { "a\($0).desktop" })
     #expect(problems.map(\.line) == [2])
   }
 
-  @Test("what was read of a file counts while it cannot be read")
-  func unreadable() async throws {
+  @Test func `the last choices still apply while their file cannot be read`() async throws {
     try handlers("[evil.desktop]\nBlocked=*;\n")
     let store = store()
     #expect(await store.current().choices.blocked == ["evil.desktop": ["*"]])
@@ -161,10 +154,9 @@ import Testing
     #expect(await store.current().choices.blocked.isEmpty)
   }
 
-  // MARK: Meanwhile
+  // MARK: Concurrent writes
 
-  @Test("what could not be written holds whatever others write, and is written when it can be")
-  func unwritten() async throws {
+  @Test func `a choice that could not be written stays in force and is written later`() async throws {
     let damaged = "[evil.desktop]\nBlocked=*;\nwhat is this\n"
     try handlers(damaged)
     let store = store()
@@ -174,7 +166,7 @@ import Testing
     for _ in 0..<2 {
       let choices = await store.current().choices
       #expect(choices.blocked == ["evil.desktop": ["*"], "third.desktop": ["*"]])
-      // That file was written, and what was written into it since is newer.
+      // The preference was written to its file, so later changes of that file are newer.
       #expect(choices.preferred == ["tel:": ["phone.desktop"], "a.example": ["other.desktop"]])
       #expect(choices.allowed[menu.desktopID]?.claims == ["a.example"])
     }
@@ -182,16 +174,15 @@ import Testing
     let choices = await store.current().choices
     #expect(choices.blocked == ["evil.desktop": ["*"], "third.desktop": ["*"]])
     #expect(await self.store().current().choices == choices)
-    // It is written once: who takes it out later means it.
+    // The choice is written once. If another program removes it later, that is intended.
     try handlers("")
     #expect(await store.current().choices.blocked.isEmpty)
   }
 
-  @Test("what another program writes right after us is read")
-  func race() async throws {
+  @Test func `a write by another program right after ours is read`() async throws {
     let store = store()
     try await store.apply(.block(desktopID: "a.desktop", claim: nil))
-    // The same size, in the same file, at the same time: nothing but reading tells.
+    // The file, its size and its times stay the same. Only reading the file reveals the change.
     var before = stat()
     #expect(stat(files.handlers, &before) == 0)
     let text = try String(contentsOfFile: files.handlers, encoding: .utf8)

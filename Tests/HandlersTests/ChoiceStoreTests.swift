@@ -7,7 +7,7 @@ import Testing
 
 @testable import Handlers
 
-/// The user's choices in their files.
+/// The user's choices, and the files that hold them.
 @Suite struct ChoiceStoreTests {
   private let folder: TemporaryDirectory
   private let files: ChoiceFiles
@@ -23,10 +23,7 @@ import Testing
   private func store() -> ChoiceStore { ChoiceStore(files, on: EventLoop(label: "test")) }
   private func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-  @Test(
-    "what is chosen is there after a restart, in files that other programs of the user can read as well, and nobody else"
-  )
-  func restart() async throws {
+  @Test func `choices survive a restart, in files that only the user can read`() async throws {
     let first = store()
     let changes: [HandlerChoices.Change] = [
       .prefer(menu, claim: "menu.example.com"), .prefer(menu, claim: "*.example.org"),
@@ -59,8 +56,7 @@ import Testing
     (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
   }
 
-  @Test("what others have written stays, and so do a file's rights and the link that leads to it")
-  func others() async throws {
+  @Test func `lines of other programs, file permissions and symbolic links are kept`() async throws {
     let written = """
       # Mine
       [Default Applications]
@@ -85,8 +81,7 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: files.intents) == real)
   }
 
-  @Test("what is changed by hand counts at once")
-  func byHand() async throws {
+  @Test func `manual changes of the files apply at once`() async throws {
     let store = store()
     #expect(await store.current().choices == HandlerChoices())
     try folder.write(
@@ -100,12 +95,12 @@ import Testing
       choices.preferred == [
         "menu.example.com": ["org.example.Menu.desktop", "other.desktop"], "tel:": ["phone.desktop"],
       ])
-    // To prefer is not to allow.
+    // A preference is not a permission.
     #expect(choices.allowed.isEmpty)
   }
 
-  @Test("a damaged file is named, what is right in it counts, and it is not written until it is mended")
-  func damage() async throws {
+  @Test
+  func `a damaged file is reported, its valid lines apply, and it is not written until it is fixed`() async throws {
     let damaged = "[evil.desktop]\nBlocked=*;\nwhat is this\n[other.desktop]\nBlocked=nonsense domain;a.example;\n"
     try folder.write(damaged, to: "config/tagroute/handlers.conf")
     let store = store()
@@ -128,9 +123,8 @@ import Testing
   }
 
   @Test(
-    "whatever the files hold, they are read in the end",
     arguments: ["", "\u{0}", "[", "[a\n[b\n[c", String(repeating: "x\n", count: 500), "[a]\nBlocked=\\q;\nAllowed=\\"])
-  func garbage(content: String) async throws {
+  func `files with any content are read, and later changes still apply`(content: String) async throws {
     for name in ["config/intentapps.list", "config/tagroute/handlers.conf"] { try folder.write(content, to: name) }
     let store = store()
     let (choices, problems) = await store.current()
@@ -140,8 +134,7 @@ import Testing
     #expect(await store.current().choices.blocked == ["a.desktop": ["*"]])
   }
 
-  @Test("a directory in the place of a file, and no place at all")
-  func nowhere() async throws {
+  @Test func `a directory in place of a file is an error, and a store without files works`() async throws {
     #expect(mkdir(folder.file("config"), 0o700) == 0 && mkdir(files.intents, 0o700) == 0)
     let store = store()
     #expect(await store.current().newProblems.count == 1)
@@ -151,8 +144,7 @@ import Testing
     #expect(await memory.current().choices.preferred["a.example"] == [menu.desktopID])
   }
 
-  @Test("changes at the same time are all kept")
-  func concurrency() async throws {
+  @Test func `concurrent changes are all kept`() async throws {
     let store = store()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<50 {
@@ -163,8 +155,7 @@ import Testing
     #expect(await self.store().current().choices.blocked.count == 50)
   }
 
-  @Test("a desktop id that no group can be named after is not kept, and that is said")
-  func strangeNames() async throws {
+  @Test func `a desktop id that cannot be the name of a group is rejected`() async throws {
     let store = store()
     await #expect(throws: KeyFileError.self) { try await store.apply(.block(desktopID: "a]b\n.desktop", claim: nil)) }
     #expect(await self.store().current().choices == HandlerChoices())

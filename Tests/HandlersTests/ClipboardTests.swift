@@ -24,7 +24,6 @@ import Testing
   }
 
   @Test(
-    "whether it can copy depends on the display and on the program for it",
     arguments: [
       (["wl-copy"], ["WAYLAND_DISPLAY": "w"], true), (["wl-copy"], ["DISPLAY": ":0"], false),
       (["xclip"], ["DISPLAY": ":0"], true), (["xsel"], ["DISPLAY": ":0"], true),
@@ -32,7 +31,9 @@ import Testing
       (["wl-copy", "xclip", "xsel"], [:], false), (["wl-copy"], ["WAYLAND_DISPLAY": ""], false),
       ([], ["DISPLAY": ":0", "WAYLAND_DISPLAY": "w"], false),
     ] as [([String], [String: String], Bool)])
-  func canCopy(installed: [String], environment: [String: String], expected: Bool) async throws {
+  func `copying needs a display and a program for it`(
+    installed: [String], environment: [String: String], expected: Bool
+  ) async throws {
     for name in installed { try install(name) }
     let launcher = launcher(environment)
     #expect(launcher.canCopy == expected)
@@ -41,14 +42,12 @@ import Testing
     if !expected { #expect(outcome == .failed(HandOverFailure(.noClipboard))) }
   }
 
-  @Test("a file that is no program is none")
-  func noProgram() throws {
+  @Test func `a file that is not executable is not used`() throws {
     try install("wl-copy", mode: 0o644)
     #expect(!launcher(["WAYLAND_DISPLAY": "w"]).canCopy)
   }
 
-  @Test("the text is its standard input, whole; the first that is there is asked")
-  func copies() async throws {
+  @Test func `the first program that is found gets the whole text on standard input`() async throws {
     for name in ["wl-copy", "xclip", "xsel"] { try install(name) }
     let words = "a $(b)\n'c' " + String(repeating: "x", count: 100_000)
     #expect(await launcher(["DISPLAY": ":0", "WAYLAND_DISPLAY": "w"]).copy(words) == .delivered)
@@ -58,8 +57,7 @@ import Testing
     #expect(try text("xclip.text") == "to X11")
   }
 
-  @Test("a program that does not take it is a failure")
-  func refusal() async throws {
+  @Test func `copying fails if the program fails`() async throws {
     try install("wl-copy", "exit 1")
     let outcome = await launcher(["WAYLAND_DISPLAY": "w"]).copy("text")
     #expect(outcome == .failed(HandOverFailure(.notCopied, "wl-copy")))

@@ -6,7 +6,6 @@ import Testing
   private let hostile = "https://example.com/$(reboot);`x`?a=b&c|d'e"
 
   @Test(
-    "splits, unquotes and fills in, each field code into one argument",
     arguments: [
       ("menu %u", ["menu", "URI"]),
       ("menu %U", ["menu", "URI"]),
@@ -27,26 +26,25 @@ import Testing
       ("sh -c $HOME ; rm | %u", ["sh", "-c", "$HOME", ";", "rm", "|", "URI"]),
       ("flatpak run org.example.Menu @@u %u @@", ["flatpak", "run", "org.example.Menu", "@@u", "URI", "@@"]),
     ])
-  func filled(exec: String, expected: [String]) throws {
+  func `a command line is split and unquoted, and its field codes are replaced`(exec: String, expected: [String]) throws
+  {
     let fields = CommandLineTemplate.Fields(uri: hostile, name: "The Menu", icon: "ICON", file: "/x/menu.desktop")
     let template = try CommandLineTemplate(exec)
     #expect(template.filled(with: fields) == expected.map { $0.replacing("URI", with: hostile) })
   }
 
-  @Test("without an icon %i is nothing")
-  func noIcon() throws {
+  @Test func `without an icon the icon field code is removed`() throws {
     let fields = CommandLineTemplate.Fields(uri: "a:b", name: "x", icon: nil, file: "/x")
     #expect(try CommandLineTemplate("menu %i %u").filled(with: fields) == ["menu", "a:b"])
   }
 
   @Test(
-    "refuses what cannot be understood",
     arguments: [
       "", "  ", "%u", "\"\" %u", "men%u", #"menu "%u""#, "menu '%u'", #"sh -c "menu %u""#, "menu \"a", "menu 'a",
       "menu \\",
       "menu %", "menu %x", "menu %u %U", "menu %u %f", "menu %é",
     ])
-  func refused(exec: String) {
+  func `a command line that cannot be parsed is rejected`(exec: String) {
     #expect(throws: CommandLineError.self) { try CommandLineTemplate(exec) }
   }
 }

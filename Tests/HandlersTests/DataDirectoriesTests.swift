@@ -4,8 +4,7 @@ import Testing
 @testable import Handlers
 
 @Suite struct DataDirectoriesTests {
-  @Test("without XDG_DATA_DIRS what Flatpak and Snap export is looked at, behind all others")
-  func unset() {
+  @Test func `without XDG_DATA_DIRS the exports of Flatpak and Snap are searched last`() {
     let directories = DataDirectories(environment: ["HOME": "/home/me"])
     #expect(
       directories.applications == [
@@ -15,8 +14,7 @@ import Testing
       ])
   }
 
-  @Test("XDG_DATA_DIRS says all where it is set")
-  func set() {
+  @Test func `XDG_DATA_DIRS replaces the default directories`() {
     let directories = DataDirectories(environment: [
       "XDG_DATA_HOME": "/home/me/data/",
       "XDG_DATA_DIRS": "/var/lib/flatpak/exports/share/:/usr/share/:/usr/share:relative:/home/me/data:/",
@@ -29,7 +27,6 @@ import Testing
   }
 
   @Test(
-    "who can change an entry decides whose it is, and not how a directory is spelled",
     arguments: [
       ("/usr/share/applications/a.desktop", true, .system), ("/usr/share/applications/a.desktop", false, .user),
       ("/opt/anything/applications/a.desktop", true, .system), ("/home/other/applications/a.desktop", false, .user),
@@ -44,27 +41,27 @@ import Testing
       ("/mnt/share/applications/a.desktop", true, .user), ("/opt/mnt/applications/a.desktop", true, .system),
       ("/home/me/data/flatpak/exports/share/applications/a.desktop", true, .user),
     ] as [(String, Bool, Application.Origin)])
-  func origins(file: String, isRoots: Bool, origin: Application.Origin) {
+  func `the origin of an entry depends on who can change it`(file: String, isRoots: Bool, origin: Application.Origin) {
     let directories = DataDirectories(user: "/home/me/data", system: ["/usr/share", "/opt/anything"])
     #expect(directories.origin(of: file, ownership: FileOwnership { _ in isRoots }) == origin)
   }
 
   @Test(
-    "an entry that Flatpak or Snap has exported is a store's, wherever the installation is",
     arguments: [
       ("X-Flatpak=org.example.Menu", "system", Application.Origin.store),
       ("X-SnapInstanceName=menu", "system", .store), ("X-Flatpak=org.example.Menu", "user", .user),
       ("X-Other=menu", "system", .system),
     ])
-  func exported(line: String, directory: String, origin: Application.Origin) throws {
+  func `a system entry exported by Flatpak or Snap has the origin store`(
+    line: String, directory: String, origin: Application.Origin
+  ) throws {
     let data = try DataDirectory()
     try data.entry("org.example.Menu", in: directory, ["Exec=true %u", line])
     let scan = HandlerScan(data.directories, environment: data.environment, ownership: data.ownership)
     #expect(scan.declarations.map(\.application.origin) == [origin])
   }
 
-  @Test("follows the base directory specification")
-  func environment() {
+  @Test func `the base directory specification is followed`() {
     let defaults = DataDirectories(environment: ["HOME": "/home/a", "XDG_DATA_DIRS": ""])
     #expect(defaults.user == "/home/a/.local/share")
     #expect(defaults.system.prefix(2) == ["/usr/local/share", "/usr/share"])
@@ -80,7 +77,6 @@ import Testing
   }
 
   @Test(
-    "lists languages from the closest to the widest",
     arguments: [
       (["LANG": "de_AT.UTF-8@euro"], ["de_AT@euro", "de_AT", "de@euro", "de"]),
       (["LANG": "ja_JP.UTF-8", "LC_MESSAGES": "ko_KR"], ["ko_KR", "ko"]),
@@ -89,7 +85,9 @@ import Testing
       (["LC_ALL": "C.UTF-8", "LANG": "de"], []),
       ([:], []),
     ] as [([String: String], [String])])
-  func languages(environment: [String: String], expected: [String]) {
+  func `languages are listed from the most specific to the most general`(
+    environment: [String: String], expected: [String]
+  ) {
     #expect(LanguagePreference.languages(in: environment) == expected)
   }
 }

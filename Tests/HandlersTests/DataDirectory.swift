@@ -4,16 +4,16 @@ import TestSupport
 
 @testable import Handlers
 
-/// A user's and a system's data directory of a test's own.
+/// The data directories of a user and a system, for one test.
 struct DataDirectory {
   let temporary: TemporaryDirectory
   let directories: DataDirectories
-  /// Root's is what is not the user's, whoever runs the test.
+  /// Treats each file outside the user's directory as root's. The owner of the test process does not matter.
   var ownership: FileOwnership {
     let user = temporary.file("user")
     return FileOwnership { !$0.hasPrefix(user + "/") }
   }
-  /// Nothing of the machine: no language, and a `PATH` of the test's own with the system's behind it.
+  /// Independent of the machine: no language, and a `PATH` with the test's folder before the system's.
   let environment: [String: String]
 
   init() throws {
@@ -24,7 +24,7 @@ struct DataDirectory {
     environment = ["PATH": "\(temporary.file("bin")):/usr/bin:/bin", "HOME": temporary.path]
   }
 
-  /// Writes a desktop entry that is right but for what `lines` say.
+  /// Writes a desktop entry. It is valid unless `lines` or `claims` make it invalid.
   @discardableResult
   func entry(
     _ id: String, in directory: String = "system", _ lines: [String] = ["Exec=true %u"],
@@ -43,7 +43,7 @@ struct DataDirectory {
       defaultApplication: { _ in application }, on: loop)
   }
 
-  /// The registry after a single look.
+  /// The registry after one reload.
   func loaded() async -> (registry: Registry, problems: [HandlerProblem]) {
     let handlers = registry(on: EventLoop(label: "test"))
     await handlers.reload()

@@ -6,9 +6,8 @@ import TestSupport
 import Testing
 
 @Suite struct DefaultApplicationsTests {
-  /// GLib reads the environment once a process, hence a process of this test's own.
-  @Test("GIO names the default application of a scheme by mimeapps.list")
-  func gio() async throws {
+  /// GLib reads the environment once per process, so this test runs in its own process.
+  @Test func `GIO reads the default application of a scheme from mimeapps.list`() async throws {
     await #expect(processExitsWith: .success) {
       let data = try DataDirectory()
       setenv("XDG_DATA_HOME", data.temporary.file("user"), 1)
@@ -22,11 +21,11 @@ import Testing
       try data.temporary.write(
         "[Default Applications]\nx-scheme-handler/https=second.desktop\nx-scheme-handler/tel=third.desktop\n"
           + "x-scheme-handler/mailto=fourth.desktop\n", to: "config/mimeapps.list")
-      // Its id is no bus name, so nobody can call it.
+      // Its id is not a bus name, so it cannot be called.
       try data.entry(
         "third", ["Exec=true %u", "DBusActivatable=true", "MimeType=x-scheme-handler/tel;"], claims: [],
         implements: false)
-      // Takes no link, and so opens none.
+      // It accepts no link, so it cannot open one.
       try data.entry("fourth", ["Exec=true", "MimeType=x-scheme-handler/mailto;"], claims: [], implements: false)
       let handlers = HandlerRegistry(directories: DataDirectories(), on: EventLoop(label: "test"))
       await handlers.reload()

@@ -5,7 +5,7 @@ import Routing
 import TestSupport
 import Testing
 
-/// The example that the documentation shows, checked as its readers will use it.
+/// The example of the documentation, checked in the way that its readers use it.
 @Suite(.timeLimit(.minutes(5))) struct ExampleTests {
   private let examples: String
 
@@ -14,17 +14,15 @@ import Testing
     examples = "\(package)/Config/examples"
   }
 
-  @Test("the desktop entry is valid")
-  func valid() async throws {
+  @Test func `the desktop entry is valid`() async throws {
     let validator = try BuiltProducts.systemProgram("desktop-file-validate", package: "desktop-file-utils")
     let (_, _, log) = try await ChildProcess.run(validator, ["\(examples)/org.example.Menu.desktop"])
-    // The specification lets a group be named after an interface in Implements=; the validator does not know that yet.
+    // The specification allows a group named after an interface in Implements=. The validator does not know that yet.
     let others = log.filter { !$0.contains("file contains group \"org.tagroute.Handler1\", but groups extending") }
     #expect(others.isEmpty)
   }
 
-  @Test("the entry and the program work together")
-  func works() async throws {
+  @Test func `the entry and the program work together`() async throws {
     let data = try DataDirectory()
     let text = String(decoding: try readFile("\(examples)/org.example.Menu.desktop"), as: UTF8.self)
     try data.temporary.write(text, to: "system/applications/org.example.Menu.desktop")

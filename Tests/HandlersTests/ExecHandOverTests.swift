@@ -21,16 +21,16 @@ import UniversalLinks
     launcher = Launcher(connection: nil, environment: environment, on: EventLoop(label: "test"))
   }
 
-  /// What systemd and the bus tell this process of itself, and where our tests have it look.
+  /// Variables that describe this process, set by systemd and the bus, and variables that redirect its paths in tests.
   private static let ours = [
     "INVOCATION_ID", "SYSTEMD_EXEC_PID", "MANAGERPID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
     "CREDENTIALS_DIRECTORY", "FDSTORE", "LISTEN_FDS", "LISTEN_PID", "LISTEN_PIDFDID", "DBUS_STARTER_ADDRESS",
     "DBUS_STARTER_BUS_TYPE", "TAGROUTE_DEV", "TAGROUTE_SYS", "TAGROUTE_PROC", "TAGROUTE_LOG", "WATCHDOG_USEC",
   ]
 
-  /// Installs a program that writes down how it was started, and an entry for it.
+  /// Installs a program that records how it was started, and an entry for it.
   ///
-  /// The two signals that glibc keeps for itself (32 and 33) are ignored in all that posix_spawn starts.
+  /// Each process started by posix_spawn ignores the two signals that glibc reserves (32 and 33).
   private func install(_ exec: String, _ lines: [String] = []) throws -> Application {
     let folder = data.temporary.path
     try data.temporary.write(
@@ -57,8 +57,7 @@ import UniversalLinks
       .split(separator: "\n").map(String.init)
   }
 
-  @Test("a handler gets the whole message on its standard input and the URI as one argument")
-  func handler() async throws {
+  @Test func `a handler gets the whole message on its standard input and the URI as one argument`() async throws {
     let application = try install("handler --link %u")
     let uri = try URI("https://menu.example.com/$(touch%20x);'&id?a=*#!")
     let message = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -75,10 +74,9 @@ import UniversalLinks
     #expect(try readFile(data.temporary.file("message")) == message)
   }
 
-  /// Flatpak puts what stands between `@@u` and `@@` into the sandbox where it is a file, and leaves a link as it is
+  /// Flatpak forwards an argument between `@@u` and `@@` into the sandbox if it is a file, and leaves a link unchanged
   /// (flatpak-run(1), `--file-forwarding`).
-  @Test("what Flatpak has exported is started as outside: the link between its marks, the message on standard input")
-  func flatpak() async throws {
+  @Test func `a Flatpak export gets the link between its markers and the message on standard input`() async throws {
     _ = try install("unused")
     rename(data.temporary.file("bin/handler"), data.temporary.file("bin/flatpak"))
     let exec =
@@ -100,8 +98,7 @@ import UniversalLinks
     #expect(try readFile(data.temporary.file("message")) == [1, 2])
   }
 
-  @Test("a default application gets the URI alone, and no token that was not for it")
-  func defaultApplication() async throws {
+  @Test func `a default application gets only the URI, and no token meant for another program`() async throws {
     let application = try install("handler %u", ["Path=/"])
     let browser = Registry(declarations: [], defaults: ["https": application])
     let route = browser.route(for: "https://example.com/")
@@ -112,8 +109,7 @@ import UniversalLinks
     #expect(try readFile(data.temporary.file("message")).isEmpty)
   }
 
-  @Test("a program finds nothing in its environment that is about the one that started it")
-  func environment() async throws {
+  @Test func `a started program inherits no variables that describe the agent`() async throws {
     try data.temporary.write("#!/bin/sh\nenv > '\(data.temporary.path)/report'\n", to: "bin/environment", mode: 0o755)
     let file = try data.entry("handler", ["Exec=environment %u"])
     let application = Application(desktopID: "handler.desktop", name: "Handler", file: file, origin: .system)
@@ -124,9 +120,8 @@ import UniversalLinks
   }
 
   @Test(
-    "a program that takes no link is not started with nothing; with a message it is",
     arguments: ["handler", "handler %f", "handler %F"])
-  func noLink(exec: String) async throws {
+  func `a program that takes no link is started only with a message`(exec: String) async throws {
     let application = try install(exec)
     let uri = try URI("https://example.com/")
     guard case .failed(let failure) = await launcher.open(application, uri, message: nil).outcome else {
@@ -140,8 +135,7 @@ import UniversalLinks
     #expect(try readFile(data.temporary.file("message")) == [1])
   }
 
-  @Test("a token that is no word is no token")
-  func token() {
+  @Test func `an invalid activation token is dropped`() {
     for token in ["", "a b", "a\nb", "a\0b", "é", String(repeating: "a", count: 1025)] {
       #expect(Launcher.Click(activationToken: token).activationToken == nil)
     }
@@ -149,7 +143,6 @@ import UniversalLinks
   }
 
   @Test(
-    "what cannot be started fails with its reason",
     arguments: [
       (
         ["Exec=surely-not-installed %u"], .programMissing,
@@ -173,7 +166,9 @@ import UniversalLinks
         "org.example.Menu.desktop: has no Exec, and the application cannot be reached over D-Bus"
       ),
     ] as [([String], HandOverFailure.Code, String)])
-  func failure(lines: [String], code: HandOverFailure.Code, reason: String) async throws {
+  func `a launch that is not possible fails with its reason`(
+    lines: [String], code: HandOverFailure.Code, reason: String
+  ) async throws {
     let file = try data.entry("org.example.Menu", lines)
     let application = Application(desktopID: "org.example.Menu.desktop", name: "Menu", file: file, origin: .system)
     let outcome = await launcher.open(application, try URI("https://example.com/"), message: []).outcome
@@ -184,8 +179,7 @@ import UniversalLinks
     #expect(failure.code == code && failure.description.hasSuffix(reason), "\(failure)")
   }
 
-  @Test("an entry that starts something else than what was offered is not started")
-  func changed() async throws {
+  @Test func `an entry whose command changed since it was offered is not started`() async throws {
     let file = try data.entry("handler", ["Exec=true %u"])
     func offered(_ launch: String) -> Application {
       Application(desktopID: "handler.desktop", name: "Handler", file: file, origin: .user, launch: launch)
@@ -199,8 +193,7 @@ import UniversalLinks
     #expect(failure.code == .entryChanged, "\(failure)")
   }
 
-  @Test("an entry that has gone, and a route that leads nowhere, fail")
-  func nothing() async throws {
+  @Test func `a missing entry and a refused route fail`() async throws {
     let gone = Application(desktopID: "gone.desktop", name: "", file: data.temporary.file("gone"), origin: .system)
     let uri = try URI("https://example.com/")
     #expect(await launcher.open(gone, uri, message: nil).outcome == .failed(HandOverFailure(.entryMissing, gone.file)))
@@ -210,16 +203,14 @@ import UniversalLinks
         == .failed(HandOverFailure(.nowhere, "javascript links are never opened from a tag")))
   }
 
-  @Test("a program that cannot be executed is no success")
-  func notExecutable() async throws {
+  @Test func `starting a program that cannot be executed throws an error`() async throws {
     let program = try data.temporary.write("\u{7F}ELF nonsense", to: "bin/nonsense", mode: 0o755)
     let process = DetachedProcess(
       program: program, arguments: ["nonsense"], environment: [:], workingDirectory: "/", input: nil)
     #expect(throws: SystemError.self) { try process.start() }
   }
 
-  @Test("children are reaped, each one")
-  func reaped() async throws {
+  @Test func `every child process is reaped`() async throws {
     let reaper = ChildReaper(on: EventLoop(label: "test"))
     let process = DetachedProcess(
       program: "/bin/true", arguments: ["true"], environment: [:], workingDirectory: "/", input: [])

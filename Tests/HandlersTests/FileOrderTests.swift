@@ -6,7 +6,7 @@ import Testing
 
 @testable import Handlers
 
-/// Properties of what comes from files: who wins does not hang on when something was installed, or beside what.
+/// Properties of entries read from files: routes depend neither on the order of installation nor on unrelated files.
 @Suite(.timeLimit(.minutes(5))) struct FileOrderTests {
   private static let claims = ["a.example", "*.a.example", "b.a.example", "d.example", "*.d.example"]
   private static let links =
@@ -22,7 +22,7 @@ import Testing
 
   private func files(using random: inout SeededGenerator) -> [File] {
     (0..<12).map { _ in
-      // Few names, so that ids meet: in another directory, and as a folder's file beside a file with a dash.
+      // Few names, so that ids collide: in another directory, or as a file in a folder and a file with a dash.
       let id = ["a", "b", "c", "v/a", "v-a", "v/b", "v-b"].randomElement(using: &random) ?? "a"
       let directory = ["user", "system", "lesser"].randomElement(using: &random) ?? "user"
       let domains = Self.claims.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// What is decided of each link, with the files told apart by their place and not by the temporary directory.
+  /// The decision for each link. File names are relative to the temporary directory.
   private func decisions(_ files: [File]) throws -> [[String]] {
     let data = try DataDirectory()
     for file in files { try data.entry(file.id, in: file.directory, claims: file.claims) }
@@ -48,17 +48,17 @@ import Testing
     }
   }
 
-  @Test("the order in which files are written does not matter", arguments: 1...25 as ClosedRange<UInt64>)
-  func order(seed: UInt64) throws {
+  @Test(arguments: 1...25 as ClosedRange<UInt64>)
+  func `the order in which files are written does not matter`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    // The last of one path would stand: each path is written once.
+    // Each path is written once, because a second file would overwrite the first.
     var seen: Set<String> = []
     let files = files(using: &random).filter { seen.insert("\($0.directory)/\($0.id)").inserted }
     #expect(try decisions(files) == decisions(files.shuffled(using: &random)))
   }
 
-  @Test("an entry for something else, and a broken one, change no decision", arguments: 1...25 as ClosedRange<UInt64>)
-  func unrelated(seed: UInt64) throws {
+  @Test(arguments: 1...25 as ClosedRange<UInt64>)
+  func `an unrelated entry and a broken entry change no decision`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var seen: Set<String> = []
     let files = files(using: &random).filter { seen.insert("\($0.directory)/\($0.id)").inserted }

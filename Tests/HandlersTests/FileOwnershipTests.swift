@@ -4,18 +4,16 @@ import Testing
 
 @testable import Handlers
 
-/// What the file system says of who can change a file.
+/// Who can change a file, according to the file system.
 @Suite struct FileOwnershipTests {
   private func isRootsAlone(_ path: String) -> Bool { FileOwnership.real.isRootsAlone(path) }
 
-  @Test("what the system installs is root's alone, by whatever links")
-  func system() {
+  @Test func `files that the system installs belong to root alone, also through links`() {
     for path in ["/", "/usr/bin/env", "//usr/./lib/../bin//env", "/bin/env"] { #expect(isRootsAlone(path), "\(path)") }
     #expect(!isRootsAlone("/usr/bin/not-there"))
   }
 
-  @Test("what lies behind a directory or a link that others can change is not, whatever it is")
-  func others() throws {
+  @Test func `a path through a directory or link that others can change does not belong to root alone`() throws {
     let folder = try TemporaryDirectory()
     #expect(chmod(folder.path, 0o777) == 0)
     let file = try folder.write("", to: "shut/a.desktop")
@@ -27,8 +25,8 @@ import Testing
     #expect(!isRootsAlone(folder.file("loop")) && !isRootsAlone(folder.file("around")))
   }
 
-  @Test(.enabled(if: getuid() == 0, "only root can make files of root's"))
-  func ownerAndMode() throws {
+  @Test(.enabled(if: getuid() == 0, "only root can create files that root owns"))
+  func `owner, permissions and sticky bit decide whether a file belongs to root alone`() throws {
     let folder = try TemporaryDirectory()
     #expect(chmod(folder.path, 0o755) == 0)
     let file = try folder.write("", to: "a.desktop")
@@ -40,7 +38,7 @@ import Testing
     #expect(!isRootsAlone(file))
     #expect(chown(file, 0, 0) == 0 && chown(folder.path, 65_534, 0) == 0)
     #expect(!isRootsAlone(file))
-    // Nobody takes what is root's out of a directory with the sticky bit.
+    // In a directory with the sticky bit, other users cannot remove a file that root owns.
     #expect(chown(folder.path, 0, 0) == 0 && chmod(folder.path, 0o1777) == 0)
     #expect(isRootsAlone(file))
   }

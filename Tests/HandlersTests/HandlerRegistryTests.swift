@@ -10,21 +10,20 @@ import Testing
 
   init() throws { data = try DataDirectory() }
 
-  /// Waits for changes until `condition` holds of the registry; a hang ends at the suite's time limit.
+  /// Waits for changes until `condition` holds for the registry. A hang ends at the suite's time limit.
   private func wait(
     _ handlers: HandlerRegistry, _ changes: AsyncStream<Void>, until condition: (Registry) -> Bool
   ) async {
     var iterator = changes.makeAsyncIterator()
     while !condition(await handlers.registry) {
-      // Nothing comes after the time limit.
+      // The stream ends at the time limit.
       guard await iterator.next() != nil else { return }
     }
   }
 
   private func claims(_ host: String) -> (Registry) -> Bool { { $0.route(for: "https://\(host)/").handler != nil } }
 
-  @Test("sees entries come, change and go, in folders that come and go")
-  func changes() async throws {
+  @Test func `new, changed and removed entries are noticed, also in new folders`() async throws {
     let handlers = data.registry(on: EventLoop(label: "test"))
     await handlers.start()
     let changes = await handlers.changes()
@@ -46,8 +45,7 @@ import Testing
     await wait(handlers, changes) { $0.declarations.isEmpty }
   }
 
-  @Test("a change of problems alone is a change")
-  func problems() async throws {
+  @Test func `a change of the problems alone is reported`() async throws {
     let file = try data.entry("menu", ["Exec="])
     let handlers = data.registry(on: EventLoop(label: "test"))
     await handlers.start()
@@ -58,8 +56,7 @@ import Testing
     #expect(await handlers.problems.isEmpty)
   }
 
-  @Test("reading again at the same time as a change reads both")
-  func reload() async throws {
+  @Test func `concurrent reloads give the complete registry`() async throws {
     let handlers = data.registry(on: EventLoop(label: "test"))
     await handlers.start()
     try data.entry("menu")
@@ -71,8 +68,7 @@ import Testing
     #expect(await handlers.registry.declarations.count == 1)
   }
 
-  @Test("asks for the default application of each scheme")
-  func defaults() async throws {
+  @Test func `the registry looks up the default application of each scheme`() async throws {
     let file = try data.entry("browser", claims: [], implements: false)
     let browser = Application(desktopID: "browser.desktop", name: "Browser", file: file, origin: .system)
     let handlers = data.registry(on: EventLoop(label: "test"), default: browser)
@@ -83,12 +79,13 @@ import Testing
   }
 
   @Test(
-    "a default application that cannot be opened is not offered, and the explanation says why",
     arguments: [
       (["Exec=lynx %u", "Terminal=true"], ": needs a terminal, which a tag does not open"),
       (["Exec=lynx \"%u\""], ":4: Exec cannot be run: it has a field code inside quotes"),
     ])
-  func unusableDefault(lines: [String], obstacle: String) async throws {
+  func `a default application that cannot be opened is not offered, and the steps say why`(
+    lines: [String], obstacle: String
+  ) async throws {
     let file = try data.entry("browser", lines, claims: [], implements: false)
     let browser = Application(desktopID: "browser.desktop", name: "Browser", file: file, origin: .system)
     let handlers = data.registry(on: EventLoop(label: "test"), default: browser)

@@ -13,8 +13,7 @@ import Testing
 
   private func handler(of uri: String) async -> Application? { await data.loaded().registry.route(for: uri).handler }
 
-  @Test("reads what an entry says")
-  func entry() async throws {
+  @Test func `the fields and claims of an entry are read`() async throws {
     let file = try data.entry(
       "org.example.Menu", ["Name[de]=Karte", "Icon=menu", "DBusActivatable=true", "NoDisplay=true"],
       claims: ["Domains=menu.example.com;*.example.org", "Schemes=X-Menu;"])
@@ -29,8 +28,7 @@ import Testing
     #expect(registry.route(for: "https://example.org/").handler == nil)
   }
 
-  @Test("names an application in the user's language")
-  func language() async throws {
+  @Test func `an application is named in the user's language`() async throws {
     try data.entry("org.example.Menu", ["Exec=true", "Name[de]=Karte", "Name[de_AT]=Speisekarte"])
     for (locale, name) in [("de_AT.UTF-8", "Speisekarte"), ("de_DE.UTF-8", "Karte"), ("C.UTF-8", "org.example.Menu")] {
       let handlers = HandlerRegistry(
@@ -41,8 +39,7 @@ import Testing
     }
   }
 
-  @Test("the first directory with an id counts, and a user's entry is not trusted")
-  func precedence() async throws {
+  @Test func `the first directory with an id applies, and a user entry is not trusted`() async throws {
     try data.entry("org.example.Menu", in: "lesser", claims: ["Domains=lesser.example;"])
     try data.entry("org.example.Menu", in: "system", claims: ["Domains=system.example;"])
     #expect(await data.loaded().registry.route(for: "https://system.example/").trusted)
@@ -54,8 +51,7 @@ import Testing
     #expect(registry.route(for: "https://system.example/").handler == nil)
   }
 
-  @Test("an entry that is hidden, or is no handler, hides the one of the same id behind it")
-  func masking() async throws {
+  @Test func `an entry that is hidden or not a handler hides later entries with the same id`() async throws {
     try data.entry("hidden", in: "lesser")
     try data.entry("hidden", in: "system", ["Hidden=true"])
     try data.entry("other", in: "lesser", claims: ["Domains=other.example;"])
@@ -65,8 +61,7 @@ import Testing
     #expect(problems.isEmpty)
   }
 
-  @Test("a Flatpak export is not trusted")
-  func flatpak() async throws {
+  @Test func `a Flatpak export is not trusted`() async throws {
     let exports = data.temporary.file("flatpak/exports/share")
     try data.entry("org.example.Menu", in: "flatpak/exports/share")
     let handlers = HandlerRegistry(
@@ -77,8 +72,7 @@ import Testing
     #expect(route.kind == .universalLink && !route.trusted)
   }
 
-  @Test("folders become part of the id")
-  func folders() async throws {
+  @Test func `folder names become part of the id`() async throws {
     try data.entry("vendor/sub/menu")
     try data.entry("vendor-sub-menu", in: "user", claims: ["Domains=user.example;"])
     let (registry, _) = await data.loaded()
@@ -86,8 +80,7 @@ import Testing
     #expect(registry.declarations.first?.application.origin == .user)
   }
 
-  @Test("TryExec that is not installed: the entry is not there, and nothing is wrong")
-  func tryExec() async throws {
+  @Test func `an entry whose TryExec is not installed is skipped without a problem`() async throws {
     try data.entry("gone", ["Exec=gone %u", "TryExec=surely-not-installed"])
     try data.temporary.write("", to: "bin/installed", mode: 0o755)
     try data.entry("here", ["Exec=installed %u", "TryExec=installed"], claims: ["Domains=here.example;"])
@@ -96,8 +89,7 @@ import Testing
     #expect(problems.isEmpty)
   }
 
-  @Test("the drafts of other desktops are read too")
-  func drafts() async throws {
+  @Test func `entries in the draft formats of other desktops are read`() async throws {
     try data.entry(
       "supports", ["Exec=true", "[org.freedesktop.UriHandler]", "Supports=supports.example;"], claims: [],
       implements: false)
@@ -113,8 +105,7 @@ import Testing
     #expect(problems.map(\.message) == ["Patterns= is not supported; the group is left out"])
   }
 
-  @Test("internationalised domains are converted")
-  func internationalised() async throws {
+  @Test func `internationalised domains are converted`() async throws {
     try data.entry("menu", claims: ["Domains=bücher.example;"])
     let registry = await data.loaded().registry
     #expect(registry.route(for: "https://BÜCHER.example/").kind == .universalLink)
@@ -122,7 +113,6 @@ import Testing
   }
 
   @Test(
-    "one broken entry costs only itself, and is named",
     arguments: [
       (["Exec="], ["Domains=a.example;"], "there is neither Exec nor DBusActivatable=true"),
       (["Exec=menu \"%u\""], ["Domains=a.example;"], "Exec cannot be run: it has a field code inside quotes"),
@@ -141,7 +131,9 @@ import Testing
       (["Exec=menu"], ["Schemes=javascript;"], "javascript cannot be claimed"),
       (["Exec=menu"], ["Schemes=a b;"], "a b cannot be claimed"),
     ])
-  func broken(lines: [String], claims: [String], message: String) async throws {
+  func `a broken entry is reported and affects no other entry`(lines: [String], claims: [String], message: String)
+    async throws
+  {
     let file = try data.entry("broken", lines, claims: claims)
     try data.entry("good", claims: ["Domains=good.example;"])
     let (registry, problems) = await data.loaded()
@@ -151,8 +143,7 @@ import Testing
     #expect(registry.declarations.map(\.application.desktopID) == ["good.desktop"])
   }
 
-  @Test("one broken domain costs only itself")
-  func brokenDomain() async throws {
+  @Test func `a broken domain is reported and affects no other domain`() async throws {
     try data.entry("menu", claims: ["Domains=https://no.example/;*.com;menu.example.com;"])
     let (registry, problems) = await data.loaded()
     #expect(registry.route(for: "https://menu.example.com/").kind == .universalLink)
@@ -160,8 +151,7 @@ import Testing
     #expect(problems.allSatisfy { $0.line == 7 }, "\(problems)")
   }
 
-  @Test("a name that is no bus name cannot be activated over D-Bus")
-  func busName() async throws {
+  @Test func `an id that is not a bus name cannot be activated over D-Bus`() async throws {
     for id in ["menu", "org.example.7menu", "org..menu", "org.exa mple.menu"] {
       try data.entry(id, ["DBusActivatable=true"])
     }
@@ -170,8 +160,7 @@ import Testing
     #expect(problems.count == 4)
   }
 
-  @Test("no pipe, directory, dangling link, binary or giant stops the reading")
-  func hostileFiles() async throws {
+  @Test func `pipes, directories, dangling links, binary and oversized files do not stop the scan`() async throws {
     try data.entry("good")
     let folder = "\(data.directories.system[0])/applications"
     #expect(mkfifo("\(folder)/pipe.desktop", 0o600) == 0)
@@ -189,8 +178,8 @@ import Testing
       Set(names).isSuperset(of: ["pipe.desktop", "folder.desktop", "binary.desktop", "giant.desktop"]), "\(problems)")
   }
 
-  @Test("links that lead round in circles are followed once", .timeLimit(.minutes(5)))
-  func circles() async throws {
+  @Test(.timeLimit(.minutes(5)))
+  func `symbolic links that form loops are followed once`() async throws {
     try data.entry("good")
     let folder = "\(data.directories.system[0])/applications"
     for name in ["a", "b", "c", "d", "e", "f"] {
@@ -207,8 +196,7 @@ import Testing
     #expect(scan.problems.isEmpty)
   }
 
-  @Test("too many directories are a problem, and cost no other data directory anything")
-  func tooManyDirectories() async throws {
+  @Test func `too many directories are a problem and affect no other data directory`() async throws {
     try data.entry("good", in: "lesser")
     let folder = "\(data.directories.system[0])/applications"
     #expect(mkdir(data.directories.system[0], 0o700) == 0 && mkdir(folder, 0o700) == 0)
@@ -219,8 +207,7 @@ import Testing
     #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])
   }
 
-  @Test("a user's link to the system's directory does not stand in for it")
-  func linkToTheSystem() async throws {
+  @Test func `a user's link to the system directory does not replace it`() async throws {
     try data.entry("menu")
     let user = data.temporary.file("user")
     #expect(mkdir(user, 0o700) == 0 && mkdir("\(user)/applications", 0o700) == 0)

@@ -7,7 +7,7 @@ import UniversalLinks
 
 @testable import Handlers
 
-/// Desktop entries that were written, or placed, to do harm.
+/// Desktop entries that were written or placed to do harm.
 @Suite(.timeLimit(.minutes(5))) struct HostileRegistryTests {
   private let data: DataDirectory
 
@@ -26,8 +26,7 @@ import UniversalLinks
     problems.map { String($0.file.split(separator: "/").last ?? "") }
   }
 
-  @Test("ten thousand entries that claim one domain are ten thousand candidates, in one order, behind the system's own")
-  func crowd() throws {
+  @Test func `ten thousand user entries for one domain are all candidates, after the system entry`() throws {
     try data.entry("zzz.honest", claims: ["Domains=shop.example;"])
     for number in 0..<10_000 {
       try data.entry("crowd/\(number)", in: "user", claims: ["Domains=shop.example;*.shop.example;"])
@@ -43,8 +42,7 @@ import UniversalLinks
     #expect(route == Registry(declarations: scan.declarations.reversed()).route(for: "https://shop.example/"))
   }
 
-  @Test("a list of thousands is bounded, and so is what is said of one that is wrong")
-  func longLists() throws {
+  @Test func `claims per entry are limited, and so are the problems reported for an entry`() throws {
     let many = (0..<HandlerClaims.maximumClaims + 500).map { "d\($0).example;" }.joined()
     try data.entry("many", claims: ["Domains=\(many)", "Schemes=x-late;"])
     try data.entry("wrong", claims: ["Domains=\(String(repeating: "-;", count: 50_000))right.example;"])
@@ -57,19 +55,18 @@ import UniversalLinks
     #expect(names(scan.problems).filter { $0 == "wrong.desktop" }.count <= HandlerClaims.maximumProblems + 2)
   }
 
-  @Test("claims beyond what all entries together may have do not count, and are named")
-  func total() throws {
+  @Test func `claims over the total limit are ignored and reported`() throws {
     let list = (0..<HandlerClaims.maximumClaims).map { "d\($0).example;" }.joined()
     let full = HandlerScan.maximumClaims / HandlerClaims.maximumClaims
     for number in 0...full { try data.entry("app\(100 + number)", in: "user", claims: ["Domains=\(list)"]) }
     try data.entry("system", claims: ["Domains=system.example;"])
     let scan = scan()
-    #expect(scan.declarations.count == full + 1, "the user's entries leave the system's theirs")
+    #expect(scan.declarations.count == full + 1, "the user's entries used up the claims of the system's entries")
     #expect(names(scan.problems) == ["app\(100 + full).desktop"])
   }
 
-  @Test("a file that is nothing but groups or keys does not keep the others waiting", .timeLimit(.minutes(5)))
-  func nothingButGroups() throws {
+  @Test(.timeLimit(.minutes(5)))
+  func `a file of only groups or keys does not delay the other files`() throws {
     let folder = try folder()
     let groups = (0..<120_000).map { "[\($0)]\n" }.joined()
     try data.temporary.write(
@@ -83,8 +80,7 @@ import UniversalLinks
     #expect(Set(names(scan.problems)) == ["groups.desktop", "keys.desktop"])
   }
 
-  @Test("names that are markup, steer a terminal or turn text round stay text; giants are refused and named")
-  func misleadingNames() throws {
+  @Test func `markup and control characters in names are kept as text, and long names are rejected`() throws {
     let name = "<b>Bank</b>\u{1B}[2J\u{202E}lave\u{7}"
     try data.entry("name", ["Exec=true", "Name=\(name)"])
     try data.entry("giant", ["Exec=true", "Name=\(String(repeating: "a", count: 1025))"])
@@ -96,20 +92,18 @@ import UniversalLinks
   }
 
   @Test(
-    "an Exec with a field code inside quotes, or that cannot be understood, is refused in its line",
     arguments: [
       #"menu "%u""#, #"menu '%u'"#, #"menu "--link=%U""#, #"menu "a"%u"b" "%f""#, "menu %u %U", "menu %z", "menu %",
       #"menu "never closed"#, "%u", "\"\" menu",
     ])
-  func exec(text: String) throws {
+  func `an Exec that cannot be parsed or that quotes a field code is rejected with its line`(text: String) throws {
     try data.entry("menu", ["Exec=\(text)"])
     let scan = scan()
     #expect(scan.declarations.isEmpty)
     #expect(scan.problems.count == 1 && scan.problems[0].line == 5, "\(scan.problems)")
   }
 
-  @Test("links to devices, pipes, sockets, each other and nothing are neither opened nor waited for")
-  func links() throws {
+  @Test func `links to devices, pipes, directories and other links are not opened`() throws {
     let folder = try folder()
     #expect(mkfifo(data.temporary.file("pipe"), 0o600) == 0)
     for (name, target) in [
@@ -118,7 +112,7 @@ import UniversalLinks
     ] {
       #expect(symlink(target, "\(folder)/\(name).desktop") == 0)
     }
-    // Whoever writes to the pipe would be let go on by an opening: nobody may have opened it.
+    // If the scan opened the pipe, it would unblock a writer. The watch shows whether the pipe was opened.
     let openings = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     defer { close(openings) }
     #expect(inotify_add_watch(openings, data.temporary.file("pipe"), UInt32(IN_OPEN)) > 0)
@@ -126,15 +120,14 @@ import UniversalLinks
     var events = [UInt8](repeating: 0, count: 1024)
     #expect(read(openings, &events, events.count) == -1 && errno == EAGAIN, "the pipe was opened")
     #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])
-    // A terminal may be missing where this runs; a link to nothing is as an entry that has gone.
+    // This machine may have no terminal. A dangling link is treated like a deleted entry.
     #expect(
       Set(names(scan.problems)).subtracting(["tty.desktop"]) == [
         "zero.desktop", "pipe.desktop", "self.desktop", "one.desktop", "two.desktop", "parent.desktop",
       ])
   }
 
-  @Test("files and folders that come and go while they are read cost nothing but themselves")
-  func vanishing() async throws {
+  @Test func `files and folders that appear and vanish during a scan affect no other entry`() async throws {
     let folder = try folder()
     let directory = data.temporary
     let other = Task.detached {
@@ -150,14 +143,13 @@ import UniversalLinks
     for _ in 0..<30 {
       let scan = scan()
       #expect(scan.declarations.map(\.application.desktopID) == ["good.desktop"])
-      // A half-written file may be named; a file that has gone is nobody's mistake.
+      // A half-written file may be reported, but a deleted file is not a problem.
       #expect(scan.problems.allSatisfy { !$0.message.hasPrefix("cannot be read") }, "\(scan.problems)")
     }
     try await other.value
   }
 
-  @Test("text that is not UTF-8, and zeros, cost the one entry, whose line is named")
-  func notText() throws {
+  @Test func `an entry with invalid UTF-8 or a zero byte is rejected with its line`() throws {
     _ = try folder()
     for (name, byte) in [("latin", UInt8(0xE9)), ("zero", 0)] {
       try data.temporary.write(
@@ -170,8 +162,8 @@ import UniversalLinks
   }
 
   @Test(
-    "wildcards over the domains of strangers are refused", arguments: ["*.com", "*.co.uk", "*.github.io", "*", "*."])
-  func strangers(pattern: String) throws {
+    arguments: ["*.com", "*.co.uk", "*.github.io", "*", "*."])
+  func `a wildcard over a public suffix is refused`(pattern: String) throws {
     try data.entry("greedy", claims: ["Domains=\(pattern);honest.example;"])
     let scan = scan()
     #expect(scan.declarations.map { $0.domains.map(\.description) } == [["honest.example"]])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Handlers
 
-/// `Links=`: which links of its domains a handler wants.
+/// `Links=`: the links of its domains that a handler accepts.
 @Suite(.timeLimit(.minutes(1))) struct LinkRulesFileTests {
   private let data: DataDirectory
 
@@ -27,8 +27,8 @@ import Testing
   }
 
   @Test(
-    "beside the desktop entry, in a folder of its own, or anywhere", arguments: ["menu.json", "rules/menu.json", ""])
-  func places(name: String) throws {
+    arguments: ["menu.json", "rules/menu.json", ""])
+  func `the rules file may be beside the entry, in a subfolder or at an absolute path`(name: String) throws {
     let path = name.isEmpty ? "elsewhere/menu.json" : "system/applications/\(name)"
     let file = try data.temporary.write(Self.rules(#"{"/": "/bill", "exclude": true}, {}"#), to: path)
     try entry(links: name.isEmpty ? file : name)
@@ -40,8 +40,7 @@ import Testing
     #expect(handler(of: "x-menu:bill", scan) == "menu.desktop")
   }
 
-  @Test("an id of appIDs means the handler, plain, as a file's name, or behind a team prefix")
-  func appIDs() throws {
+  @Test func `an app id means the handler with or without its suffix and a team prefix`() throws {
     for (id, expected) in [
       ("menu", true), ("menu.desktop", true), ("ABCDE12345.menu", true), ("ABCDE1234.menu", false), ("other", false),
     ] {
@@ -51,8 +50,7 @@ import Testing
     }
   }
 
-  @Test("a file of folders: the entry's own folder counts, not that of what it is a link to")
-  func linkedEntry() throws {
+  @Test func `a relative rules file is looked up beside the entry, even if the entry is a link`() throws {
     try data.temporary.write(Self.rules("{}", id: "vendor-menu"), to: "system/applications/vendor/menu.json")
     let real = try data.entry("real", in: "elsewhere", claims: ["Domains=menu.example.com;", "Links=menu.json"])
     #expect(symlink(real, data.temporary.file("system/applications/vendor/menu.desktop")) == 0)
@@ -60,7 +58,6 @@ import Testing
   }
 
   @Test(
-    "without its rules a handler gets none of its domains, and the mistake is named with its place",
     arguments: [
       (
         "{\n  \"applinks\": {\"details\": [\n  {\"appIDs\": [\"menu\"], \"components\": [{\"/\": 7}]}]}}", 3, 45,
@@ -71,7 +68,9 @@ import Testing
       (rules("{}", id: "other"), nil, nil, "none of its appIDs is menu.desktop"),
       (String(repeating: " ", count: 131_073), nil, nil, "is larger than 128 KiB"),
     ] as [(String, Int?, Int?, String)])
-  func broken(text: String, line: Int?, column: Int?, message: String) throws {
+  func `a handler with broken rules gets no link of its domains, and the error is located`(
+    text: String, line: Int?, column: Int?, message: String
+  ) throws {
     let file = try data.temporary.write(text, to: "system/applications/menu.json")
     try entry()
     try data.entry("good", claims: ["Domains=good.example;"])
@@ -85,12 +84,11 @@ import Testing
     #expect(route.claimants.map(\.outcome) == [.unusableLinks])
     #expect(route.steps.contains { $0.finding.contains("menu.desktop does not take it: its Links= cannot be used") })
     #expect(handler(of: "https://good.example/", scan) == "good.desktop")
-    // Rules are about domains.
+    // Rules apply to links of domains only.
     #expect(handler(of: "x-menu:7", scan) == "menu.desktop")
   }
 
-  @Test("what is no file is neither opened nor waited for, and a link to a file is one")
-  func specialFiles() throws {
+  @Test func `special files are not opened as rules, but a link to a regular file is`() throws {
     let rules = try data.temporary.write(Self.rules("{}"), to: "elsewhere/rules.json")
     let path = data.temporary.file("system/applications/menu.json")
     try entry()
@@ -108,8 +106,7 @@ import Testing
     #expect(handler(of: "https://menu.example.com/", scan()) == "menu.desktop")
   }
 
-  @Test("the rules of the user's entries use up nothing of the system's")
-  func budgets() throws {
+  @Test func `the rules of user entries use none of the budget of system entries`() throws {
     let component = #"{"/": "\#(String(repeating: "*a", count: 1000))"}"#
     let large = Array(repeating: component, count: 55).joined(separator: ",")
     for number in 0..<3 {
@@ -124,8 +121,7 @@ import Testing
     #expect(scan.declarations.first { $0.application.desktopID == "menu.desktop" }?.links != nil)
   }
 
-  @Test("changes of the file, and of what it is about to be in, are seen")
-  func changes() async throws {
+  @Test func `changes of the rules file and of its missing folders are noticed`() async throws {
     try entry(links: "later/rules/menu.json")
     let handlers = data.registry(on: EventLoop(label: "test"))
     await handlers.start()
@@ -151,7 +147,7 @@ import Testing
   }
 }
 
-/// What an author is told of a file that is not installed.
+/// The messages for the author of a file that is not installed.
 @Suite struct HandlerCheckTests {
   private let data: DataDirectory
 
@@ -163,8 +159,7 @@ import Testing
     }
   }
 
-  @Test("a desktop entry and the rules that it names, installed nowhere")
-  func entry() throws {
+  @Test func `an entry and its rules are checked without being installed`() throws {
     let entry = try data.temporary.write(
       """
       [Desktop Entry]
@@ -190,8 +185,7 @@ import Testing
     #expect(problems(entry) == ["work/menu.json:1:2: it is not JSON: the file ends too early"])
   }
 
-  @Test("what is no handler, and what is not there")
-  func nothing() throws {
+  @Test func `an entry without claims and a missing file are reported`() throws {
     let entry = try data.temporary.write("[Desktop Entry]\nType=Application\n", to: "work/a.desktop")
     #expect(problems(entry).first?.hasPrefix("work/a.desktop: it claims nothing from tags") == true)
     #expect(problems(data.temporary.file("none.desktop")) == ["none.desktop: No such file or directory"])
@@ -199,10 +193,11 @@ import Testing
   }
 
   @Test(
-    "the id is what follows the directory of desktop entries",
     arguments: [
       ("/usr/share/applications/a.desktop", "a.desktop"), ("/usr/share/applications/v/a.desktop", "v-a.desktop"),
       ("./a.desktop", "a.desktop"), ("/srv/data/a.desktop", "a.desktop"), ("applications/v/a.desktop", "v-a.desktop"),
     ])
-  func id(path: String, expected: String) { #expect(HandlerCheck.id(of: path) == expected) }
+  func `the id is the path below the directory of desktop entries`(path: String, expected: String) {
+    #expect(HandlerCheck.id(of: path) == expected)
+  }
 }

@@ -5,8 +5,7 @@ import Testing
 @Suite struct SettlingScheduleTests {
   private func milliseconds(_ count: Int) -> Duration { .milliseconds(count) }
 
-  @Test("one change is read once it is quiet")
-  func single() {
+  @Test func `one change is read after the quiet period`() {
     var schedule = SettlingSchedule(quiet: .milliseconds(300), longest: .seconds(3))
     #expect(schedule.changed(at: milliseconds(1000)) == .wait(.milliseconds(300)))
     #expect(schedule.elapsed(at: milliseconds(1300)) == .read)
@@ -14,8 +13,7 @@ import Testing
     #expect(schedule.changed(at: milliseconds(2000)) == .wait(.milliseconds(300)))
   }
 
-  @Test("many changes are read once, after the last")
-  func many() {
+  @Test func `many changes are read once, after the last`() {
     var schedule = SettlingSchedule(quiet: .milliseconds(300), longest: .seconds(3))
     #expect(schedule.changed(at: .zero) == .wait(.milliseconds(300)))
     for time in stride(from: 10, through: 250, by: 10) { #expect(schedule.changed(at: milliseconds(time)) == .none) }
@@ -23,8 +21,7 @@ import Testing
     #expect(schedule.elapsed(at: milliseconds(550)) == .read)
   }
 
-  @Test("what never stops changing is read all the same, and every change after a reading is read too")
-  func restless() {
+  @Test func `constant changes are still read, and each change after a reading is read too`() {
     var schedule = SettlingSchedule(quiet: .milliseconds(300), longest: .seconds(3))
     var due: Duration?
     var readings: [Duration] = []

@@ -5,8 +5,7 @@ import Testing
 @testable import Handlers
 
 @Suite struct WatchPlanTests {
-  @Test("what happens where nothing is watched yet is no event, and lost events always matter")
-  func unknown() {
+  @Test func `events of unwatched folders are ignored, and lost events always matter`() {
     var plan = WatchPlan()
     #expect(!plan.knows(1) && !plan.matters(event(1, "menu.desktop")))
     plan.watch("/applications", as: .init(number: 1, missing: nil))
@@ -18,8 +17,7 @@ import Testing
     DirectoryWatch.Event(number: number, mask: UInt32(bitPattern: mask), name: name)
   }
 
-  @Test("of what happens in a folder only that counts for which it is watched")
-  func events() {
+  @Test func `only events that affect a watched name matter`() {
     var plan = WatchPlan()
     plan.watch("/data/applications", as: .init(number: 1, missing: nil))
     plan.watch("/home/none/applications", as: .init(number: 2, missing: "none"))

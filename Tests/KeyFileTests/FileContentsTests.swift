@@ -3,7 +3,7 @@ import KeyFile
 import Testing
 
 struct FileContentsTests {
-  @Test func `the names in a directory are all but the hidden ones and those that are no text`() throws {
+  @Test func `a directory listing omits hidden names and names that are not UTF-8`() throws {
     var template = Array("/tmp/tagroute-test-XXXXXX".utf8CString)
     try #require(mkdtemp(&template) != nil)
     let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

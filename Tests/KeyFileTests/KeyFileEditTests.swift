@@ -2,13 +2,13 @@ import Glibc
 import KeyFile
 import Testing
 
-/// Changing a file that others write, too.
+/// Changes a file that other programs write too.
 @Suite struct KeyFileEditTests {
   private let path = "/tmp/tagroute-key-file-edit-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
 
   private func value(_ group: String, _ key: String) throws -> String? { try KeyFile.load(path)?.string(group, key) }
 
-  @Test func `what is written is what is read, whatever it holds`() throws {
+  @Test func `any value that is written is read back unchanged`() throws {
     defer { unlink(path) }
     let texts = ["", " a ", "a;b\\;c", "line\nline\ttab", "日本語=x", #"sh -c "a \\"b\\"" %u"#]
     for text in texts {
@@ -27,7 +27,7 @@ import Testing
     ("", "Key"), ("a]b", "Key"), ("a\nb", "Key"), ("g", ""), ("g", "a=b"), ("g", "#a"), ("g", "a[*.b]"), ("g", "a[b"),
     ("g", " a"), ("g", "a\n"),
   ])
-  func `a name that no reader would find again is refused, and nothing is written`(group: String, key: String) throws {
+  func `a name that cannot be read back is rejected, and the file stays unchanged`(group: String, key: String) throws {
     defer { unlink(path) }
     try KeyFile.edit(path, [.set(group: "g", key: "kept", to: "1")], mode: 0o600)
     #expect(throws: KeyFileError.self) {
@@ -37,7 +37,7 @@ import Testing
     #expect(try value("g", "kept") == "1")
   }
 
-  @Test func `a key that is there several times is gone after its removal, and one that is set has one value`() throws {
+  @Test func `removing or setting a key applies to all of its duplicates`() throws {
     defer { unlink(path) }
     #expect(write("[g]\na=1\nb=1\na=2\n[h]\na=1\n[g]\na=3\nb=2\n"))
     try KeyFile.edit(path, [.remove(group: "g", key: "a"), .set(group: "g", key: "b", to: "3")], mode: 0o600)
@@ -54,14 +54,14 @@ import Testing
     return Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count
   }
 
-  @Test func `of a file of any size no more is read than says that it is too large`() throws {
+  @Test func `a file that is too large is read only up to one byte above the limit`() throws {
     defer { unlink(path) }
     #expect(write("[g]\n") && truncate(path, 1 << 26) == 0)
     #expect(try KeyFile.contents(of: path)?.count == KeyFile.maximumSize + 1)
     #expect(throws: KeyFileError.self) { try KeyFile.load(path) }
   }
 
-  @Test func `a file that would be too large, or that cannot be written, stays as it is`() throws {
+  @Test func `a failed edit leaves the file unchanged`() throws {
     defer { unlink(path) }
     try KeyFile.edit(path, [.set(group: "g", key: "kept", to: "1")], mode: 0o600)
     let large = String(repeating: "x", count: KeyFile.maximumSize)

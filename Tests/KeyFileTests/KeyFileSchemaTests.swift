@@ -10,7 +10,7 @@ import Testing
     return try #require(#expect(throws: KeyFileError.self) { try schema.check(file) }).description
   }
 
-  @Test func whatIsKnownPasses() throws {
+  @Test func `known groups and keys pass`() throws {
     let text = "[Scan]\nSessions=any\n[Reader]\nPollInterval=1\nDevices=\n"
     try schema.check(KeyFile(bytes: Array(text.utf8), file: "t.conf"))
   }
@@ -23,11 +23,11 @@ import Testing
     ("[Raeder]\nDevices=\n", "t.conf:1: there is no group [Raeder]: did you mean [Reader]?"),
     ("\n[Notifications]\n", "t.conf:2: there is no group [Notifications]: the known ones are [Reader], [Scan]"),
   ])
-  func whatIsUnknownIsRefusedWithTheNearestKnown(text: String, expected: String) throws {
+  func `an unknown group or key is an error that suggests known ones`(text: String, expected: String) throws {
     #expect(try mistake(text) == expected)
   }
 
-  @Test func distances() {
+  @Test func `edit distances count a swap of two letters as one change`() {
     #expect(editDistance("", "") == 0)
     #expect(editDistance("abc", "") == 3)
     #expect(editDistance("Reader", "Raeder") == 1)

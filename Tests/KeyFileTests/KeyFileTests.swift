@@ -13,7 +13,7 @@ import Testing
 
   private enum Colour: String, CaseIterable { case red, green }
 
-  @Test func everyEntryHasItsLine() throws {
+  @Test func `every group and entry has its line number`() throws {
     let file = try read("# top\n\n[One]\nA=1\n  B = two words \r\n\n# b\n[Two]\nA=3;4\\;5;\n[One]\nA=6")
     #expect(file.groups.map(\.name) == ["One", "Two"])
     #expect(file.groups.map(\.line) == [3, 8])
@@ -26,12 +26,12 @@ import Testing
     #expect(try file.string("Three", "A") == nil)
   }
 
-  @Test func anEmptyFileIsAKeyFile() throws {
+  @Test func `an empty file is a valid key file`() throws {
     #expect(try read("").groups.isEmpty)
     #expect(try read("# nothing\n\n").groups.isEmpty)
   }
 
-  @Test func escapesAreUndone() throws {
+  @Test func `escapes are decoded, and an unknown escape is an error`() throws {
     let file = try read(
       #"""
       [G]
@@ -53,11 +53,11 @@ import Testing
     ("[G]\nA=1\n[H]\nnonsense", 4),
     ("[]\n", 1),
   ])
-  func whatIsNoKeyFileIsRefusedWithItsLine(text: String, line: Int) throws {
+  func `a malformed line is an error with its line number`(text: String, line: Int) throws {
     #expect(try mistake(text).hasPrefix("test.conf:\(line): "))
   }
 
-  @Test func textThatIsNotUTF8IsRefusedWithItsLine() throws {
+  @Test func `a line that is not text is an error with its line number`() throws {
     for bad: [UInt8] in [[0xFF], [0], [0xC3]] {
       let bytes = Array("[G]\nA=1\nB=".utf8) + bad + Array("\nC=1\n".utf8)
       let error = #expect(throws: KeyFileError.self) { try KeyFile(bytes: bytes, file: "test.conf") }
@@ -65,12 +65,12 @@ import Testing
     }
   }
 
-  @Test func aFileThatIsTooLargeIsRefused() throws {
+  @Test func `a file that is too large is an error`() throws {
     let bytes = [UInt8](repeating: UInt8(ascii: "#"), count: KeyFile.maximumSize + 1)
     #expect(throws: KeyFileError.self) { try KeyFile(bytes: bytes, file: "test.conf") }
   }
 
-  @Test func typedValuesSayWhatWouldBeRight() throws {
+  @Test func `typed values are parsed, and an error names the valid values`() throws {
     let file = try read("[G]\nOn=on\nOff=no\nN=20\nC=red\n")
     #expect(try file.boolean("G", "On") == true)
     #expect(try file.boolean("G", "Off") == false)
@@ -91,11 +91,11 @@ import Testing
         == "test.conf:3: C=blue is not known: write red or green")
   }
 
-  @Test func aFileThatIsNotThereIsNoMistake() throws {
+  @Test func `a missing file is not an error`() throws {
     #expect(try KeyFile.load("/nonexistent/tagroute.conf") == nil)
   }
 
-  @Test func whatCannotBeReadIsAMistake() throws {
+  @Test func `a path that is not a regular file is an error`() throws {
     let error = #expect(throws: KeyFileError.self) { try KeyFile.load("/dev/null") }
     #expect(error?.description == "/dev/null: is not a file: name a text file")
     #expect(throws: KeyFileError.self) { try KeyFile.load("/") }

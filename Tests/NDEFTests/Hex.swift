@@ -1,4 +1,4 @@
-/// Bytes from hexadecimal digits; spaces and line breaks are for the reader.
+/// Bytes from hexadecimal digits. Spaces and line breaks are ignored.
 func bytes(_ hex: String) -> [UInt8] {
   let digits = hex.compactMap(\.hexDigitValue)
   precondition(digits.count % 2 == 0, "odd number of digits: \(hex)")

@@ -1,13 +1,13 @@
 import NDEF
 import Testing
 
-/// The rules of NDEF 1.0; each argument names the section it is about.
+/// The rules of NDEF 1.0. A comment names the section that the arguments below it are about.
 @Suite struct MessageDecodingTests {
   @Test(arguments: [
-    // 3.2.4: a short record's payload length has one byte, any other's four, most significant first.
+    // 3.2.4: the payload length has one byte in a short record, and otherwise four, most significant first.
     ("D1 01 02 55 04 61", [NDEFRecord.wellKnown("U", payload: [0x04, 0x61])]),
     ("C1 01 00000002 55 04 61", [.wellKnown("U", payload: [0x04, 0x61])]),
-    // 3.2.5, 3.2.8: an id, and one of no length.
+    // 3.2.5, 3.2.8: an id, and an empty id.
     ("D9 01 01 02 55 6964 04", [.wellKnown("U", id: [0x69, 0x64], payload: [0x04])]),
     ("D9 01 01 00 55 04", [.wellKnown("U", payload: [0x04])]),
     ("C9 01 00000001 01 55 69 04", [.wellKnown("U", id: [0x69], payload: [0x04])]),
@@ -20,13 +20,13 @@ import Testing
     ("D4 03 00 613A62", [NDEFRecord(typeNameFormat: .external, type: bytes("613A62"))]),
     ("D5 00 01 FF", [NDEFRecord(typeNameFormat: .unknown, payload: [0xFF])]),
     ("DD 00 01 01 69 FF", [NDEFRecord(typeNameFormat: .unknown, id: [0x69], payload: [0xFF])]),
-    // 3.2.6: the reserved format counts as unknown.
+    // 3.2.6: the reserved format is treated as unknown.
     ("D7 00 01 FF", [NDEFRecord(typeNameFormat: .unknown, payload: [0xFF])]),
     // 3.2.10: a type need not be ASCII to be stored.
     ("D1 01 00 FF", [NDEFRecord(typeNameFormat: .wellKnown, type: [0xFF])]),
     // 2.3.1: several records.
     ("90 00 00  10 00 00  50 00 00", [.empty, .empty, .empty]),
-    // 2.3.3: a chunked record among others; chunks long and short, and of no length.
+    // 2.3.3: a chunked record among others, with long, short and empty chunks.
     (
       "91 01 00 78  39 01 01 01 79 69 61  36 00 00  26 00 00000002 6263  16 00 01 64  51 01 00 7A",
       [
@@ -37,12 +37,12 @@ import Testing
     ("B5 00 01 61  56 00 01 62", [NDEFRecord(typeNameFormat: .unknown, payload: [0x61, 0x62])]),
     ("B0 00 00  56 00 00", [.empty]),
   ])
-  func wellFormedMessagesAreDecoded(hex: String, records: [NDEFRecord]) throws {
+  func `well-formed messages are decoded`(hex: String, records: [NDEFRecord]) throws {
     #expect(try NDEFMessage(decoding: bytes(hex)).records == records)
   }
 
   @Test(arguments: [
-    // 2.3.1: at least one record, the first marked MB, the last marked ME, no other marked, nothing after it.
+    // 2.3.1: at least one record. Only the first has MB, only the last has ME, and no bytes follow.
     ("", NDEFError.Code.noRecords, 0),
     ("50 00 00", .messageBegin, 0),
     ("10 00 00", .messageBegin, 0),
@@ -62,7 +62,7 @@ import Testing
     ("D1 01 02 55 04", .truncated, 4),
     ("C1 01 FFFFFFFF 55 04", .truncated, 7),
     ("C1 01 80000000 55 04", .truncated, 7),
-    // 3.2.6: what each type name format demands of the type, the id and the payload.
+    // 3.2.6: the rules of each type name format for the type, the id and the payload.
     ("D0 01 00 78", .type, 1),
     ("D0 00 01 78", .payload, 2),
     ("C0 00 00000100", .payload, 2),
@@ -88,13 +88,13 @@ import Testing
     ("B1 01 00 78  56 00 02 61", .truncated, 7),
     ("B0 00 00  56 00 01 61", .payload, 5),
   ])
-  func malformedMessagesAreRefused(hex: String, code: NDEFError.Code, offset: Int) {
+  func `malformed messages are rejected with offset and reason`(hex: String, code: NDEFError.Code, offset: Int) {
     let error = #expect(throws: NDEFError.self) { try NDEFMessage(decoding: bytes(hex)) }
     #expect(error?.code == code, "\(String(describing: error))")
     #expect(error?.offset == offset, "\(String(describing: error))")
   }
 
-  @Test func whatIsShorterThanAMessageIsRefused() throws {
+  @Test func `a message that is cut off anywhere is rejected`() throws {
     let whole = bytes("99 01 01 01 55 69 04  21 01 00000002 54 0265  16 00 02 6E78  55 00 03 010203")
     #expect(try NDEFMessage(decoding: whole).records.count == 3)
     for length in whole.indices {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func theSizeOfAMessageIsLimited() throws {
+  @Test func `the size of a message is limited`() throws {
     let message = bytes("D5 00 02 0102")
     #expect(try NDEFMessage(decoding: message, limits: NDEFLimits(messageSize: 5)).records.count == 1)
     let error = #expect(throws: NDEFError.self) {
@@ -113,7 +113,7 @@ import Testing
     #expect(error?.offset == 4)
   }
 
-  @Test func theDefaultSizeIsOneMebibyte() throws {
+  @Test func `the default size limit is one mebibyte`() throws {
     let header = bytes("C5 00 000FFFFA")
     let message = header + [UInt8](repeating: 0, count: 0xFFFFA)
     #expect(message.count == 1 << 20)
@@ -122,7 +122,7 @@ import Testing
     #expect(error?.code == .limit)
   }
 
-  @Test func theNumberOfRecordsIsLimitedAndChunksDoNotCount() throws {
+  @Test func `the number of records is limited, and chunks are not counted`() throws {
     let record = bytes("B5 00 00  36 00 00  16 00 00  55 00 00")
     #expect(try NDEFMessage(decoding: record, limits: NDEFLimits(recordCount: 2)).records.count == 2)
     let error = #expect(throws: NDEFError.self) {
@@ -136,14 +136,14 @@ import Testing
     #expect(throws: NDEFError.self) { try NDEFMessage(decoding: most + bytes("10 00 00  50 00 00")) }
   }
 
-  /// A mebibyte in chunks of one byte: with a copy a chunk this would be a hundred gigabytes to move.
-  @Test(.timeLimit(.minutes(5))) func manyChunksCostNoMoreThanTheirLength() throws {
+  /// A mebibyte in chunks of one byte. A copy for each chunk would move a hundred gigabytes.
+  @Test(.timeLimit(.minutes(5))) func `many small chunks are decoded in linear time`() throws {
     let chunks = 260_000
     let message = bytes("B5 00 00") + Array(repeating: bytes("36 00 01 AB"), count: chunks).joined() + bytes("56 00 00")
     #expect(try NDEFMessage(decoding: message).records.first?.payload.count == chunks)
   }
 
-  @Test func anErrorSaysWhereAndWhatButNotTheContents() {
+  @Test func `an error names the offset and the reason, but not the contents`() {
     let error = #expect(throws: NDEFError.self) { try NDEFMessage(decoding: bytes("D1 01 02 55 04")) }
     #expect(error.map(String.init(describing:)) == "at byte 4: the payload is longer than what is left of the message")
     #expect(error?.code.description == "truncated")

@@ -2,12 +2,12 @@ import NDEF
 import SeededRandom
 import Testing
 
-/// What holds of every message, tried on random ones; a failure names its seed.
+/// Properties of every message, tested with random messages. A failure names its seed.
 @Suite struct RoundTripTests {
   static let seeds = UInt64(0)..<200
 
   @Test(arguments: seeds)
-  func whatIsEncodedDecodesToTheSame(seed: UInt64) throws {
+  func `a message is the same after encoding and decoding`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let message = randomMessage(using: &random)
     for options in [
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: seeds)
-  func nothingIsShorterThanTheDefaultEncoding(seed: UInt64) throws {
+  func `the default encoding is the shortest`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let message = randomMessage(using: &random)
     let shortest = try message.encoded().count
@@ -27,10 +27,9 @@ import Testing
     #expect(try message.encoded(NDEFEncodingOptions(chunkSize: 16)).count >= shortest)
   }
 
-  /// Bytes that are almost a message: they decode, and then to what encodes to the same again, or they are refused at a place
-  /// within them.
+  /// Damaged bytes decode to a message that survives another round trip, or are rejected at an offset within them.
   @Test(arguments: seeds)
-  func damagedBytesDecodeOrAreRefused(seed: UInt64) throws {
+  func `damaged bytes are decoded or rejected`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let original = try randomMessage(using: &random).encoded()
     for _ in 0..<40 {
@@ -49,14 +48,14 @@ import Testing
   }
 
   @Test(arguments: seeds)
-  func randomPayloadsAreReadOrRefused(seed: UInt64) throws {
+  func `random payloads are decoded or rejected`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for type in ["U", "T", "Sp"] {
       try checkViews(of: .wellKnown(type, payload: randomBytes(Int(random.next() % 40), using: &random)))
     }
   }
 
-  /// What a view reads from a record, it reads again from the record that it makes.
+  /// A view that is written as a record and read back is unchanged.
   private func checkViews(of record: NDEFRecord) throws {
     if let uri = try? URIRecord(record) { #expect(try URIRecord(uri.record()) == uri) }
     if let text = try? TextRecord(record) { #expect(try TextRecord(text.record()) == text) }
@@ -87,7 +86,7 @@ import Testing
 
   private func damage(_ bytes: [UInt8], using random: inout SeededGenerator) -> [UInt8] {
     var damaged = bytes
-    // Half of the damage to the first bytes: the header is what there is to be got wrong.
+    // Half of the damage is in the first bytes, because most rules are about the header.
     let reach = random.next() % 2 == 0 ? min(8, damaged.count) : damaged.count
     let place = Int(random.next() % UInt64(max(1, reach)))
     switch random.next() % 4 {

@@ -2,8 +2,8 @@ import NDEF
 import Testing
 
 @Suite struct SmartPosterRecordTests {
-  /// Smart Poster RTD 1.0, appendix A.1: a URI and nothing else.
-  @Test func exampleOfTheSpecification() throws {
+  /// Smart Poster RTD 1.0, appendix A.1: only a URI.
+  @Test func `the example of the specification is read and written`() throws {
     let encoded = bytes("D1 02 12 5370  D1 01 0E 55 01 6E66632D666F72756D2E6F7267")
     let record = try #require(try NDEFMessage(decoding: encoded).records.first)
     let poster = try SmartPosterRecord(record)
@@ -21,7 +21,7 @@ import Testing
     mediaType: "text/html",
     others: [NDEFRecord(typeNameFormat: .external, type: Array("example.com:x".utf8), payload: [1])])
 
-  @Test func everythingIsWrittenAndRead() throws {
+  @Test func `every field is written and read`() throws {
     let record = try Self.full.record(id: [0x31])
     #expect(record.id == [0x31])
     #expect(try SmartPosterRecord(record) == Self.full)
@@ -29,18 +29,18 @@ import Testing
     #expect(types == ["U", "T", "T", "act", "Image/png", "s", "t", "example.com:x"])
   }
 
-  @Test func theOrderOfTheRecordsDoesNotCount() throws {
+  @Test func `the order of the records does not matter`() throws {
     let payload = bytes("91 03 01 616374 02  11 01 04 73 00000100  51 01 02 55 05 31")
     let poster = try SmartPosterRecord(.wellKnown("Sp", payload: payload))
     #expect(poster == SmartPosterRecord(uri: "tel:1", action: .edit, size: 256))
   }
 
-  @Test func aReservedActionIsKept() throws {
+  @Test func `a reserved action is kept`() throws {
     let poster = SmartPosterRecord(uri: "tel:1", action: .init(rawValue: 7))
     #expect(try SmartPosterRecord(poster.record()) == poster)
   }
 
-  @Test func aTitleIsChosenByLanguage() {
+  @Test func `a title is chosen by language`() {
     #expect(Self.full.title(inPreferred: ["fr", "DE"])?.text == "Speisekarte")
     #expect(Self.full.title(inPreferred: ["fr"])?.text == "Menu")
     #expect(SmartPosterRecord(uri: "tel:1").title(inPreferred: ["fr"]) == nil)
@@ -55,7 +55,7 @@ import Testing
     ("91 01 02 55 05 31  51 01 02 55 05 31", .nestedRecord, 10),
     ("D1 01 00 55", .truncated, 4),
     ("D1 01 03 55 05 31 FF", .characterEncoding, 6),
-    // 3.3.2: a language once, in whatever case.
+    // 3.3.2: one title per language, ignoring case.
     ("91 01 02 55 05 31  11 01 03 54 02656E  51 01 03 54 02454E", .nestedRecord, 17),
     ("91 01 02 55 05 31  51 01 01 54 00", .language, 10),
     // 3.3.3: an action of one byte, once.
@@ -68,10 +68,10 @@ import Testing
     // 3.3.6: a media type in UTF-8, once.
     ("91 01 02 55 05 31  51 01 01 74 FF", .characterEncoding, 10),
     ("91 01 02 55 05 31  11 01 00 74  51 01 00 74", .nestedRecord, 14),
-    // A poster within the poster that is none.
+    // An invalid poster within the poster.
     ("91 01 02 55 05 31  51 02 03 5370 D00000", .nestedRecord, 14),
   ])
-  func malformedPostersAreRefused(hex: String, code: NDEFError.Code, offset: Int) {
+  func `malformed posters are rejected with offset and reason`(hex: String, code: NDEFError.Code, offset: Int) {
     let error = #expect(throws: NDEFError.self) { try SmartPosterRecord(.wellKnown("Sp", payload: bytes(hex))) }
     #expect(error?.code == code, "\(String(describing: error))")
     #expect(error?.offset == offset, "\(String(describing: error))")
@@ -85,11 +85,11 @@ import Testing
     SmartPosterRecord(uri: "tel:1", others: [URIRecord("tel:2").record()]),
     SmartPosterRecord(uri: "tel:1", others: [NDEFRecord(typeNameFormat: .unchanged)]),
   ])
-  func whatCouldNotBeReadAgainIsNotWritten(poster: SmartPosterRecord) {
+  func `a poster that could not be read back is not written`(poster: SmartPosterRecord) {
     #expect(throws: NDEFError.self) { try poster.record() }
   }
 
-  @Test func nestingIsLimited() throws {
+  @Test func `the nesting of posters is limited`() throws {
     var poster = SmartPosterRecord(uri: "tel:1")
     for _ in 1..<4 { poster = SmartPosterRecord(uri: "tel:1", others: [try poster.record()]) }
     let four = try poster.record()
@@ -103,7 +103,7 @@ import Testing
     #expect(error?.code == .limit)
   }
 
-  @Test func anotherRecordIsRefused() {
+  @Test func `a record of another type is rejected`() {
     let error = #expect(throws: NDEFError.self) { try SmartPosterRecord(URIRecord("tel:1").record()) }
     #expect(error?.code == .wrongType)
   }

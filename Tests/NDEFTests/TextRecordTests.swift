@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct TextRecordTests {
   /// RTD-Text 1.0, appendix A.
-  @Test func exampleOfTheSpecification() throws {
+  @Test func `the example of the specification is read and written`() throws {
     let encoded = bytes("D1 01 10 54 02 656E 48656C6C6F2C20776F726C6421")
     let record = try #require(try NDEFMessage(decoding: encoded).records.first)
     let text = try TextRecord(record)
@@ -12,11 +12,11 @@ import Testing
   }
 
   @Test(arguments: [
-    // 3.2.1: the status byte; its reserved bit is ignored.
+    // 3.2.1: the reserved bit of the status byte is ignored.
     ("02 656E", "", "en", TextRecord.Encoding.utf8),
     ("42 656E 61", "a", "en", .utf8),
     ("05 70742D4252 C3A3", "ã", "pt-BR", .utf8),
-    // 3.4: UTF-16 in the order of the byte order mark, big-endian where there is none.
+    // 3.4: the byte order mark gives the order of UTF-16. Without a mark it is big-endian.
     ("82 656E", "", "en", .utf16),
     ("82 656E FEFF", "", "en", .utf16),
     ("82 656E 0061 00E3", "aã", "en", .utf16),
@@ -24,11 +24,11 @@ import Testing
     ("82 656E FFFE 6100", "a", "en", .utf16),
     ("82 656E D83D DE00", "😀", "en", .utf16),
     ("82 656E FFFE 3DD8 00DE", "😀", "en", .utf16),
-    // Only the first mark is one.
+    // Only the first one is a byte order mark.
     ("82 656E FEFF FEFF 0061", "\u{FEFF}a", "en", .utf16),
     ("82 656E 0061 FFFE", "a\u{FFFE}", "en", .utf16),
   ])
-  func textIsRead(hex: String, text: String, language: String, encoding: TextRecord.Encoding) throws {
+  func `a text record is read`(hex: String, text: String, language: String, encoding: TextRecord.Encoding) throws {
     let view = try TextRecord(.wellKnown("T", payload: bytes(hex)))
     #expect(Array(view.text.unicodeScalars) == Array(text.unicodeScalars))
     #expect(view.language == language)
@@ -54,30 +54,30 @@ import Testing
     ("82 656E FFFE 00DE", .characterEncoding, 5),
     ("82 656E D83D DE", .characterEncoding, 3),
   ])
-  func malformedTextIsRefused(hex: String, code: NDEFError.Code, offset: Int) {
+  func `malformed text is rejected with offset and reason`(hex: String, code: NDEFError.Code, offset: Int) {
     let error = #expect(throws: NDEFError.self) { try TextRecord(.wellKnown("T", payload: bytes(hex))) }
     #expect(error?.code == code, "\(String(describing: error))")
     #expect(error?.offset == offset, "\(String(describing: error))")
   }
 
-  @Test func anotherRecordIsRefused() {
+  @Test func `a record of another type is rejected`() {
     let error = #expect(throws: NDEFError.self) { try TextRecord(URIRecord("tel:1").record()) }
     #expect(error?.code == .wrongType)
   }
 
-  @Test func utf16IsWrittenWithAByteOrderMark() throws {
+  @Test func `UTF-16 is written with a byte order mark`() throws {
     let record = try TextRecord("a😀", language: "en", encoding: .utf16).record(id: [0x31])
     #expect(record.payload == bytes("82 656E FEFF 0061 D83D DE00"))
     #expect(record.id == [0x31])
   }
 
   @Test(arguments: ["", "é", String(repeating: "x", count: 64)])
-  func aLanguageThatDoesNotFitIsNotWritten(language: String) {
+  func `an empty, non-ASCII or overlong language is not written`(language: String) {
     let error = #expect(throws: NDEFError.self) { try TextRecord("a", language: language).record() }
     #expect(error?.code == .language)
   }
 
-  @Test func theLongestLanguageFits() throws {
+  @Test func `the longest language can be written`() throws {
     let text = TextRecord("a", language: String(repeating: "x", count: 63))
     #expect(try TextRecord(text.record()) == text)
   }

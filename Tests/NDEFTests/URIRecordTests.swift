@@ -14,7 +14,7 @@ import Testing
   ]
 
   @Test(arguments: prefixes)
-  func everyCodeStandsForItsPrefixAndBack(code: UInt8, prefix: String) throws {
+  func `every identifier code is expanded to its prefix and back`(code: UInt8, prefix: String) throws {
     let record = NDEFRecord.wellKnown("U", payload: [code] + Array("rest".utf8))
     let view = try URIRecord(record)
     #expect(view.uri == prefix + "rest")
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: UInt8(0x24)...0xFF)
-  func aReservedCodeStandsForNoPrefix(code: UInt8) throws {
+  func `a reserved identifier code adds no prefix`(code: UInt8) throws {
     let view = try URIRecord(.wellKnown("U", payload: [code] + Array("https://a.example".utf8)))
     #expect(view.uri == "https://a.example")
   }
@@ -33,7 +33,7 @@ import Testing
     ("D1 01 0D 55 05 2B 33 35 38 39 31 32 33 34 35 36 37", "tel:+35891234567"),
     ("D1 01 1F 55 00 6D6D733A2F2F6578616D706C652E636F6D2F646F776E6C6F61642E776D76", "mms://example.com/download.wmv"),
   ])
-  func examplesOfTheSpecification(hex: String, uri: String) throws {
+  func `the examples of the specification are read and written`(hex: String, uri: String) throws {
     let message = try NDEFMessage(decoding: bytes(hex))
     let record = try #require(message.records.first)
     #expect(try URIRecord(record).uri == uri)
@@ -45,14 +45,14 @@ import Testing
     ("ftp://anonymous:anonymous@a", 0x07), ("urn:epc:id:x", 0x1E), ("urn:epc:x", 0x22), ("urn:x", 0x13),
     ("HTTPS://example.com", 0x00), ("", 0x00), ("https:/", 0x00),
   ])
-  func theLongestPrefixIsTaken(uri: String, code: UInt8) throws {
+  func `the longest matching prefix is used`(uri: String, code: UInt8) throws {
     let record = URIRecord(uri).record(id: [0x31])
     #expect(record.payload.first == code)
     #expect(record.id == [0x31])
     #expect(try URIRecord(record).uri == uri)
   }
 
-  @Test func aPrefixIsComparedByBytesNotByCharacters() throws {
+  @Test func `a prefix is compared by bytes, not by characters`() throws {
     let uri = "https://\u{301}x"
     #expect(URIRecord(uri).record().payload.first == 0x04)
     #expect(try Array(URIRecord(URIRecord(uri).record()).uri.utf8) == Array(uri.utf8))
@@ -68,7 +68,7 @@ import Testing
     (.wellKnown("U", payload: [0x04, 0xC0, 0xAF]), .characterEncoding, 1),
     (.wellKnown("U", payload: [0x04, 0xED, 0xA0, 0x80]), .characterEncoding, 1),
   ])
-  func malformedRecordsAreRefused(record: NDEFRecord, code: NDEFError.Code, offset: Int) {
+  func `malformed records are rejected with offset and reason`(record: NDEFRecord, code: NDEFError.Code, offset: Int) {
     let error = #expect(throws: NDEFError.self) { try URIRecord(record) }
     #expect(error?.code == code)
     #expect(error?.offset == offset)

@@ -22,29 +22,29 @@ struct DisplayTextTests {
     ("\u{301}accent first", "accent first"),
     ("<b>&amp;", "<b>&amp;"),
   ])
-  func `what acts instead of being shown is gone, and text of any language stays`(raw: String, shown: String) {
+  func `control and invisible characters are removed, and text in any language stays`(raw: String, shown: String) {
     #expect(DisplayText(raw).string == shown)
   }
 
-  @Test func `piles of combining marks are cut`() {
+  @Test func `long runs of combining marks are cut`() {
     let pile = "a" + String(repeating: "\u{301}", count: 1000) + "b"
     #expect(DisplayText(pile, limit: 100).string.unicodeScalars.count == 6)
   }
 
-  /// For Swift each of these is one character, however long.
+  /// Swift treats a run of these as one character, at any length.
   @Test(arguments: ["\u{1100}", "👩\u{200D}", "क\u{94D}", "👍\u{1F3FB}", "\u{FF9E}", "ก\u{E33}", "\u{D4E}"])
-  func `a text that is one character is cut all the same`(piece: String) {
+  func `a long text that is one Swift character is still cut`(piece: String) {
     let text = DisplayText(String(repeating: piece, count: 960), limit: 60).string
     #expect((1...61).contains(text.count) && text.unicodeScalars.last == "…")
     let isMark: (Unicode.Scalar) -> Bool = {
       [.nonspacingMark, .enclosingMark, .format].contains($0.properties.generalCategory)
     }
     #expect((60...121).contains(text.unicodeScalars.count { !isMark($0) }))
-    // What is put together and cut again is not cut for its scalars a second time.
+    // A second cut leaves the text unchanged.
     #expect(DisplayText(text, limit: 60).withoutSchemes.string == text)
   }
 
-  @Test func `long text is cut at a character and says so`() {
+  @Test func `long text is cut between characters and ends with an ellipsis`() {
     #expect(DisplayText("abcdef", limit: 4).string == "abc…")
     #expect(DisplayText("abcd", limit: 4).string == "abcd")
     #expect(DisplayText("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", limit: 2).string == "👩‍👩‍👧…")
@@ -58,7 +58,7 @@ struct DisplayTextTests {
     ("(HTTP://a)", "(a)"), ("no scheme", "no scheme"), ("httphttp://://a", "a"), ("ftp://http://a", "a"),
     ("https://\u{301}a", "a"), ("HtTpS://https:/", "https:/"), ("https:\u{301}//a", "https:\u{301}//a"),
   ])
-  func `no address that a server may open is left`(raw: String, shown: String) {
+  func `schemes of addresses that a server may open are removed`(raw: String, shown: String) {
     #expect(DisplayText(raw).withoutSchemes.string == shown)
   }
 }

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Notifications
 
-/// The client against a real server: dunst, under an X server without a screen.
+/// The client with a real server: dunst, on an X server without a screen.
 @Suite(.timeLimit(.minutes(5)))
 struct DunstTests {
-  @Test func `dunst shows a notification as it was meant, and its click comes back`() async throws {
+  @Test func `dunst shows a notification as intended and reports the click`() async throws {
     let dunst = try BuiltProducts.systemProgram("dunst", package: "dunst")
     let control = try BuiltProducts.systemProgram("dunstctl", package: "dunst")
     let bus = try await PrivateBus.start()
@@ -27,14 +27,14 @@ struct DunstTests {
     await client.show(sampleNotification("Open in Menu", body: "menu.example.com/<3&\"4\""), as: key)
     while let event = await events.next(), event.shownKey != key {}
 
-    // dunst's own account of what it shows, markup read.
+    // dunst reports how many notifications it shows.
     let shown = try await ChildProcess.run(control, ["count", "displayed"], environment: environment)
     #expect(shown.output == "1\n")
     _ = try await ChildProcess.run(control, ["action", "0"], environment: environment)
     #expect(await events.next() == .activated(key, action: "open", token: nil))
 
     let history = try await ChildProcess.run(control, ["history"], environment: environment)
-    // JSON, in which dunst gives the body as it read it.
+    // The history is JSON. The body in it has its markup resolved.
     #expect(history.output.contains(#"menu.example.com/<3&\"4\""#))
     #expect(history.output.contains("Open in Menu"))
     await connection.close()

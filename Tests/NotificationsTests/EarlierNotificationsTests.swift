@@ -2,12 +2,12 @@ import Testing
 
 @testable import Notifications
 
-/// What an earlier run of the program has left on the screen.
+/// Notifications that an earlier run of the agent left on the screen.
 struct EarlierNotificationsTests {
   private let a = NotificationKey("a")
   private let b = NotificationKey("b")
 
-  /// A board that has taken over `a`, as number 5 of `:1.7`, and then met a server.
+  /// A board that took over `a`, number 5 of `:1.7`, and then found a server.
   private func board(_ server: NotificationServer = .sample(), closing: Bool = false)
     -> (NotificationBoard, [NotificationBoard.Action])
   {
@@ -19,7 +19,7 @@ struct EarlierNotificationsTests {
     return (board, met)
   }
 
-  @Test func `it is closed where its server still has it, and shown afresh, once`() {
+  @Test func `a notification of an earlier run is closed on its server and shown again once`() {
     var (board, met) = board()
     #expect(met == [.report(.serverChanged(.sample()))])
     let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
@@ -34,14 +34,14 @@ struct EarlierNotificationsTests {
     NotificationServer(bus: "other", owner: ":1.7", capabilities: ["actions"]),
     NotificationServer(bus: "", owner: ":1.7", capabilities: ["actions"]),
   ])
-  func `another server, or one on another bus, shows it anew`(server: NotificationServer) {
+  func `another server, or a server on another bus, shows the notification again`(server: NotificationServer) {
     var (board, met) = board(server)
     #expect(met.contains(.forget(.sample(id: 5))))
     #expect(board.handle(.show(a, sampleNotification(), replacing: nil)).calls.map(\.replaces) == [0])
     #expect(board.handle(.close(a)).isEmpty)
   }
 
-  @Test func `what is decided is closed, as soon as the server is known`() {
+  @Test func `the notification of a decided tap is closed as soon as its server is known`() {
     #expect(board(closing: true).1.contains(.closeNotification(.sample(id: 5))))
     #expect(
       !board(.sample(":1.8"), closing: true).1.contains { if case .closeNotification = $0 { true } else { false } })
@@ -50,7 +50,7 @@ struct EarlierNotificationsTests {
     #expect(known.handle(.close(a)).isEmpty)
   }
 
-  @Test func `a newer tap of the same tag takes over what the older had on the screen`() {
+  @Test func `a newer tap of the same tag replaces the notification of an earlier run`() {
     var board = NotificationBoard { "" }
     _ = board.handle(.left([a: .sample(id: 5)]))
     _ = board.handle(.show(a, sampleNotification(), replacing: nil))
@@ -60,7 +60,7 @@ struct EarlierNotificationsTests {
     #expect(met.closed == [5] && met.calls.map(\.summary) == ["Again"])
   }
 
-  @Test func `a click on what an earlier run has shown is no answer to what takes its place`() {
+  @Test func `a click on a notification of an earlier run does not answer its replacement`() {
     var (board, _) = board()
     let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
     _ = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))

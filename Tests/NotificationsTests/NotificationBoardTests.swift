@@ -2,11 +2,11 @@ import Testing
 
 @testable import Notifications
 
-/// What servers do to a notification that is up.
+/// Events of servers about notifications on the screen.
 struct NotificationBoardTests {
   private typealias Event = NotificationBoard.Event
 
-  /// One server's way of reporting a click: the signals in its order, and the token that has to arrive.
+  /// How one server reports a click: the signals in order, and the token that has to arrive.
   struct ClickScript: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let signals: [@Sendable (NotificationBoard) -> NotificationBoard.Event]
@@ -29,7 +29,7 @@ struct NotificationBoardTests {
 
   static let clicks: [ClickScript] = [
     ClickScript(
-      testDescription: "GNOME Shell 43: token, click and close, each a second time from a connection that owns nothing",
+      testDescription: "GNOME Shell 43: token, click and close, each sent again by a connection that owns no name",
       signals: [
         signal(.token("t")), signal(.token("t"), sender: ":1.9"), signal(.action("default")),
         signal(.action("default"), sender: ":1.9"), signal(.closed(reason: 2)),
@@ -72,7 +72,7 @@ struct NotificationBoardTests {
 
     #expect(actions.reports == [.activated(NotificationKey("a"), action: "open", token: script.token)])
     #expect(actions.closed == (script.isClosedByUs ? [5] : []))
-    // Whatever comes later is for nobody.
+    // Later signals are ignored.
     #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
   }
 
@@ -81,7 +81,7 @@ struct NotificationBoardTests {
       (1, NotificationCloseReason.expired), (2, .dismissed), (3, .closed), (4, .undefined), (0, .undefined),
       (77, .undefined),
     ] as [(UInt32, NotificationCloseReason)])
-  func `a closed notification is reported when no click can follow any more`(
+  func `a closed notification is reported when a click can no longer follow`(
     reason: UInt32, expected: NotificationCloseReason
   ) {
     var board = board()
@@ -89,7 +89,7 @@ struct NotificationBoardTests {
     let actions = board.handle(.signal(.closed(reason: reason), id: 5, sender: ":1.7"))
     #expect(actions.reports.isEmpty)
     guard case .wait(let timer, let duration)? = actions.last else {
-      Issue.record("nothing is waited for")
+      Issue.record("no time-out was started")
       return
     }
     #expect(duration == .seconds(2))
@@ -97,7 +97,7 @@ struct NotificationBoardTests {
     #expect(board.handle(.timeout(timer)).isEmpty)
   }
 
-  @Test func `signals that come before the answer to Notify are kept for it`() {
+  @Test func `signals that arrive before the reply to Notify are kept for it`() {
     var board = board()
     let shown = board.handle(.show(NotificationKey("a"), sampleNotification(), replacing: nil))
     #expect(board.handle(.signal(.token("t"), id: 5, sender: ":1.7")).isEmpty)
@@ -109,7 +109,7 @@ struct NotificationBoardTests {
       ])
   }
 
-  @Test func `the same tag again takes the place of its notification`() {
+  @Test func `a second tap of the same tag replaces its notification`() {
     var board = board()
     _ = board.put("a", id: 5)
     let replaced = board.handle(
@@ -122,14 +122,14 @@ struct NotificationBoardTests {
     #expect(done.reports == [.activated(NotificationKey("b"), action: "open", token: nil)])
   }
 
-  /// The same link in the same words, but the subject is another.
+  /// The same link and text with another subject.
   private func other() -> Notification {
     var other = sampleNotification()
     other.subject = "https://other.example/"
     return other
   }
 
-  @Test func `what means something else is shown afresh, and a late click on the old one opens nothing`() {
+  @Test func `a notification with another subject is shown as new, and a late click is ignored`() {
     var board = board()
     _ = board.put("a", id: 5)
     let replaced = board.handle(.show(NotificationKey("b"), other(), replacing: NotificationKey("a")))
@@ -143,7 +143,7 @@ struct NotificationBoardTests {
   }
 
   @Test(arguments: ["default", "open"])
-  func `a click on what has just taken the place of something else only shows it once more`(action: String) {
+  func `a click on a notification that has just replaced another only shows it again`(action: String) {
     var board = board()
     _ = board.put("a", id: 5)
     let swapped = board.answer(
@@ -152,7 +152,7 @@ struct NotificationBoardTests {
     #expect(clicked.first == .closeNotification(.sample(id: 6)) && clicked.calls.map(\.replaces) == [0])
     #expect(clicked.reports.isEmpty)
     _ = board.answer(clicked, id: 7)
-    // The time-out of the first does not count for the second.
+    // The time-out of the first notification does not apply to the second.
     for timer in swapped.timers { _ = board.handle(.timeout(timer)) }
     let third = board.answer(board.handle(.signal(.action(action), id: 7, sender: ":1.7")), id: 8)
     #expect(third.reports == [.shown(NotificationKey("b"), at: .sample(id: 8))])
@@ -163,7 +163,7 @@ struct NotificationBoardTests {
         == [.activated(NotificationKey("b"), action: "open", token: nil)])
   }
 
-  @Test func `what took a place and is closed before the answer to Notify is reported, and a late click on it counts`()
+  @Test func `a replacement closed before the reply to Notify is reported, and a late click counts`()
     throws
   {
     var board = board()
@@ -181,7 +181,7 @@ struct NotificationBoardTests {
     #expect(clicked.timers.flatMap { board.handle(.timeout($0)) }.reports.count == 1)
   }
 
-  @Test func `what means something else while Notify is under way follows it`() {
+  @Test func `a notification with another subject waits for the pending Notify`() {
     var board = board()
     let first = board.handle(.show(NotificationKey("a"), sampleNotification(), replacing: nil))
     #expect(board.handle(.show(NotificationKey("b"), other(), replacing: NotificationKey("a"))).isEmpty)
@@ -192,7 +192,7 @@ struct NotificationBoardTests {
     #expect(answered.reports == [.shown(NotificationKey("b"), at: .sample(id: 6))])
   }
 
-  @Test func `a button counts by the key that it was shown with, which no other program can guess`() {
+  @Test func `a button is accepted only by its shown key, which no other program can guess`() {
     let suffixes = Suffixes()
     var board = NotificationBoard { suffixes.next() }
     _ = board.handle(.ownerChanged(":1.7"))
@@ -203,7 +203,7 @@ struct NotificationBoardTests {
     for guess in ["open", "open.", "open.2", "allow", ".1"] {
       #expect(board.handle(.signal(.action(guess), id: 5, sender: ":1.7")).isEmpty)
     }
-    // LXQt keeps the buttons of what is replaced in its place.
+    // LXQt keeps the old buttons when a notification is replaced.
     let same = board.handle(.show(NotificationKey("a"), sampleNotification(body: "More"), replacing: nil))
     #expect(same.calls.map(\.actions) == first.calls.map(\.actions))
     _ = board.answer(same, id: 5)
@@ -214,7 +214,7 @@ struct NotificationBoardTests {
     #expect(!board.handle(.signal(.action("open.2"), id: 6, sender: ":1.7")).isEmpty)
   }
 
-  @Test func `a click while the same is shown once more counts`() {
+  @Test func `a click while the same notification is shown again counts`() {
     var board = board()
     _ = board.put("a", id: 5)
     let again = board.handle(.show(NotificationKey("a"), sampleNotification(body: "Another text"), replacing: nil))
@@ -228,7 +228,7 @@ struct NotificationBoardTests {
       ])
   }
 
-  @Test func `a click while something else is shown of the same tap is no answer to that`() {
+  @Test func `a click does not answer another notification that the same tap shows meanwhile`() {
     var copying = sampleNotification("No app opens this link")
     copying.buttons = [NotificationButton(key: "copy", label: "Copy")]
     copying.defaultAction = copying.buttons[0]
@@ -245,10 +245,10 @@ struct NotificationBoardTests {
   }
 
   @Test(arguments: [("copy", "copy"), ("default", "default")])
-  func `a click on the notification itself says what that does`(key: String, reported: String) {
+  func `a click on the notification itself reports its default action`(key: String, reported: String) {
     var notification = sampleNotification()
     notification.buttons = [NotificationButton(key: "copy", label: "Copy")]
-    // A button may be called as what no button does.
+    // The default action may have a key that no button has.
     notification.defaultAction = NotificationButton(key: key, label: "Copy")
     var board = board()
     _ = board.answer(board.handle(.show(NotificationKey("a"), notification, replacing: nil)), id: 5)
@@ -257,7 +257,7 @@ struct NotificationBoardTests {
     #expect(done.reports == [.activated(NotificationKey("a"), action: reported, token: nil)])
   }
 
-  @Test func `a time-out of an earlier closing does not end a later one`() throws {
+  @Test func `the time-out of an earlier close does not end a later one`() throws {
     var board = board()
     _ = board.put("a", id: 5)
     let first = try #require(board.handle(.signal(.closed(reason: 1), id: 5, sender: ":1.7")).timers.first)
@@ -265,12 +265,12 @@ struct NotificationBoardTests {
     let second = try #require(board.handle(.signal(.closed(reason: 2), id: 6, sender: ":1.7")).timers.first)
 
     #expect(board.handle(.timeout(first)).isEmpty)
-    // So a click that the server reports late still counts.
+    // So a late click is still accepted.
     #expect(board.handle(.signal(.token("t"), id: 6, sender: ":1.7")).isEmpty)
     #expect(board.handle(.timeout(second)).reports == [.closed(NotificationKey("b"), .dismissed)])
   }
 
-  @Test func `a replacement of one that is gone is shown afresh`() {
+  @Test func `a replacement of a closed notification is shown as new`() {
     var board = board()
     _ = board.put("a", id: 5)
     _ = board.handle(.signal(.closed(reason: 2), id: 5, sender: ":1.7"))
@@ -278,7 +278,7 @@ struct NotificationBoardTests {
     #expect(actions.calls.map(\.replaces) == [0])
   }
 
-  @Test func `a click is not lost to a replacement that comes while its token is awaited`() {
+  @Test func `a click is not lost if a replacement arrives while its token is pending`() {
     var board = board()
     _ = board.put("a", id: 5)
     let clicked = board.handle(.signal(.action("default"), id: 5, sender: ":1.7"))
@@ -288,7 +288,7 @@ struct NotificationBoardTests {
     #expect(done.reports == [.activated(NotificationKey("a"), action: "open", token: nil)])
   }
 
-  @Test func `what the caller closes is closed, at once or when the server has it`() {
+  @Test func `a notification that the caller closes is closed at once or when the server has shown it`() {
     var board = board()
     _ = board.put("a", id: 5)
     #expect(board.handle(.close(NotificationKey("a"))) == [.closeNotification(.sample(id: 5))])
@@ -300,14 +300,14 @@ struct NotificationBoardTests {
     #expect(board.handle(.close(NotificationKey("nobody"))).isEmpty)
   }
 
-  @Test func `a refused replacement that was closed meanwhile leaves nothing up`() {
+  @Test func `a refused replacement that was closed in the meantime leaves no notification`() {
     var board = board()
     _ = board.put("a", id: 5)
     let replaced = board.handle(
       .show(NotificationKey("b"), sampleNotification(), replacing: NotificationKey("a")))
     #expect(board.handle(.close(NotificationKey("b"))).isEmpty)
     guard case .notify(let slot, let call, _, _)? = replaced.first else {
-      Issue.record("not shown")
+      Issue.record("the notification was not shown")
       return
     }
     #expect(

@@ -5,12 +5,12 @@ import Testing
 
 @testable import Notifications
 
-/// The client on a real bus, with a server that behaves as it is told.
+/// The client on a real bus, with a server that the test controls.
 @Suite(.timeLimit(.minutes(5)))
 struct NotificationClientTests {
   private let key = NotificationKey("a")
 
-  /// A client that runs, and the reader of its events.
+  /// A running client, and the iterator of its events.
   private struct Rig {
     let client: NotificationClient
     var events: AsyncStream<NotificationEvent>.Iterator
@@ -23,7 +23,7 @@ struct NotificationClientTests {
       Task { try await client.run() }
     }
 
-    /// The next event but for changes of the server.
+    /// The next event other than `serverChanged` and `gone`.
     mutating func next() async -> NotificationEvent? {
       while let event = await events.next(isolation: #isolation) {
         switch event {
@@ -35,7 +35,7 @@ struct NotificationClientTests {
     }
   }
 
-  @Test func `what is shown arrives whole, and a click comes back with its token`() async throws {
+  @Test func `a notification arrives complete, and a click is reported with its token`() async throws {
     let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     var rig = try await Rig(on: bus)
@@ -56,7 +56,7 @@ struct NotificationClientTests {
     #expect(await rig.next() == .activated(key, action: "open", token: "token-1"))
   }
 
-  @Test func `signals of anybody else are for nobody`() async throws {
+  @Test func `signals from other connections are ignored`() async throws {
     let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     var rig = try await Rig(on: bus)
@@ -70,7 +70,7 @@ struct NotificationClientTests {
         path: "/org/freedesktop/Notifications", interface: "org.freedesktop.Notifications", member: "ActionInvoked",
         [.uint32(shown.id), .string("default")], destination: destination)
     }
-    // The stranger's signals are delivered once a call of it to the bus has been answered; the server's come after.
+    // When the bus has replied to the stranger's call, the stranger's signals are delivered. The server's come later.
     _ = try await stranger.call(
       "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")
     try await server.click(shown, action: "open", token: "t")
@@ -78,7 +78,7 @@ struct NotificationClientTests {
     await stranger.close()
   }
 
-  @Test func `a server that comes late shows what has waited`() async throws {
+  @Test func `a server that starts late shows the waiting notification`() async throws {
     let bus = try await PrivateBus.start()
     var rig = try await Rig(on: bus)
     await rig.client.show(sampleNotification(), as: key)
@@ -87,7 +87,7 @@ struct NotificationClientTests {
     #expect(await rig.next()?.shownKey == key)
   }
 
-  @Test func `what was up on a server that died is shown on the next, which is asked what it can do`() async throws {
+  @Test func `the next server is asked for its capabilities and shows the notifications of a dead one`() async throws {
     let bus = try await PrivateBus.start()
     let first = try await NotificationServerStandIn.start(on: BusAddress(bus.address), firstID: 40)
     var rig = try await Rig(on: bus)
@@ -107,7 +107,7 @@ struct NotificationClientTests {
     #expect(await second.capabilityRequests == 1)
   }
 
-  @Test func `a server that has stopped has left its name to the next one`() async throws {
+  @Test func `a stopped server leaves its name to the next one`() async throws {
     let bus = try await PrivateBus.start()
     for _ in 1...50 {
       let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
@@ -115,7 +115,7 @@ struct NotificationClientTests {
     }
   }
 
-  @Test func `the bus itself goes and comes back, and the notification with it`() async throws {
+  @Test func `after a restart of the bus the notification is shown again`() async throws {
     let bus = try await PrivateBus.start()
     let first = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     var rig = try await Rig(on: bus)
@@ -133,7 +133,7 @@ struct NotificationClientTests {
     #expect(await rig.next() == .activated(key, action: "open", token: "t"))
   }
 
-  @Test func `the same tag again replaces, and what the caller closes is closed`() async throws {
+  @Test func `a second tap replaces the notification, and the caller can close it`() async throws {
     let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address), firstID: 7)
     var rig = try await Rig(on: bus)
@@ -152,7 +152,7 @@ struct NotificationClientTests {
     #expect(try await server.next().summary == "Last")
   }
 
-  @Test func `at the end what a server is just taking is closed as soon as it says under which number`() async throws {
+  @Test func `a notification that a server is still showing at exit is closed when its id arrives`() async throws {
     let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address), firstID: 7)
     let clock = ManualClock()
@@ -166,13 +166,13 @@ struct NotificationClientTests {
     await server.answer()
     #expect(await gone.map(\.id) == [7])
     #expect(await server.onScreen.isEmpty)
-    // Nothing is shown by a program that ends.
+    // After `closeAll` the client shows no notification.
     await rig.client.show(sampleNotification(), as: key)
     #expect(await rig.client.closeAll().isEmpty)
     #expect(await server.all.count == 1)
   }
 
-  @Test func `a server that does not answer keeps nobody from ending`() async throws {
+  @Test func `a server that does not reply does not prevent exit`() async throws {
     let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     let clock = ManualClock()
@@ -188,7 +188,7 @@ struct NotificationClientTests {
     await server.answer()
   }
 
-  @Test func `a server that does not say what it can do is asked again`() async throws {
+  @Test func `a server that does not report its capabilities is asked again`() async throws {
     let bus = try await PrivateBus.start()
     let server = try await NotificationServerStandIn.start(on: BusAddress(bus.address))
     await server.setCapabilities(nil)
@@ -196,7 +196,7 @@ struct NotificationClientTests {
     let rig = try await Rig(on: bus, clock: clock)
     var events = rig.client.events.makeAsyncIterator()
     guard case .serverChanged(let silent?)? = await events.next() else {
-      Issue.record("no server")
+      Issue.record("no server was reported")
       return
     }
     #expect(silent.name == "" && silent.capabilities == ["actions", "body", "body-markup"])
@@ -205,7 +205,7 @@ struct NotificationClientTests {
     await server.setCapabilities(["body"])
     clock.advance(by: .seconds(1))
     guard case .serverChanged(let known?)? = await events.next() else {
-      Issue.record("the server is not known")
+      Issue.record("the server was not reported")
       return
     }
     #expect(known.name == "mako" && known.capabilities == ["body"])

@@ -7,7 +7,7 @@ struct NotifyArgumentsTests {
     NotifyArguments(notification, replaces: 0, keySuffix: "", server: server)
   }
 
-  @Test func `the body is escaped where markup is read and nowhere else, the summary never`() {
+  @Test func `the body is escaped only for servers that read markup, and the summary never`() {
     let notification = sampleNotification("A <3 & \"B\"", body: "1 < 2 & \"x\" > y")
     let markup = arguments(notification)
     #expect(markup.summary == "A <3 & \"B\"")
@@ -15,12 +15,12 @@ struct NotifyArgumentsTests {
     #expect(arguments(notification, .sample(capabilities: ["actions", "body"])).body == "1 < 2 & \"x\" > y")
   }
 
-  @Test func `a default action and a visible button go to every server that has actions`() {
+  @Test func `a server with actions gets a default action and a visible button`() {
     #expect(arguments(sampleNotification(), .sample(name: "mako")).actions == ["default", "Open", "open", "Open"])
   }
 
   @Test(arguments: ["dunst", "Xfce Notify Daemon", "lxqt-notificationd"])
-  func `a server that shows the default action as a button shows nothing twice, and no button that is none`(
+  func `a server that shows the default action as a button gets no duplicate or useless button`(
     name: String
   ) {
     let server = NotificationServer.sample(name: name)
@@ -29,7 +29,7 @@ struct NotifyArgumentsTests {
     #expect(arguments(notification, server).actions == ["default", "Open", "dismiss", "Dismiss"])
     notification.defaultAction = NotificationButton(key: "default", label: "Ask again")
     #expect(arguments(notification, server).actions == ["open", "Open", "dismiss", "Dismiss"])
-    // A lone action is what a click on the notification itself invokes on Dunst and LXQt, and on no other.
+    // On Dunst and LXQt, and on no other server, a click on the notification itself invokes a lone action.
     notification.buttons.removeLast()
     let lone = name.hasPrefix("Xfce") ? ["open", "Open"] : ["default", "Ask again", "open", "Open"]
     #expect(arguments(notification, server).actions == lone)
@@ -37,18 +37,18 @@ struct NotifyArgumentsTests {
     #expect(arguments(notification, server).actions == ["default", "Ask again"])
   }
 
-  @Test func `a server without actions gets none, and a line that says how to go on`() {
+  @Test func `a server without actions gets no buttons and a line that says how to open the link`() {
     let plain = arguments(sampleNotification(), .sample(capabilities: ["body"]))
     #expect(plain.actions.isEmpty)
     #expect(plain.body == "menu.example.com/table/4\nTo open it: tagroute inbox open")
   }
 
-  @Test func `no server gets a whole address in the body`() {
+  @Test func `the body never contains a full address`() {
     let notification = sampleNotification(body: "see https://evil.example/x and HTTP://two.example and ftp://c")
     #expect(arguments(notification).body == "see evil.example/x and two.example and c")
   }
 
-  @Test func `a mark behind a slash or a dot does not hide an address`() {
+  @Test func `a combining mark after a slash or a dot does not hide an address`() {
     let notification = sampleNotification(body: "https://\u{301}evil.example www.\u{301}two.example/\u{301}x")
     let body = arguments(notification, .sample(name: "gnome-shell")).body.unicodeScalars.map(\.value)
     for (index, scalar) in body.enumerated() where scalar == 0x2E || scalar == 0x2F {
@@ -57,18 +57,18 @@ struct NotifyArgumentsTests {
     #expect(!arguments(notification).body.utf8.map(\.self).contains(Array("https://".utf8)))
   }
 
-  @Test func `GNOME Shell finds no address in the body, though nothing visible changes`() {
+  @Test func `GNOME Shell finds no address in the body, and the visible text stays the same`() {
     let notification = sampleNotification(body: "www.example.com/x menu.example.com/table/4")
     let body = arguments(notification, .sample(name: "gnome-shell")).body
     #expect(body.replacing("\u{2060}", with: "") == "www.example.com/x menu.example.com/table/4")
-    // Its own patterns: "www.", and a dot, two to four letters and a slash.
+    // The patterns of GNOME Shell: "www.", and a dot with two to four letters and a slash.
     #expect(body.firstMatch(of: /www\d{0,3}[.]/) == nil)
     #expect(body.firstMatch(of: /[a-z0-9.\-]+[.][a-z]{2,4}\//) == nil)
     #expect(arguments(notification).body == "www.example.com/x menu.example.com/table/4")
   }
 
   @Test(arguments: ["cinnamon", "gnome-shell", "Budgie Desktop", "", "dunst-like"])
-  func `only a server that was tried gets an address as it is`(name: String) {
+  func `a server that was not tested gets invisible joiners in each address`(name: String) {
     let body = arguments(sampleNotification(body: "www.a.example/x"), .sample(name: name)).body
     #expect(body == "www\u{2060}.a\u{2060}.example\u{2060}/x")
   }
@@ -77,7 +77,7 @@ struct NotifyArgumentsTests {
     "dunst", "Xfce Notify Daemon", "Notification Daemon", "lxqt-notificationd", "mako", "SwayNotificationCenter",
     "Plasma",
   ])
-  func `a server that makes no links gets nothing invisible`(name: String) {
+  func `a server that makes no links gets no invisible characters`(name: String) {
     #expect(arguments(sampleNotification(body: "www.a.example/x"), .sample(name: name)).body == "www.a.example/x")
   }
 
@@ -86,7 +86,7 @@ struct NotifyArgumentsTests {
       (NotificationTimeout.server, -1), (.never, 0), (.after(.seconds(10)), 10_000), (.after(.zero), 1),
       (.after(.microseconds(1)), 1), (.after(.seconds(1 << 60)), .max), (.after(.seconds(Int64.max)), .max),
     ] as [(NotificationTimeout, Int32)])
-  func `time-outs keep their meaning`(timeout: NotificationTimeout, milliseconds: Int32) {
+  func `each time-out keeps its meaning in milliseconds`(timeout: NotificationTimeout, milliseconds: Int32) {
     #expect(timeout.milliseconds == milliseconds)
   }
 }

@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import Notifications
 
-/// A notification as the agent makes them.
+/// A notification like those of the agent.
 func sampleNotification(_ summary: String = "Open in Menu", body: String = "menu.example.com/table/4") -> Notification {
   Notification(
     applicationName: "Tagroute", icon: "org.example.Menu", summary: DisplayText(summary), body: DisplayText(body),
@@ -26,11 +26,11 @@ extension NotificationPlace {
 }
 
 extension NotificationEvent {
-  /// What is up, where it says that something is.
+  /// The key of the notification that is shown, if the event reports that.
   var shownKey: NotificationKey? { if case .shown(let key, at: _) = self { key } else { nil } }
 }
 
-/// A board with a server that is known.
+/// A board with a known server.
 func board(with server: NotificationServer = .sample()) -> NotificationBoard {
   var board = NotificationBoard { "" }
   _ = board.handle(.ownerChanged(server.owner))
@@ -39,14 +39,14 @@ func board(with server: NotificationServer = .sample()) -> NotificationBoard {
 }
 
 extension NotificationBoard {
-  /// Shows a notification and answers its `Notify` with `id`.
+  /// Shows a notification and replies to its `Notify` with `id`.
   mutating func put(_ key: String, id: UInt32, replacing: String? = nil) -> [Action] {
     let actions = handle(
       .show(NotificationKey(key), sampleNotification(), replacing: replacing.map(NotificationKey.init)))
     return actions + answer(actions, id: id)
   }
 
-  /// Answers every `Notify` in `actions` with `id`.
+  /// Replies to each `Notify` in `actions` with `id`.
   mutating func answer(_ actions: [Action], id: UInt32) -> [Action] {
     actions.flatMap { action in
       guard case .notify(let slot, let call, _, _) = action else { return [Action]() }
@@ -73,7 +73,7 @@ extension [NotificationBoard.Action] {
   }
 }
 
-/// ".1", ".2" and so on.
+/// The suffixes ".1", ".2" and so on.
 final class Suffixes: Sendable {
   private let last = Mutex(0)
 

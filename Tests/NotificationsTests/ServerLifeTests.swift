@@ -2,11 +2,11 @@ import Testing
 
 @testable import Notifications
 
-/// Servers that come, go, refuse and cannot do everything.
+/// Servers that start, stop, refuse calls or lack capabilities.
 struct ServerLifeTests {
   private let a = NotificationKey("a")
 
-  @Test func `without a server a notification waits, a server is asked for once, and the next one shows it`() {
+  @Test func `without a server notifications wait, one server is activated, and it shows them`() {
     var board = NotificationBoard { "" }
     #expect(board.handle(.show(a, sampleNotification(), replacing: nil)) == [.activateServer])
     #expect(board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: nil)).isEmpty)
@@ -18,7 +18,7 @@ struct ServerLifeTests {
     #expect(actions.calls.count == 2)
   }
 
-  @Test func `what was up on a server that died is shown on the next, without its old id`() {
+  @Test func `the next server shows the notifications of a dead server, without their old ids`() {
     var board = board()
     _ = board.put("a", id: 5)
     let gone = board.handle(.ownerChanged(nil))
@@ -28,13 +28,13 @@ struct ServerLifeTests {
     let actions = board.handle(.described(.sample(":1.8")))
     #expect(actions.calls.map(\.replaces) == [0])
     #expect(board.answer(actions, id: 1).reports == [.shown(a, at: .sample(":1.8", id: 1))])
-    // The old server's id and its late signals mean nothing now.
+    // The old server's id and late signals are ignored now.
     #expect(board.handle(.signal(.action("default"), id: 5, sender: ":1.7")).isEmpty)
     #expect(board.handle(.signal(.action("default"), id: 1, sender: ":1.7")).isEmpty)
     #expect(board.handle(.signal(.action("default"), id: 1, sender: ":1.8")).timers.count == 1)
   }
 
-  @Test func `what a server shows that has lost its name is closed there`() {
+  @Test func `notifications on a server that lost its name are closed there`() {
     var board = board()
     _ = board.put("a", id: 5)
     let b = NotificationKey("b")
@@ -43,17 +43,17 @@ struct ServerLifeTests {
     #expect(again.isEmpty)
     let left = board.handle(.ownerChanged(":1.8"))
     #expect(left.closed == [5, 6] && left.first == .closeNotification(.sample(id: 5)))
-    // What it takes, or refuses to replace, after that.
+    // A call that the old server accepts after that.
     #expect(board.answer(Array(replaced.prefix(1)), id: 7) == [.closeNotification(.sample(id: 7))])
     #expect(board.handle(.described(.sample(":1.8"))).calls.count == 3)
   }
 
-  @Test func `what was to be replaced on a server that has lost its name is closed there`() {
+  @Test func `a notification due for replacement on a server that lost its name is closed there`() {
     var board = board()
     _ = board.put("a", id: 5)
     let replaced = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: a))
     guard case .notify(let slot, let call, _, _)? = replaced.first else {
-      Issue.record("not shown")
+      Issue.record("the notification was not shown")
       return
     }
     #expect(board.handle(.ownerChanged(":1.8")).closed.isEmpty)
@@ -61,7 +61,7 @@ struct ServerLifeTests {
       board.handle(.refused(slot: slot, call: call, reason: "LimitExceeded")) == [.closeNotification(.sample(id: 5))])
   }
 
-  @Test func `an answer of a dead server counts for nothing`() {
+  @Test func `a late reply of an old server only closes its notification`() {
     var board = board()
     let shown = board.handle(.show(a, sampleNotification(), replacing: nil))
     _ = board.handle(.ownerChanged(":1.8"))
@@ -75,7 +75,7 @@ struct ServerLifeTests {
     arguments: [
       (3, true), (4, true), (1, false), (2, false),
     ] as [(UInt32, Bool)])
-  func `a server that closes all on its way out decides nothing, a user who did does`(
+  func `notifications that a server closes before it exits are shown again, others are not`(
     reason: UInt32, isShownAgain: Bool
   ) {
     var board = board()
@@ -87,7 +87,7 @@ struct ServerLifeTests {
     #expect(gone.reports.contains { if case .closed = $0 { true } else { false } } == !isShownAgain)
   }
 
-  @Test func `a click whose token is awaited is reported when its server dies`() {
+  @Test func `a click that waits for its token is reported when its server dies`() {
     var board = board()
     _ = board.put("a", id: 5)
     let clicked = board.handle(.signal(.action("open"), id: 5, sender: ":1.7"))
@@ -96,7 +96,7 @@ struct ServerLifeTests {
     #expect(clicked.timers.flatMap { board.handle(.timeout($0)) }.isEmpty)
   }
 
-  @Test func `a server that does not come back by itself is asked for`() throws {
+  @Test func `a server that does not return on its own is activated`() throws {
     var board = board()
     _ = board.put("a", id: 5)
     let timer = try #require(board.handle(.ownerChanged(nil)).timers.first)
@@ -106,7 +106,7 @@ struct ServerLifeTests {
     #expect(board.handle(.timeout(timer)).isEmpty)
   }
 
-  @Test func `a server that went twice has its whole time to come back again`() throws {
+  @Test func `a server that disappears twice gets the full time to return again`() throws {
     var board = board()
     _ = board.put("a", id: 5)
     let first = try #require(board.handle(.ownerChanged(nil)).timers.first)
@@ -116,7 +116,7 @@ struct ServerLifeTests {
     #expect(board.handle(.timeout(second)) == [.activateServer])
   }
 
-  @Test func `only the last refusal's time-out tries again`() throws {
+  @Test func `only the time-out of the last refusal causes a retry`() throws {
     var board = board()
     func refuse(_ actions: [NotificationBoard.Action]) -> NotificationBoard.Timer? {
       guard case .notify(let slot, let call, _, _)? = actions.first else { return nil }
@@ -128,7 +128,7 @@ struct ServerLifeTests {
     #expect(board.handle(.timeout(second)).calls.map(\.summary) == ["Again"])
   }
 
-  @Test func `a refused notification is tried again, later each time`() {
+  @Test func `a refused notification is retried with growing delays`() {
     var board = board()
     var actions = board.handle(.show(a, sampleNotification(), replacing: nil))
     var delays: [Duration] = []
@@ -152,7 +152,7 @@ struct ServerLifeTests {
     _ = board.put("a", id: 5)
     let replaced = board.handle(.show(NotificationKey("b"), sampleNotification(), replacing: a))
     guard case .notify(let slot, let call, _, _)? = replaced.first else {
-      Issue.record("not shown")
+      Issue.record("the notification was not shown")
       return
     }
     let again = board.handle(.refused(slot: slot, call: call, reason: "InvalidArgs"))
@@ -160,7 +160,7 @@ struct ServerLifeTests {
     #expect(again.reports.isEmpty)
   }
 
-  @Test func `a server that has not said what it is shows what waits, as any may read it, and is asked again`() throws {
+  @Test func `an unidentified server gets safe text and is asked again`() throws {
     let silent = NotificationServer.sample(name: "")
     var board = NotificationBoard { "" }
     _ = board.handle(.ownerChanged(":1.7"))
@@ -200,7 +200,7 @@ struct ServerLifeTests {
   }
 
   @Test(arguments: [true, false])
-  func `a server without actions is asked again from time to time, and what it has shown is shown with them`(
+  func `a server without actions is asked again with growing delays until it gets the buttons`(
     isGone: Bool
   ) throws {
     let quiet = NotificationServer.sample(capabilities: ["body"])
@@ -227,7 +227,7 @@ struct ServerLifeTests {
     #expect(able.calls.map(\.replaces) == [isGone ? 0 : 5] && able.timers.isEmpty)
   }
 
-  @Test func `a server without actions is left alone when nothing waits for them`() throws {
+  @Test func `a server without actions is not asked again if no notification needs buttons`() throws {
     let quiet = NotificationServer.sample(capabilities: ["body"])
     var board = board(with: quiet)
     _ = board.handle(.show(a, sampleNotification(), replacing: nil))
@@ -238,7 +238,7 @@ struct ServerLifeTests {
   }
 
   @Test(arguments: [(1, true), (3, true), (4, true), (2, false)] as [(UInt32, Bool)])
-  func `what ran out where nobody could click is shown on a server with buttons, what was dismissed is not`(
+  func `a notification that expired without buttons is shown again, a dismissed one is not`(
     reason: UInt32, isShownAgain: Bool
   ) {
     let mute = NotificationServer.sample(capabilities: ["body"])
@@ -255,15 +255,15 @@ struct ServerLifeTests {
   }
 }
 
-/// A server that does not answer.
+/// A server that does not reply.
 struct SilentServerTests {
-  @Test func `a server that hangs has few calls to answer, and what has gone meanwhile is not shown`() {
+  @Test func `a hanging server gets few calls, and notifications closed meanwhile are not shown`() {
     var board = board()
     let keys = (0..<1000).map { NotificationKey("\($0)") }
     var calls = keys.flatMap { board.handle(.show($0, sampleNotification(), replacing: nil)) }
     #expect(calls.count == NotificationBoard.maximumCalls)
     for key in keys.dropLast(20) { #expect(board.handle(.close(key)).isEmpty) }
-    // Now it answers, one after the other.
+    // Now the server replies to one call after another.
     var up: [NotificationKey] = []
     var closed = 0
     while !calls.isEmpty {

@@ -2,11 +2,11 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// Cards that are not for NDEF.
+/// Cards without NDEF.
 @Suite struct CardTests {
   static let idm: [UInt8] = [0x01, 0x2E, 3, 4, 5, 6, 7, 8]
 
-  /// A transit card that a poll for its system has found.
+  /// Places a transit card and finds it by a poll for its system.
   func transit() throws -> ChipDriver {
     let driver = ChipDriver()
     _ = driver.answer(oneRequest)
@@ -16,7 +16,7 @@ import Testing
     return driver
   }
 
-  /// - Returns: what follows the identifier in the answer.
+  /// - Returns: the answer after the identifier, or nil if the card does not answer.
   func command(_ driver: ChipDriver, _ code: UInt8, _ parameters: [UInt8], idm: [UInt8] = idm) -> [UInt8]? {
     let packet = [code] + idm + parameters
     let answer = driver.answer([0x40, 0x01, UInt8(packet.count + 1)] + packet)
@@ -25,7 +25,7 @@ import Testing
     return Array(answer.dropFirst(11))
   }
 
-  @Test func aTransitCardGivesTwelveBlocksOfItsHistoryAtOnce() throws {
+  @Test func `a transit card returns at most twelve blocks of its history at once`() throws {
     let card = try transit()
     func read(_ blocks: Range<UInt8>) -> [UInt8]? {
       command(card, 0x06, [1, 0x0F, 0x09, UInt8(blocks.count)] + blocks.flatMap { [0x80, $0] })
@@ -36,12 +36,12 @@ import Testing
     #expect(read(12..<20) == [0, 0, 8] + history[12...].flatMap { $0 })
     #expect(read(0..<13) == [0xFF, 0xA2])
     #expect(read(19..<21) == [0x02, 0xA8])
-    // What needs a key, or is not there.
+    // A service that does not exist, and a write that needs a key.
     #expect(command(card, 0x06, [1, 0x0B, 0x00, 1, 0x80, 0]) == [0x01, 0xA6])
     #expect(command(card, 0x08, [1, 0x0F, 0x09, 1, 0x80, 0] + [UInt8](repeating: 0, count: 16)) == [0x01, 0xA6])
   }
 
-  @Test func aTransitCardSaysWhatItHas() throws {
+  @Test func `a transit card lists its services and systems`() throws {
     let card = try transit()
     #expect(command(card, 0x02, [2, 0x0F, 0x09, 0x0B, 0x00]) == [2, 0, 0, 0xFF, 0xFF])
     #expect(command(card, 0x02, [2, 0x0F, 0x09]) == nil)
@@ -51,11 +51,11 @@ import Testing
     #expect(command(card, 0x02, [1, 0x0F, 0x09], idm: [0x11] + Self.idm.dropFirst()) == [1, 0xFF, 0xFF])
   }
 
-  @Test func aHistoryHasBlocksOfSixteenBytes() {
+  @Test func `a history with a block of another length than 16 bytes is an error`() {
     #expect(throws: SimulatorError.self) { try SimulatedTag.transitCard(history: [[1, 2]]) }
   }
 
-  @Test func anApplicationIsSelectedByItsName() {
+  @Test func `an application answers only while it is selected by its name`() {
     var card = SelectableApplication(name: SelectableApplication.usualName)
     let name = card.name
     #expect(card.respond(to: [0x00, 0xCA, 0x01, 0x01, 0x00]) == [0x69, 0x85])

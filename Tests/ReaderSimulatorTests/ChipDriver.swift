@@ -1,6 +1,6 @@
 @testable import ReaderSimulator
 
-/// A chip without a line: commands in, answers out.
+/// A chip without a line. It gets commands and returns answers directly.
 final class ChipDriver {
   var chip: PN532Chip
   var now = Duration.zero
@@ -18,7 +18,7 @@ final class ChipDriver {
     chip.receive(.information([0xD4] + command), at: now)
   }
 
-  /// - Returns: the answer behind its code; nil for an error frame, or none.
+  /// - Returns: the answer after its code, or nil for an error frame or no answer.
   func answer(_ command: [UInt8]) -> [UInt8]? {
     guard case .information(let payload)? = Self.frames(send(command)).last, payload[0] == 0xD5,
       payload[1] == command[0] + 1
@@ -26,7 +26,7 @@ final class ChipDriver {
     return Array(payload.dropFirst(2))
   }
 
-  /// A tag that a fault took away.
+  /// Returns a tag that a fault removed.
   func takeBack(_ number: UInt64) -> (any FieldTag)? { chip.radio.forgetTakenAway(TagID(number: number)) }
 
   static func frames(_ actions: [PN532Chip.Action]) -> [HostFrame] {
@@ -36,7 +36,7 @@ final class ChipDriver {
     }
   }
 
-  /// When the last frame of the answer is complete.
+  /// The time until the last frame of the answer is complete.
   static func duration(_ actions: [PN532Chip.Action]) -> Duration {
     actions.reduce(.zero) { latest, action in
       if case .send(_, let after) = action { max(latest, after) } else { latest }
@@ -45,7 +45,7 @@ final class ChipDriver {
 }
 
 let uid7: [UInt8] = [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66]
-/// Select one Type A tag, whatever the time it takes is limited to.
+/// Selects one Type A tag, with the configured number of retries.
 let select: [UInt8] = [0x4A, 0x01, 0x00]
 /// MxRtyPassiveActivation 0: one request.
 let oneRequest: [UInt8] = [0x32, 0x05, 0x00, 0x00, 0x00]

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// What the chip keeps account of, for whoever measures.
+/// The records that the chip keeps for benchmarks.
 @Suite struct CommandRecordTests {
-  @Test func aCommandTakesFromItsFirstByteToItsAnswersLast() throws {
+  @Test func `a command lasts from its first byte to the last byte of its answer`() throws {
     let driver = ChipDriver(.realistic)
     driver.now = .milliseconds(7)
     let first = ChipDriver.duration(driver.send(oneRequest))
@@ -18,7 +18,7 @@ import Testing
     #expect(record.counters?.wireTime == first + second)
   }
 
-  @Test func foundTargets() throws {
+  @Test func `a record has the number of targets that were found`() throws {
     let driver = ChipDriver()
     _ = driver.send(oneRequest)
     #expect(driver.chip.trace.last?.foundTargets == nil)
@@ -30,7 +30,7 @@ import Testing
     #expect(driver.chip.trace.last?.foundTargets == 1)
   }
 
-  @Test func aLookLeavesTheModeOfWhatItFoundAndTheLastFrame() throws {
+  @Test func `after a select the registers have its mode and its last frame`() throws {
     let driver = ChipDriver()
     _ = driver.send(oneRequest)
     _ = driver.send([0x08, 0x63, 0x02, 0x23, 0x63, 0x03, 0x00])

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// Debian's own tools say whether these are Type B cards, FeliCa cards and a DESFire.
+/// Debian's tools check the simulated Type B, FeliCa and DESFire cards.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ContactlessCardRefereeTests {
   private static let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
 
-  /// A message of so many bytes.
+  /// A message of `size` bytes.
   private static func message(_ size: Int) -> [UInt8] {
     [0xD1, 0x01, UInt8(truncatingIfNeeded: size - 4), UInt8(ascii: "T")] + (4..<size).map { UInt8($0 % 251) }
   }
@@ -26,7 +26,7 @@ import Testing
     return result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
-  @Test func listsATypeBCard() async throws {
+  @Test func `nfc-list lists a Type B card`() async throws {
     let reader = try await SimulatedReader.start()
     await reader.place(try .type4B(message: [], pupi: .fixed([0xCA, 0xFE, 0xBA, 0xBE])))
     let output = try await run("nfc-list", ["-v"], on: reader)
@@ -36,7 +36,7 @@ import Testing
     await reader.stop()
   }
 
-  @Test func listsAFeliCaCardAtBothSpeeds() async throws {
+  @Test func `nfc-list lists a FeliCa card at both speeds`() async throws {
     let reader = try await SimulatedReader.start()
     await reader.place(try .type3(message: [], idm: Self.idm))
     let output = try await run("nfc-list", ["-v"], on: reader)
@@ -47,11 +47,11 @@ import Testing
     await reader.stop()
   }
 
-  @Test func pollsATypeBCard() async throws {
+  @Test func `nfc-poll finds a Type B card`() async throws {
     let reader = try await SimulatedReader.start()
     let id = await reader.place(try .type4B(message: [], pupi: .fixed([0xCA, 0xFE, 0xBA, 0xBE])))
     let process = try ChildProcess("/usr/bin/nfc-poll", environment: await environment(reader))
-    // It asks again whether the card is still there, until it is not.
+    // nfc-poll checks repeatedly whether the card is still present.
     await reader.wait(until: { reader in
       reader.commands.contains { $0.command.first == 0x60 && $0.answer?.first == 1 }
     })
@@ -62,9 +62,9 @@ import Testing
     await reader.stop()
   }
 
-  /// Messages that one Check reads: behind each further one the tool itself puts two bytes that nobody has sent.
+  /// Messages that one Check reads. After each further Check the tool adds two bytes that the card did not send.
   @Test(arguments: [(1, 10), (4, 60), (12, 190)])
-  func readsAType3Tag(mostRead: Int, size: Int) async throws {
+  func `nfc-read-forum-tag3 reads a Type 3 tag`(mostRead: Int, size: Int) async throws {
     let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start()
     var options = Type3Options(mostRead == 4 ? .liteS : .standardWithSeveralSystems)
@@ -77,7 +77,8 @@ import Testing
     await reader.stop()
   }
 
-  @Test(arguments: [20, 200]) func readsADESFireByItsOwnCommands(size: Int) async throws {
+  @Test(arguments: [20, 200])
+  func `mifare-desfire-read-ndef reads a DESFire by its native commands`(size: Int) async throws {
     let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start()
     var options = Type4Options()

@@ -3,7 +3,7 @@ import Testing
 @testable import ReaderSimulator
 
 @Suite struct ControlCommandTests {
-  @Test func taps() throws {
+  @Test func `tap commands are parsed`() throws {
     #expect(try ControlCommand("tap https://a.example/") == .tap(.init(contents: .uri("https://a.example/"))))
     #expect(
       try ControlCommand("tap tel:1 --type 4 --uid 08112233 --add")
@@ -37,7 +37,7 @@ import Testing
       ("fault broken", .fault(.brokenOff())), ("fault refusal", .fault(.refusal())),
       ("fault refusal 2", .fault(.refusal(commands: 2))),
     ] as [(String, ControlCommand)])
-  func others(line: String, command: ControlCommand) throws {
+  func `all other commands are parsed`(line: String, command: ControlCommand) throws {
     #expect(try ControlCommand(line) == command)
   }
 
@@ -52,12 +52,12 @@ import Testing
       "fault stall 0", "fault radio", "fault radio 3", "fault radio unheard 0",
       "fault delay", "fault delay -1", "fault silence 99999999999999999999", "counters bogus",
     ])
-  func mistakesSayWhatAndWhy(line: String) {
+  func `an invalid command is an error with a reason`(line: String) {
     let error = #expect(throws: SimulatorError.self) { try ControlCommand(line) }
     #expect(error?.message.contains(": ") == true)
   }
 
-  @Test func commandLine() throws {
+  @Test func `the command line is parsed`() throws {
     let arguments = try SimulatorArguments([
       "--link", "l", "--control", "c", "--timing", "real", "--tap", "https://a.example",
     ])

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ControlSessionTests {
   private func session() async throws -> ControlSession { ControlSession(reader: try await .start()) }
 
-  @Test func tapReplacesUnlessAdded() async throws {
+  @Test func `a tap replaces the tags on the reader unless it is added`() async throws {
     let session = try await session()
     #expect(await session.answer(to: "tap https://example.com/").text == "ok tag 1")
     let memory = try #require(await session.reader.memory(of: TagID(number: 1)))
@@ -28,7 +28,7 @@ import Testing
     await session.reader.stop()
   }
 
-  @Test func tagsFromFiles() async throws {
+  @Test func `a tag can be loaded from a file`() async throws {
     let directory = try TemporaryDirectory()
     let session = try await session()
     let message = try directory.write([0xD0, 0x00, 0x00], to: "message")
@@ -44,7 +44,7 @@ import Testing
     await session.reader.stop()
   }
 
-  @Test func aMistakeHarmsNothing() async throws {
+  @Test func `an invalid command does not disturb the session`() async throws {
     let session = try await session()
     let answer = await session.answer(to: "nonsense")
     #expect(answer.text == "error nonsense: no such command; try help" && !answer.quits)
@@ -57,13 +57,13 @@ import Testing
     await session.reader.stop()
   }
 
-  @Test func socketIsItsOwnersAlone() async throws {
+  @Test func `only its owner can use the control socket`() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("control")
     let socket = try ControlSocket(path)
     var status = stat()
     #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
-    // One that was left behind is replaced, a file is not.
+    // A socket from an earlier run is replaced. A regular file is not.
     _ = try ControlSocket(path)
     #expect(throws: SimulatorError.self) { try ControlSocket(try directory.write("x", to: "file")) }
     #expect(throws: SimulatorError.self) { try ControlSocket(String(repeating: "x", count: 200)) }

@@ -11,21 +11,21 @@ import Testing
     return driver
   }
 
-  @Test func silenceForSomeCommands() throws {
+  @Test func `a silence fault lasts for its number of commands`() throws {
     let driver = try driver(.silence(commands: 2))
     #expect(driver.send([0x02]) == [.cancel])
     #expect(driver.send([0x02]) == [.cancel])
     #expect(driver.answer([0x02]) != nil)
   }
 
-  @Test func silenceForEverUntilCleared() throws {
+  @Test func `a silence fault without a number lasts until it is cleared`() throws {
     let driver = try driver(.silence())
     for _ in 0..<5 { #expect(driver.send([0x02]) == [.cancel]) }
     driver.chip.radio.faults.clear()
     #expect(driver.answer([0x02]) != nil)
   }
 
-  @Test func stallEndsWithThePlug() throws {
+  @Test func `a stall ends with a reset of the chip`() throws {
     let driver = try driver(.stall(command: 2))
     #expect(driver.answer([0x02]) != nil)
     #expect(ChipDriver.frames(driver.send([0x02])) == [.acknowledge])
@@ -34,19 +34,19 @@ import Testing
     #expect(driver.answer([0x02]) != nil)
   }
 
-  @Test func unplugAtACommand() throws {
+  @Test func `an unplug fault unplugs the reader at its command`() throws {
     let driver = try driver(.unplug(command: 1))
     #expect(driver.send([0x02]) == [.cancel, .unplug])
   }
 
-  @Test func corruptChecksumOnce() throws {
+  @Test func `a checksum fault damages one answer`() throws {
     let driver = try driver(.corruptChecksum(command: 2))
     #expect(driver.answer([0x02]) != nil)
     #expect(ChipDriver.frames(driver.send([0x02])) == [.acknowledge])
     #expect(driver.answer([0x02]) != nil)
   }
 
-  @Test func statusConcernsExchangesAlone() throws {
+  @Test func `a status fault affects only exchanges`() throws {
     let driver = try driver(.status(0x81, command: 2))
     #expect(driver.answer([0x02]) != nil)
     #expect(driver.answer([0x40, 0x01, 0x30, 0x00])?.first == 0x00)
@@ -55,13 +55,13 @@ import Testing
     #expect(driver.chip.radio.exchanges == 1)
   }
 
-  @Test func delayIsAdded() throws {
+  @Test func `a delay fault delays one answer`() throws {
     let driver = try driver(.delay(.milliseconds(250)))
     #expect(ChipDriver.duration(driver.send([0x02])) == .milliseconds(250))
     #expect(ChipDriver.duration(driver.send([0x02])) == .zero)
   }
 
-  @Test func removalBeforeAndAfterTheFrameIsHeard() throws {
+  @Test func `a removal fault removes the tag before or after it receives the frame`() throws {
     for heard in [false, true] {
       let driver = try driver(.removal(exchange: 2, heard: heard))
       #expect(driver.answer([0x40, 0x01, 0x30, 0x00])?.count == 17)
@@ -72,13 +72,13 @@ import Testing
     }
   }
 
-  /// Within the write of page 8, which holds zeros.
+  /// The fault tears the write of page 8, which has zeros.
   @Test(
     arguments: [
       (WriteTear(bytes: 0), [0, 0, 0, 0]), (WriteTear(bytes: 3), [9, 9, 9, 0]), (WriteTear(bytes: 9), [9, 9, 9, 9]),
       (WriteTear(bytes: 1, remainder: .ones), [9, 0xFF, 0xFF, 0xFF]),
     ] as [(WriteTear, [UInt8])])
-  func aTornWriteIsProgrammedInPart(tear: WriteTear, expected: [UInt8]) throws {
+  func `a torn write is stored in part`(tear: WriteTear, expected: [UInt8]) throws {
     let driver = try driver(.tear(exchange: 2, tear))
     #expect(driver.answer([0x40, 0x01, 0x30, 0x00])?.count == 17)
     #expect(driver.answer([0x40, 0x01, 0xA2, 0x08, 9, 9, 9, 9]) == [0x01])

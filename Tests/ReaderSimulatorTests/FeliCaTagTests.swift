@@ -14,12 +14,12 @@ import Testing
     return driver
   }
 
-  /// InListPassiveTarget: the answer to a poll; nil where nobody answers.
+  /// InListPassiveTarget: the answer to a poll, or nil if no card answers.
   private func poll(_ driver: ChipDriver, _ poll: [UInt8], bitRate: UInt8 = 1) -> [UInt8]? {
     driver.answer([0x4A, 0x01, bitRate] + poll).flatMap { $0 == [0] ? nil : Array($0.dropFirst(2)) }
   }
 
-  /// InDataExchange with the length byte, which comes back with the answer; nil where the card is silent.
+  /// InDataExchange with the length byte, which the answer has too. Returns nil if the card does not answer.
   private func command(_ driver: ChipDriver, _ command: [UInt8], _ rest: [UInt8], idm: [UInt8] = idm) -> [UInt8]? {
     let packet = command + idm + rest
     guard let answer = driver.answer([0x40, 0x01, UInt8(packet.count + 1)] + packet), answer[0] == 0 else { return nil }
@@ -36,13 +36,13 @@ import Testing
     command(driver, [0x08], [1] + service + list + [UInt8](repeating: 0xAA, count: Int(list[0]) * 16))
   }
 
-  @Test func checksum() {
+  @Test func `the checksum is that of the standard`() {
     // JIS X 6319-4: X^16 + X^12 + X^5 + 1 from zero, also known as CRC-16/XMODEM.
     #expect(FeliCaCRC.checksum(Array("123456789".utf8)) == [0x31, 0xC3])
     #expect(FeliCaCRC.checksum([0x06, 0x00, 0xFF, 0xFF, 0x01, 0x00]) != [0, 0])
   }
 
-  @Test func aPollNamesASystemOrAny() throws {
+  @Test func `a poll finds one system or any system`() throws {
     let lite = try driver()
     let head = [20, 0x01] + Self.idm + [0x00, 0xF1, 0x00, 0x00, 0x00, 0x01, 0x43, 0x00]
     for bitRate in [1, 2] as [UInt8] {
@@ -52,12 +52,12 @@ import Testing
     #expect(poll(lite, [0x00, 0x12, 0xFF, 0x01, 0x00]) == head + [0x12, 0xFC])
     #expect(poll(lite, [0x00, 0xFF, 0xB4, 0x01, 0x03]) == head + [0x88, 0xB4])
     #expect(poll(lite, [0x00, 0xFE, 0x00, 0x01, 0x00]) == nil)
-    // No request, and the one for bit rates.
+    // A poll without a request, and one with the request for the bit rates.
     #expect(poll(lite, [0x00, 0xFF, 0xFF, 0x00, 0x00]) == [18] + head.dropFirst())
     #expect(poll(lite, [0x00, 0xFF, 0xFF, 0x02, 0x00]) == head + [0x00, 0x83])
   }
 
-  @Test func systemsOfACardHaveIdentifiersOfTheirOwn() throws {
+  @Test func `each system of a card has its own identifier`() throws {
     let card = try driver(.standardWithSeveralSystems)
     #expect(poll(card, Self.any)?.suffix(2) == [0xFE, 0x00])
     #expect(check(card, [1, 0x80, 0x00]) == [0x01, 0xA6])
@@ -70,7 +70,7 @@ import Testing
     #expect(command(card, [0x06], [], idm: [9, 9, 9, 9, 9, 9, 9, 9]) == nil)
   }
 
-  @Test func aTransitCardHasNoSystemOfNDEF() throws {
+  @Test func `a transit card has no NDEF system`() throws {
     let driver = ChipDriver()
     _ = driver.answer(oneRequest)
     _ = driver.place(try .transitCard(idm: Self.idm))
@@ -78,7 +78,7 @@ import Testing
     #expect(poll(driver, Self.ndef) == nil)
   }
 
-  @Test func twoInOneTimeSlotAreNotToldApart() throws {
+  @Test func `two cards in one time slot collide`() throws {
     let driver = try driver()
     _ = driver.place(try .transitCard())
     #expect(poll(driver, Self.any) == nil)
@@ -86,7 +86,7 @@ import Testing
     #expect(driver.answer([0x4A, 0x02, 0x01, 0x00, 0xFF, 0xFF, 0x01, 0x03])?.first == 2)
   }
 
-  @Test func severalBlocksInElementsOfTwoAndThreeBytes() throws {
+  @Test func `several blocks are read and written by elements of two and three bytes`() throws {
     let lite = try driver(.liteS, (0..<40).map { UInt8($0) })
     _ = poll(lite, Self.any)
     let blocks = try #require(check(lite, [3, 0x80, 0x02, 0x00, 0x01, 0x00, 0x80, 0x88]))
@@ -99,13 +99,13 @@ import Testing
     _ = poll(card, Self.any)
     #expect(update(card, [2, 0x00, 0x01, 0x01, 0x80, 0x03]) == [0, 0])
     #expect(check(card, [1, 0x00, 0x01, 0x01]) == [0, 0, 1] + [UInt8](repeating: 0xAA, count: 16))
-    // 15 blocks are all that an answer has room for.
+    // This card reads at most 12 blocks at once.
     func many(_ count: UInt8) -> [UInt8] { [count] + (1...count).flatMap { [0x80, $0] as [UInt8] } }
     #expect(check(card, many(12))?.count == 3 + 12 * 16)
     #expect(check(card, many(13)) == [0xFF, 0xA2])
   }
 
-  @Test func whatIsWrongHasItsStatusFlags() throws {
+  @Test func `each error has its status flags`() throws {
     let lite = try driver()
     _ = poll(lite, Self.any)
     #expect(check(lite, [0]) == [0xFF, 0xA2])
@@ -121,7 +121,7 @@ import Testing
     #expect(command(lite, [0x06], [0, 1, 0x80, 0]) == [0xFF, 0xA1])
   }
 
-  @Test func aLiteIsSilentOnWhatItDoesNotKnow() throws {
+  @Test func `a FeliCa Lite does not answer unknown or malformed commands`() throws {
     let lite = try driver()
     _ = poll(lite, Self.any)
     #expect(command(lite, [0x04], []) == nil)
@@ -129,13 +129,13 @@ import Testing
     #expect(command(lite, [0x06], [1, 0x0B, 0x00, 2, 0x80, 0x00]) == nil)
     #expect(command(lite, [0x08], [1, 0x09, 0x00, 1, 0x80, 0x00, 0xAA]) == nil)
     #expect(check(lite, [1, 0x80, 0x00])?.first == 0)
-    // A length byte that lies.
+    // A wrong length byte.
     #expect(driver(lite, sends: [0x20, 0x06] + Self.idm + [1, 0x0B, 0x00, 1, 0x80, 0x00]) == [0x01])
   }
 
   private func driver(_ driver: ChipDriver, sends packet: [UInt8]) -> [UInt8]? { driver.answer([0x40, 0x01] + packet) }
 
-  @Test func aLiteTakesRightsAwayAndNeverGivesThemBack() throws {
+  @Test func `the configuration of a FeliCa Lite can only remove rights`() throws {
     func configure(_ driver: ChipDriver, _ bytes: [UInt8]) -> [UInt8]? {
       let data = bytes + [UInt8](repeating: 0xFF, count: 16 - bytes.count)
       return command(driver, [0x08], [1, 0x09, 0x00, 1, 0x80, 0x88] + data)
@@ -148,12 +148,12 @@ import Testing
     #expect(update(lite, [1, 0x80, 2]) == [0, 0])
     #expect(configure(lite, [0xFF, 0x7F, 0x00, 0x00, 0x07] + [UInt8](repeating: 0, count: 11)) == [0, 0])
     #expect(configuration(lite)?.prefix(4) == [0xFD, 0x7F, 0x00, 0x00])
-    // Neither half can be changed now.
+    // The configuration cannot be changed any more.
     #expect(configure(lite, [0, 0]) == [0x01, 0xA8])
     #expect(update(lite, [1, 0x80, 2]) == [0, 0])
   }
 
-  @Test func aPhoneHasAnotherIdentifierEachTime() throws {
+  @Test func `a phone has a new identifier each time the field comes on`() throws {
     let phone = try driver(.phone)
     let first = try #require(poll(phone, Self.any).map { Array($0[2...9]) })
     #expect(poll(phone, Self.ndef).map { Array($0[2...9]) } == first)
@@ -163,14 +163,14 @@ import Testing
     #expect(first.prefix(2) == [0x02, 0xFE] && second.prefix(2) == [0x02, 0xFE])
   }
 
-  @Test func aRawFrameNeedsItsLengthToo() throws {
+  @Test func `a raw frame includes its length`() throws {
     let card = try driver(.standard)
     _ = poll(card, Self.any)
     #expect(card.answer([0x42, 10, 0x04] + Self.idm) == [0, 11, 0x05] + Self.idm + [0x00])
     #expect(card.answer([0x42, 0x06] + Self.any)?.prefix(3) == [0, 20, 0x01])
   }
 
-  @Test func optionsThatContradictOneAnotherAreErrors() {
+  @Test func `contradictory options are errors`() {
     var options = Type3Options(.liteS)
     options.blockCount = 14
     #expect(throws: SimulatorError.self) { try SimulatedTag.type3(message: [], options: options) }

@@ -2,18 +2,18 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// What a chip makes of what goes wrong on the air.
+/// How the chip handles errors on the air.
 @Suite struct RadioFaultTests {
   private static let write: [UInt8] = [0x40, 0x01, 0xA2, 0x08, 9, 9, 9, 9]
   private static let read: [UInt8] = [0x40, 0x01, 0x30, 0x08]
 
-  /// Reads, and then writes, with a fault at the second exchange.
+  /// Reads and then writes, with a fault in the second exchange.
   @Test(
     arguments: [
       (.unheard, 0x01, false), (.garbledCommand, 0x13, false), (.unanswered, 0x01, true), (.garbledAnswer, 0x13, true),
       (.late(.milliseconds(60)), 0x01, true), (.late(.milliseconds(40)), 0x00, true),
     ] as [(Fault.Disturbance, UInt8, Bool)])
-  func aWriteIsDoneOrNot(disturbance: Fault.Disturbance, status: UInt8, isDone: Bool) throws {
+  func `a radio fault stops a write or its answer`(disturbance: Fault.Disturbance, status: UInt8, isDone: Bool) throws {
     let driver = ChipDriver()
     _ = driver.place(try type2())
     _ = driver.send(select)
@@ -25,7 +25,7 @@ import Testing
     #expect(memory[32..<36] == (isDone ? [9, 9, 9, 9] : [0, 0, 0, 0]))
   }
 
-  @Test func aBrokenAnswerHasAWrongChecksum() throws {
+  @Test func `a garbled answer gets the status for a wrong checksum`() throws {
     let driver = ChipDriver()
     _ = driver.place(try type2())
     _ = driver.send(select)
@@ -36,7 +36,7 @@ import Testing
 
   /// RFConfiguration, item 4.
   @Test(arguments: [(1, 2), (2, 2), (0, 1), (1, 1)] as [(UInt8, Int)])
-  func theFirmwareTriesAgainAsItIsTold(retries: UInt8, times: Int) throws {
+  func `the firmware retries as often as configured`(retries: UInt8, times: Int) throws {
     let driver = ChipDriver()
     _ = driver.place(try type2())
     _ = driver.send(select)
@@ -45,9 +45,9 @@ import Testing
     #expect(driver.answer(Self.read)?.first == (Int(retries) < times ? 0x01 : 0x00))
   }
 
-  /// SELECT of the NDEF application and of a file of it; the latter's UPDATE takes two blocks, its READ answers in two.
+  /// Selects the NDEF application and its file. UPDATE of the file takes two blocks, and READ is answered in two.
   @Test(arguments: [Fault.Disturbance.unheard, .garbledCommand, .unanswered, .garbledAnswer], 1...6)
-  func anISODEPCardIsAskedAgain(disturbance: Fault.Disturbance, exchange: Int) throws {
+  func `an ISO-DEP block is repeated up to twice`(disturbance: Fault.Disturbance, exchange: Int) throws {
     var options = Type4Options()
     options.maximumRead = 100
     options.maximumWrite = 100
@@ -66,7 +66,7 @@ import Testing
         let done: [UInt8] = [0x00, 0x90, 0x00]
         #expect(answers == [done, done, done, [0x00] + data + [0x90, 0x00]])
       } else {
-        // Nothing is done twice, or taken for something else.
+        // The chip reports the error.
         #expect(answers.contains { $0?.first != 0x00 })
       }
     }

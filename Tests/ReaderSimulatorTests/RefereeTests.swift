@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// Debian's own libnfc tools say whether this is a PN532 with tags.
+/// Debian's libnfc tools check the simulated PN532 and its tags.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RefereeTests {
   private func run(_ program: String, _ arguments: [String], on reader: SimulatedReader) async throws -> String {
     var environment = ProcessEnvironment.current
@@ -15,14 +15,14 @@ import Testing
     return result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 
-  @Test func listWithoutATag() async throws {
+  @Test func `nfc-list opens a reader without a tag`() async throws {
     let reader = try await SimulatedReader.start()
     #expect(try await run("nfc-list", [], on: reader).hasSuffix("opened"))
     #expect(await !reader.isFieldOn)
     await reader.stop()
   }
 
-  @Test func listType2() async throws {
+  @Test func `nfc-list lists a Type 2 tag`() async throws {
     let reader = try await SimulatedReader.start()
     await reader.place(try type2())
     let output = try await run("nfc-list", ["-v"], on: reader)
@@ -33,7 +33,7 @@ import Testing
     await reader.stop()
   }
 
-  @Test func listType4() async throws {
+  @Test func `nfc-list lists a Type 4 tag`() async throws {
     let reader = try await SimulatedReader.start()
     await reader.place(try .type4(message: [], uid: .fixed(uid7)))
     let output = try await run("nfc-list", ["-v"], on: reader)
@@ -43,14 +43,14 @@ import Testing
     await reader.stop()
   }
 
-  @Test func poll() async throws {
+  @Test func `nfc-poll finds a tag and notices its removal`() async throws {
     let reader = try await SimulatedReader.start()
     let id = await reader.place(try .type4(message: [], uid: .fixed(uid7)))
     var environment = ProcessEnvironment.current
     environment["LIBNFC_AUTO_SCAN"] = "false"
     environment["LIBNFC_DEVICE"] = await reader.connectionString
     let process = try ChildProcess("/usr/bin/nfc-poll", environment: environment)
-    // It asks whether the tag is still there, by R(NAK), until it is not.
+    // nfc-poll checks with R(NAK) whether the tag is still present.
     await reader.wait(until: { $0.commands.last?.command == [0x42, 0xB2] })
     await reader.remove(id)
     #expect(try await process.exit() == .exited(0))
@@ -58,12 +58,13 @@ import Testing
     await reader.stop()
   }
 
-  /// Of the models that nfc-mfultralight knows: to it whatever answers GET_VERSION, if only by refusing, is one of those.
+  /// The models that nfc-mfultralight knows. The tool takes any tag that answers GET_VERSION, even with a refusal, for
+  /// one of these models.
   @Test(
     arguments: [
       Type2Model.ultralight, .ultralightEV1, .ultralightEV1Large, .ntag210, .ntag212, .ntag213, .ntag215, .ntag216,
     ])
-  func dumpIsTheMemory(model: Type2Model) async throws {
+  func `a dump by nfc-mfultralight is the memory`(model: Type2Model) async throws {
     let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start()
     let id = await reader.place(try type2(model, (0..<40).map { UInt8($0) }))
@@ -77,7 +78,7 @@ import Testing
     await reader.stop()
   }
 
-  @Test func whatIsWrittenIsThere() async throws {
+  @Test func `an image that nfc-mfultralight writes is in the memory`() async throws {
     let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start()
     let id = await reader.place(try type2(.ultralight))
@@ -92,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems])
-  func listType3(model: Type3Options.Model) async throws {
+  func `nfc-list lists a Type 3 tag at both bit rates`(model: Type3Options.Model) async throws {
     let reader = try await SimulatedReader.start()
     await reader.place(
       try .type3(message: [], idm: [0x01, 0x2E, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF], options: Type3Options(model)))

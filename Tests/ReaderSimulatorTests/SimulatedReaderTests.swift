@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// A host that opens the line and waits for bytes on a thread of its own.
+/// A host that opens the line and waits for bytes on its own thread.
 private struct Host {
   let descriptor: FileDescriptor
 
@@ -17,7 +17,7 @@ private struct Host {
 
   func send(_ bytes: [UInt8]) { _ = write(descriptor.rawValue, bytes, bytes.count) }
 
-  /// - Returns: as many bytes as were asked for, fewer where the line is cut.
+  /// - Returns: `count` bytes, or fewer if the line is cut.
   func receive(_ count: Int) async throws -> [UInt8] {
     try await DedicatedThread.run { [descriptor] in
       var received: [UInt8] = []
@@ -32,7 +32,7 @@ private struct Host {
   }
 }
 
-/// A clock that stands still until it is told to go on.
+/// A clock that moves only when a test advances it.
 private final class ManualClock: SimulatorClock {
   private struct State {
     var now = Duration.zero
@@ -47,8 +47,8 @@ private final class ManualClock: SimulatorClock {
   }
 
   /// - Parameters:
-  ///   - duration: how far.
-  ///   - isDisorderly: as timers come that are all late.
+  ///   - duration: the time by which the clock advances.
+  ///   - isDisorderly: whether timers that are due run in reverse order, as late timers may.
   func advance(by duration: Duration, isDisorderly: Bool = false) {
     let due = state.withLock { state in
       state.now += duration
@@ -64,7 +64,7 @@ private final class ManualClock: SimulatorClock {
   private let firmwareAnswer =
     HostFrame.acknowledge.bytes + HostFrame.information([0xD5, 0x03, 0x32, 0x01, 0x06, 0x07]).bytes
 
-  @Test func answersOnTheLine() async throws {
+  @Test func `the reader answers on its line`() async throws {
     let reader = try await SimulatedReader.start()
     let host = try Host(await reader.path)
     host.send([0x55, 0x55, 0x00, 0x00, 0x00] + firmware)
@@ -75,7 +75,7 @@ private final class ManualClock: SimulatorClock {
     await reader.stop()
   }
 
-  @Test func oneHostAfterAnother() async throws {
+  @Test func `hosts can use the line one after another`() async throws {
     let reader = try await SimulatedReader.start()
     for _ in 0..<3 {
       let host = try Host(await reader.path)
@@ -85,11 +85,11 @@ private final class ManualClock: SimulatorClock {
     await reader.stop()
   }
 
-  @Test func hostThatVanishesInAFrameIsForgotten() async throws {
+  @Test func `a host that leaves in the middle of a frame is forgotten`() async throws {
     let clock = ManualClock()
     let reader = try await SimulatedReader.start(clock: clock)
     let host = try Host(await reader.path)
-    // The header of a frame that never comes; the next host's first frame looks like its contents.
+    // The header of a frame that never arrives. The first frame of the next host looks like its contents.
     host.send([0x00, 0x00, 0xFF, 0x40, 0xC0, 0xD4])
     host.send(firmware)
     await reader.wait(until: { $0.counters.bytesReceived == 6 + 9 })
@@ -99,7 +99,7 @@ private final class ManualClock: SimulatorClock {
     await reader.stop()
   }
 
-  @Test func realTimingWaitsForTheClock() async throws {
+  @Test func `realistic timing waits for the clock`() async throws {
     let clock = ManualClock()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     let host = try Host(await reader.path)
@@ -112,7 +112,7 @@ private final class ManualClock: SimulatorClock {
     await reader.stop()
   }
 
-  @Test func whatIsLateKeepsItsOrder() async throws {
+  @Test func `late frames keep their order`() async throws {
     let clock = ManualClock()
     let reader = try await SimulatedReader.start(timing: .realistic, clock: clock)
     let host = try Host(await reader.path)
@@ -123,7 +123,7 @@ private final class ManualClock: SimulatorClock {
     await reader.stop()
   }
 
-  @Test func unplugEndsTheLineAndPlugMakesAnother() async throws {
+  @Test func `unplugging ends the line, and plugging in creates another`() async throws {
     let directory = try TemporaryDirectory()
     let reader = try await SimulatedReader.start(link: directory.file("reader"))
     let id = await reader.place(try type2())
@@ -141,14 +141,14 @@ private final class ManualClock: SimulatorClock {
     await reader.stop()
   }
 
-  @Test func aFileIsNotReplacedByTheLink() async throws {
+  @Test func `a file is not replaced by the link`() async throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("precious", to: "reader")
     await #expect(throws: SimulatorError.self) { try await SimulatedReader.start(link: path) }
     #expect(try readFile(path) == Array("precious".utf8))
   }
 
-  @Test func aTagTakenAwayKeepsWhatWasWritten() async throws {
+  @Test func `a removed tag can be placed again, with a new id`() async throws {
     let reader = try await SimulatedReader.start()
     let id = await reader.place(try type2())
     #expect(await reader.memory(of: id)?.prefix(3) == uid7[..<3])
@@ -160,7 +160,7 @@ private final class ManualClock: SimulatorClock {
     await reader.stop()
   }
 
-  @Test func garbageOnTheLineHarmsNothing() async throws {
+  @Test func `garbage on the line does not disturb the next command`() async throws {
     let reader = try await SimulatedReader.start()
     let host = try Host(await reader.path)
     for _ in 0..<50 { host.send((0..<64).map { _ in UInt8.random(in: 0...0xFE) }) }

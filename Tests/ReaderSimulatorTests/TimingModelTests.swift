@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReaderSimulator
 
-/// How long the modelled PN532 takes: the table in `TimingModel.realistic`'s documentation.
+/// The durations of the modelled PN532, from the table in the documentation of `TimingModel.realistic`.
 @Suite struct TimingModelTests {
   private static let fieldOn: [UInt8] = [0x32, 0x01, 0x01]
 
@@ -25,19 +25,19 @@ import Testing
       ([0x00], 75, 52), ([0x03, 0x00], 88, 64), ([0x01, 0x00, 0xFF, 0xFF, 0x01, 0x00], 120, 92),
       ([0x02, 0x00, 0xFF, 0xFF, 0x01, 0x00], 117, 89), ([0x04], 75, 52),
     ] as [([UInt8], Int, Int)])
-  func nothingThere(target: [UInt8], once: Int, more: Int) {
+  func `a select without a tag takes its modelled time`(target: [UInt8], once: Int, more: Int) {
     let command = [0x4A, 0x01] + target
     #expect(tenths(driver().send(command)) == once)
     #expect(abs(tenths(driver(tries: 4).send(command)) - (once + 3 * more)) <= 2)
     #expect(tenths(driver(fieldOnSince: nil).send(command)) == once + 50)
   }
 
-  @Test func fieldAlone() {
+  @Test func `a configuration of the field takes its modelled time`() {
     #expect(tenths(driver(fieldOnSince: nil).send([0x32, 0x01, 0x00])) == 23)
   }
 
   @Test(arguments: [([0x01, 0x02, 0x03, 0x04], 189), (uid7, 210)] as [([UInt8], Int)])
-  func activation(uid: [UInt8], expected: Int) throws {
+  func `activating and reading a tag take their modelled time`(uid: [UInt8], expected: Int) throws {
     let driver = driver()
     _ = driver.place(try .type2(.ntag215, message: [], uid: .fixed(uid)))
     driver.now += .milliseconds(20)
@@ -45,7 +45,7 @@ import Testing
     #expect(tenths(driver.send([0x40, 0x01, 0x30, 0x04])) == 58)
   }
 
-  @Test func frames() {
+  @Test func `the time of a radio frame depends on its modulation and its length`() {
     let timing = TimingModel.realistic
     func microseconds(_ frame: RadioFrame, _ sender: TimingModel.Sender) -> Int {
       Int((timing.radioTime(frame, from: sender) / .microseconds(1)).rounded())
@@ -58,14 +58,14 @@ import Testing
     #expect(microseconds(RadioFrame(modulation: .jewel, bytes: [UInt8](repeating: 0, count: 9)), .reader) == 840)
   }
 
-  @Test func moreTimeSlotsTakeLonger() {
+  @Test func `more time slots take longer`() {
     let timing = TimingModel.realistic
     let one = RadioFrame(modulation: .felica212, bytes: [6, 0, 0xFF, 0xFF, 1, 0, 0, 0])
     let four = RadioFrame(modulation: .felica212, bytes: [6, 0, 0xFF, 0xFF, 1, 3, 0, 0])
     #expect(Int(((timing.wait(for: four) - timing.wait(for: one)) / .microseconds(1)).rounded()) == 3625)
   }
 
-  @Test func aTagThatHasJustComeDoesNotListenYet() throws {
+  @Test func `a tag that was just placed does not answer yet`() throws {
     let driver = driver()
     _ = driver.place(try type2())
     #expect(driver.answer(select) == [0])
@@ -73,7 +73,7 @@ import Testing
     #expect(driver.answer(select)?.first == 1)
   }
 
-  @Test func autoPollTakesTurns() throws {
+  @Test func `an autopoll polls its types in turn`() throws {
     let driver = driver()
     // Two rounds of Topaz and MIFARE, 150 ms each.
     #expect(driver.send([0x60, 0x02, 0x01, 0x04, 0x10]).last == .wake(at: driver.now + .milliseconds(150)))
@@ -91,14 +91,14 @@ import Testing
     #expect(answer.prefix(4) == [0xD5, 0x61, 0x01, 0x10])
   }
 
-  @Test func autoPollEnds() {
+  @Test func `an autopoll ends after its rounds`() {
     let driver = driver()
     #expect(driver.send([0x60, 0x01, 0x01, 0x04]).last == .wake(at: driver.now + .milliseconds(150)))
     driver.now += .milliseconds(150)
     #expect(ChipDriver.frames(driver.chip.wake(at: driver.now)) == [.information([0xD5, 0x61, 0x00])])
   }
 
-  @Test func theHostMakesTheLineFaster() {
+  @Test func `the host can raise the speed of the line`() {
     let driver = driver()
     let slow = ChipDriver.duration(driver.send([0x02]))
     _ = driver.send([0x10, 0x07])

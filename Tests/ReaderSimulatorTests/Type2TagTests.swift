@@ -11,20 +11,20 @@ import Testing
     return driver
   }
 
-  @Test func firstPagesHoldUIDAndContainer() throws {
+  @Test func `the first pages have the UID and the capability container`() throws {
     let driver = selected(try type2(.ntag213))
     #expect(
       driver.answer([0x40, 0x01, 0x30, 0x00])
         == [0x00, 0x04, 0x11, 0x22, 0xBF, 0x33, 0x44, 0x55, 0x66, 0x44, 0x48, 0x00, 0x00, 0xE1, 0x10, 0x12, 0x00])
   }
 
-  @Test func readRollsOver() throws {
+  @Test func `a READ continues with the first page after the last`() throws {
     let driver = selected(try type2(.ultralight))
     let answer = try #require(driver.answer([0x40, 0x01, 0x30, 0x0F]))
     #expect(answer[1...4] == [0, 0, 0, 0] && answer[5...7] == uid7[0..<3])
   }
 
-  @Test func refusalDeselects() throws {
+  @Test func `a refused command deselects the tag`() throws {
     let driver = selected(try type2(.ultralight))
     #expect(driver.answer([0x40, 0x01, 0x30, 0x10]) == [0x13])
     #expect(driver.answer([0x40, 0x01, 0x30, 0x00]) == [0x01])
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: Type2Model.all)
-  func longMessageHasAThreeByteLength(model: Type2Model) throws {
+  func `a long message has a length field of three bytes`(model: Type2Model) throws {
     let message = [UInt8](repeating: 0x5A, count: min(300, model.capacity - 4))
     let memory = try type2(model, message).tag.memory
     #expect(memory.count == model.pageCount * 4)
@@ -43,43 +43,43 @@ import Testing
     }
   }
 
-  @Test func messageThatDoesNotFitIsAnError() {
+  @Test func `a message, memory or UID of the wrong size is an error`() {
     #expect(throws: SimulatorError.self) { try type2(.ultralight, [UInt8](repeating: 0, count: 47)) }
     #expect(throws: SimulatorError.self) { try SimulatedTag.type2(memory: [UInt8](repeating: 0, count: 7)) }
     #expect(throws: SimulatorError.self) { try SimulatedTag.type2(memory: [UInt8](repeating: 0, count: 1961)) }
     #expect(throws: SimulatorError.self) { try TagUID.fixed([1, 2, 3]) }
   }
 
-  @Test func newerCommandsGoThroughCommunicateThruAlone() throws {
+  @Test func `newer commands work only with InCommunicateThru`() throws {
     let driver = selected(try type2(.ntag215))
     #expect(ChipDriver.frames(driver.send([0x40, 0x01, 0x60])) == [.acknowledge, .error])
     #expect(ChipDriver.frames(driver.send([0x40, 0x01, 0x3A, 0x00, 0x01])) == [.acknowledge, .error])
     #expect(driver.answer([0x42, 0x60]) == [0x00, 0x00, 0x04, 0x04, 0x02, 0x01, 0x00, 0x11, 0x03])
     #expect(driver.answer([0x42, 0x3A, 0x00, 0x01]) == [0x00, 0x04, 0x11, 0x22, 0xBF, 0x33, 0x44, 0x55, 0x66])
-    // A refusal is four bits, which the chip takes for a bad CRC.
+    // A refusal has four bits. The chip reports it as a wrong CRC.
     #expect(driver.answer([0x42, 0x3A, 0x02, 0x01]) == [0x02])
   }
 
-  @Test func ultralightKnowsNoVersion() throws {
+  @Test func `an Ultralight does not know GET_VERSION`() throws {
     let driver = selected(try type2(.ultralight))
     #expect(driver.answer([0x42, 0x60]) == [0x01])
     #expect(driver.answer(select)?.first == 1)
   }
 
-  @Test func fourBitsAreReadWithoutCRC() throws {
+  @Test func `an answer of four bits can be read without a CRC`() throws {
     let driver = selected(try type2())
     _ = driver.send([0x08, 0x63, 0x03, 0x00])
     #expect(driver.answer([0x42, 0xA2, 0x05, 1, 2, 3, 4]) == [0x00, 0x0A])
     #expect(driver.answer([0x06, 0x63, 0x3C]) == [0x04])
   }
 
-  @Test func wrongCRCIsRefused() throws {
+  @Test func `a command with a wrong CRC is refused`() throws {
     let driver = selected(try type2())
     _ = driver.send([0x08, 0x63, 0x02, 0x00, 0x63, 0x03, 0x00])
     #expect(driver.answer([0x42, 0x30, 0x00, 0x00, 0x00]) == [0x00, 0x01])
   }
 
-  @Test func writesAndCompatibilityWrites() throws {
+  @Test func `WRITE and COMPATIBILITY WRITE change a page`() throws {
     let driver = selected(try type2())
     #expect(driver.answer([0x40, 0x01, 0xA2, 0x05, 1, 2, 3, 4]) == [0x00])
     #expect(driver.answer([0x40, 0x01, 0xA0, 0x06, 5, 6, 7, 8] + [UInt8](repeating: 0xEE, count: 12)) == [0x00])
@@ -87,7 +87,7 @@ import Testing
     #expect(page.prefix(9) == [0x00, 1, 2, 3, 4, 5, 6, 7, 8])
   }
 
-  @Test func lockBitsLockForGood() throws {
+  @Test func `lock bits lock their pages permanently`() throws {
     var memory = try Type2Memory(model: .ntag213, uid: uid7, message: [])
     #expect(memory.write([0, 0, 0, 0], page: 0) == false)
     #expect(memory.write([0, 0, 0, 0], page: 45) == false)
@@ -104,7 +104,7 @@ import Testing
     #expect(memory.bytes[0x28 * 4 + 3] == 0xBD)
   }
 
-  @Test func blockLockingBitsFreezeLockBits() throws {
+  @Test func `block-locking bits freeze lock bits`() throws {
     var memory = try Type2Memory(model: .ntag215, uid: uid7, message: [])
     for bytes: [UInt8] in [[0, 0, 0x02, 0x00], [0, 0, 0xF8, 0xFF]] {
       #expect(memory.write(bytes, page: 2) == true)
@@ -116,7 +116,7 @@ import Testing
     #expect(!memory.isLocked(16) && !memory.isLocked(32) && memory.isLocked(48))
   }
 
-  @Test func containerIsOneTimeProgrammable() throws {
+  @Test func `bits of the capability container can only be set`() throws {
     var memory = try Type2Memory(model: .ultralight, uid: uid7, message: [])
     #expect(memory.write([0x00, 0x00, 0x00, 0x0F], page: 3) == true)
     #expect(memory.bytes[12..<16] == [0xE1, 0x10, 0x06, 0x0F])

@@ -17,7 +17,7 @@ import Testing
     return driver
   }
 
-  @Test func readInFiveCommands() throws {
+  @Test func `a message is read in five commands`() throws {
     let driver = try selected([0xD0, 0x00, 0x00])
     #expect(driver.answer([0x40, 0x01] + Self.selectContainer) == [0x00, 0x90, 0x00])
     #expect(
@@ -28,14 +28,14 @@ import Testing
     #expect(driver.chip.radio.exchanges == 5)
   }
 
-  @Test func statusWords() throws {
+  @Test func `each error has its status word`() throws {
     let driver = try selected([])
     #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 0x02]) == [0, 0x69, 0x86])
     #expect(driver.answer([0x40, 0x01, 0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x05]) == [0, 0x6A, 0x82])
     #expect(driver.answer([0x40, 0x01, 0x00, 0xA4, 0x04, 0x00, 0x01, 0xAA]) == [0, 0x6A, 0x82])
     #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0, 0x90, 0x00])
     #expect(driver.answer([0x40, 0x01] + Self.selectNDEF) == [0, 0x90, 0x00])
-    // More than MLe, behind the end, unknown instruction and class, contradicting lengths.
+    // More than MLe, beyond the end, an unknown instruction and class, contradictory lengths.
     #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 60]) == [0, 0x67, 0x00])
     #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x01, 0x00, 1]) == [0, 0x6B, 0x00])
     #expect(driver.answer([0x40, 0x01, 0x00, 0xD6, 0x00, 0xFF, 2, 1, 1]) == [0, 0x6B, 0x00])
@@ -45,7 +45,7 @@ import Testing
     #expect(driver.answer([0x40, 0x01, 0x00]) == [0, 0x67, 0x00])
   }
 
-  @Test func updateBinaryUnlessReadOnly() throws {
+  @Test func `UPDATE BINARY changes the file unless it is read-only`() throws {
     let driver = try selected([])
     _ = driver.send([0x40, 0x01] + Self.selectNDEF)
     #expect(driver.answer([0x40, 0x01, 0x00, 0xD6, 0x00, 0x01, 2, 0x01, 0xAB]) == [0, 0x90, 0x00])
@@ -57,7 +57,7 @@ import Testing
     #expect(other.answer([0x40, 0x01, 0x00, 0xD6, 0x00, 0x01, 1, 0x01]) == [0, 0x69, 0x82])
   }
 
-  @Test func longAnswersComeInPieces() throws {
+  @Test func `a long answer comes in pieces`() throws {
     var options = Type4Options()
     options.maximumRead = 1_024
     let message = (0..<1_000).map { UInt8($0 % 251) }
@@ -75,7 +75,7 @@ import Testing
     #expect(answer[0] == 0 && data == [0x03, 0xE8] + message + [0x90, 0x00])
   }
 
-  @Test func longCommandsComeInPieces() throws {
+  @Test func `a long command is sent in pieces`() throws {
     var options = Type4Options()
     options.maximumWrite = 600
     options.fileSize = 1_024
@@ -88,7 +88,7 @@ import Testing
     #expect(driver.chip.radio.field.memory(of: TagID(number: 1)).map { Array($0[2..<502]) } == data)
   }
 
-  @Test func mapping3ReachesBeyond32KiB() throws {
+  @Test func `mapping version 3 reads above 32 KiB`() throws {
     var options = Type4Options()
     options.mappingVersion = 3
     options.maximumRead = 256
@@ -106,7 +106,7 @@ import Testing
         == [0, 0x53, 0x04] + message[32_764..<32_768] + [0x90, 0x00])
   }
 
-  @Test func liesAreTold() throws {
+  @Test func `a card can have a false length and a custom ATS`() throws {
     var options = Type4Options()
     options.declaredLength = 0xFFF0
     options.ats = [0x00]
@@ -118,7 +118,7 @@ import Testing
     #expect(driver.answer([0x40, 0x01, 0x00, 0xB0, 0x00, 0x00, 2]) == [0, 0xFF, 0xF0, 0x90, 0x00])
   }
 
-  @Test func withoutAutomaticRATSTheHostSpeaksBlocks() throws {
+  @Test func `without automatic RATS the host sends the ISO-DEP blocks`() throws {
     let driver = ChipDriver()
     _ = driver.place(try .type4(message: [0xD0, 0x00, 0x00], uid: .fixed(uid7)))
     #expect(driver.answer([0x12, 0x04]) == [])
@@ -126,14 +126,14 @@ import Testing
     #expect(driver.answer([0x42, 0xE0, 0x50]) == [0x00, 0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
     let block: [UInt8] = [0x02] + Self.selectApplication
     #expect(driver.answer([0x42] + block) == [0x00, 0x02, 0x90, 0x00])
-    // The answer is lost: R(NAK) with the same number brings it again, one with the next number says it is there.
+    // After a lost answer, R(NAK) with the same number repeats it. R(NAK) with the next number checks the presence.
     #expect(driver.answer([0x42, 0xB2]) == [0x00, 0x02, 0x90, 0x00])
     #expect(driver.answer([0x42, 0xB3]) == [0x00, 0xA2])
     #expect(driver.answer([0x42, 0xC2]) == [0x00, 0xC2])
     #expect(driver.answer([0x42] + block) == [0x01])
   }
 
-  @Test func presenceIsChecked() throws {
+  @Test func `a presence check reports a removed card`() throws {
     let driver = try selected([])
     #expect(driver.answer([0x00, 0x06]) == [0x00])
     _ = driver.answer([0x40, 0x01] + Self.selectNDEF)
@@ -142,7 +142,7 @@ import Testing
     #expect(driver.answer([0x00, 0x06]) == [0x01])
   }
 
-  @Test func optionsThatContradictOneAnotherAreErrors() {
+  @Test func `contradictory options are errors`() {
     var options = Type4Options()
     options.fileSize = 4
     #expect(throws: SimulatorError.self) { try SimulatedTag.type4(message: [1, 2, 3], options: options) }

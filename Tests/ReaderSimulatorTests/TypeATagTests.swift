@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct TypeATagTests {
   @Test(arguments: [[0x01, 0x02, 0x03, 0x04], uid7, [0x04, 1, 2, 3, 4, 5, 6, 7, 8, 9]] as [[UInt8]])
-  func uidOfEveryLengthIsFound(uid: [UInt8]) throws {
+  func `a tag with a UID of any length is found`(uid: [UInt8]) throws {
     let driver = ChipDriver()
     _ = driver.place(try .type4(message: [], uid: .fixed(uid)))
     let answer = try #require(driver.answer(select))
@@ -13,7 +13,7 @@ import Testing
     #expect(answer.dropFirst(6 + uid.count) == [0x06, 0x75, 0x77, 0x81, 0x02, 0x80])
   }
 
-  @Test func tagLeftActiveMissesOneRequest() throws {
+  @Test func `a tag that was left active misses one request`() throws {
     let driver = ChipDriver()
     _ = driver.place(try type2())
     _ = driver.send(oneRequest)
@@ -23,21 +23,21 @@ import Testing
   }
 
   @Test(arguments: [[0x44, 0x00], [0x52, 0x00], [0x32, 0x01, 0x00]] as [[UInt8]])
-  func tagInBlockProtocolIsFoundAfter(command: [UInt8]) throws {
+  func `an ISO-DEP tag is found again after it is deselected or loses its power`(command: [UInt8]) throws {
     let driver = ChipDriver()
     _ = driver.place(try .type4(message: []))
     _ = driver.send(oneRequest)
     #expect(driver.answer(select)?.first == 1)
     #expect(driver.answer(select) == [0])
     #expect(driver.answer(select) == [0])
-    // The chip has forgotten the tag with the failed select: only the field going off helps then.
+    // The failed select made the chip forget the tag. Now only switching the field off helps.
     _ = driver.send([0x32, 0x01, 0x00])
     #expect(driver.answer(select)?.first == 1)
     _ = driver.send(command)
     #expect(driver.answer(select)?.first == 1)
   }
 
-  @Test func randomUIDIsNewWithTheField() throws {
+  @Test func `a random UID is new each time the field comes on`() throws {
     let driver = ChipDriver()
     _ = driver.place(try .type4(message: [], uid: .random))
     var uids: Set<[UInt8]> = []
@@ -50,7 +50,7 @@ import Testing
     #expect(uids.count > 1)
   }
 
-  @Test func twoTagsAreBothFoundAndBothRead() throws {
+  @Test func `two tags are found and both can be read`() throws {
     let driver = ChipDriver()
     _ = driver.place(try type2(.ntag215, [0xD1, 0x01, 0x01, 0x55, 0xAA]))
     _ = driver.place(
@@ -67,7 +67,7 @@ import Testing
     #expect(driver.answer([0x04])?[2] == 2)
   }
 
-  @Test func tagIsFoundByItsUID() throws {
+  @Test func `a tag is found by its UID`() throws {
     let driver = ChipDriver()
     _ = driver.send(oneRequest)
     _ = driver.place(try type2())
@@ -77,11 +77,11 @@ import Testing
     #expect(driver.answer(select + [0x01, 0x02, 0x03, 0x04]) == [0])
   }
 
-  @Test func anticollisionByHand() throws {
+  @Test func `the host can run the anticollision itself`() throws {
     let driver = ChipDriver()
     _ = driver.place(try type2())
     _ = driver.send([0x32, 0x01, 0x01])
-    // No CRC either way; seven bits.
+    // No CRC in either direction, and seven bits.
     _ = driver.send([0x08, 0x63, 0x02, 0x00, 0x63, 0x03, 0x00, 0x63, 0x3D, 0x07])
     #expect(driver.answer([0x42, 0x52]) == [0x00, 0x44, 0x00])
     _ = driver.send([0x08, 0x63, 0x3D, 0x00])

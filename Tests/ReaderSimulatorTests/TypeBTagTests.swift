@@ -18,13 +18,13 @@ import Testing
     return driver
   }
 
-  @Test func theChecksumIsThatOfTheStandard() {
+  @Test func `the checksums match the examples of the standard`() {
     // ISO/IEC 14443-3, annex B: the examples for both.
     #expect(ProximityCRC.typeB([0x0A, 0x12, 0x34, 0x56]) == [0x2C, 0xF6])
     #expect(ProximityCRC.typeA([0x12, 0x34]) == [0x26, 0xCF])
   }
 
-  @Test func isFoundByItsModulationAndFamilyAlone() throws {
+  @Test func `a card is found only by its modulation and its family`() throws {
     let driver = try driver()
     #expect(driver.answer(select) == [0])
     #expect(driver.answer([0x4A, 0x01, 0x03, 0x10]) == [0])
@@ -32,23 +32,23 @@ import Testing
     #expect(driver.answer(Self.selectB) == [1, 1] + Self.description)
   }
 
-  @Test func isFoundAgainWhereverItWasLeft() throws {
+  @Test func `a selected card is found again after the field was off`() throws {
     let driver = try driver()
     #expect(driver.answer(Self.selectB)?.first == 1)
-    // Chosen, it hears no request.
+    // A selected card ignores requests.
     #expect(driver.answer(Self.selectB) == [0])
     #expect(driver.answer([0x32, 0x01, 0x00]) == [])
     #expect(driver.answer(Self.selectB)?.first == 1)
-    // Deselected it is halted, and the chip wakes it.
+    // A deselected card is halted. The chip wakes it.
     #expect(driver.answer([0x44, 0x00]) == [0x00])
     #expect(driver.answer([0x40, 0x01] + Self.selectApplication) == [0x00, 0x90, 0x00])
   }
 
-  @Test func twoAreToldFromEachOtherByTimeSlots() throws {
+  @Test func `two cards are separated by time slots`() throws {
     for number in 1...20 as ClosedRange<UInt8> {
       let driver = try driver()
       _ = driver.place(try .type4B(message: [0xD0, 0x00, 0x00], pupi: .fixed([9, 9, 9, number])))
-      // One alone is either of them.
+      // A poll for one card finds either of them.
       #expect(driver.answer(Self.selectB)?.first == 1)
       #expect(driver.answer([0x52, 0x00]) == [0x00])
       let answer = try #require(driver.answer([0x4A, 0x02, 0x03, 0x00]))
@@ -58,7 +58,7 @@ import Testing
         #expect(driver.answer([0x54, target]) == [0x00])
         #expect(driver.answer([0x40, target] + Self.selectApplication) == [0x00, 0x90, 0x00])
       }
-      // A third one is not kept, and two with one identifier cannot be told from each other.
+      // The chip keeps at most two targets. It finds two of three cards.
       #expect(driver.answer([0x4A, 0x03, 0x03, 0x00]) == nil)
       _ = driver.answer([0x32, 0x01, 0x00])
       _ = driver.place(try .type4B(message: [0xD0, 0x00, 0x00], pupi: .fixed([7, 7, 7, number])))
@@ -66,21 +66,21 @@ import Testing
     }
   }
 
-  @Test func requestsWakeOnlyWhatIsNotHalted() throws {
+  @Test func `a halted card answers only a wake-up`() throws {
     let driver = try driver()
     _ = driver.answer(Self.selectB)
     _ = driver.answer([0x44, 0x00])
     var field = driver.chip.radio.field
     #expect(field.transceive(.standard([0x05, 0x00, 0x00], .typeB), poweredBefore: .zero) == .silence)
     #expect(field.transceive(.standard([0x05, 0x00, 0x08], .typeB), poweredBefore: .zero) != .silence)
-    // HLTB sends it back.
+    // HLTB halts it again.
     #expect(
       field.transceive(.standard([0x50, 1, 2, 3, 4], .typeB), poweredBefore: .zero)
         == .frame(.standard([0x00], .typeB)))
     #expect(field.transceive(.standard([0x05, 0x00, 0x00], .typeB), poweredBefore: .zero) == .silence)
   }
 
-  @Test func aChipThatAsksByREQBDoesNotFindWhatWasLetGoUntilItHasLostItsPower() throws {
+  @Test func `a chip that sends only REQB finds a deselected card only after a power loss`() throws {
     let driver = try driver()
     driver.chip.wakesTypeB = false
     #expect(driver.answer(Self.selectB)?.first == 1)
@@ -90,7 +90,7 @@ import Testing
     #expect(driver.answer(Self.selectB)?.first == 1)
   }
 
-  @Test func aDamagedFrameIsMetWithSilence() throws {
+  @Test func `a damaged frame gets no answer`() throws {
     var field = try driver().chip.radio.field
     field.set(on: true, at: .zero)
     #expect(
@@ -98,7 +98,7 @@ import Testing
         == .silence)
   }
 
-  @Test func aRandomIdentifierIsNewWheneverTheFieldComesOn() throws {
+  @Test func `a random identifier is new each time the field comes on`() throws {
     let driver = ChipDriver()
     _ = driver.place(try .type4B(message: [], pupi: .random))
     _ = driver.answer(oneRequest)
@@ -108,7 +108,7 @@ import Testing
     #expect(first[3..<7] != second[3..<7])
   }
 
-  @Test func moreTimeIsAskedForAndGranted() throws {
+  @Test func `a card can request more time`() throws {
     var options = Type4Options()
     options.timeExtensions = 2
     let driver = try driver(options)
@@ -121,7 +121,7 @@ import Testing
     #expect(driver.answer([0x42, 0xF2, 0x01]) == [0x01])
   }
 
-  @Test func aBankCardKnowsItsDirectoryAlone() throws {
+  @Test func `a payment card knows only its payment directory`() throws {
     let driver = ChipDriver()
     _ = driver.place(.paymentCardB(pupi: try .fixed([1, 2, 3, 4])))
     _ = driver.answer(Self.selectB)
@@ -132,7 +132,7 @@ import Testing
     #expect(answer.suffix(2) == [0x90, 0x00])
   }
 
-  @Test func anIdentifierHasFourBytes() {
+  @Test func `an identifier of another length than four bytes is an error`() {
     #expect(throws: SimulatorError.self) { try TagPUPI.fixed([1, 2, 3]) }
   }
 }

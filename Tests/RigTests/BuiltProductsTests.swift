@@ -3,9 +3,10 @@ import Testing
 
 @testable import Rig
 
-/// Installed, `tagroute` is in `bin`, and what nobody starts by hand in `libexec`: the demo has to find both.
+/// An installed `tagroute` is in `bin`. Programs that users do not start themselves are in `libexec`. The demo finds
+/// both.
 @Suite struct BuiltProductsTests {
-  @Test func programsAreBesideThisOneOrInLibexec() throws {
+  @Test func `programs are found beside this one or in libexec`() throws {
     let directory = try TemporaryDirectory()
     for file in ["bin/tagroute-simulator", "libexec/tagrouted"] {
       try directory.write("", to: file)

@@ -3,26 +3,26 @@ import Testing
 import Rig
 
 @Suite struct ChildProcessTests {
-  @Test func outputAndExitCodeAreReported() async throws {
+  @Test func `output and exit code are reported`() async throws {
     let result = try await ChildProcess.run("/bin/sh", ["-c", "echo out; echo err >&2; printf last; exit 3"])
     #expect(result.status == .exited(3))
     #expect(result.output == "out\nlast\n")
     #expect(Set(result.log) == ["out", "err", "last"])
   }
 
-  @Test func aSignalIsReported() async throws {
+  @Test func `the signal that ended a process is reported`() async throws {
     let process = try ChildProcess("/bin/sleep", ["100"])
     process.signal(9)
     #expect(try await process.exit() == .signalled(9))
   }
 
-  @Test func aLineThatNeverComesFailsWithTheLog() async throws {
+  @Test func `waiting for a line that never comes fails with the log`() async throws {
     let process = try ChildProcess("/bin/sh", ["-c", "echo something else"])
     let error = await #expect(throws: RigError.self) { try await process.line(containing: "wanted") }
     #expect(error?.description.contains("something else") == true)
   }
 
-  @Test func linesGoBothWays() async throws {
+  @Test func `lines can be sent and received`() async throws {
     let process = try ChildProcess("/bin/cat", input: true)
     try await process.send("first")
     try await process.line(containing: "first")
@@ -30,15 +30,15 @@ import Rig
     #expect(try await process.line(containing: "", after: 1) == "second")
   }
 
-  @Test func nothingIsInheritedButTheThreeStandardDescriptors() async throws {
+  @Test func `a child process inherits only the three standard descriptors`() async throws {
     let result = try await ChildProcess.run("/bin/ls", ["/proc/self/fd"])
-    // The fourth is the folder that ls itself has opened.
+    // The fourth is the directory that `ls` itself has open.
     #expect(result.output == "0\n1\n2\n3\n")
   }
 }
 
 @Suite struct PrivateBusTests {
-  @Test func itListensAgainAtTheSameAddressAfterARestart() async throws {
+  @Test func `a restarted bus listens at the same address`() async throws {
     let bus = try await PrivateBus.start()
     let busctl = try BuiltProducts.systemProgram("busctl", package: "systemd")
     for _ in 0..<2 {

@@ -3,9 +3,9 @@ import SeededRandom
 import Testing
 import UniversalLinks
 
-/// What holds of choices whatever they are.
+/// Properties that hold for all choices.
 @Suite struct ChoicePropertyTests {
-  /// Each with those of the claims below that cover it, the most exact first.
+  /// Links, each with the claims below that cover it. The most exact claim is first.
   private static let covering = [
     "https://a.example/": ["a.example"], "https://b.a.example/": ["b.a.example", "*.a.example"],
     "https://c.b.a.example/": ["*.b.a.example", "*.a.example"], "x-a:1": ["x-a:"],
@@ -25,7 +25,7 @@ import UniversalLinks
   private func change(_ handlers: [HandlerDeclaration], using random: inout SeededGenerator) -> HandlerChoices.Change {
     var application = handlers.randomElement(using: &random)?.application ?? application("app0")
     if Int.random(in: 0..<4, using: &random) == 0 {
-      // What was chosen was another entry of the same id.
+      // The user chose another entry with the same id.
       application = Application(
         desktopID: application.desktopID, name: application.name, file: application.file, origin: application.origin,
         launch: "other")
@@ -45,8 +45,8 @@ import UniversalLinks
     return RoutingPolicy(choices: choices)
   }
 
-  @Test("an unrelated handler, and choices about it, change no decision", arguments: 1...100 as ClosedRange<UInt64>)
-  func unrelated(seed: UInt64) throws {
+  @Test(arguments: 1...100 as ClosedRange<UInt64>)
+  func `an unrelated handler and choices about it change no decision`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let handlers = try declarations(5, using: &random)
     let before = policy(handlers, using: &random)
@@ -62,9 +62,8 @@ import UniversalLinks
   }
 
   @Test(
-    "where nothing is chosen it is decided as where something is chosen about others",
     arguments: 1...100 as ClosedRange<UInt64>)
-  func nothingChosen(seed: UInt64) throws {
+  func `choices about other handlers change no decision`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let registry = Registry(declarations: try declarations(Int.random(in: 1...3, using: &random), using: &random))
     var choices = HandlerChoices()
@@ -78,9 +77,8 @@ import UniversalLinks
   }
 
   @Test(
-    "where one handler alone claims a link it is decided as where another does that is blocked",
     arguments: 1...100 as ClosedRange<UInt64>)
-  func alone(seed: UInt64) throws {
+  func `a blocked rival does not change the route of the only other handler`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let handlers = try declarations(1, using: &random)
     var policy = policy(handlers, using: &random)
@@ -92,15 +90,14 @@ import UniversalLinks
       #expect(alone.claimants == both.claimants.filter { $0.application != rival.application })
       #expect(alone.handler == both.handler && alone.candidates == both.candidates)
       #expect(alone.question == both.question && alone.trusted == both.trusted)
-      // However many of its claims cover the link, a handler is one.
+      // A handler is listed once, even if several of its claims cover the link.
       for route in [alone, both] {
         #expect(Set(route.claimants.map(\.application)).count == route.claimants.count)
       }
     }
   }
 
-  @Test("a later handler takes over no link for which one is preferred")
-  func later() throws {
+  @Test func `a later handler takes over no link that has a preferred handler`() throws {
     var covered = 0
     for seed: UInt64 in 1...100 {
       var random = SeededGenerator(seed: seed)
@@ -120,7 +117,7 @@ import UniversalLinks
     #expect(covered > 50)
   }
 
-  /// Whether the most exact choice about a handler keeps it from a link; told from the choices alone.
+  /// Whether the most exact choice about a handler blocks it for a link, computed from the choices alone.
   private func isBlocked(_ id: String, _ link: String, _ choices: HandlerChoices) -> Bool {
     let blocked = choices.blocked[id] ?? []
     for claim in Self.covering[link] ?? [] {
@@ -130,7 +127,8 @@ import UniversalLinks
     return blocked.contains("*")
   }
 
-  /// Whether root has installed this entry, or the user has allowed it, and not another of its id, a claim that covers the link.
+  /// Whether root installed this entry, or the user allowed it a claim that covers the link. A permission for another
+  /// entry with the same id does not apply.
   private func isPermitted(_ application: Application, _ link: String, _ choices: HandlerChoices) -> Bool {
     if application.origin == .system { return true }
     guard let permission = choices.allowed[application.desktopID] else { return false }
@@ -138,8 +136,7 @@ import UniversalLinks
       && (Self.covering[link] ?? []).contains { permission.claims.contains($0) }
   }
 
-  @Test("no one is opened unasked who is not permitted, and no one is offered who is blocked")
-  func safety() throws {
+  @Test func `only a permitted handler opens unasked, and a blocked handler is never offered`() throws {
     var (opened, asked, blocked) = (0, 0, 0)
     for seed: UInt64 in 1...200 {
       var random = SeededGenerator(seed: seed)

@@ -2,7 +2,7 @@ import Routing
 import Testing
 import UniversalLinks
 
-/// What a user's choices come to.
+/// How the user's choices change routes.
 @Suite struct ChoiceTests {
   private static let menu = "https://menu.example.com/7"
 
@@ -14,8 +14,7 @@ import UniversalLinks
     return RoutingPolicy(choices: choices)
   }
 
-  @Test("an entry of the user's is asked about once, and then opens at once")
-  func confirmation() throws {
+  @Test func `an entry that the user installed is confirmed once and then opens at once`() throws {
     let registry = registry(try handler("mine", ["menu.example.com"], origin: .user))
     let mine = application("mine", origin: .user)
     #expect(registry.route(for: Self.menu).question == .whetherAllowed)
@@ -27,9 +26,8 @@ import UniversalLinks
   }
 
   @Test(
-    "what was allowed is one entry in one place that starts one thing",
     arguments: [("/elsewhere/mine.desktop", "mine %u"), ("/home/mine.desktop", "evil %u"), ("/home/mine.desktop", "")])
-  func replacement(file: String, launch: String) throws {
+  func `a permission applies to one entry in one place with one command`(file: String, launch: String) throws {
     func mine(_ file: String, _ launch: String) -> Application {
       Application(desktopID: "mine.desktop", name: "Mine", file: file, origin: .user, launch: launch)
     }
@@ -44,22 +42,20 @@ import UniversalLinks
   }
 
   @Test(
-    "a permission covers what its claim covers, and nothing else",
     arguments: [
       ("*.example.com", "https://menu.example.com/", true), ("*.example.com", "https://a.b.example.com/", true),
       ("*.example.com", "https://example.com/", false), ("menu.example.com", "https://menu.example.com/", true),
       ("menu.example.com", "https://a.menu.example.com/", false), ("example.com", "https://menu.example.com/", false),
       ("x-menu:", "x-menu:1", true), ("x-menu:", "https://menu.example.com/", false),
     ])
-  func coverage(claim: String, uri: String, isAllowed: Bool) throws {
+  func `a permission covers the links of its claim and no others`(claim: String, uri: String, isAllowed: Bool) throws {
     let registry = registry(
       try handler("mine", ["example.com", "*.example.com"], schemes: ["x-menu"], origin: .user))
     let policy = choices(.prefer(application("mine", origin: .user), claim: claim))
     #expect((registry.route(for: uri, policy: policy).question == .nothing) == isAllowed)
   }
 
-  @Test("a handler that comes later takes nothing over, however exact its claim and wherever it is installed")
-  func laterHandler() throws {
+  @Test func `a later handler takes over no link, whatever its claim and origin`() throws {
     let mine = application("mine", origin: .user)
     let policy = choices(.prefer(mine, claim: "*.example.com"))
     let first = try handler("mine", ["*.example.com"], origin: .user)
@@ -73,8 +69,7 @@ import UniversalLinks
     }
   }
 
-  @Test("the most exact preference counts, of those who claim the link now")
-  func exactness() throws {
+  @Test func `the most exact preference for a current claimant applies`() throws {
     let registry = registry(
       try handler("wide", ["*.example.com"]), try handler("exact", ["menu.example.com"]), try handler("other", ["a.b"]))
     let wide = HandlerChoices.Change.prefer(application("wide"), claim: "*.example.com")
@@ -86,8 +81,7 @@ import UniversalLinks
     #expect(registry.route(for: Self.menu, policy: choices(stranger)).handler == application("exact"))
   }
 
-  @Test("a more exact claim of one that nobody vouches for does not hide who is trusted, however many there are")
-  func hidden() throws {
+  @Test func `an untrusted handler with a more exact claim does not hide a trusted one`() throws {
     let mine = (0..<40).map { "mine\(1000 + $0)" }
     let link = "https://a.menu.example.com/7"
     let exact = try handler("a.user", ["a.menu.example.com"], origin: .user)
@@ -105,18 +99,17 @@ import UniversalLinks
         ])
       #expect(route.claimants.count { $0.application == theirs.application } == 1)
       #expect(route.claimants.count + route.claimantsLeftOut == declarations.count)
-      // Whom the user has allowed is not asked about again.
+      // The user is not asked again about a handler that is already allowed.
       let policy = choices(.prefer(exact.application, claim: "a.menu.example.com"))
       #expect(registry.route(for: link, policy: policy).candidates == [exact.application])
     }
-    // Nobody's word counts more than that of whoever is as exact, and a less exact one whom nobody trusts is not offered.
+    // A less exact handler that is not trusted is not offered.
     #expect(registry(exact, between[0]).route(for: link).question == .whetherAllowed)
     let blocked = choices(.block(desktopID: "theirs.desktop", claim: nil))
     #expect(registry(exact, theirs).route(for: link, policy: blocked).candidates == [exact.application])
   }
 
-  @Test("a blocked handler is never offered; a more exact preference is an exception to a wider block")
-  func blocks() throws {
+  @Test func `a blocked handler is never offered, unless a more exact preference allows it`() throws {
     let registry = Registry(
       declarations: [
         try handler("menu", ["menu.example.com"], schemes: ["x-menu"]), try handler("wide", ["*.example.com"]),
@@ -136,8 +129,7 @@ import UniversalLinks
     #expect(registry.route(for: "x-menu:1", policy: exception).handler == nil)
   }
 
-  @Test("to block a handler takes its preferences and permissions back; to forget, all that is meant")
-  func forgetting() {
+  @Test func `blocking removes preferences and permissions, and forgetting removes the given choices`() {
     let (menu, other) = (application("menu"), application("other"))
     var choices = HandlerChoices()
     let changes: [HandlerChoices.Change] = [
@@ -163,8 +155,7 @@ import UniversalLinks
     #expect(after(.forget(desktopID: nil, claim: nil)) == HandlerChoices())
   }
 
-  @Test("choices are bounded, and can be taken back at the bound")
-  func bound() {
+  @Test func `the number of choices is limited, and choices can be removed at the limit`() {
     var choices = HandlerChoices()
     for number in 0..<HandlerChoices.maximumClaims {
       expect(true, &choices, .block(desktopID: "menu.desktop", claim: "d\(number).example"))
@@ -178,13 +169,12 @@ import UniversalLinks
   }
 
   @Test(
-    "a claim has one spelling",
     arguments: [
       ("Menu.EXAMPLE.com.", "menu.example.com"), ("*.bücher.example", "*.xn--bcher-kva.example"), ("TEL:", "tel:"),
       ("web+menu:", "web+menu:"), ("https:", nil), ("javascript:", nil), ("*.co.uk", nil), ("192.0.2.1", nil),
       ("", nil), (":", nil), ("*", nil), ("a b", nil), ("tel:x:", nil),
     ] as [(String, String?)])
-  func spelling(text: String, claim: String?) {
+  func `a claim has one spelling`(text: String, claim: String?) {
     #expect(HandlerChoices.claim(text) == claim)
   }
 }

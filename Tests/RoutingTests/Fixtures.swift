@@ -15,7 +15,7 @@ func handler(
     application: application(id, origin: origin), domains: try domains.map { try DomainPattern($0) }, schemes: schemes)
 }
 
-/// Makes a change, which is or is not possible.
+/// Applies a change, and checks whether it is possible.
 func expect(
   _ isPossible: Bool, _ choices: inout HandlerChoices, _ change: HandlerChoices.Change,
   at location: SourceLocation = #_sourceLocation

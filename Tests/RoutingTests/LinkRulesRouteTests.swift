@@ -3,7 +3,7 @@ import SeededRandom
 import Testing
 import UniversalLinks
 
-/// What handlers' own rules change about who opens a link.
+/// How the rules of handlers change which handler opens a link.
 @Suite struct LinkRulesRouteTests {
   private func handler(
     _ id: String, _ domain: String, _ components: String, origin: Application.Origin = .system
@@ -17,13 +17,12 @@ import UniversalLinks
   private func ids(_ route: Route) -> [String] { route.candidates.map { String($0.desktopID.dropLast(8)) } }
 
   @Test(
-    "rules decide between a claim and none; where nobody is left the next pattern counts, then the default",
     arguments: [
       ("https://a.example.com/menu/7", ["all", "menu"]), ("https://a.example.com/menu/bill", ["all"]),
       ("https://a.example.com/shop", ["all", "shop"]), ("https://a.example.com/private", ["below"]),
       ("https://a.example.com/private/none", []),
     ])
-  func choice(uri: String, expected: [String]) throws {
+  func `if rules exclude all handlers of a pattern, the next pattern applies`(uri: String, expected: [String]) throws {
     let registry = Registry(declarations: [
       try handler("all", "a.example.com", #"{"/": "/private*", "exclude": true}, {}"#),
       try handler("menu", "a.example.com", #"{"/": "/menu/bill", "exclude": true}, {"/": "/menu/*"}"#),
@@ -35,8 +34,7 @@ import UniversalLinks
     #expect(route.kind == (expected.isEmpty ? .none : .universalLink))
   }
 
-  @Test("the steps say which rule kept a link out")
-  func steps() throws {
+  @Test func `the steps name the rule that excluded a link`() throws {
     let registry = Registry(declarations: [
       try handler("menu", "a.example.com", #"{"/": "/bill", "exclude": true}, {"/": "/menu"}"#),
       try RoutingTests.handler("all", ["*.example.com"]),
@@ -49,8 +47,7 @@ import UniversalLinks
     #expect(other.contains("links: menu.desktop does not take it: no rule of its Links= covers it"), "\(other)")
   }
 
-  @Test("a link that is excluded never goes to the handler that excludes it, whoever else there is")
-  func exclusion() throws {
+  @Test func `an excluded link never goes to the handler that excludes it`() throws {
     var random = SeededGenerator(seed: 3)
     let excluding = try handler("menu", "*.example.com", #"{"/": "/bill*", "exclude": true}, {}"#)
     for _ in 0..<30 {
@@ -63,8 +60,7 @@ import UniversalLinks
     }
   }
 
-  @Test("rules that take long take no steps from the system's app, nor from the preferred one, by a more exact claim")
-  func moreExactCrowd() throws {
+  @Test func `slow rules with a more exact claim use no steps of a system or preferred handler`() throws {
     let component = #"{"/": "\#(String(repeating: "*a", count: 2000))b"}"#
     let components = Array(repeating: component, count: 2).joined(separator: ",")
     let slow = try (0..<4).map { try handler("slow\($0)", "a.menu.example.com", components, origin: .user) }
@@ -83,8 +79,7 @@ import UniversalLinks
     #expect(ids(registry.route(for: link, policy: RoutingPolicy(choices: choices))) == ["mine"])
   }
 
-  @Test("a dozen handlers whose rules take long leave the system's first, and the answer in bounded steps")
-  func crowd() throws {
+  @Test func `a dozen handlers with slow rules do not displace the system handler`() throws {
     let component = #"{"/": "\#(String(repeating: "*a", count: 2000))b"}"#
     let components = Array(repeating: component, count: 2).joined(separator: ",")
     let slow = try (0..<12).map { try handler("slow\($0)", "a.example.com", components, origin: .user) }
@@ -96,10 +91,9 @@ import UniversalLinks
   }
 }
 
-/// What is told of those who claim a link.
+/// The list of handlers that claim a link.
 @Suite struct ClaimantTests {
-  @Test("every claimant is told of, with why it won or lost; the steps only where somebody asks")
-  func outcomes() throws {
+  @Test func `each claimant is listed with its outcome, and the steps only on request`() throws {
     let rules =
       #"{"applinks": {"details": [{"appIDs": ["menu"], "components": [{"/": "/bill", "exclude": true}, {}]}]}}"#
     let menu = HandlerDeclaration(
@@ -123,8 +117,7 @@ import UniversalLinks
     #expect(quick.claimants == bill.claimants && quick.handler == bill.handler && quick.reason == bill.reason)
   }
 
-  @Test("where all rules keep it out, the default application opens it, and they are told of all the same")
-  func nobodyLeft() throws {
+  @Test func `if all claimants are excluded, the default opens the link and they are still listed`() throws {
     let rules = #"{"applinks": {"details": [{"appIDs": ["menu"], "components": []}]}}"#
     let many = try (0..<50).map { number in
       HandlerDeclaration(

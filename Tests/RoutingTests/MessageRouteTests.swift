@@ -20,16 +20,14 @@ import Testing
 
   private let text = NDEFRecord.wellKnown("T", payload: [2] + Array("enhttps://second.example/".utf8))
 
-  @Test("the first URI record decides, wherever it stands")
-  func firstRecord() throws {
+  @Test func `the first URI record decides, wherever it is in the message`() throws {
     let message = NDEFMessage(records: [text, uri("https://first.example/"), uri("https://second.example/")])
     let route = registry.route(for: message)
     #expect(route.handler?.desktopID == "first.desktop")
     #expect(route.steps.first?.description == "record: record 2 of 3 is the first URI record")
   }
 
-  @Test("a first URI record that is refused is not replaced by a later one")
-  func firstRecordRefused() throws {
+  @Test func `a refused first URI record is not replaced by a later one`() throws {
     let message = NDEFMessage(records: [uri("javascript:alert(1)"), uri("https://second.example/")])
     #expect(registry.route(for: message).kind == .refused)
     let broken = NDEFMessage(records: [.wellKnown("U", payload: [4, 0xFF]), uri("https://second.example/")])
@@ -38,14 +36,12 @@ import Testing
     #expect(route.reason.hasPrefix("the URI record cannot be decoded"))
   }
 
-  @Test("a Smart Poster counts only where there is no URI record beside it")
-  func smartPosterAfterRecord() throws {
+  @Test func `a Smart Poster is ignored if the message has a URI record`() throws {
     let message = NDEFMessage(records: [try poster(uri("https://second.example/")), uri("https://first.example/")])
     #expect(registry.route(for: message).handler?.desktopID == "first.desktop")
   }
 
-  @Test("the first Smart Poster counts, unless they are switched off")
-  func smartPoster() throws {
+  @Test func `the first Smart Poster is used, unless Smart Posters are disabled`() throws {
     let message = NDEFMessage(records: [
       text, try poster(text, uri("https://first.example/")), try poster(uri("https://second.example/")),
     ])
@@ -55,16 +51,14 @@ import Testing
     #expect(strict.reason == "the message has no URI record, and Smart Posters are switched off")
   }
 
-  @Test("a Smart Poster that is broken or has no URI leads nowhere")
-  func brokenSmartPoster() throws {
+  @Test func `a Smart Poster that is broken or has no URI gives no route`() throws {
     let broken = NDEFMessage(records: [.wellKnown("Sp", payload: [0xD1])])
     #expect(registry.route(for: broken).reason == "the Smart Poster cannot be decoded")
     let textOnly = NDEFMessage(records: [try poster(text)])
     #expect(registry.route(for: textOnly).reason == "the Smart Poster has no URI record")
   }
 
-  @Test("texts, absolute URIs, media and empty records never count")
-  func otherRecords() {
+  @Test func `text, absolute URI, media and empty records are ignored`() {
     let records = [
       text, .empty, NDEFRecord(typeNameFormat: .absoluteURI, type: Array("https://first.example/".utf8)),
       NDEFRecord(typeNameFormat: .mediaType, type: Array("U".utf8), payload: [4] + Array("first.example".utf8)),

@@ -22,8 +22,8 @@ import UniversalLinks
     (Self.hosts.map { "https://\($0)/" } + ["tel:1", "sms:1"]).map { registry.route(for: $0) }
   }
 
-  @Test("the order of declarations does not matter", arguments: 1...50 as ClosedRange<UInt64>)
-  func order(seed: UInt64) throws {
+  @Test(arguments: 1...50 as ClosedRange<UInt64>)
+  func `the order of declarations does not matter`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let declarations = try declarations(8, using: &random)
     let registry = Registry(declarations: declarations)
@@ -32,8 +32,8 @@ import UniversalLinks
     #expect(registry == shuffled)
   }
 
-  @Test("a handler for something else changes no decision", arguments: 1...50 as ClosedRange<UInt64>)
-  func unrelated(seed: UInt64) throws {
+  @Test(arguments: 1...50 as ClosedRange<UInt64>)
+  func `an unrelated handler changes no decision`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let declarations = try declarations(8, using: &random)
     let unrelated = try handler("a.first", ["unrelated.example", "*.unrelated.example"], schemes: ["unrelated"])
@@ -41,8 +41,7 @@ import UniversalLinks
       decisions(Registry(declarations: declarations)) == decisions(Registry(declarations: declarations + [unrelated])))
   }
 
-  @Test("of two entries with one id the user's counts, in either order")
-  func duplicates() throws {
+  @Test func `if two entries have the same id, the user's entry applies`() throws {
     let system = try handler("app", ["a.example"])
     let user = try handler("app", ["d.example"], origin: .user)
     for declarations in [[system, user], [user, system]] {
@@ -52,21 +51,18 @@ import UniversalLinks
     }
   }
 
-  @Test("a claim made twice counts once")
-  func repeated() throws {
+  @Test func `a repeated claim counts once`() throws {
     let registry = Registry(declarations: [try handler("app", ["a.example", "A.example."], schemes: ["tel", "TEL"])])
     #expect(registry.route(for: "https://a.example/").candidates.count == 1)
     #expect(registry.route(for: "tel:1").candidates.count == 1)
   }
 
-  @Test("http, https and schemes that are never opened cannot be claimed as a whole")
-  func claimable() {
+  @Test func `http, https and forbidden schemes cannot be claimed`() {
     for scheme in ["http", "https", "javascript", "file"] { #expect(!Registry.isClaimable(scheme)) }
     for scheme in ["tel", "otpauth", "x-hm"] { #expect(Registry.isClaimable(scheme)) }
   }
 
-  @Test("holds a hundred thousand domains")
-  func large() throws {
+  @Test func `a registry holds a hundred thousand domains`() throws {
     let domains = try (0..<100_000).map { try DomainPattern(($0 % 2 == 0 ? "*." : "") + "host\($0).example") }
     let declarations = stride(from: 0, to: 100_000, by: 100).map { start in
       HandlerDeclaration(application: application("app\(start)"), domains: Array(domains[start..<start + 100]))

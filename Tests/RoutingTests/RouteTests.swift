@@ -17,7 +17,6 @@ import UniversalLinks
   }
 
   @Test(
-    "decides, and says why",
     arguments: [
       (
         "https://menu.example.com/7", .universalLink, "org.example.Menu", true,
@@ -77,7 +76,9 @@ import UniversalLinks
       ("https://menu.example.com@evil.example/", .refused, nil, false, "the URI has user information before its host"),
       ("menu.example.com", .refused, nil, false, "the URI has no scheme"),
     ] as [(String, Route.Kind, String?, Bool, String)])
-  func decision(text: String, kind: Route.Kind, id: String?, trusted: Bool, reason: String) {
+  func `each link gets the expected route and reason`(
+    text: String, kind: Route.Kind, id: String?, trusted: Bool, reason: String
+  ) {
     let route = registry.route(for: text)
     #expect(route.kind == kind)
     #expect(route.handler?.desktopID == id.map { "\($0).desktop" })
@@ -89,8 +90,7 @@ import UniversalLinks
     #expect(!route.steps.isEmpty)
   }
 
-  @Test("offers every handler of the pattern that counts, trusted ones first, and none of a lesser pattern")
-  func candidates() {
+  @Test func `all handlers of the best pattern are offered, trusted ones first`() {
     let route = registry.route(for: "https://menu.example.com/")
     #expect(route.candidates.map(\.desktopID) == ["org.example.Menu.desktop", "org.example.Mine.desktop"])
     #expect(
@@ -104,39 +104,36 @@ import UniversalLinks
   }
 
   @Test(
-    "asks where there are several, or one that nobody has allowed",
     arguments: [
       ("https://menu.example.com/", .which), ("https://mine.example/", .whetherAllowed),
       ("https://a.example.org/", .nothing), ("tel:+1", .nothing), ("mailto:a@example.com", .nothing),
       ("https://example.net/", .nothing), ("sms:+1", .nothing),
     ] as [(String, Route.Question)])
-  func question(uri: String, question: Route.Question) {
+  func `the user is asked if there are several handlers, or one that is not allowed`(
+    uri: String, question: Route.Question
+  ) {
     #expect(registry.route(for: uri).question == question)
   }
 
-  @Test("the browser is the way out of a question, where it may be offered")
-  func alternative() {
+  @Test func `a question offers the browser as the alternative, if policy allows its scheme`() {
     #expect(registry.route(for: "https://mine.example/").alternative == application("browser"))
     #expect(registry.route(for: "https://mine.example/", policy: RoutingPolicy(schemes: [])).alternative == nil)
     #expect(registry.route(for: "https://example.net/").alternative == nil)
     #expect(registry.route(for: "tel:+1").alternative == nil)
   }
 
-  @Test("an allow-list without a scheme withholds its default application, not its handlers")
-  func allowList() {
+  @Test func `a scheme missing from the allow-list loses its default application, not its handlers`() {
     let policy = RoutingPolicy(schemes: ["mailto"])
     #expect(registry.route(for: "https://example.org/", policy: policy).kind == .none)
     #expect(registry.route(for: "https://menu.example.com/", policy: policy).kind == .universalLink)
     #expect(registry.route(for: "mailto:a@example.com", policy: policy).kind == .default)
   }
 
-  @Test("an empty registry refuses nothing that is well-formed")
-  func empty() {
+  @Test func `an empty registry refuses no well-formed link`() {
     #expect(Registry().route(for: "https://example.com/").kind == .none)
   }
 
-  @Test("a thousand claims on one domain are explained in a few words")
-  func manyCandidates() throws {
+  @Test func `the explanation of a thousand claims on one domain stays short`() throws {
     let declarations = try (0..<1000).map { try handler("org.example.App\($0)", ["example.com"]) }
     let route = Registry(declarations: declarations).route(for: "https://example.com/")
     #expect(route.candidates.count == 1000)

@@ -20,30 +20,27 @@ import UniversalLinks
   }
 
   @Test(
-    "a handler that its domain vouches for is trusted with what the domain's rules let in",
     arguments: [
       ("https://menu.example.com/7", true), ("https://menu.example.com/bill", false),
       // The domain names another application.
       ("https://other.example.com/7", false),
-      // A wildcard: the domain above says it.
+      // For a wildcard claim, the file of the parent domain applies.
       ("https://a.example.org/7", true), ("https://a.b.example.org/bill", false),
     ])
-  func trusted(uri: String, expected: Bool) {
+  func `a handler is trusted with the links for which its domain vouches`(uri: String, expected: Bool) {
     let route = registry.route(for: uri, policy: policy)
     #expect(route.kind == .universalLink && route.trusted == expected)
     #expect(route.steps.contains { $0.finding.contains("itself names") } == expected)
     #expect(!registry.route(for: uri).trusted)
   }
 
-  @Test("an entry of the user's can have any id, so no domain vouches for one")
-  func usersOwn() throws {
+  @Test func `no domain vouches for an entry that the user installed`() throws {
     let registry = Registry(declarations: [try handler("org.example.Menu", ["menu.example.com"], origin: .user)])
     let route = registry.route(for: "https://menu.example.com/7", policy: policy)
     #expect(!route.trusted && route.question == .whetherAllowed)
   }
 
-  @Test("what domains say changes nothing about who is chosen")
-  func choice() {
+  @Test func `the associations of domains do not change which handler is chosen`() {
     let uri = "https://menu.example.com/7"
     #expect(registry.route(for: uri).candidates == registry.route(for: uri, policy: policy).candidates)
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import Session
 
 @Suite struct CameraPlanTests {
-  @Test func itLooksWhenSomebodyOpensACameraAndWhenSomebodyClosesIt() {
+  @Test func `a check starts when a camera is opened and when it is closed`() {
     var plan = CameraPlan()
     #expect(plan.fact == .no)
     #expect(plan.handle(.devices(present: true, watched: true)) == [.look])
@@ -27,7 +27,7 @@ import Testing
     #expect(plan.handle(.rested) == [])
   }
 
-  @Test func whatFindsNothingAfterAnOpeningLooksOnceMore() {
+  @Test func `a check that finds no user after an opening is repeated once`() {
     var plan = CameraPlan()
     _ = plan.handle(.devices(present: true, watched: true))
     _ = plan.handle(.looked(false))
@@ -39,7 +39,7 @@ import Testing
     #expect(plan.handle(.rested) == [])
   }
 
-  @Test func aProgramThatOpensAndClosesForEverIsLookedAtMoreAndMoreRarely() {
+  @Test func `a program that opens and closes a camera forever is checked less and less often`() {
     var plan = CameraPlan()
     _ = plan.handle(.devices(present: true, watched: true))
     var pauses: [Duration] = []
@@ -51,7 +51,7 @@ import Testing
     #expect(pauses == [250, 500, 1000, 2000, 4000, 4000, 4000].map(Duration.milliseconds))
   }
 
-  @Test func aCameraThatCannotBeWatchedIsUnknown() {
+  @Test func `a camera that cannot be watched is unknown`() {
     var plan = CameraPlan()
     _ = plan.handle(.devices(present: true, watched: false))
     _ = plan.handle(.looked(false))
@@ -60,8 +60,8 @@ import Testing
     #expect(plan.fact == .no)
   }
 
-  /// Nothing that happens is forgotten: what has been opened or closed since the last look began is looked at before it rests.
-  @Test func noSequenceOfEventsLosesAnOpeningOrAClosing() {
+  /// If a camera was opened or closed after the last check started, another check follows before the plan is idle.
+  @Test func `no sequence of events loses an opening or a closing`() {
     var count = 0
     func walk(_ plan: CameraPlan, isLooking: Bool, isResting: Bool, isOpen: Bool, depth: Int) {
       count += 1
@@ -87,7 +87,7 @@ import Testing
     #expect(count > 5000)
   }
 
-  @Test func aLookFindsTheProcessThatHasACameraOpen() throws {
+  @Test func `a check finds a process that has a camera open`() throws {
     let directory = try TemporaryDirectory()
     let node = try directory.write("", to: "dev/video0")
     try directory.write("", to: "dev/video0x")

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct DesktopMonitorTests {
-  /// A bus, and a monitor on it.
+  /// A bus with a monitor on it.
   private struct Desk {
     let bus: PrivateBus
     let directory: TemporaryDirectory
@@ -36,7 +36,7 @@ import Testing
       await monitor.settle(within: .seconds(30))
     }
 
-    /// Waits for a state that is as the test expects it.
+    /// Waits for an expected state.
     func until(_ isExpected: (DesktopState) -> Bool) async throws {
       if isExpected(await monitor.state) { return }
       for await state in changes where isExpected(state) { return }
@@ -44,7 +44,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ScreenSaver.allCases) func itFollowsEverySaver(_ kind: ScreenSaver) async throws {
+  @Test(arguments: ScreenSaver.allCases) func `the monitor follows each screen saver`(_ kind: ScreenSaver) async throws
+  {
     let desk = try await Desk()
     try await desk.start()
     #expect(await desk.monitor.state.locked == .unknown)
@@ -59,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: [("org.freedesktop.ScreenSaver", "/ScreenSaver"), ("org.mate.ScreenSaver", "/")])
-  func itFindsSaversWhereOthersHaveTheirObject(_ name: String, _ path: String) async throws {
+  func `the monitor finds a screen saver at another object path`(_ name: String, _ path: String) async throws {
     let desk = try await Desk()
     let saver = try await ScreenSaverStandIn.start(
       name, on: desk.address, isActive: true, at: try ObjectPath(path))
@@ -68,7 +69,7 @@ import Testing
     await saver.stop()
   }
 
-  @Test func aSaverThatEndsWhileActiveKeepsTheSessionLocked() async throws {
+  @Test func `a screen saver that ends while active keeps the session locked`() async throws {
     let desk = try await Desk()
     let first = try await ScreenSaverStandIn.start(on: desk.address, isActive: true)
     try await desk.start()
@@ -77,7 +78,7 @@ import Testing
     try await desk.until { $0.lockReasons.first?.contains("ended while") == true }
     let second = try await ScreenSaverStandIn.start(on: desk.address)
     await second.asked()
-    // Its answer is on its way; what it says then is behind that.
+    // The saver's reply is on its way, and its next signal arrives after that.
     try await second.setActive(true)
     try await desk.until { $0.lockReasons == ["org.gnome.ScreenSaver is active"] }
     try await second.setActive(false)
@@ -85,7 +86,7 @@ import Testing
     await second.stop()
   }
 
-  @Test func aSaverThatIsThereToBeInhibitedSaysNothingAndHoldsNobodyUp() async throws {
+  @Test func `a screen saver that can only be inhibited leaves the lock unknown`() async throws {
     let desk = try await Desk()
     let saver = try await ScreenSaverStandIn.start("org.freedesktop.ScreenSaver", on: desk.address, isActive: nil)
     try await desk.start()
@@ -95,7 +96,7 @@ import Testing
     await saver.stop()
   }
 
-  @Test func aSaverThatAnswersNothingHoldsNobodyUpForLong() async throws {
+  @Test func `a screen saver that does not reply leaves the lock unknown`() async throws {
     let desk = try await Desk(timeout: .milliseconds(100))
     let connection = try await Connection.open(desk.address, on: EventLoop(label: "mute"))
     let mute = ExportedMethod("GetActive", out: [Argument("active", "b")]) { _ in
@@ -110,7 +111,7 @@ import Testing
     await connection.close()
   }
 
-  @Test func nobodyButTheOwnerOfTheNameIsHeard() async throws {
+  @Test func `only signals from the owner of the name are used`() async throws {
     let desk = try await Desk()
     let saver = try await ScreenSaverStandIn.start(on: desk.address)
     let other = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desk.address)
@@ -123,7 +124,7 @@ import Testing
     await other.stop()
   }
 
-  @Test func itFollowsMutterAndTheRadios() async throws {
+  @Test func `the monitor follows the power mode of Mutter and airplane mode`() async throws {
     let desk = try await Desk()
     let mutter = try await PropertyStandIn.start(
       "org.gnome.Mutter.DisplayConfig", "PowerSaveMode", .int32(3), on: desk.address)
@@ -146,7 +147,7 @@ import Testing
     try await desk.until { $0.airplaneMode == .unknown }
   }
 
-  @Test func itLooksAtTheConnectorsAsLongAsThatMatters() async throws {
+  @Test func `display connectors are checked only while their state matters`() async throws {
     let desk = try await Desk()
     func power(_ word: String) throws { try desk.directory.write("\(word)\n", to: "sys/class/drm/card0-eDP-1/dpms") }
     try desk.directory.write("connected\n", to: "sys/class/drm/card0-eDP-1/status")
@@ -157,14 +158,14 @@ import Testing
     try await desk.until { $0.displayOff == .no }
     try power("Off")
     try await desk.until { $0.displayOff == .yes }
-    // Behind a lock it matters where tags are held.
+    // During a lock the connectors still matter, because tags may be held.
     await desk.monitor.declare(locked: true)
     try power("On")
     try await desk.until { $0.displayOff == .no }
     await desk.monitor.declare(locked: false)
     try power("Off")
     try await desk.until { $0.displayOff == .yes }
-    // What was seen is not true for ever, and what happens while nobody wants to know is seen at once when somebody does.
+    // A state that is no longer needed becomes unknown. When it is needed again, it is read at once.
     await desk.monitor.setWanted(false)
     try await desk.until { $0.displayOff == .unknown }
     await desk.monitor.setWanted(true)
@@ -175,10 +176,10 @@ import Testing
     try await desk.until { $0.displayOff == .no }
   }
 
-  @Test func camerasThatCannotBeFollowedAreTriedAgain() async throws {
+  @Test func `cameras that cannot be followed are retried`() async throws {
     let desk = try await Desk(followsCameras: true)
     try await desk.start()
-    // There is no folder of devices yet.
+    // The folder of devices does not exist yet.
     await #expect(throws: SystemError.self) { try await desk.monitor.startCameras() }
     await #expect(throws: SystemError.self) { try await desk.monitor.setFollowsCameras(true) }
     try desk.directory.write("", to: "dev/video3")
@@ -186,7 +187,7 @@ import Testing
     try await desk.until { $0.camera == .no }
   }
 
-  @Test func itFollowsCamerasThatComeAndGo() async throws {
+  @Test func `the monitor follows cameras that are added and removed`() async throws {
     let desk = try await Desk(followsCameras: true)
     try desk.directory.write("", to: "dev/null0")
     try await desk.start()
@@ -198,7 +199,7 @@ import Testing
     close(camera)
     try await desk.until { $0.camera == .no }
     unlink(path)
-    // Whoever comes under the same name is watched anew.
+    // A new device with the same name is watched as well.
     let next = open(try desk.directory.write("", to: "dev/video3"), O_RDONLY | O_CLOEXEC)
     try await desk.until { $0.camera == .yes }
     close(next)

@@ -11,7 +11,7 @@ import Testing
     events.reduce(into: DesktopState()) { $0.handle($1) }
   }
 
-  @Test func aSaverSaysWhetherTheSessionIsLocked() {
+  @Test func `a screen saver reports whether the session is locked`() {
     var state = DesktopState()
     #expect(state.locked == .unknown)
     state.handle(.owner(Self.gnome, ":1.1"))
@@ -27,19 +27,21 @@ import Testing
     #expect(state.locked == .unknown)
   }
 
-  @Test(arguments: [nil, ":1.2"]) func aSaverThatEndsWhileItIsActiveHasNotBeenUnlocked(_ next: String?) {
+  @Test(arguments: [nil, ":1.2"]) func `a screen saver that ends while active has not unlocked the session`(
+    _ next: String?
+  ) {
     var state = Self.state([.owner(Self.gnome, ":1.1"), .said(Self.gnome, .yes, by: ":1.1"), .owner(Self.gnome, next)])
     #expect(state.locked == .yes)
     state.handle(.owner(Self.gnome, ":1.2"))
     state.handle(.said(Self.gnome, .no, by: ":1.2"))
     #expect(state.locked == .yes)
-    // It is locked and unlocked once.
+    // The new saver reports a lock and then an unlock.
     state.handle(.said(Self.gnome, .yes, by: ":1.2"))
     state.handle(.said(Self.gnome, .no, by: ":1.2"))
     #expect(state.locked == .no)
   }
 
-  @Test func unlockEndsWhatWasKeptOfASaverAndNothingElse() {
+  @Test func `an unlock by the user clears only the lock of a screen saver that has ended`() {
     var state = Self.state([.owner(Self.gnome, ":1.1"), .said(Self.gnome, .yes, by: ":1.1")])
     state.handle(.declared(locked: false))
     #expect(state.locked == .yes)
@@ -50,7 +52,7 @@ import Testing
     #expect(state.locked == .no)
   }
 
-  @Test func `GNOME Shell's unlock counts for its proxy, which ended behind the lock`() {
+  @Test func `an unlock of GNOME Shell also counts for its proxy, which ended while locked`() {
     let shell = DesktopPeer.screenSaver(.gnomeShell)
     var state = Self.state([
       .owner(shell, ":1.1"), .said(shell, .no, by: ":1.1"), .owner(Self.gnome, ":1.2"), .said(shell, .yes, by: ":1.1"),
@@ -59,23 +61,23 @@ import Testing
     #expect(state.locked == .yes)
     state.handle(.said(shell, .no, by: ":1.1"))
     #expect(state.locked == .no)
-    // A shell that was restarted behind the lock has not been unlocked.
+    // A shell that restarted during the lock has not been unlocked.
     state.handle(.said(shell, .yes, by: ":1.1"))
     state.handle(.owner(shell, ":1.3"))
     state.handle(.said(shell, .no, by: ":1.3"))
     #expect(state.locked == .yes)
   }
 
-  @Test func aSaverThatCannotTellIsUnknown() {
+  @Test func `a screen saver that cannot tell its state leaves the lock unknown`() {
     var state = Self.state([.owner(Self.kde, ":1.1"), .said(Self.kde, .unknown, by: ":1.1")])
     #expect(state.locked == .unknown)
-    // One that stops answering while it is active has not been unlocked either.
+    // A saver that stops replying while active has not been unlocked either.
     state.handle(.said(Self.kde, .yes, by: ":1.1"))
     state.handle(.said(Self.kde, .unknown, by: ":1.1"))
     #expect(state.locked == .yes)
   }
 
-  @Test func theCompositorCountsBeforeTheConnectors() {
+  @Test func `the compositor takes precedence over the connectors`() {
     var state = Self.state([.connectors(.no), .connectors(.yes)])
     #expect(state.displayOff == .yes)
     #expect(state.needsConnectors)
@@ -90,19 +92,19 @@ import Testing
     #expect(state.displayOff == .yes)
     state.handle(.owner(.displayPower, nil))
     #expect(state.displayOff == .yes)
-    // Behind a lock tags may be held.
+    // During a lock tags may be held, so the connectors still matter.
     state.handle(.declared(locked: true))
     #expect(state.needsConnectors)
   }
 
-  @Test func connectorsThatHaveNeverBeenOnSayNothingWithOff() {
+  @Test func `connectors that were never on are not reported as off`() {
     #expect(Self.state([.connectors(.yes)]).displayOff == .unknown)
     #expect(Self.state([.connectors(.no), .connectors(.unknown), .connectors(.yes)]).displayOff == .yes)
   }
 
   // MARK: All sequences
 
-  /// Two processes that own a saver's name one after the other, another saver, and the user.
+  /// Two processes that own the name of a saver one after the other, another saver, and the user.
   private static let events: [DesktopState.Event] = [
     .owner(gnome, nil), .owner(gnome, "a"), .owner(gnome, "b"),
     .said(gnome, .yes, by: "a"), .said(gnome, .no, by: "a"), .said(gnome, .unknown, by: "a"),
@@ -111,7 +113,7 @@ import Testing
     .declared(locked: true), .declared(locked: false),
   ]
 
-  /// What the rules say, read backwards from the end: an account of its own, slow and plain.
+  /// The state that the rules demand: a second implementation, slow and simple.
   private static func expected(_ history: ArraySlice<DesktopState.Event>) -> Fact {
     var hasDenial = false
     if case .declared(let locked)? = history.last(where: { if case .declared = $0 { true } else { false } }) {
@@ -129,8 +131,8 @@ import Testing
   }
 
   private static func word(of peer: DesktopPeer, _ history: ArraySlice<DesktopState.Event>) -> Fact {
-    // Every "active" counts until it is taken back: by the same process, without another in between, or by the user once that
-    // process has left.
+    // A report of "active" holds until it is withdrawn: by the same process, without another owner in between, or by
+    // the user after that process has left.
     var owner: String?
     var present = Fact.unknown
     var left = false
@@ -153,7 +155,7 @@ import Testing
     return left ? .yes : present
   }
 
-  @Test func allSequencesUpToFiveEvents() {
+  @Test func `all sequences of up to five events follow the rules`() {
     var count = 0
     var violations: [[DesktopState.Event]] = []
     func walk(_ state: DesktopState, _ history: [DesktopState.Event]) {
@@ -173,8 +175,8 @@ import Testing
     #expect(count == (0...5).reduce(0) { sum, length in sum + (0..<length).reduce(1) { product, _ in product * 14 } })
   }
 
-  /// What must hold whatever the rules: nobody's leaving unlocks, and nobody but a saver or the user does.
-  @Test func nothingButAWordUnlocks() {
+  /// This holds for any set of rules: a peer that leaves never unlocks the session.
+  @Test func `only a screen saver or the user unlocks the session`() {
     func walk(_ state: DesktopState, _ depth: Int) {
       guard depth > 0 else { return }
       for event in Self.events {

@@ -15,7 +15,7 @@ import Testing
     (["connected Off", "connected 3"], .no),
     (["unknown Off"], .unknown),
   ])
-  func theyAreOffWhereAllThatAreConnectedAre(_ words: [String], _ expected: Fact) {
+  func `displays are off if all connected displays are off`(_ words: [String], _ expected: Fact) {
     let connectors = words.map { text in
       let parts = text.split(separator: " ").map(String.init)
       return DisplayConnector(status: parts[0], power: parts[1])
@@ -23,7 +23,7 @@ import Testing
     #expect(DisplayConnector.areOff(connectors) == expected)
   }
 
-  @Test func theyAreLookedAtAsLongAsThatIsNeeded() async throws {
+  @Test func `connectors are checked only while needed`() async throws {
     let directory = try TemporaryDirectory()
     try directory.write("connected\n", to: "drm/card0-DP-1/status")
     try directory.write("On\n", to: "drm/card0-DP-1/dpms")
@@ -43,7 +43,7 @@ import Testing
     #expect(await told.next() == .yes)
   }
 
-  @Test func aDriverThatComesLaterIsFound() async throws {
+  @Test func `a driver that is loaded later is found`() async throws {
     let directory = try TemporaryDirectory()
     let (facts, telling) = AsyncStream.makeStream(of: Fact.self)
     let watch = ConnectorWatch(
@@ -58,10 +58,10 @@ import Testing
     while await watch.pause != .seconds(3600) { await Task.yield() }
   }
 
-  @Test func theyAreReadFromWhereTheKernelShowsThem() throws {
+  @Test func `connectors are read from the folder of the kernel`() throws {
     let directory = try TemporaryDirectory()
     #expect(DisplayConnector.present(in: directory.file("drm")) == [])
-    // The card itself, a render node, a connector without its power, one of which all is there, and an endless one.
+    // The card itself, a render node, a connector without `dpms`, a complete connector, and one with a huge `dpms`.
     try directory.write("connected\n", to: "drm/card0/status")
     try directory.write("On\n", to: "drm/card0/dpms")
     try directory.write("", to: "drm/renderD128/dev")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct LoginMonitorTests {
-  /// A bus, a logind on it, and a monitor that follows it.
+  /// A bus with a logind, and a monitor that follows it.
   private struct Rig {
     let bus: PrivateBus
     let logind: LogindStandIn
@@ -22,10 +22,10 @@ import Testing
       try await monitor.start()
     }
 
-    /// Waits for a state that is as the test expects it.
+    /// Waits for an expected state.
     @discardableResult
     func until(_ isExpected: (LoginState) -> Bool) async throws -> LoginState {
-      // What the stream still holds may be older than what is known: each only says that it is time to look again.
+      // A state in the stream may be older than the monitor's. It is only the reason to check the monitor again.
       var state = await monitor.state
       while !isExpected(state) {
         try await next { _ in true }
@@ -34,7 +34,7 @@ import Testing
       return state
     }
 
-    /// Waits for such a state among those that have not been looked at.
+    /// Waits for an expected state among those not consumed yet.
     @discardableResult
     func next(_ isExpected: (LoginState) -> Bool) async throws -> LoginState {
       for await state in changes where isExpected(state) { return state }
@@ -49,7 +49,7 @@ import Testing
     return session
   }()
 
-  @Test func itReadsTheSessionsThatAreThereAndFollowsThem() async throws {
+  @Test func `existing sessions are read and followed`() async throws {
     let rig = try await Rig([Self.alice])
     let first = try await rig.until { $0.activeSession(on: "seat0") != nil }
     #expect(first.activeSession(on: "seat0")?.uid == 1000)
@@ -60,7 +60,7 @@ import Testing
     try await rig.until { $0.session("2")?.conditions.isLocked == .no }
   }
 
-  @Test func `everything is read again only after a pause, however often it is asked for`() async throws {
+  @Test func `everything is read again only after a pause, however many requests there are`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
     let start = ContinuousClock.now
@@ -68,7 +68,7 @@ import Testing
     #expect(.now - start >= .milliseconds(400))
   }
 
-  @Test func usersSwitch() async throws {
+  @Test func `a switch of users changes the active session`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0")?.id == "2" }
     try await rig.logind.add(LogindStandIn.Session(id: "c1", uid: 1001))
@@ -81,7 +81,7 @@ import Testing
     #expect(last.session("c1") == nil)
   }
 
-  @Test func itHearsOfSleep() async throws {
+  @Test func `the monitor follows sleep and wake-up`() async throws {
     let rig = try await Rig()
     try await rig.until { $0.isSleeping == .no }
     try await rig.logind.prepareForSleep(true)
@@ -90,29 +90,29 @@ import Testing
     try await rig.until { $0.isSleeping == .no }
   }
 
-  @Test func aReadingThatWakingHasOvertakenDoesNotPutItBackToSleep() async throws {
+  @Test func `a reading that a wake-up overtakes does not report sleep again`() async throws {
     let rig = try await Rig()
     try await rig.logind.prepareForSleep(true)
     try await rig.until { $0.isSleeping == .yes }
-    // The readings of the beginning are over: the one that is overtaken has none behind it that would put things right.
+    // After this, the readings of the start are over. No later reading corrects the one that is overtaken.
     _ = await rig.monitor.refresh()
-    // The answer is made up before the signal, and sent after it.
+    // logind reads the state for its reply before the signal, and sends the reply after it.
     await rig.logind.overtakeNextReadingOfSleep(with: false)
     #expect(await rig.monitor.refresh().isSleeping == .no)
   }
 
-  @Test func noStateBetweenTwoOthersIsLeftOut() async throws {
+  @Test func `no intermediate state is skipped`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
     await rig.monitor.report("2", locked: .no)
-    // Nobody looks at the stream meanwhile.
+    // The test does not read the stream meanwhile.
     await rig.monitor.report("2", locked: .yes)
     await rig.monitor.report("2", locked: .no)
     try await rig.next { $0.session("2")?.conditions.isLocked == .yes }
     try await rig.next { $0.session("2")?.conditions.isLocked == .no }
   }
 
-  @Test func aRestartOfLogindKeepsALockedSessionLockedUntilSomethingSaysOtherwise() async throws {
+  @Test func `a locked session stays locked after a restart of logind until the user unlocks it`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
     try await rig.logind.update("2") { $0.isLocked = true }
@@ -122,14 +122,14 @@ import Testing
     try await rig.logind.restart()
     let state = try await rig.until { $0.isAvailable }
     #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
-    // What an agent says of its own screen saver is no word on the locker.
+    // An agent reports on its own screen saver only. That does not unlock the locker that logind reported.
     await rig.monitor.report("2", locked: .no)
     #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .yes)
     await rig.monitor.userUnlocked("2")
     #expect(await rig.monitor.state.activeSession(on: "seat0")?.conditions.isLocked == .no)
   }
 
-  @Test func `an unlock that the agent saw counts after a restart of logind behind the lock`() async throws {
+  @Test func `an unlock that the agent saw counts after a restart of logind while locked`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
     await rig.monitor.report("2", locked: .no)
@@ -143,7 +143,7 @@ import Testing
     #expect(await rig.monitor.state.session("2")?.conditions.isLocked == .no)
   }
 
-  @Test func aChangeOfWhatNoSignalTellsIsReadWithTheNextOne() async throws {
+  @Test func `a property without a change signal is read with the next signal`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
     try await rig.logind.update("2") { $0.state = "closing" }
@@ -153,7 +153,7 @@ import Testing
     try await rig.until { $0.activeSession(on: "seat0")?.conditions.isLocked == .yes }
   }
 
-  @Test func theBusMayGoAndComeBack() async throws {
+  @Test func `the monitor recovers after a restart of the bus`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
     try await rig.bus.stop()
@@ -162,7 +162,7 @@ import Testing
     try await rig.until { $0.activeSession(on: "seat0")?.id == "2" }
   }
 
-  @Test func itWaitsForALogindThatIsNotThereYet() async throws {
+  @Test func `the monitor waits for a logind that is not running yet`() async throws {
     let bus = try await PrivateBus.start(type: "system")
     let connection = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "monitor"))
     let monitor = LoginMonitor(connection)
@@ -174,7 +174,7 @@ import Testing
     await logind.stop()
   }
 
-  @Test func aLogindThatDoesNotAnswerInTimeIsAskedAgain() async throws {
+  @Test func `a logind that does not reply in time is asked again`() async throws {
     let bus = try await PrivateBus.start(type: "system")
     let logind = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "logind"))
     let attempts = Attempts()
@@ -182,7 +182,7 @@ import Testing
       "org.freedesktop.login1.Manager",
       methods: [
         ExportedMethod("ListSessions", out: [Argument("sessions", "a(susso)")]) { _ in
-          // One question of the start, one for the owner of the name.
+          // One call comes from the start, and one from the owner of the name.
           if await attempts.next() <= 2 { try await hang() }
           return [.array(element: "(susso)", [])]
         }
@@ -198,7 +198,7 @@ import Testing
     await logind.close()
   }
 
-  @Test func aLogindThatFailsIsAskedAgain() async throws {
+  @Test func `a logind that returns errors is asked again`() async throws {
     let bus = try await PrivateBus.start(type: "system")
     let logind = try await LogindStandIn.start(on: BusAddress(bus.address), sessions: [Self.alice])
     await logind.fail(listings: 3)
@@ -210,7 +210,7 @@ import Testing
     await monitor.stop()
   }
 
-  @Test func `a session that changes during each reading keeps no other from being known`() async throws {
+  @Test func `a session that changes during each reading does not hide other sessions`() async throws {
     let bus = try await PrivateBus.start(type: "system")
     let logind = try await LogindStandIn.start(
       on: BusAddress(bus.address), sessions: [LogindStandIn.Session(id: "1", uid: 1001), Self.bob])
@@ -225,7 +225,7 @@ import Testing
     await monitor.stop()
   }
 
-  @Test func `a reading that a lock overtook does not unlock`() async throws {
+  @Test func `a reading that a lock overtakes does not unlock the session`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
     await rig.logind.changeDuringReadings(of: "2")
@@ -248,13 +248,13 @@ import Testing
     #expect(state.session("9")?.conditions.isLocked == .unknown)
   }
 
-  @Test func thoseWhoAskAtTheSameTimeShareAReading() async throws {
+  @Test func `concurrent requests share a reading`() async throws {
     let rig = try await Rig([Self.alice])
     try await rig.until { $0.activeSession(on: "seat0") != nil }
     _ = await rig.monitor.refresh()
     let before = await rig.logind.listings
     await rig.monitor.refresh(50)
-    // The first one's, and that of all who came after it had begun.
+    // One reading for the first request, and one for all requests after that reading had started.
     #expect(await rig.logind.listings - before == 2)
   }
 }
@@ -269,7 +269,7 @@ private actor Attempts {
 }
 
 extension LoginMonitor {
-  /// Asks `count` times before an answer can come.
+  /// Calls `refresh` `count` times before a reply can arrive.
   fileprivate func refresh(_ count: Int) async {
     let tasks = (0..<count).map { _ in Task { await refresh() } }
     for task in tasks { _ = await task.value }

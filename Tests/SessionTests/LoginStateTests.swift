@@ -27,7 +27,7 @@ import Testing
     return state
   }
 
-  @Test func theActiveSessionOfASeatIsTheOneInItsForeground() {
+  @Test func `the active session of a seat is the one in the foreground`() {
     let state = state(
       .read("/a", properties("a", active: false)), .read("/b", properties("b", uid: 1001)),
       .read("/c", properties("c", seat: "", sessionClass: "background")),
@@ -37,14 +37,14 @@ import Testing
     #expect(state.activeSession(on: "seat2") == nil)
   }
 
-  @Test func aClosingSessionIsNotActiveThoughItSaysSo() {
+  @Test func `a closing session is not active even if it says so`() {
     let state = state(.read("/a", properties(state: "closing")))
     #expect(state.activeSession(on: "seat0") == nil)
     #expect(state.sessions.first?.conditions.isActive == .no)
     #expect(state.eligibleSessions(of: 1000).isEmpty)
   }
 
-  @Test func whileLogindIsAwayNobodyIsActive() {
+  @Test func `no session is active while logind is not running`() {
     var state = state(.read("/a", properties()))
     state.handle(.logindGone)
     #expect(state.activeSession(on: "seat0") == nil)
@@ -54,7 +54,7 @@ import Testing
     #expect(state.activeSession(on: "seat0")?.id == "1")
   }
 
-  @Test func onlyASessionThatAPersonSitsAtMayHaveAnAgent() {
+  @Test func `only a local user session on a seat may have an agent`() {
     let state = state(
       .read("/a", properties("a", type: "tty")), .read("/b", properties("b", active: false)),
       .read("/c", properties("c")), .read("/d", properties("d", remote: true)),
@@ -65,7 +65,7 @@ import Testing
     #expect(!state.hasActiveSession(0))
   }
 
-  @Test func aLockOutlivesARestartOfLogind() {
+  @Test func `a lock survives a restart of logind`() {
     var state = state(.read(Self.path, properties()), .changed(Self.path, ["LockedHint": .boolean(true)]))
     #expect(state.sessions.first?.conditions.isLocked == .yes)
     for event in [LoginState.Event.logindGone, .listed([Self.path]), .read(Self.path, properties()), .synchronized] {
@@ -78,23 +78,23 @@ import Testing
     #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .no)
   }
 
-  @Test func anotherUsersSessionOfTheSameIdInheritsNothing() {
+  @Test func `a session of another user with the same id inherits no lock`() {
     let state = state(
       .read(Self.path, properties(locked: true)), .logindGone, .read(Self.path, properties(uid: 1001)), .synchronized)
     #expect(state.activeSession(on: "seat0")?.conditions.isLocked == .unknown)
   }
 
-  @Test func aListForgetsSessionsThatAreGone() {
+  @Test func `a list removes sessions that are gone`() {
     let state = state(.read("/a", properties("a")), .read("/b", properties("b")), .listed(["/b"]))
     #expect(state.sessions.map(\.id) == ["b"])
   }
 
-  @Test func aSessionWithoutAHintHasAnUnknownLock() {
+  @Test func `a session without a lock hint has an unknown lock state`() {
     let state = state(.read("/a", properties(locked: nil)))
     #expect(state.sessions.first?.conditions.isLocked == .unknown)
   }
 
-  @Test func propertiesOfTheWrongTypeAreNoSession() {
+  @Test func `a session with a property of the wrong type is ignored`() {
     for name in ["Id", "User", "Seat", "Type", "Class", "Remote", "Active", "State"] {
       var wrong = properties()
       wrong[name] = .uint64(1)
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func sleepIsUnknownUntilLogindSays() {
+  @Test func `sleep is unknown until logind reports it`() {
     #expect(state().isSleeping == .unknown)
     #expect(state(.sleeping(true)).isSleeping == .yes)
     #expect(state(.sleeping(true), .logindGone).isSleeping == .unknown)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PolkitAuthorityTests {
   private let loop = EventLoop(label: "polkit-test")
 
-  /// A polkit that answers as it is told, and says no where it was asked about anything else.
+  /// A polkit that allows `action` if it is asked about the caller's bus name, and refuses everything else.
   private func polkit(on bus: PrivateBus, allows action: String, answer: Signature = "(bba{ss})") async throws
     -> Connection
   {
@@ -33,7 +33,7 @@ import Testing
     return connection
   }
 
-  @Test func itAsksAboutTheCallersName() async throws {
+  @Test func `polkit is asked about the bus name of the caller`() async throws {
     let bus = try await PrivateBus.start(type: "system")
     let polkit = try await polkit(on: bus, allows: "org.example.paint")
     let connection = try await Connection.open(BusAddress(bus.address), on: loop)
@@ -47,17 +47,17 @@ import Testing
     await polkit.close()
   }
 
-  @Test func withoutPolkitNothingIsAllowed() async throws {
+  @Test func `without polkit every action is refused`() async throws {
     let bus = try await PrivateBus.start(type: "system")
     let connection = try await Connection.open(BusAddress(bus.address), on: loop)
     guard case .refused(let reason) = await PolkitAuthority(connection).check(":1.1", "org.example.paint") else {
-      Issue.record("it was allowed")
+      Issue.record("the action was allowed")
       return
     }
     #expect(reason.hasPrefix("polkit could not be asked about org.example.paint: "))
   }
 
-  @Test func anAnswerOfAnotherTypeIsNoPermission() async throws {
+  @Test func `a reply of another type is not a permission`() async throws {
     let bus = try await PrivateBus.start(type: "system")
     let polkit = try await polkit(on: bus, allows: "org.example.paint", answer: "b")
     let connection = try await Connection.open(BusAddress(bus.address), on: loop)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RadioSwitchesTests {
-  /// `struct rfkill_event` (linux/rfkill.h), and the byte that Linux 5.11 appended.
+  /// `struct rfkill_event` (linux/rfkill.h), without the byte that Linux 5.11 appended.
   static func event(_ index: UInt32, _ operation: UInt8, soft: Bool = false, hard: Bool = false) -> [UInt8] {
     withUnsafeBytes(of: index) { Array($0) } + [1, operation, soft ? 1 : 0, hard ? 1 : 0]
   }
@@ -17,7 +17,7 @@ import Testing
     return switches.isAirplaneMode
   }
 
-  @Test func itIsAirplaneModeWhereThereAreSwitchesAndAllAreBlocked() {
+  @Test func `airplane mode is on if there are radio switches and all are blocked`() {
     #expect(!Self.after())
     #expect(!Self.after(Self.event(0, 0)))
     #expect(Self.after(Self.event(0, 0, soft: true)))
@@ -28,15 +28,15 @@ import Testing
     #expect(!Self.after(Self.event(0, 0, soft: true), Self.event(0, 1)))
   }
 
-  @Test func whatIsNoEventChangesNothing() {
+  @Test func `malformed and unknown events are ignored, and longer events are read`() {
     #expect(Self.after(Self.event(0, 0, soft: true), [], [0, 0, 0, 0], Array(Self.event(1, 0).prefix(7))))
-    // An operation that nobody knows, a change of a switch that nobody knows.
+    // Unknown operations, and a change of an unknown switch.
     #expect(Self.after(Self.event(0, 0, soft: true), Self.event(0, 3), Self.event(0, 200), Self.event(7, 2)))
-    // A newer kernel's.
+    // The longer event of a newer kernel.
     #expect(Self.after(Self.event(0, 0, soft: true) + [0]))
   }
 
-  @Test func itFollowsADevice() async throws {
+  @Test func `the monitor follows a device`() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("rfkill")
     #expect(mkfifo(path, 0o600) == 0)
@@ -56,7 +56,7 @@ import Testing
     await monitor.stop()
   }
 
-  @Test func withoutADeviceNobodyKnows() async throws {
+  @Test func `without a device the monitor does not start`() async throws {
     let directory = try TemporaryDirectory()
     let monitor = RadioSwitchMonitor(directory.file("rfkill"), on: EventLoop(label: "rfkill")) { _ in }
     await #expect(throws: SystemError.self) { try await monitor.start() }

@@ -8,7 +8,7 @@ import Testing
   private static let other: ObjectPath = "/org/freedesktop/login1/session/_33"
   private var readings = SessionReadings()
 
-  @Test mutating func `the first change after quiet is read at once`() {
+  @Test mutating func `the first change after a quiet period is read at once`() {
     #expect(readings.handle(.changed(Self.path)) == .read(Self.path))
     #expect(readings.handle(.finished(Self.path, hasSeat: true)) == .pause(Self.path))
     #expect(readings.handle(.pauseEnded(Self.path)) == nil)
@@ -20,7 +20,7 @@ import Testing
     for _ in 0..<1000 { #expect(readings.handle(.changed(Self.path)) == nil) }
     #expect(readings.handle(.finished(Self.path, hasSeat: true)) == .pause(Self.path))
     for _ in 0..<1000 { #expect(readings.handle(.changed(Self.path)) == nil) }
-    // The other session does not wait.
+    // Another session does not have to wait.
     #expect(readings.handle(.changed(Self.other)) == .read(Self.other))
     #expect(readings.handle(.pauseEnded(Self.path)) == .read(Self.path))
     #expect(readings.handle(.finished(Self.path, hasSeat: true)) == .pause(Self.path))
@@ -34,7 +34,7 @@ import Testing
     #expect(readings.handle(.pauseEnded(Self.path)) == .read(Self.path))
   }
 
-  @Test mutating func `a session without a seat is read once, until logind gives the path to another session`() {
+  @Test mutating func `a session without a seat is read once, until logind reuses its path`() {
     _ = readings.handle(.added(Self.path))
     #expect(readings.handle(.finished(Self.path, hasSeat: false)) == nil)
     #expect(readings.ignores(Self.path))
@@ -46,7 +46,7 @@ import Testing
     #expect(!readings.ignores(Self.path))
   }
 
-  @Test mutating func `after a failed reading, and for another logind, the next change is read`() {
+  @Test mutating func `the next change is read after a failed reading and after a restart of logind`() {
     _ = readings.handle(.changed(Self.path))
     #expect(readings.handle(.finished(Self.path, hasSeat: nil)) == nil)
     #expect(readings.handle(.changed(Self.path)) == .read(Self.path))

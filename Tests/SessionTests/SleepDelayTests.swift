@@ -11,14 +11,14 @@ import Testing
     delay.handle(.logind(isAvailable: true, departures: departures, isSleeping: sleeping ? .yes : .no))
   }
 
-  /// Awake, a lock held, a field on.
+  /// Brings the delay into the state: awake, lock held, field on.
   private mutating func begin() {
     #expect(logind() == [.ask])
     #expect(tell(.granted) == [])
     #expect(tell(.fields(areOff: false)) == [])
   }
 
-  @Test mutating func itLetsGoOnceEveryFieldIsOffAndTakesTheLockAnewAfterwards() {
+  @Test mutating func `the lock is released when all fields are off, and taken again after the sleep`() {
     begin()
     #expect(logind(sleeping: true) == [.wait(SleepDelay.limit)])
     #expect(delay.isHeld)
@@ -30,13 +30,13 @@ import Testing
     #expect(delay.isHeld)
   }
 
-  @Test mutating func withEveryFieldOffItLetsGoAtOnce() {
+  @Test mutating func `the lock is released at once if all fields are already off`() {
     begin()
     #expect(tell(.fields(areOff: true)) == [])
     #expect(logind(sleeping: true) == [.release])
   }
 
-  @Test mutating func aFieldThatDoesNotGoOffIsNotWaitedForLongerThanLogindWould() {
+  @Test mutating func `a field that stays on delays sleep for less time than logind allows`() {
     begin()
     #expect(logind(sleeping: true) == [.wait(SleepDelay.limit)])
     #expect(tell(.tick) == [.giveUp])
@@ -44,44 +44,44 @@ import Testing
     #expect(SleepDelay.limit < .seconds(5))
   }
 
-  @Test mutating func aLogindThatRestartsIsAskedAnewAndTheOldLockKeptUntilThen() {
+  @Test mutating func `a restarted logind is asked for a lock, and the old lock is kept until it is granted`() {
     begin()
     #expect(tell(.logind(isAvailable: false, departures: 1, isSleeping: .unknown)) == [])
     #expect(delay.isHeld)
     #expect(logind(1) == [.ask])
     #expect(tell(.granted) == [])
     #expect(logind(1) == [])
-    // Gone and back between two looks.
+    // logind left and returned between two events.
     #expect(logind(2) == [.ask])
   }
 
-  @Test mutating func aRefusalIsTriedAgainLaterAndAtOnceWithAnotherLogind() {
+  @Test mutating func `a refusal is retried later, or at once after a restart of logind`() {
     #expect(logind() == [.ask])
     #expect(tell(.refused) == [.wait(SleepDelay.retryDelay)])
     #expect(logind() == [])
     #expect(tell(.tick) == [.ask])
     #expect(tell(.refused) == [.wait(SleepDelay.retryDelay * 2)])
     #expect(logind(1) == [.ask])
-    // It goes away instead of answering.
+    // logind leaves instead of replying.
     #expect(logind(2) == [])
     #expect(tell(.refused) == [.ask])
   }
 
-  @Test mutating func aLogindThatNeverGivesOneIsAskedEverLessOften() {
+  @Test mutating func `a logind that never grants a lock is asked less and less often`() {
     #expect(logind() == [.ask])
     for _ in 0..<12 {
       _ = tell(.refused)
       #expect(tell(.tick) == [.ask])
     }
     #expect(tell(.refused) == [.wait(SleepDelay.longestRetryDelay)])
-    // Once it has given one it is asked as at the beginning.
+    // After a lock was granted, the retries start with the shortest delay again.
     #expect(tell(.tick) == [.ask])
     #expect(tell(.granted) == [])
     #expect(logind(1) == [.ask])
     #expect(tell(.refused) == [.wait(SleepDelay.retryDelay)])
   }
 
-  @Test mutating func aLockThatComesTooLateIsLetGoAtOnce() {
+  @Test mutating func `a lock that is granted too late is released at once`() {
     #expect(logind() == [.ask])
     #expect(logind(sleeping: true) == [])
     #expect(tell(.granted) == [.release])
@@ -91,7 +91,7 @@ import Testing
     #expect(logind() == [.ask])
   }
 
-  @Test mutating func withoutLogindThereIsNobodyToAsk() {
+  @Test mutating func `without logind no lock is requested`() {
     #expect(tell(.logind(isAvailable: false, departures: 0, isSleeping: .unknown)) == [])
     #expect(tell(.fields(areOff: false)) == [])
   }

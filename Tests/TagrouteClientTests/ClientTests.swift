@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ClientTests {
-  @Test func aDaemonThatDoesNotRunIsAnErrorAndAnAgentThatDoesNotIsNil() async throws {
+  @Test func `a missing daemon is an error, and a missing agent is nil`() async throws {
     let bus = try await PrivateBus.start()
     let loop = EventLoop(label: "test")
     let daemon = try await DaemonClient.connect(to: BusAddress(bus.address), on: loop)
@@ -16,7 +16,7 @@ import Testing
     #expect(try await AgentClient.connect(to: BusAddress(bus.address), on: loop).status() == nil)
   }
 
-  @Test func statusIsTyped() async throws {
+  @Test func `the status is decoded into typed values`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.start()
@@ -24,7 +24,7 @@ import Testing
     let loop = EventLoop(label: "test")
     let status = try await DaemonClient.connect(to: BusAddress(bus.address), on: loop).status()
     #expect(status.version == "9.8.7")
-    // As one from before there was such a version.
+    // The double is like a daemon from before the interface version existed.
     #expect(status.interfaceVersion == 0)
     #expect(status.enabled && !status.scanning)
     #expect(status.suspendReasons == ["session-locked", "something-new"])
@@ -36,8 +36,8 @@ import Testing
     withExtendedLifetime(double) {}
   }
 
-  /// One that does not know the option has inhibited scanning, and its device is open.
-  @Test func aDaemonThatReleasesNoReaderIsAnError() async throws {
+  /// A daemon that does not know the option inhibits scanning, but keeps its device open.
+  @Test func `a daemon that does not release the reader is an error`() async throws {
     let bus = try await PrivateBus.start()
     let daemon = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "daemon"))
     let method = ExportedMethod(
@@ -56,7 +56,7 @@ import Testing
     #expect(error?.message.hasSuffix(remedy) == true)
   }
 
-  @Test func aChangeIsToldAndSoIsTheEndOfTheDaemon() async throws {
+  @Test func `a change of the daemon and its end are reported`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.start()
@@ -69,7 +69,7 @@ import Testing
     while (try? await client.status()) != nil { try #require(await changes.next() != nil) }
   }
 
-  @Test func tapsAreToldByTheirIdentifiers() async throws {
+  @Test func `a closed tap is reported with its id and its state`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.startAgent()

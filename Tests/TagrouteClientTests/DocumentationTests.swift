@@ -5,24 +5,24 @@ import Testing
 
 @testable import TagrouteClient
 
-/// docs/reader-sessions.md says what there is.
+/// docs/reader-sessions.md lists all end reasons and options.
 struct DocumentationTests {
   private func text() throws -> String {
     let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     return String(decoding: try readFile("\(root)/docs/reader-sessions.md"), as: UTF8.self)
   }
 
-  @Test func aReasonIsWhatTheBusSaysOrThatNobodySaysAnything() {
+  @Test func `the end reasons are those of the bus interface, and a missing daemon`() {
     let reasons = ReaderSessionEnd.Reason.allCases.map(\.rawValue)
     #expect(reasons == Names.SessionEnd.allCases.map(\.rawValue) + ["daemon-gone"])
   }
 
-  @Test func everyReasonIsDocumented() throws {
+  @Test func `every end reason is documented`() throws {
     let text = try text()
     for reason in ReaderSessionEnd.Reason.allCases { #expect(text.contains("| `\(reason.rawValue)` |"), "\(reason)") }
   }
 
-  @Test func everyOptionIsDocumented() throws {
+  @Test func `every session option is documented`() throws {
     let text = try text()
     let all = ReaderSessionOptions(
       message: "a", reader: "/a", access: .write, technologies: ["type-2"], applicationIdentifiers: [[1, 2, 3, 4, 5]],

@@ -6,9 +6,9 @@ import Testing
 
 @testable import TagrouteClient
 
-/// The end of the daemon and its last words come by two ways, of which either may be the quicker.
+/// The end of the daemon and its last signal arrive on two streams, in any order.
 @Suite(.timeLimit(.minutes(5))) struct ReaderSessionFeedTests {
-  /// A feed whose two ways a test has in its hands.
+  /// A feed with both streams under the control of a test.
   private struct Rig {
     let bus: PrivateBus
     let daemon: Connection
@@ -38,11 +38,11 @@ import Testing
     }
   }
 
-  @Test func theLastWordCountsForTwoHundredMillisecondsAfterTheEnd() async throws {
+  @Test func `a last signal within 200 ms of the end of the daemon gives the reason`() async throws {
     let rig = try await Rig()
     var events = rig.events.makeAsyncIterator()
     rig.owners.yield(nil)
-    // It waits, and has not said that the daemon is gone.
+    // The feed waits, and has not reported that the daemon is gone.
     for await pause in rig.clock.pauses {
       #expect(pause == .milliseconds(200))
       break
@@ -53,7 +53,7 @@ import Testing
     #expect(await events.next() == nil)
   }
 
-  @Test func whereThereIsNoneTheDaemonIsGone() async throws {
+  @Test func `without a last signal the reason is that the daemon is gone`() async throws {
     let rig = try await Rig()
     var events = rig.events.makeAsyncIterator()
     try await rig.say("Activated")

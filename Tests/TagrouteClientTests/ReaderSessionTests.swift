@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ReaderSessionTests {
-  /// A bus with a stand-in for the daemon, and a connection of a client's.
+  /// A bus with a stand-in for the daemon, and the connection of a client.
   private struct Place {
     let bus: PrivateBus
     let daemon: ReaderSessionStandIn
@@ -19,13 +19,13 @@ import Testing
     }
   }
 
-  @Test func withoutADaemonThereIsNoSession() async throws {
+  @Test func `a session cannot start without a daemon`() async throws {
     let bus = try await PrivateBus.start()
     let error = await #expect(throws: BusError.self) { try await ReaderSession.start(to: BusAddress(bus.address)) }
     #expect(error?.name == BusError.Name.nameHasNoOwner)
   }
 
-  @Test func whatIsAskedForArrivesAndWhatIsNotIsLeftAway() async throws {
+  @Test func `set options are sent, and unset options are omitted`() async throws {
     let place = try await Place()
     var requests = place.daemon.requests.makeAsyncIterator()
     var session = try await ReaderSession.start(on: place.connection)
@@ -35,7 +35,7 @@ import Testing
         message: "hold it", reader: ReaderSessionStandIn.reader, access: .write, technologies: ["type-3"],
         applicationIdentifiers: [[1, 2, 3, 4, 5]], systemCodes: [3], endsAfterFirstRead: true), on: place.connection)
     while let request = await requests.next() {
-      // The first one is let go of meanwhile.
+      // The first session is released meanwhile, which sends another request.
       guard case .start(let options) = request else { continue }
       #expect(
         options == [
@@ -49,17 +49,17 @@ import Testing
     withExtendedLifetime(session) {}
   }
 
-  @Test func whatHappensIsToldInOrder() async throws {
+  @Test func `the events of a session arrive in order`() async throws {
     let place = try await Place()
     var card = SessionCard(message: [0xD0, 0, 0])
     card.progress = [100, 200]
     try await place.daemon.place(card)
-    // Both come before the reply.
+    // The session is activated and detects the tag before the reply.
     let session = try await ReaderSession.start(on: place.connection)
     var events = session.events.makeAsyncIterator()
     #expect(await events.next() == .activated)
     guard case .tagDetected(let tag)? = await events.next() else {
-      Issue.record("no tag")
+      Issue.record("no tag was detected")
       return
     }
     #expect(tag.technology == "type-2" && tag.uid == card.uid && tag.atqa == [0, 0x44] && tag.sak == 0)
@@ -71,7 +71,7 @@ import Testing
     try await session.restartPolling()
     #expect(await events.next() == .tagRemoved(tag))
     guard case .tagDetected(let again)? = await events.next() else {
-      Issue.record("no tag")
+      Issue.record("no tag was detected")
       return
     }
     #expect(again != tag)
@@ -86,7 +86,7 @@ import Testing
     try await session.invalidate()
   }
 
-  @Test func aSessionThatWaitsIsActivatedLater() async throws {
+  @Test func `a waiting session is activated later`() async throws {
     let place = try await Place()
     await place.daemon.letThemWait()
     try await place.daemon.place(SessionCard())
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func theFirstMessageEndsIt() async throws {
+  @Test func `a session can end after its first message`() async throws {
     let place = try await Place()
     try await place.daemon.place(SessionCard(message: [0xD0, 0, 0]))
     let session = try await ReaderSession.start(
@@ -123,7 +123,7 @@ import Testing
     #expect(end?.reason == .firstRead)
   }
 
-  @Test func whatIsDoneWithATagAndWhatKeepsItFromBeingDone() async throws {
+  @Test func `a tag operation succeeds or fails with its reason`() async throws {
     let place = try await Place()
     try await place.daemon.place(SessionCard())
     let reading = try await ReaderSession.start(on: place.connection)
@@ -143,7 +143,7 @@ import Testing
     withExtendedLifetime((reading, session)) {}
   }
 
-  @Test func aCommandHasItsTimeoutInMilliseconds() async throws {
+  @Test func `a command is sent with its timeout in milliseconds`() async throws {
     let place = try await Place()
     try await place.daemon.place(SessionCard.transit(blocks: []))
     let session = try await ReaderSession.start(on: place.connection)
@@ -156,7 +156,7 @@ import Testing
     #expect(await requests.next() == .operation("Transceive", [.bytes(command), .uint32(250)]))
   }
 
-  @Test func theDaemonsEndIsTheSessions() async throws {
+  @Test func `a session ends with the daemon`() async throws {
     let place = try await Place()
     try await place.daemon.place(SessionCard())
     let session = try await ReaderSession.start(on: place.connection)
@@ -166,7 +166,7 @@ import Testing
     await #expect(throws: BusError.self) { try await tag.readNDEF() }
   }
 
-  @Test func theDaemonsLastWordCountsMoreThanItsEnd() async throws {
+  @Test func `the last signal of the daemon gives the reason for its end`() async throws {
     let place = try await Place()
     let session = try await ReaderSession.start(on: place.connection)
     try await place.daemon.end("daemon-stopping")
@@ -174,21 +174,21 @@ import Testing
     #expect(await end(of: session)?.reason == .daemonStopping)
   }
 
-  @Test func theBusesEndIsTheSessions() async throws {
+  @Test func `a session ends with the bus`() async throws {
     let place = try await Place()
     let session = try await ReaderSession.start(on: place.connection)
     try await place.bus.stop()
     #expect(await end(of: session)?.reason == .daemonGone)
   }
 
-  @Test func aReasonThatIsNotKnownIsLikeTheUsers() async throws {
+  @Test func `an unknown end reason is treated as cancelled`() async throws {
     let place = try await Place()
     let session = try await ReaderSession.start(on: place.connection)
     try await place.daemon.end("the-moon", "is full")
     #expect(await end(of: session) == ReaderSessionEnd(.cancelled, message: "is full"))
   }
 
-  @Test func lettingGoOfASessionEndsIt() async throws {
+  @Test func `releasing a session ends it`() async throws {
     let place = try await Place()
     var session: ReaderSession? = try await ReaderSession.start(on: place.connection)
     #expect(session != nil)
@@ -198,14 +198,14 @@ import Testing
     #expect(await requests.next() == .invalidate(""))
   }
 
-  @Test func aRefusalIsTheDaemonsError() async throws {
+  @Test func `a refused session fails with the error of the daemon`() async throws {
     let place = try await Place()
     await place.daemon.refuse(BusError(name: "org.tagroute.Error.TooMany", message: "32 sessions wait"))
     let error = await #expect(throws: BusError.self) { try await ReaderSession.start(on: place.connection) }
     #expect(error?.message == "32 sessions wait")
   }
 
-  @Test func aReaderIsReleasedForAsLongAsTheInhibitorLives() async throws {
+  @Test func `a reader stays released while its inhibitor exists`() async throws {
     let place = try await Place()
     let client = try DaemonClient(place.connection)
     var requests = place.daemon.requests.makeAsyncIterator()
@@ -241,7 +241,7 @@ import Testing
   ) async {
     do throws(BusError) {
       try await body()
-      Issue.record("it was done", sourceLocation: location)
+      Issue.record("the operation succeeded", sourceLocation: location)
     } catch {
       #expect(TagFailure(error) == failure, sourceLocation: location)
     }

@@ -6,7 +6,7 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// An app that serves by the library, called as the agent and the desktop call it.
+/// An app that uses the library. The test calls it like the agent and the desktop.
 @Suite(.timeLimit(.minutes(5))) struct TagHandlerTests {
   private static let id = "org.example.My-Menu"
   private static let path: ObjectPath = "/org/example/My_Menu"
@@ -21,7 +21,7 @@ import Testing
     client = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "test-client"))
   }
 
-  /// Serves, and returns when the app has its name.
+  /// Starts the app, and returns when it has its name.
   private func serve(
     _ open: @escaping @Sendable (TagOpening) async throws -> Void
   ) async throws -> Task<Void, any Error> {
@@ -43,7 +43,7 @@ import Testing
     _ = try await client.call(Self.id, Self.path, Names.Handler.applicationInterface, member, arguments)
   }
 
-  @Test func `a tag opens the app with its message, and the reply is what the app has taken`() async throws {
+  @Test func `a tag opens the app with its message, and the reply comes when the app is done`() async throws {
     let (openings, opened) = AsyncStream.makeStream(of: TagOpening.self)
     let (taken, take) = AsyncStream.makeStream(of: Void.self)
     let (events, event) = AsyncStream.makeStream(of: String.self)
@@ -73,7 +73,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await serving.value }
   }
 
-  @Test func `without a tag the message is one empty record`() async throws {
+  @Test func `without a tag the message has one empty record`() async throws {
     let (openings, opened) = AsyncStream.makeStream(of: TagOpening.self)
     let serving = try await serve { opened.yield($0) }
     let data = Value.dictionary(["desktop-startup-id": .string("t")])
@@ -89,9 +89,7 @@ import Testing
     serving.cancel()
   }
 
-  @Test func `what is no token and no tap's id is as if it were not there, and nothing to open is an opening`()
-    async throws
-  {
+  @Test func `an invalid token or tap id is ignored, and an empty list of links is an opening`() async throws {
     let (openings, opened) = AsyncStream.makeStream(of: TagOpening.self)
     let serving = try await serve { opened.yield($0) }
     let message = try NDEFMessage.empty.encoded()
@@ -116,7 +114,7 @@ import Testing
     let description: String
   }
 
-  @Test func `what the app throws is the answer, in its own words, bounded`() async throws {
+  @Test func `an error of the app is the reply, with a limited text`() async throws {
     let serving = try await serve { opening in
       if opening.uri == "bus:" { throw BusError(name: "org.example.Error.Closed", message: "closed") }
       if opening.uri == "absent:" { throw BusError(name: BusError.Name.serviceUnknown, message: "no cellar") }
@@ -136,7 +134,7 @@ import Testing
     serving.cancel()
   }
 
-  @Test func `a hostile caller is refused, and the app hears nothing of it`() async throws {
+  @Test func `an invalid call is refused, and the app is not opened`() async throws {
     let serving = try await serve { Issue.record("opened with \($0)") }
     let record: [UInt8] = [0xC5, 0, 0, 0x10, 0, 0]
     for (uri, message, name) in [
@@ -156,7 +154,7 @@ import Testing
     serving.cancel()
   }
 
-  @Test func `no more than sixteen wait`() async throws {
+  @Test func `at most sixteen calls wait for the app`() async throws {
     let (taken, take) = AsyncStream.makeStream(of: Void.self)
     let serving = try await serve { _ in for await _ in taken {} }
     let message = try NDEFMessage.empty.encoded()
@@ -181,7 +179,7 @@ import Testing
     serving.cancel()
   }
 
-  @Test func `a second one is told that the app runs, and one whose bus goes ends`() async throws {
+  @Test func `a second instance fails, and an app ends with its bus`() async throws {
     let serving = try await serve { _ in }
     let second = await #expect(throws: BusError.self) {
       try await TagHandler.serve(Self.id, on: BusAddress(bus.address)) { _ in }
@@ -192,7 +190,7 @@ import Testing
     #expect(end?.isDisconnected == true)
   }
 
-  @Test func `what an app has taken is answered though it ends then`() async throws {
+  @Test func `a tag that an app has handled is answered even if the app then ends`() async throws {
     let (ends, end) = AsyncStream.makeStream(of: Void.self)
     let serving = try await serve { _ in end.finish() }
     let ending = Task {
@@ -204,7 +202,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await serving.value }
   }
 
-  /// The example reads its standard input by the library.
+  /// The example reads its standard input with the library.
   @Test(
     arguments: [
       ([0xD1, 1, 3, 0x55, 4, 0x61, 0x62], ["link: https://menu.example.com/7", "record 1: 1 U: .ab"]),
@@ -212,7 +210,7 @@ import Testing
       ([0xD1, 1, 3, 0x55], nil),
       ([0xC5, 0, 0, 0x10, 0, 0] + [UInt8](repeating: 0, count: 1 << 20), nil),
     ] as [([UInt8], [String]?)])
-  func `the message of a program that is started is its standard input`(input: [UInt8], lines: [String]?) async throws {
+  func `a started program gets the message on its standard input`(input: [UInt8], lines: [String]?) async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write(input, to: "message")
     let (status, printed, _) = try await ChildProcess.run(

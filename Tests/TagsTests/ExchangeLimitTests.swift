@@ -3,9 +3,10 @@ import Testing
 
 @testable import Tags
 
-/// However much a tag says that it holds, and in however small pieces, an operation ends.
+/// Every operation ends, even on a tag with a huge message or with very short answers.
 @Suite struct ExchangeLimitTests {
-  /// A card of the extended mapping with the longest message there may be, that gives and takes so many bytes at once.
+  /// A card with the extended mapping and the longest allowed message. A read returns at most `piece` bytes. A write
+  /// takes at most `mostWritten`.
   private struct LongCard: TagChannel {
     let piece: UInt8
     let mostWritten: UInt8
@@ -36,7 +37,7 @@ import Testing
     mutating func reselect() throws(TagChannelError) { exchanges += 1 }
   }
 
-  @Test func nothingGoesOnForEver() throws {
+  @Test func `an operation ends after the allowed number of exchanges`() throws {
     var channel = LimitedChannel(LongCard(piece: 15), most: 4)
     for _ in 0..<3 { _ = try channel.exchange([0x00, 0xA4, 0, 0]) }
     try channel.reselect()
@@ -47,8 +48,8 @@ import Testing
     #expect(channel.channel.exchanges == 4)
   }
 
-  /// All of it is zeros, which is no message; but it is read.
-  @Test(arguments: [15, 100] as [UInt8]) func theLongestMessageIsReadInPieces(piece: UInt8) throws {
+  /// The content is all zeros. This is not a valid message, but it is read completely.
+  @Test(arguments: [15, 100] as [UInt8]) func `the longest message is read in pieces`(piece: UInt8) throws {
     var card = LongCard(piece: piece)
     let content = try TagActivation.type4A.readNDEF(over: &card)
     guard case .problem(let problem) = content else { return #expect(Bool(false), "\(content)") }
@@ -57,8 +58,8 @@ import Testing
     #expect(card.exchanges < TagType.type4A.mostExchanges(reading: NDEFLimits.default.messageSize))
   }
 
-  /// No card of mapping 3.0 should take fewer than 13 bytes at once; 8 are an offset and a data object of one byte.
-  @Test(arguments: [8, 13, 15, 100] as [UInt8]) func aLongMessageIsWrittenInPieces(piece: UInt8) throws {
+  /// A card with mapping 3.0 should take at least 13 bytes at once. An offset and a data object of one byte need 8.
+  @Test(arguments: [8, 13, 15, 100] as [UInt8]) func `a long message is written in pieces`(piece: UInt8) throws {
     var card = LongCard(piece: 100, mostWritten: piece)
     let message = [UInt8](repeating: 0, count: 50_000)
     try TagActivation.type4A.writeNDEF(message, over: &card)
@@ -66,8 +67,8 @@ import Testing
     #expect(card.exchanges < TagType.type4A.mostExchanges(writing: message.count))
   }
 
-  /// A card of the smallest MLe that gives as little as it may: its container, as long as it may be, byte by byte, the length
-  /// when it is asked for alone, and eight times one byte of the message.
+  /// A card with the smallest MLe that returns as few bytes as allowed. It returns its container of maximum length byte
+  /// by byte, and the length of the message only in a separate read. Eight reads of the message return one byte.
   private struct ReluctantCard: TagChannel {
     private static let container: [UInt8] =
       [0, 255, 0x30, 0, 15, 0, 13, 0x05, 236] + [UInt8](repeating: 0, count: 236)
@@ -98,8 +99,8 @@ import Testing
     mutating func reselect() throws(TagChannelError) { exchanges += 1 }
   }
 
-  /// Three SELECTs, 241 READs of the container, two of the length, eight that bring one byte each, and what is left.
-  @Test(arguments: [0, 1, 2, 100]) func aCardThatGivesAsLittleAsItMayIsRead(pieces: Int) throws {
+  /// Three SELECTs, 241 READs of the container, two of the length, eight of one byte each, and `pieces` for the rest.
+  @Test(arguments: [0, 1, 2, 100]) func `a card that returns as few bytes as allowed is read`(pieces: Int) throws {
     let payload = 2 + pieces * 15
     let message = [0xC5, 0] + payload.bytes(4) + [UInt8](repeating: 0x5A, count: payload)
     var card = ReluctantCard(message: message)

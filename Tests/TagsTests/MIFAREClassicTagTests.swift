@@ -20,7 +20,7 @@ extension TagActivation {
   }
 
   /// The example of AN10787, section 3.7.1.
-  @Test func checksumOfTheSpecification() {
+  @Test func `the checksum matches the example of the specification`() {
     let bytes: [UInt8] = [
       0x01, 0x01, 0x08, 0x01, 0x08, 0x01, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00,
       0x03, 0x10, 0x03, 0x10, 0x02, 0x10, 0x02, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x11, 0x30,
@@ -28,7 +28,7 @@ extension TagActivation {
     #expect(MIFAREApplicationDirectory.checksum(bytes) == 0x89)
   }
 
-  @Test func readsNoBlockBehindTheMessage() throws {
+  @Test func `no block after the message is read`() throws {
     let message: [UInt8] = [0xD5, 0x00, 17] + [UInt8](repeating: 7, count: 17)
     var channel = ScriptedChannel([
       (openDirectory, []), ([0x30, 1], Array(directory[0..<16])), ([0x30, 2], Array(directory[16..<32])),
@@ -39,7 +39,7 @@ extension TagActivation {
     #expect(channel.remaining == 0)
   }
 
-  @Test func aDirectoryWithAWrongChecksumIsNone() throws {
+  @Test func `a tag with a wrong checksum of its directory is not NDEF`() throws {
     var wrong = directory
     wrong[31] ^= 1
     var channel = ScriptedChannel([
@@ -49,8 +49,8 @@ extension TagActivation {
     #expect(content == .notNDEF("the checksum of the application directory is wrong"))
   }
 
-  /// A 4K whose second directory is damaged, and whose first names the sectors up to 15.
-  @Test func aDamagedSecondDirectoryNamesNoSectors() throws {
+  /// A 4K card with a damaged second directory. The first directory assigns the sectors up to 15.
+  @Test func `a damaged second directory adds no sectors`() throws {
     let rest: [UInt8] = [0x00] + (0..<15).flatMap { _ in [0x03, 0xE1] as [UInt8] }
     let first = [MIFAREApplicationDirectory.checksum(rest)] + rest
     let openSecond: [UInt8] = [0x60, 64] + openDirectory[2...]
@@ -70,7 +70,7 @@ extension TagActivation {
     #expect(status.capacity == 716)
   }
 
-  @Test func accessBits() throws {
+  @Test func `the access bits decide who may write a sector and its trailer`() throws {
     func trailer(_ bits: [UInt8], _ generalPurpose: UInt8) -> MIFAREClassicTrailer? {
       MIFAREClassicTrailer([UInt8](repeating: 0, count: 6) + bits + [generalPurpose] + [UInt8](repeating: 0, count: 6))
     }
@@ -90,7 +90,7 @@ extension TagActivation {
     #expect(MIFAREClassicTrailer([]) == nil)
   }
 
-  /// Answers anything, in the form that it should have where `plausible`.
+  /// Answers with random bytes. If `plausible`, their form is valid.
   private struct HostileClassic: TagChannel {
     var random: SeededGenerator
     let plausible: Bool
@@ -127,7 +127,8 @@ extension TagActivation {
     mutating func reselect() throws(TagChannelError) { count += 1 }
   }
 
-  @Test(arguments: [false, true]) func whateverATagAnswersItIsSoonOver(plausible: Bool) {
+  @Test(arguments: [false, true])
+  func `every operation on a hostile tag ends after a bounded number of exchanges`(plausible: Bool) {
     for seed in 0..<600 as Range<UInt64> {
       let sak: UInt8 = [0x08, 0x18, 0x09][Int(seed % 3)]
       let tag = TagActivation.typeA(TypeAActivation(atqa: [0, 4], sak: sak, uid: [1, 2, 3, 4]))

@@ -2,7 +2,7 @@ import SeededRandom
 import Tags
 import Testing
 
-/// Answers exactly the commands it expects, in order; a test reads `remaining` to know that all were sent.
+/// Answers exactly the commands that it expects, in order. `remaining` is 0 when all were sent.
 struct ScriptedChannel: TagChannel {
   private var script: ArraySlice<(command: [UInt8], answer: [UInt8])>
   private(set) var count = 0
@@ -23,7 +23,7 @@ struct ScriptedChannel: TagChannel {
   mutating func reselect() throws(TagChannelError) {}
 }
 
-/// A tag that is taken away before the exchange with a given number, counted from 0.
+/// A tag that is removed before the exchange with the number `left`, counted from 0.
 struct TornChannel<Tag: TagChannel>: TagChannel {
   var tag: Tag
   var left: Int
@@ -40,7 +40,7 @@ struct TornChannel<Tag: TagChannel>: TagChannel {
   }
 }
 
-/// Answers anything to anything, and counts how long the reader puts up with it.
+/// Answers every command with random bytes, and counts the exchanges.
 struct HostileChannel: TagChannel {
   var random: SeededGenerator
   var plausible: Bool
@@ -55,7 +55,7 @@ struct HostileChannel: TagChannel {
     count += 1
     var answer = (0..<Int.random(in: 0...270, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
     guard plausible else { return answer }
-    // Right in form, so that the reader goes on.
+    // The form is valid, so that the reader continues.
     if command.first == 0x30 {
       answer = (0..<16).map { _ in [0, 1, 2, 3, 0xFD, 0xFF, 0x10, 0xE1].randomElement(using: &random) ?? 0 }
       if command == [0x30, 3] { answer.replaceSubrange(0..<4, with: [0xE1, 0x10, 0xFF, 0x00]) }
@@ -74,7 +74,7 @@ struct HostileChannel: TagChannel {
 extension TagActivation {
   /// An NTAG or Ultralight.
   static let type2 = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
-  /// A card that speaks ISO-DEP over Type A.
+  /// A card with ISO-DEP over Type A.
   static let type4A = TagActivation.typeA(
     TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [4, 1, 2, 3, 4, 5, 6], ats: [6, 0x75, 0x77, 0x81, 0x02, 0x80]))
 }

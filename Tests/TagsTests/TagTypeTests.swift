@@ -7,17 +7,17 @@ import Testing
       (0x00, TagType.type2), (0x20, .type4A), (0x28, .type4A), (0x60, .type4A), (0x40, .peer), (0x08, .mifareClassic),
       (0x18, .mifareClassic), (0x09, .mifareClassic), (0x04, .type2),
     ] as [(UInt8, TagType)])
-  func theSelectAcknowledgeNamesTheType(_ sak: UInt8, _ type: TagType) {
+  func `the select acknowledge determines the tag type`(_ sak: UInt8, _ type: TagType) {
     #expect(TypeAActivation(atqa: [0, 4], sak: sak, uid: [1, 2, 3, 4]).type == type)
   }
 
-  @Test func aRandomUIDHasFourBytesAndBeginsWith08() {
+  @Test func `a random UID has four bytes and starts with 08`() {
     #expect(TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [8, 2, 3, 4]).hasRandomUID)
     #expect(!TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [4, 2, 3, 4]).hasRandomUID)
     #expect(!TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [8, 2, 3, 4, 5, 6, 7]).hasRandomUID)
   }
 
-  @Test func anATSCountsItsOwnBytes() {
+  @Test func `the first byte of an ATS is its length`() {
     func isValid(_ ats: [UInt8]) -> Bool {
       TypeAActivation(atqa: [0, 4], sak: 0x20, uid: [1, 2, 3, 4], ats: ats).hasValidATS
     }
@@ -28,11 +28,11 @@ import Testing
     #expect(!isValid([9, 0x75]))
   }
 
-  @Test func anotherDeviceIsNotTouched() throws {
+  @Test func `a peer device is unsupported and gets no command`() throws {
     var channel = ScriptedChannel([])
     let device = TagActivation.typeA(TypeAActivation(atqa: [0, 4], sak: 0x40, uid: [8, 2, 3, 4]))
     guard case .problem(let problem) = try device.readNDEF(over: &channel) else {
-      Issue.record("a message from nowhere")
+      Issue.record("a message was read")
       return
     }
     #expect(problem.code == .unsupported)

@@ -1,7 +1,7 @@
 import Tags
 import Testing
 
-/// Answers every command, and takes its time.
+/// Answers every command, each after 600 milliseconds.
 private struct SlowCard: TagChannel {
   final class Clock { var now = SuspendingClock.now }
 
@@ -17,7 +17,7 @@ private struct SlowCard: TagChannel {
 }
 
 @Suite struct TimedChannelTests {
-  @Test func aTagThatTakesItsTimeIsGivenUp() throws {
+  @Test func `an operation on a slow tag ends at its deadline`() throws {
     let clock = SlowCard.Clock()
     let card = SlowCard(clock: clock, card: HostileChannel(seed: 1, plausible: true))
     var channel = TimedChannel(card, until: clock.now + .seconds(10)) { clock.now }

@@ -11,7 +11,7 @@ struct Type1Memory: TagChannel {
   var bytes: [UInt8]
   private(set) var commands: [[UInt8]] = []
 
-  // `data` is what lies behind the capability container, reserved blocks left out.
+  // `data` follows the capability container, and skips the reserved blocks.
   init(
     _ data: [UInt8], header: [UInt8] = [0x11, 0x48], container: [UInt8]? = nil, size: Int = 120
   ) {
@@ -55,13 +55,13 @@ struct Type1Memory: TagChannel {
     return problem.description
   }
 
-  @Test func oneCommandReadsAllOfStaticMemory() throws {
+  @Test func `one command reads the whole static memory`() throws {
     var memory = Type1Memory([0x00, 0xFD, 2, 9, 9, 0x03, 6] + message + [0xFE])
     #expect(try tag.readNDEF(over: &memory) == .message(message))
     #expect(memory.commands == [[0, 0, 0]])
   }
 
-  @Test func namesWhatIsNoNDEF() throws {
+  @Test func `a tag without a readable message is reported with the reason`() throws {
     #expect(
       try problem(Type1Memory([], header: [0x00, 0x00]))
         == "not NDEF: the header ROM does not say that it is an NFC Forum tag")
@@ -80,14 +80,14 @@ struct Type1Memory: TagChannel {
   }
 
   /// A container that says 2 KiB does not make static memory larger.
-  @Test func aTLVThatIsLongerThanMemoryIsDamaged() throws {
+  @Test func `a TLV that is longer than the memory is reported as damaged`() throws {
     let reason = "damaged: a TLV block is longer than the memory that the tag has for it"
     #expect(try problem(Type1Memory([0x03, 91])) == reason)
     #expect(try problem(Type1Memory([0x03, 91], container: [0xE1, 0x10, 0xFF, 0])) == reason)
     #expect(try problem(Type1Memory(controls + [0x03, 0xFF, 0x01, 0xCF], header: topaz512, size: 512)) == reason)
   }
 
-  @Test func aWrongAnswerIsDamaged() throws {
+  @Test func `an answer of the wrong form is reported as damaged`() throws {
     let rall: [UInt8] = [0, 0, 0] + Type1Memory.uid
     var channel = ScriptedChannel([(rall, [UInt8](repeating: 0x11, count: 121))])
     #expect(try tag.readNDEF(over: &channel) == .damaged("the tag answered RALL with less than 122 bytes"))
@@ -99,7 +99,7 @@ struct Type1Memory: TagChannel {
     }
   }
 
-  @Test func writesInAnOrderThatLeavesItEmptyMeanwhile() throws {
+  @Test func `the tag reads as empty while a message is written`() throws {
     var memory = Type1Memory([0x03, 6] + message + [0xFE])
     try tag.writeNDEF(message.dropLast() + [0x43], over: &memory)
     #expect(memory.commands == [[0, 0, 0], [0x53, 13, 0], [0x53, 19, 0x43], [0x1A, 13, 6]])
@@ -108,13 +108,13 @@ struct Type1Memory: TagChannel {
     #expect(memory.commands == [[0, 0, 0], [0x53, 14, 0xD0], [0x53, 17, 0xFE], [0x1A, 13, 3], [0, 0, 0]])
   }
 
-  @Test func manyChangesInABlockAreOneWrite() throws {
+  @Test func `several changes in one block take one write`() throws {
     var memory = Type1Memory(controls + [0x03, 0], header: topaz512, size: 512)
     try tag.writeNDEF(message, over: &memory)
     #expect(memory.commands == [[0, 0, 0], [0x54, 3] + message + [0xFE, 0], [0x1A, 23, 6]])
   }
 
-  @Test func whatCannotBeWrittenIsNotBegun() throws {
+  @Test func `a write or lock that cannot succeed changes no byte`() throws {
     var memory = Type1Memory([0x03, 0], container: [0xE1, 0x10, 0x0E, 0x0F])
     #expect(throws: TagWriteError.readOnly) { try tag.writeNDEF(message, over: &memory) }
     memory = Type1Memory([0x03, 0])
@@ -129,7 +129,7 @@ struct Type1Memory: TagChannel {
     #expect(memory.commands == [[0, 0, 0], [0, 0, 0]])
   }
 
-  @Test func aTagThatAnswersSomethingElseIsNotWritten() throws {
+  @Test func `a write fails if the tag confirms another byte`() throws {
     let rall: [UInt8] = [0, 0, 0] + Type1Memory.uid
     let memory = Type1Memory([0x03, 0])
     for answer in [[14, 0], [15, 0xD0], []] as [[UInt8]] {
@@ -140,7 +140,7 @@ struct Type1Memory: TagChannel {
     }
   }
 
-  @Test func locksTheContainerBeforeItsBlock() throws {
+  @Test func `a lock changes the container before it locks its block`() throws {
     var memory = Type1Memory(controls + [0x03, 6] + message, header: topaz512, size: 512)
     try tag.lockNDEF(over: &memory)
     let writes = memory.commands.filter { [0x1A, 0x1B, 0x53, 0x54].contains($0[0]) }
@@ -151,7 +151,7 @@ struct Type1Memory: TagChannel {
     #expect(try tag.queryNDEF(over: &memory).access == .readOnly)
   }
 
-  @Test func aHostileTagEndsInBoundedTime() throws {
+  @Test func `every operation on a hostile tag ends after a bounded number of exchanges`() throws {
     for seed in 0..<300 as Range<UInt64> {
       var channel = HostileType1(random: SeededGenerator(seed: seed))
       _ = try tag.readNDEF(over: &channel)
@@ -169,7 +169,7 @@ struct Type1Memory: TagChannel {
   }
 }
 
-/// Right in form, and anything in content.
+/// Answers in the right form with random content.
 private struct HostileType1: TagChannel {
   var random: SeededGenerator
   var count = 0

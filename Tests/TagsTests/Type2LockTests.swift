@@ -2,13 +2,13 @@ import Testing
 
 @testable import Tags
 
-/// A Type 2 tag that can be written, and does not always hear GET_VERSION.
+/// A writable Type 2 tag that does not always receive GET_VERSION.
 struct WritableTag: TagChannel {
   var memory: [UInt8]
-  /// How often it does not hear it.
+  /// The number of GET_VERSION commands that the tag does not receive.
   var deafness: Int
   let version: [UInt8]?
-  /// Pages that it refuses to give.
+  /// Pages that cannot be read.
   var secretPages: ClosedRange<Int>?
   private(set) var writes: [[UInt8]] = []
 
@@ -18,7 +18,7 @@ struct WritableTag: TagChannel {
     memory =
       [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0, 0xE1, 0x10, size, 0, 0x03, UInt8(message.count)] + message + [0xFE]
     memory += [UInt8](repeating: 0, count: 231 * 4 - memory.count)
-    // AUTH0, with which nothing is protected, of an NTAG215 and of an Ultralight C.
+    // AUTH0 of an NTAG215 and of an Ultralight C, with values that protect no page.
     memory[0x83 * 4 + 3] = 0xFF
     memory[0x2A * 4] = 0x30
   }
@@ -46,13 +46,14 @@ struct WritableTag: TagChannel {
   private static let ntag215: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
   private let message: [UInt8] = [0xD5, 0, 60] + [UInt8](repeating: 0xFF, count: 60)
 
-  @Test func aVersionThatWasNotHeardIsAskedForAgain() throws {
+  @Test func `GET_VERSION is repeated if the tag does not answer`() throws {
     var tag = WritableTag(size: 0x3E, message: message, version: Self.ntag215, deafness: 1)
     try TagActivation.type2.lockNDEF(over: &tag)
     #expect(tag.writes.map { $0[1] } == [3, 0x82, 2])
   }
 
-  @Test(arguments: [0x3E, 0x6D, 0xEA] as [UInt8]) func whereTheLocksAreUnknownNothingIsWritten(size: UInt8) throws {
+  @Test(arguments: [0x3E, 0x6D, 0xEA] as [UInt8])
+  func `a tag with unknown lock bytes is not locked`(size: UInt8) throws {
     var tag = WritableTag(size: size, message: message, version: nil)
     #expect(throws: TagWriteError.cannotLock("the tag does not say where the lock bits of its pages from 16 on are")) {
       try TagActivation.type2.lockNDEF(over: &tag)
@@ -60,8 +61,8 @@ struct WritableTag: TagChannel {
     #expect(tag.writes.isEmpty)
   }
 
-  /// The bytes behind the data area are the message's here: they say nothing of locks.
-  @Test func userBytesAreNoLockBits() throws {
+  /// On this tag the bytes after the data area are user bytes, not lock bytes.
+  @Test func `user bytes after the data area are not taken for lock bits`() throws {
     var tag = WritableTag(size: 0x3E, message: message, version: nil)
     tag.memory.replaceSubrange(0x80 * 4..<0x82 * 4, with: [UInt8](repeating: 0xFF, count: 8))
     let status = try TagActivation.type2.queryNDEF(over: &tag)
@@ -70,13 +71,13 @@ struct WritableTag: TagChannel {
     try TagActivation.type2.writeNDEF(message, over: &tag)
   }
 
-  @Test func anUltralightCKeepsItsCounterAndKey() throws {
+  @Test func `locking an Ultralight C spares its counter and its key`() throws {
     var tag = WritableTag(size: 0x12, message: message, version: nil)
     try TagActivation.type2.lockNDEF(over: &tag)
     #expect(tag.writes.filter { $0[1] == 0x28 } == [[0xA2, 0x28, 0xEE, 0, 0, 0]])
   }
 
-  @Test func whatIsDamagedIsNotLocked() throws {
+  @Test func `a damaged message is not locked, but an empty one is`() throws {
     var tag = WritableTag(size: 0x06, message: [0xD5, 0, 60, 1], version: nil)
     #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &tag) }
     #expect(tag.writes.isEmpty)
@@ -85,26 +86,26 @@ struct WritableTag: TagChannel {
     #expect(tag.writes.count == 2)
   }
 
-  @Test func aProtectedPageIsNamed() throws {
+  @Test func `a tag with protected pages is reported as unsupported`() throws {
     var tag = WritableTag(size: 0x12, message: message, version: nil)
     tag.secretPages = 7...40
     let problem = TagProblem(.unsupported, "the tag does not let everybody read it", isConcludedFromSilence: true)
     #expect(try TagActivation.type2.readNDEF(over: &tag) == .problem(problem))
   }
 
-  /// The length is zero while a byte of the message changes, also one in its own page, and it changes alone.
-  @Test func theLengthChangesAlone() throws {
+  /// The length is zero while bytes of the message change, even in the same page. A separate write sets it.
+  @Test func `the length is written separately from the message`() throws {
     var tag = WritableTag(size: 0x06, message: [0xD0, 0, 0], version: nil)
     try TagActivation.type2.writeNDEF([0xD5, 0, 0], over: &tag)
     #expect(
       tag.writes == [[0xA2, 4, 0x03, 0, 0xD0, 0], [0xA2, 4, 0x03, 0, 0xD5, 0], [0xA2, 4, 0x03, 3, 0xD5, 0]])
   }
 
-  @Test func damagedMessagesAreNotTakenForEachOther() throws {
+  @Test func `verification compares bytes even if the message does not decode`() throws {
     struct Stubborn: TagChannel {
       var tag: WritableTag
       mutating func exchange(_ command: [UInt8]) throws(TagChannelError) -> [UInt8] {
-        // It says so, and does not hold what it was given.
+        // Confirms the write without storing the bytes.
         command[0] == 0xA2 && command[1] == 5 ? [0x0A] : try tag.exchange(command)
       }
       mutating func reselect() throws(TagChannelError) {}

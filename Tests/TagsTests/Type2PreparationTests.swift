@@ -2,20 +2,20 @@ import Testing
 
 @testable import Tags
 
-/// Tags that are formatted and hold no NDEF TLV: they read as empty, and writing adds the TLV.
+/// Formatted tags without an NDEF TLV. They read as empty, and writing adds the TLV.
 @Suite struct Type2PreparationTests {
   private static let message: [UInt8] = [0xD5, 0, 60] + [UInt8](repeating: 0xFF, count: 60)
   /// The answer of an NTAG215 to GET_VERSION.
   private static let version: [UInt8] = [0, 4, 4, 2, 1, 0, 0x11, 3]
 
-  /// An NTAG215 with these bytes behind its capability container, and zeroes behind those.
+  /// An NTAG215 with these bytes after its capability container, followed by zeros.
   private func tag(_ data: [UInt8] = []) -> WritableTag {
     var tag = WritableTag(size: 0x3E, message: Self.message, version: Self.version)
     tag.memory.replaceSubrange(16..<16 + 496, with: data + [UInt8](repeating: 0, count: 496 - data.count))
     return tag
   }
 
-  @Test func `writing to zeroes adds an NDEF TLV`() throws {
+  @Test func `writing to an empty data area adds an NDEF TLV`() throws {
     var tag = tag()
     guard case .problem(let problem) = try TagActivation.type2.readNDEF(over: &tag) else {
       Issue.record("a message was read")
@@ -28,7 +28,7 @@ import Testing
     #expect(Array(tag.memory[16..<82]) == [0x03, 63] + Self.message + [0xFE])
   }
 
-  @Test func `a tag without a TLV is not locked, since none could be written any more`() throws {
+  @Test func `a tag without an NDEF TLV is not locked, because none could be added later`() throws {
     var tag = tag()
     let error = #expect(throws: TagWriteError.self) { try TagActivation.type2.lockNDEF(over: &tag) }
     #expect(error == .cannotLock("there is no NDEF message on the tag: write one first"))
@@ -45,11 +45,11 @@ import Testing
 
   @Test(
     arguments: [
-      // A lock control TLV stays in front.
+      // A lock control TLV stays in its place.
       ([0x01, 3, 0xA0, 0x10, 0x44], 5), ([0x01, 3, 0xA0, 0x10, 0x44, 0xFE], 5), ([0, 0, 0x01, 3, 0xA0, 0x10, 0x44], 7),
       ([0xFE], 0), ([0xFD, 2, 7, 7], 4),
     ] as [([UInt8], Int)])
-  func `the new TLV comes behind the others`(data: [UInt8], place: Int) throws {
+  func `the new TLV comes after the others`(data: [UInt8], place: Int) throws {
     var tag = tag(data)
     try TagActivation.type2.writeNDEF(Self.message, isVerifying: true, over: &tag)
     #expect(Array(tag.memory[16..<16 + place]) == Array(data.prefix(place)))
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [[0xFD, 0xFE], [0x55, 0xFF, 0xFF, 0xFF]] as [[UInt8]])
-  func `a tag with damaged blocks is not overwritten`(data: [UInt8]) throws {
+  func `a tag with damaged TLVs is not overwritten`(data: [UInt8]) throws {
     var tag = WritableTag(size: 0x06, message: [], version: nil)
     tag.memory.replaceSubrange(16..<16 + data.count, with: data)
     #expect(throws: TagWriteError.self) { try TagActivation.type2.writeNDEF(Self.message, over: &tag) }

@@ -12,14 +12,14 @@ import Testing
       ([0, 4, 4, 2, 1, 0, 0x11, 3], 0x83), ([0, 4, 4, 2, 1, 0, 0x13, 3], 0xE3), ([0, 4, 4, 5, 2, 1, 0x15, 3], nil),
       ([0, 4, 4, 5, 2, 2, 0x15, 3], 0xE3), ([0, 4, 9, 2, 1, 0, 0x11, 3], nil), ([0, 4], nil),
     ] as [([UInt8], Int?)])
-  func theVersionSaysWhereItIs(version: [UInt8], page: Int?) {
+  func `the version gives the address of the protection byte`(version: [UInt8], page: Int?) {
     let place = Type2Model.telling(version)?.protection
     #expect(place?.page == page)
     #expect(place?.address == page.map { $0 * 4 + 3 })
   }
 
   @Test(arguments: [(0x00, nil), (0x03, 3), (0x10, 16), (0x2F, 47), (0x30, nil), (0xFF, nil)] as [(UInt8, Int?)])
-  func anUltralightCSaysItWithoutAVersion(value: UInt8, page: Int?) throws {
+  func `an Ultralight C has its first protected page in page 2A`(value: UInt8, page: Int?) throws {
     let place = try #require(Type2Model.silent(size: 0x12)?.protection)
     var memory = TagMemory(size: 200)
     memory.learn([value], at: 0x2A * 4)
@@ -28,7 +28,7 @@ import Testing
   }
 }
 
-/// A tag with two sectors, of which the second packet of SECTOR SELECT does not always reach it.
+/// A tag with two sectors. It does not always receive the second packet of SECTOR SELECT.
 private struct SectorTag: TagChannel {
   var memory: [UInt8]
   var deafness: Int
@@ -78,7 +78,7 @@ private struct SectorTag: TagChannel {
   }()
   private static let message = Array(data[4..<4 + 1198])
 
-  @Test(arguments: 0...1) func aChangeThatWasNotHeardIsNoticed(deafness: Int) throws {
+  @Test(arguments: 0...1) func `a missed sector change is noticed`(deafness: Int) throws {
     var tag = SectorTag(Self.data, deafness: deafness)
     #expect(try TagActivation.type2.readNDEF(over: &tag) == .message(Self.message))
     var other = Self.message
@@ -90,7 +90,7 @@ private struct SectorTag: TagChannel {
     #expect(tag.memory[..<16] == before[..<16])
   }
 
-  @Test func aTagThatNeverHearsItIsNotReadInTheWrongPlace() throws {
+  @Test func `a tag that never changes its sector is not accessed at the wrong address`() throws {
     var tag = SectorTag(Self.data, deafness: 100)
     #expect(throws: TagChannelError(.transmission, "the tag does not change its sector")) {
       try TagActivation.type2.readNDEF(over: &tag)

@@ -4,7 +4,7 @@ import Testing
 @testable import Tags
 
 @Suite struct Type2ReadPlanTests {
-  /// What is sent, one after the other, where the tag knows what it is asked.
+  /// The commands that are sent in turn to a tag that supports all of them.
   private func steps(_ pages: some Sequence<Int>, lastPage: Int, _ fastRead: Type2ReadPlan.FastRead) -> [String] {
     var missing = Array(pages)
     var fastRead = fastRead
@@ -23,23 +23,23 @@ import Testing
     return steps
   }
 
-  @Test func fastReadWhereItSavesAnExchange() {
+  @Test func `FAST_READ is used if it saves an exchange`() {
     #expect(steps([], lastPage: 127, .certain) == [])
     #expect(steps(7...10, lastPage: 127, .certain) == ["7"])
     #expect(steps(7...11, lastPage: 127, .certain) == ["7...11"])
     #expect(steps(7...127, lastPage: 127, .certain) == ["7...66", "67...126", "124"])
   }
 
-  /// Whichever takes fewer exchanges, the one included that finds out whether the tag knows the command.
-  @Test func fastReadIsTriedWhereItSavesMoreThanTheAsking() {
+  /// The plan with fewer exchanges is chosen. The attempt to use FAST_READ costs one exchange.
+  @Test func `FAST_READ is tried if it saves more than the attempt costs`() {
     #expect(steps(7...10, lastPage: 39, .unknown) == ["7"])
     #expect(steps(7...14, lastPage: 39, .unknown) == ["7", "11"])
     #expect(steps(7...15, lastPage: 39, .unknown) == ["7...15"])
     #expect(steps(7...127, lastPage: 127, .absent).count == 31)
   }
 
-  /// No plan that takes fewer exchanges exists: each kind of command goes as far as it can.
-  @Test func noOtherChoiceTakesFewer() {
+  /// Compares with the minimum, where each command covers as many pages as possible.
+  @Test func `no other plan takes fewer exchanges`() {
     var random = SeededGenerator(seed: 5)
     for _ in 0..<500 {
       let count = Int.random(in: 1...12, using: &random)
@@ -55,19 +55,19 @@ import Testing
     }
   }
 
-  @Test func readEndsWithTheDataArea() {
+  @Test func `a READ ends with the data area`() {
     #expect(steps([14, 15], lastPage: 15, .absent) == ["12"])
     #expect(steps([2], lastPage: 3, .absent) == ["2"])
-    // Lock bytes behind the data area.
+    // Lock bytes after the data area.
     #expect(steps([40], lastPage: 39, .absent) == ["37"])
   }
 
-  @Test func neitherCommandCrossesTheBorderOfASector() {
+  @Test func `no command crosses a sector boundary`() {
     #expect(steps(250...260, lastPage: 471, .certain) == ["250...255", "256...260"])
     #expect(steps(254...257, lastPage: 471, .certain) == ["252", "256"])
   }
 
-  @Test func pagesBetweenOthersComeAlong() {
+  @Test func `a FAST_READ includes pages in small gaps`() {
     #expect(steps([7, 8, 9, 10, 11, 20, 21, 22, 23, 24], lastPage: 127, .certain) == ["7...24"])
     #expect(steps([7, 8, 9, 10, 11, 80, 81, 82, 83, 84], lastPage: 127, .certain) == ["7...11", "80...84"])
     #expect(steps([7, 80], lastPage: 127, .certain) == ["7", "80"])
@@ -81,7 +81,7 @@ import Testing
       (0x04, 0xEA, [], .certain), (0x04, 0x10, [], .certain), (0x04, 0x20, [], .unknown), (0x05, 0x10, [], .unknown),
       (nil, 0x3E, [], .unknown),
     ] as [(UInt8?, UInt8, [UInt8], Type2ReadPlan.FastRead)])
-  func whatIsKnownWithoutAsking(
+  func `support for FAST_READ is derived from manufacturer and container`(
     manufacturer: UInt8?, size: UInt8, data: [UInt8], expected: Type2ReadPlan.FastRead
   ) {
     var memory = TagMemory(size: 64)
@@ -100,21 +100,21 @@ import Testing
       ([0, 4, 3, 1, 2, 0, 0x0B, 3], [:]),
       ([0, 5, 4, 2, 1, 0, 0x0F, 3], nil), ([0, 4, 4, 2], nil), ([0, 4, 4, 2, 1, 0, 0x77, 3], nil),
     ] as [([UInt8], [Int: UInt8]?)])
-  func theVersionSaysWhereTheyAre(version: [UInt8], expected: [Int: UInt8]?) {
+  func `the version gives the addresses of the lock bytes`(version: [UInt8], expected: [Int: UInt8]?) {
     let locks = Type2Model.telling(version)?.locks
     #expect(locks.map { Dictionary(uniqueKeysWithValues: $0.bytes.map { ($0.address, $0.mask) }) } == expected)
   }
 
-  @Test func aLockControlTLVSaysWhereTheyAre() {
+  @Test func `a lock control TLV gives the addresses of the lock bytes`() {
     let locks = Type2Locks.ofControls([LockControl([0xA0, 12, 0x34])])
     #expect(locks == Type2Model.telling([0, 4, 4, 2, 1, 0, 0x0F, 3])?.locks)
-    // Within the first pages, or behind all memory: nobody's lock bytes.
+    // Addresses in the first pages or after all memory are not lock bytes.
     #expect(Type2Locks.ofControls([LockControl([0x10, 12, 0x31]), LockControl([0xFF, 0, 0x0F])]) == nil)
     #expect(Type2Locks.standard(behind: 16..<160).bytes.map(\.address) == [160, 161])
     #expect(Type2Locks.standard(behind: 16..<64).bytes.isEmpty)
   }
 
-  @Test func bitsThatAreSetAreSeen() {
+  @Test func `a set lock bit marks its pages as locked`() {
     var memory = TagMemory(size: 64)
     memory.learn([0, 0, 0x10, 0x80], at: 8)
     #expect((3...16).filter { Type2Locks.isLocked($0, memory) } == [4, 15])

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Tags
 
-/// The memory of a Type 2 tag that answers READ, as an NTAG does: behind the last page comes the first.
+/// The memory of a Type 2 tag that answers READ like an NTAG: the first page follows the last.
 struct Type2Memory: TagChannel {
   var pages: [UInt8]
   private(set) var reads: [UInt8] = []
 
-  // `data` is what lies behind the capability container.
+  // `data` follows the capability container.
   init(_ data: [UInt8], size: UInt8 = 0x12, container: [UInt8]? = nil) {
     pages = [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0] + (container ?? [0xE1, 0x10, size, 0x00]) + data
     let end = max(16 + Int(size) * 8, (pages.count + 3) / 4 * 4)
@@ -26,7 +26,7 @@ struct Type2Memory: TagChannel {
   mutating func reselect() throws(TagChannelError) {}
 }
 
-/// A message whose encoding has exactly `size` bytes.
+/// A message that is encoded in exactly `size` bytes.
 func message(ofSize size: Int) throws -> [UInt8] {
   for overhead in [4, 7] where size >= overhead {
     let record = NDEFRecord(
@@ -59,7 +59,7 @@ private struct NoSuchMessage: Error {}
     return problem.description
   }
 
-  @Test func oneReadForAMessageBehindTheContainer() throws {
+  @Test func `one READ gets a short message after the container`() throws {
     let bytes = try message(ofSize: 10)
     var channel = ScriptedChannel([([0x30, 3], [0xE1, 0x10, 0x06, 0x00, 0x03, 10] + bytes)])
     #expect(try TagActivation.type2.readNDEF(over: &channel) == .message(bytes))
@@ -67,23 +67,23 @@ private struct NoSuchMessage: Error {}
   }
 
   @Test(arguments: [10, 11, 26, 27, 42, 137, 254, 258, 300, 800])
-  func readsNothingBehindTheEndOfTheMessage(_ size: Int) throws {
+  func `no page after the message is read`(_ size: Int) throws {
     let bytes = try message(ofSize: size)
     let (content, reads) = try read(Type2Memory(tlv(bytes), size: 0x6D))
     #expect(content == .message(bytes))
     let header = size < 0xFF ? 2 : 4
-    // Container, header and message, 16 bytes a READ.
+    // Container, header and message, 16 bytes per READ.
     let needed = (4 + header + size + 15) / 16
     #expect(reads == (0..<needed).map { UInt8(3 + 4 * $0) })
   }
 
-  @Test func findsTheMessageBehindOtherBlocks() throws {
+  @Test func `a message after other TLVs is found`() throws {
     let bytes = try message(ofSize: 20)
     let others: [UInt8] = [0x00, 0x01, 3, 0xA0, 0x10, 0x44, 0x00, 0xFD, 2, 9, 9, 0x02, 3, 0xF0, 0x01, 0x0F]
     #expect(try read(Type2Memory(others + tlv(bytes))).content == .message(bytes))
   }
 
-  @Test func passesAProprietaryBlockByWithoutReadingIt() throws {
+  @Test func `a proprietary TLV is skipped without reading it`() throws {
     let bytes = try message(ofSize: 10)
     let other: [UInt8] = [0xFD, 100] + [UInt8](repeating: 3, count: 100)
     let (content, reads) = try read(Type2Memory(other + tlv(bytes)))
@@ -91,26 +91,26 @@ private struct NoSuchMessage: Error {}
     #expect(reads == [3, 29])
   }
 
-  @Test func stepsOverReservedMemory() throws {
+  @Test func `reserved memory is skipped`() throws {
     let bytes = try message(ofSize: 30)
-    // Memory control: 8 bytes from byte 32 on (page address 4, pages of 8 bytes, offset 0).
+    // Memory control: 8 bytes from byte 32 (page address 4, pages of 8 bytes, offset 0).
     let data: [UInt8] = [0x02, 3, 0x40, 8, 0x03] + tlv(bytes)
     let holed = data.prefix(16) + [UInt8](repeating: 0xEE, count: 8) + data.dropFirst(16)
     #expect(try read(Type2Memory(Array(holed))).content == .message(bytes))
   }
 
-  @Test func namesWhatIsNoNDEF() throws {
+  @Test func `a tag without a message is reported with the reason`() throws {
     #expect(try problem([], container: [0, 0, 0, 0]) == "not NDEF: there is no capability container in page 3")
     #expect(try problem([0xFE])?.hasPrefix("empty") == true)
     #expect(try problem([])?.hasPrefix("empty") == true)
     #expect(try problem([], size: 0) == "not NDEF: there is no NDEF TLV on the tag")
   }
 
-  @Test func namesWhatIsEmpty() throws {
+  @Test func `a message of length zero is reported as empty`() throws {
     #expect(try problem([0x03, 0x00, 0xFE]) == "empty: the tag holds no message")
   }
 
-  @Test func namesWhatCannotBeRead() throws {
+  @Test func `an unsupported tag is reported with the reason`() throws {
     #expect(
       try problem([], container: [0xE1, 0x20, 0x12, 0x00])
         == "unsupported: it is formatted for mapping version 2 of Type 2")
@@ -126,33 +126,33 @@ private struct NoSuchMessage: Error {}
       [0x03, 0x91], [0x03, 0xFF, 0xFF, 0xFF], [0x03, 0xFF, 0x00, 0x90], [0x01, 0xFF, 0xFF, 0xFF],
       [0xFD, 0xFF, 0x40, 0x00],
     ] as [[UInt8]])
-  func aBlockLongerThanTheMemoryIsDamaged(_ data: [UInt8]) throws {
+  func `a TLV that is longer than the memory is reported as damaged`(_ data: [UInt8]) throws {
     #expect(try problem(data) == "damaged: a TLV block is longer than the memory that the tag has for it")
     #expect(try read(Type2Memory(data)).reads == [3])
   }
 
-  @Test func aTLVThatTheMemoryCutsOffIsDamaged() throws {
+  @Test func `a TLV that the end of the memory cuts off is reported as damaged`() throws {
     let nulls = [UInt8](repeating: 0, count: 15)
     #expect(
       try problem(nulls + [0x03], size: 2) == "damaged: a TLV block is longer than the memory that the tag has for it")
   }
 
-  @Test func aControlBlockOfAnotherSizeIsDamaged() throws {
+  @Test func `a control TLV of the wrong size is reported as damaged`() throws {
     #expect(try problem([0x01, 2, 0, 0]) == "damaged: a control TLV of 2 bytes")
   }
 
-  @Test func aMessageThatDoesNotDecodeIsDamaged() throws {
+  @Test func `a message that does not decode is reported as damaged`() throws {
     let reason = try #require(try problem(tlv([0xD1, 0x01, 0x20, 0x55, 0x00])))
     #expect(reason.hasPrefix("damaged: the NDEF message does not decode, at byte "))
   }
 
-  @Test func aShortAnswerIsDamaged() throws {
+  @Test func `a short answer is reported as damaged`() throws {
     var channel = ScriptedChannel([([0x30, 3], [0xE1, 0x10, 0x06])])
     let content = try TagActivation.type2.readNDEF(over: &channel)
     #expect(content == .damaged("the tag answered READ with less than 16 bytes"))
   }
 
-  @Test func tornAwayAtAnyExchangeItNeverYieldsAMessage() throws {
+  @Test func `a tag that is removed during any exchange yields no message`() throws {
     let memory = Type2Memory(tlv(try message(ofSize: 100)))
     let needed = try read(memory).reads.count
     for left in 0..<needed {
@@ -161,7 +161,8 @@ private struct NoSuchMessage: Error {}
     }
   }
 
-  @Test(arguments: [false, true]) func aHostileTagEndsInBoundedTime(plausible: Bool) throws {
+  @Test(arguments: [false, true])
+  func `reading a hostile tag ends after a bounded number of exchanges`(plausible: Bool) throws {
     for seed in 0..<300 as Range<UInt64> {
       var channel = HostileChannel(seed: seed, plausible: plausible)
       _ = try TagActivation.type2.readNDEF(over: &channel)

@@ -4,25 +4,26 @@ import Testing
 
 @testable import Tags
 
-/// A FeliCa card whose NDEF system keeps to the commands that it was made for.
+/// A FeliCa card with an NDEF system that answers polls, Check and Update.
 struct FeliCaCard: TagChannel {
   static let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
 
   var blocks: [[UInt8]]
-  /// The identifier under which the NDEF system answers a poll; nil where there is none.
+  /// The identifier in the NDEF system's answer to a poll, or nil without an NDEF system.
   var ndefIdentifier: [UInt8]? = Self.idm
-  /// Whether it answers any poll at all.
+  /// Whether the card answers at all.
   var isThere = true
-  /// Status flags of every answer; a warning (FF 71) comes with what was asked for.
+  /// The status flags of every answer. An answer with the warning FF 71 still has its data.
   var status: [UInt8] = [0, 0]
   private(set) var commands: [[UInt8]] = []
 
   /// - Parameters:
-  ///   - message: what it holds.
+  ///   - message: the message on the card.
   ///   - mostRead: Nbr.
   ///   - mostWritten: Nbw.
   ///   - blockCount: Nmaxb.
-  ///   - fields: bytes of the attribute information block to change, by their numbers; the checksum is made behind that.
+  ///   - fields: bytes of the attribute information block to change, by their numbers. The checksum covers the changes
+  ///     to the bytes before it.
   init(
     _ message: [UInt8], mostRead: UInt8 = 4, mostWritten: UInt8 = 1, blockCount: Int = 13, fields: [Int: UInt8] = [:]
   ) {
@@ -68,7 +69,7 @@ struct FeliCaCard: TagChannel {
 }
 
 extension TagActivation {
-  /// A FeliCa card that was found by this system.
+  /// A FeliCa card that answered a poll for this system.
   static func type3(system: [UInt8]? = [0x12, 0xFC], pmm: [UInt8] = [0, 0x0D, 0, 0, 0, 1, 0x43, 0]) -> TagActivation {
     .felica(FeliCaActivation(idm: FeliCaCard.idm, pmm: pmm, systemCode: system, bitRate: 212))
   }
@@ -81,7 +82,7 @@ extension TagActivation {
     return problem.description
   }
 
-  @Test func theAttributeBlockAndThenAsManyBlocksAsItAllows() throws {
+  @Test func `the attribute block is read first, and then as many blocks at once as it allows`() throws {
     let bytes = try message(ofSize: 70)
     var card = FeliCaCard(bytes)
     #expect(try TagActivation.type3().readNDEF(over: &card) == .message(bytes))
@@ -92,10 +93,10 @@ extension TagActivation {
       ])
   }
 
-  @Test func anotherSystemIsPolledForThatOfNDEF() throws {
+  @Test func `a card found by another system is polled for its NDEF system`() throws {
     let bytes = try message(ofSize: 16)
     var card = FeliCaCard(bytes)
-    // Systems of one card differ in the first half-byte.
+    // The identifiers of a card's systems differ in the first half-byte.
     card.ndefIdentifier = [0x11] + FeliCaCard.idm.dropFirst()
     #expect(try TagActivation.type3(system: [0x88, 0xB4]).readNDEF(over: &card) == .message(bytes))
     #expect(card.commands.first == [0x00, 0x12, 0xFC, 0x01, 0x00])
@@ -103,14 +104,14 @@ extension TagActivation {
     #expect(card.commands.count == 3)
   }
 
-  @Test func anotherCardIsNotReadInstead() throws {
+  @Test func `another card that answers the poll is not read`() throws {
     var card = FeliCaCard(try message(ofSize: 16))
     card.ndefIdentifier = [0x01, 0x2E, 9, 9, 9, 9, 9, 9]
     #expect(throws: TagChannelError.self) { try TagActivation.type3(system: [0x00, 0x03]).readNDEF(over: &card) }
     #expect(card.commands.count == 1)
   }
 
-  @Test func aCardWithoutThatSystemSaysSo() throws {
+  @Test func `a card without an NDEF system is reported as not NDEF`() throws {
     var card = FeliCaCard([])
     card.ndefIdentifier = nil
     #expect(
@@ -120,25 +121,25 @@ extension TagActivation {
     #expect(throws: TagChannelError.self) { try problem(card, system: [0x00, 0x03]) }
   }
 
-  @Test func blocksFrom256OnAreNamedInThreeBytes() throws {
+  @Test func `block numbers from 256 take three bytes`() throws {
     let bytes = try message(ofSize: 4112)
     var card = FeliCaCard(bytes, mostRead: 5, blockCount: 300)
     #expect(try TagActivation.type3().readNDEF(over: &card) == .message(bytes))
-    // The lower byte of the number first.
+    // The low byte of the number comes first.
     #expect(card.commands.last?.suffix(7) == [2, 0x00, 0x00, 0x01, 0x00, 0x01, 0x01])
   }
 
   @Test(arguments: [1, 4, 12, 15, 16, 255] as [UInt8], [0, 1, 16, 17, 240, 241, 3840])
-  func neverMoreExchangesThanTheSpecificationNeeds(mostRead: UInt8, size: Int) throws {
+  func `reading takes no more exchanges than the specification requires`(mostRead: UInt8, size: Int) throws {
     let bytes = size > 2 ? try message(ofSize: size) : [UInt8](repeating: 0, count: size)
     var card = FeliCaCard(bytes, mostRead: mostRead, blockCount: 240)
     _ = try TagActivation.type3().readNDEF(over: &card)
-    // Every reader passes on 14 blocks.
+    // Every reader can transfer 14 blocks at once.
     let most = min(Int(mostRead), 14)
     #expect(card.commands.count == 1 + ((size + 15) / 16 + most - 1) / most)
   }
 
-  @Test func namesWhatIsEmptyOrDamaged() throws {
+  @Test func `an empty, damaged or unsupported card is reported with the reason`() throws {
     func problem(_ fields: [Int: UInt8]) throws -> String? {
       try self.problem(FeliCaCard(try message(ofSize: 40), fields: fields))
     }
@@ -160,7 +161,7 @@ extension TagActivation {
     #expect(try self.problem(card) == "damaged: the blocks of the NDEF message cannot be read")
   }
 
-  @Test func tornAwayAtAnyExchangeItNeverYieldsAMessage() throws {
+  @Test func `a card that is removed during any exchange yields no message`() throws {
     let card = FeliCaCard(try message(ofSize: 200))
     for left in 0..<5 {
       var channel = TornChannel(tag: card, left: left)
@@ -171,7 +172,7 @@ extension TagActivation {
   }
 
   @Test(arguments: [nil, [0x88, 0xB4], [0x12, 0xFC]] as [[UInt8]?])
-  func aHostileCardEndsInBoundedTime(system: [UInt8]?) throws {
+  func `every operation on a hostile card ends after a bounded number of exchanges`(system: [UInt8]?) throws {
     for seed in 0..<200 as Range<UInt64> {
       var channel = HostileFeliCa(seed: seed)
       let tag = TagActivation.type3(system: system, pmm: [0, seed % 2 == 0 ? 0xF1 : 0, 0, 0, 0, 0, 0, 0])
@@ -179,13 +180,13 @@ extension TagActivation {
       _ = try? tag.queryNDEF(over: &channel)
       _ = try? tag.writeNDEF([UInt8](repeating: 1, count: 300), isVerifying: true, over: &channel)
       _ = try? tag.lockNDEF(over: &channel)
-      // Two polls and the attribute block for each; 0400 blocks read twice and 19 written, one at a time.
+      // Two polls and the attribute block for each operation. 0400 blocks are read twice and 19 written, one at a time.
       #expect(channel.count <= 4 * 3 + 2 * 0x400 + 19 + 2 + 2, "seed \(seed)")
     }
   }
 }
 
-/// Answers of the right form with anything in them, so that the reader goes on; sometimes of a wrong one.
+/// Answers in the right form with random content, so that the reader continues. Sometimes the form is wrong.
 struct HostileFeliCa: TagChannel {
   private var random: SeededGenerator
   private(set) var count = 0

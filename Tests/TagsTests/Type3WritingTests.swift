@@ -3,10 +3,10 @@ import Testing
 @testable import Tags
 
 @Suite struct Type3WritingTests {
-  /// The bytes that tell a FeliCa Lite-S from others.
+  /// The PMm of a FeliCa Lite-S.
   private static let liteS: [UInt8] = [0, 0xF1, 0, 0, 0, 1, 0x43, 0]
 
-  /// A card whose memory configuration block begins with these bytes.
+  /// A Lite-S with a memory configuration block that starts with these bytes.
   private func lite(_ message: [UInt8], configuration: [UInt8] = [0xFF, 0xFF, 0xFF, 0x01]) -> FeliCaCard {
     var card = FeliCaCard(message)
     card.blocks += [[UInt8]](repeating: [UInt8](repeating: 0, count: 16), count: 0x89 - card.blocks.count)
@@ -14,7 +14,7 @@ import Testing
     return card
   }
 
-  @Test func theLengthIsZeroUntilTheMessageIsThere() throws {
+  @Test func `the length is zero until the message is written`() throws {
     var card = FeliCaCard(try message(ofSize: 60), mostWritten: 2)
     let bytes = try message(ofSize: 40)
     try TagActivation.type3().writeNDEF(bytes, over: &card)
@@ -26,7 +26,7 @@ import Testing
     #expect(try TagActivation.type3().readNDEF(over: &card) == .message(bytes))
   }
 
-  @Test func whatIsNotWrittenStaysInTheAttributeBlock() throws {
+  @Test func `writing keeps the other fields of the attribute block`() throws {
     var card = FeliCaCard([], mostRead: 12, mostWritten: 8, blockCount: 0x102, fields: [0: 0x11, 5: 7, 8: 9])
     let before = card.blocks[0]
     try TagActivation.type3().writeNDEF(try message(ofSize: 4), over: &card)
@@ -35,14 +35,14 @@ import Testing
     #expect(card.blocks[0] == before)
   }
 
-  @Test func aTornTagCanBeWrittenAgain() throws {
+  @Test func `a card with an interrupted write can be written again`() throws {
     var card = FeliCaCard(try message(ofSize: 40), fields: [9: 0x0F])
     let bytes = try message(ofSize: 20)
     try TagActivation.type3().writeNDEF(bytes, isVerifying: true, over: &card)
     #expect(card.blocks[0][9] == 0)
   }
 
-  @Test func neitherTheNumberOfBlocksNorTheFrameIsExceeded() throws {
+  @Test func `no write command is longer than a frame`() throws {
     var card = FeliCaCard([], mostWritten: 255, blockCount: 300)
     let bytes = try message(ofSize: 4800)
     try TagActivation.type3().writeNDEF(bytes, isVerifying: true, over: &card)
@@ -55,7 +55,7 @@ import Testing
       ([15: 0], .refused(TagProblem(.damaged, "the checksum of the attribute information block is wrong"))),
       ([:], .tooLong(capacity: 208)),
     ] as [([Int: UInt8], TagWriteError)])
-  func nothingIsWrittenWhereItMayNotBe(_ fields: [Int: UInt8], _ error: TagWriteError) throws {
+  func `a card that cannot take the message is not written`(_ fields: [Int: UInt8], _ error: TagWriteError) throws {
     var card = FeliCaCard([], fields: fields)
     #expect(throws: error) {
       try TagActivation.type3().writeNDEF([UInt8](repeating: 0, count: 209), over: &card)
@@ -63,14 +63,14 @@ import Testing
     #expect(card.commands.count == 1)
   }
 
-  @Test func aTagThatRefusesSaysSo() throws {
+  @Test func `a card that refuses a write causes an error`() throws {
     var card = FeliCaCard([])
     card.status = [0xFF, 0xA5]
     #expect(throws: TagWriteError.self) { try TagActivation.type3().writeNDEF([], over: &card) }
     #expect(try TagActivation.type3().queryNDEF(over: &card).access == .notSupported)
   }
 
-  @Test func aWornTagIsWrittenAllTheSame() throws {
+  @Test func `a card that warns of wear is still written`() throws {
     var card = FeliCaCard([])
     card.status = [0xFF, 0x71]
     let bytes = try message(ofSize: 20)
@@ -78,14 +78,14 @@ import Testing
     #expect(card.blocks[1] == Array(bytes.prefix(16)))
   }
 
-  @Test func theStatusTellsCapacityAndAccess() throws {
+  @Test func `the status has the capacity and the access`() throws {
     var card = FeliCaCard([])
     #expect(try TagActivation.type3().queryNDEF(over: &card) == NDEFStatus(capacity: 208, isWritable: true))
     card = FeliCaCard([], fields: [10: 0])
     #expect(try TagActivation.type3().queryNDEF(over: &card) == NDEFStatus(capacity: 208, isWritable: false))
   }
 
-  @Test func aStandardCardIsLockedByItsFlag() throws {
+  @Test func `a standard card is locked by its RWFlag`() throws {
     let bytes = try message(ofSize: 40)
     var card = FeliCaCard(bytes)
     try TagActivation.type3().lockNDEF(over: &card)
@@ -97,24 +97,24 @@ import Testing
     #expect(throws: TagWriteError.readOnly) { try TagActivation.type3().writeNDEF([], over: &card) }
   }
 
-  @Test func aHalfWrittenMessageIsNotLocked() throws {
+  @Test func `a partly written message is not locked`() throws {
     var card = FeliCaCard([], fields: [9: 0x0F])
     #expect(throws: TagWriteError.self) { try TagActivation.type3().lockNDEF(over: &card) }
     #expect(card.commands.count == 1)
   }
 
-  @Test func aLiteIsLockedInItsMemoryConfiguration() throws {
+  @Test func `a Lite-S is locked by its memory configuration`() throws {
     let tag = TagActivation.type3(pmm: Self.liteS)
     var card = lite(try message(ofSize: 40))
     try tag.lockNDEF(over: &card)
     #expect(card.commands[2].suffix(5) == [2, 0x80, 0, 0x80, 0x88])
     #expect(card.commands.count == 2 + 3)
-    // Blocks 0 to 13; REG and the configuration itself stay their owner's.
+    // Blocks 0 to 13 are locked. REG and the configuration itself stay writable.
     #expect(card.blocks[0x88].prefix(4) == [0x00, 0xC0, 0xFF, 0x01])
     #expect(card.blocks[0][10] == 0)
     #expect(throws: TagWriteError.readOnly) { try tag.lockNDEF(over: &card) }
 
-    // Torn away between the two.
+    // The card was removed between the two writes.
     card.blocks[0x88][0] = 0xFF
     #expect(try tag.queryNDEF(over: &card).access == .readOnly)
     try tag.lockNDEF(over: &card)
@@ -126,7 +126,7 @@ import Testing
       [0xFE, 0xFF], [0xFF, 0xDF], [0xFF, 0xFF, 0xFF, 1, 7, 0, 0, 0, 0x02, 0x00],
       [0xFF, 0xFF, 0xFF, 1, 7, 0, 0, 0, 0x00, 0x00, 0x00, 0x20],
     ] as [[UInt8]])
-  func aLiteThatRefusesToBeWrittenIsReadOnly(_ configuration: [UInt8]) throws {
+  func `a Lite-S with a read-only configuration is neither written nor locked`(_ configuration: [UInt8]) throws {
     let tag = TagActivation.type3(pmm: Self.liteS)
     var card = lite(try message(ofSize: 40), configuration: configuration)
     #expect(try tag.queryNDEF(over: &card).access == .readOnly)
@@ -135,14 +135,14 @@ import Testing
     #expect(card.commands.allSatisfy { $0[0] == 0x06 })
   }
 
-  @Test func aLiteWhoseConfigurationIsFixedIsLockedByItsFlag() throws {
+  @Test func `a Lite-S with a fixed configuration is locked by its RWFlag`() throws {
     var card = lite([], configuration: [0xFF, 0x7F])
     try TagActivation.type3(pmm: Self.liteS).lockNDEF(over: &card)
     #expect(card.blocks[0][10] == 0)
     #expect(card.commands.count == 1 + 2)
   }
 
-  @Test func whatOnlyLooksLikeALiteIsLockedByItsFlag() throws {
+  @Test func `a card that only looks like a Lite-S is locked by its RWFlag`() throws {
     var card = FeliCaCard([])
     try TagActivation.type3(pmm: Self.liteS).lockNDEF(over: &card)
     #expect(card.blocks[0][10] == 0)

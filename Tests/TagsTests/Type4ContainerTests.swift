@@ -2,7 +2,7 @@ import Testing
 
 @testable import Tags
 
-/// A card that keeps to the letter of its capability container, in every form that the container has.
+/// A card that enforces the limits in its capability container, in every form of the container.
 private struct StrictCard: TagChannel {
   var container: [UInt8]
   var file: [UInt8]
@@ -80,7 +80,7 @@ private struct StrictCard: TagChannel {
   }
 
   @Test(arguments: [TagActivation.type4A, .type4B])
-  func controlBlocksMayStandInAnyOrder(_ activation: TagActivation) throws {
+  func `control TLVs may be in any order`(_ activation: TagActivation) throws {
     let bytes = try message(ofSize: 30)
     for (controls, reads) in [
       (Self.control(100) + Self.proprietary, 2), (Self.proprietary + Self.control(100), 3),
@@ -92,21 +92,22 @@ private struct StrictCard: TagChannel {
     }
   }
 
-  @Test func aContainerWithoutTheFileIsDamaged() throws {
+  @Test func `a container without the NDEF file is reported as damaged`() throws {
     let reason = "damaged: the capability container does not name the NDEF file"
     for controls in [
       Self.proprietary, [0x05, 0xFF, 0, 0, 0, 0, 0, 0], Self.proprietary + [0x04, 7, 0, 0, 0, 0, 0, 0, 0],
     ] {
       var card = StrictCard(controls, file: [0, 0])
       guard case .problem(let problem) = try TagActivation.type4A.readNDEF(over: &card) else {
-        Issue.record("a message from nowhere")
+        Issue.record("a message was read")
         return
       }
       #expect(problem.description == reason)
     }
   }
 
-  @Test(arguments: [15, 131, 132, 256, 1_000]) func offsetsBeyond32KiBAreDataObjects(mostRead: Int) throws {
+  @Test(arguments: [15, 131, 132, 256, 1_000])
+  func `offsets above 32 KiB are sent in data objects`(mostRead: Int) throws {
     let bytes = try message(ofSize: 33_500)
     var card = StrictCard(
       Self.extendedControl(33_504), version: 0x30, mostRead: mostRead, file: file(bytes, 33_504, lengthSize: 4))
@@ -119,7 +120,7 @@ private struct StrictCard: TagChannel {
     #expect(card.commands.count == 5 - 1 + 1 + near + (far + room - 1) / room)
   }
 
-  @Test(arguments: [8, 13, 140, 255, 600]) func writesBeyond32KiBWithinMLc(mostWritten: Int) throws {
+  @Test(arguments: [8, 13, 140, 255, 600]) func `writes above 32 KiB stay within MLc`(mostWritten: Int) throws {
     let bytes = try message(ofSize: 33_500)
     var card = StrictCard(
       Self.extendedControl(33_504), version: 0x30, mostWritten: mostWritten, file: file([], 33_504, lengthSize: 4))
@@ -130,14 +131,14 @@ private struct StrictCard: TagChannel {
     #expect(card.updates.contains { $0[1] == 0xD7 })
   }
 
-  @Test func mapping3WithAShortControlHasALengthOfTwoBytes() throws {
+  @Test func `mapping version 3 with a short control TLV has a length of two bytes`() throws {
     let bytes = try message(ofSize: 30)
     var card = StrictCard(Self.control(100), version: 0x30, file: file(bytes, 100))
     #expect(try TagActivation.type4A.readNDEF(over: &card) == .message(bytes))
     #expect(card.commands.count == 5)
   }
 
-  @Test func aCardThatNobodyMayReadIsNotSupported() throws {
+  @Test func `a card that needs a key for reading is not supported`() throws {
     var control = Self.control(100)
     control[6] = 0xFF
     var card = StrictCard(control, file: [0, 0])
@@ -146,12 +147,12 @@ private struct StrictCard: TagChannel {
     #expect(status.problem?.description == "unsupported: the card does not let everybody read it")
   }
 
-  @Test func mapping2EndsAt32KiB() throws {
+  @Test func `mapping version 2 ends at 32 KiB`() throws {
     var card = StrictCard(Self.control(0xFFFE), file: [0, 0])
     #expect(try TagActivation.type4A.queryNDEF(over: &card).capacity == 0x8000 - 2)
   }
 
-  @Test func whatCannotBeWrittenIsNotTouched() throws {
+  @Test func `a card that cannot take the message is not written`() throws {
     func error(_ card: StrictCard, _ size: Int = 10) -> TagWriteError? {
       var card = card
       let error = #expect(throws: TagWriteError.self) {
@@ -168,7 +169,7 @@ private struct StrictCard: TagChannel {
         == "unsupported: the card takes too few bytes at once")
   }
 
-  @Test func aCardThatRefusesSaysSo() throws {
+  @Test func `a refused write is reported with the status word`() throws {
     var card = StrictCard(Self.control(100), file: file([], 100))
     card.fileStatus = [0x69, 0x82]
     let error = #expect(throws: TagWriteError.self) { try TagActivation.type4A.writeNDEF([1], over: &card) }
@@ -176,7 +177,7 @@ private struct StrictCard: TagChannel {
     #expect(card.updates.count == 1)
   }
 
-  @Test func lockingChangesOneByteOfTheContainer() throws {
+  @Test func `locking changes one byte of the container`() throws {
     for (controls, offset) in [
       (Self.control(100), 14), (Self.proprietary + Self.control(100), 22), (Self.extendedControl(100), 16),
     ] {
@@ -193,12 +194,13 @@ private struct StrictCard: TagChannel {
       case .cannotLock? = #expect(
         throws: TagWriteError.self, performing: { try TagActivation.type4A.lockNDEF(over: &keyed) })
     else {
-      Issue.record("locked without a key")
+      Issue.record("the card was locked without a key")
       return
     }
   }
 
-  @Test(arguments: [false, true]) func aHostileCardEndsWritingInBoundedTime(plausible: Bool) throws {
+  @Test(arguments: [false, true])
+  func `writing or locking a hostile card ends after a bounded number of exchanges`(plausible: Bool) throws {
     for seed in 0..<100 as Range<UInt64> {
       var channel = HostileChannel(seed: seed, plausible: plausible)
       _ = try? TagActivation.type4B.queryNDEF(over: &channel)
@@ -210,7 +212,7 @@ private struct StrictCard: TagChannel {
 }
 
 extension TagActivation {
-  /// A card that speaks ISO-DEP over Type B.
+  /// A card with ISO-DEP over Type B.
   static let type4B = TagActivation.typeB(
     TypeBActivation(
       pupi: [1, 2, 3, 4], applicationData: [0, 0, 0, 0], protocolInfo: [0x00, 0x51, 0x80], attribResponse: [0x00]))

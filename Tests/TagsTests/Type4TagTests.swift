@@ -3,13 +3,13 @@ import Testing
 
 @testable import Tags
 
-/// A card with an NDEF application, as its specification has it.
+/// A card with an NDEF application that follows its specification.
 struct Type4Card: TagChannel {
   var container: [UInt8]
   var file: [UInt8]
-  /// Refuses to be read behind the end of the file's content.
+  /// Whether the card refuses reads beyond the end of the file.
   var isStrict = false
-  /// The most it gives at once, whatever it promises.
+  /// The maximum length of an answer, even if the container promises more.
   var most = 255
   private var selected: [UInt8] = []
   private(set) var commands: [[UInt8]] = []
@@ -55,14 +55,14 @@ struct Type4Card: TagChannel {
     return problem.description
   }
 
-  /// A card whose capability container has other bytes from `index` on.
+  /// A card with other bytes in its capability container, from `index`.
   func card(_ index: Int, _ bytes: [UInt8]) throws -> Type4Card {
     var card = Type4Card(try message(ofSize: 20))
     card.container.replaceSubrange(index..<index + bytes.count, with: bytes)
     return card
   }
 
-  @Test func fiveCommandsForAMessageThatFitsIntoOneAnswer() throws {
+  @Test func `a message that fits into one answer takes five commands`() throws {
     let bytes = try message(ofSize: 244)
     let (content, commands) = try read(Type4Card(bytes))
     #expect(content == .message(bytes))
@@ -77,7 +77,7 @@ struct Type4Card: TagChannel {
   }
 
   @Test(arguments: [(245, 6), (490, 6), (491, 7), (4000, 21)])
-  func oneMoreForEachFurtherAnswer(_ size: Int, _ commands: Int) throws {
+  func `each further answer takes one more command`(_ size: Int, _ commands: Int) throws {
     let bytes = try message(ofSize: size)
     let result = try read(Type4Card(bytes))
     #expect(result.content == .message(bytes))
@@ -85,14 +85,14 @@ struct Type4Card: TagChannel {
     #expect(result.commands.last?.last == UInt8((size + 2 - 1) % 246 + 1))
   }
 
-  @Test func neverAsksForMoreThanTheCardAllows() throws {
+  @Test func `no read asks for more bytes than the card allows`() throws {
     let bytes = try message(ofSize: 300)
     let (content, commands) = try read(Type4Card(bytes, mostRead: 15))
     #expect(content == .message(bytes))
     #expect(commands.filter { $0[1] == 0xB0 }.allSatisfy { $0[4] <= 15 })
   }
 
-  @Test func neverReadsBehindTheFile() throws {
+  @Test func `no read goes beyond the file`() throws {
     let bytes = try message(ofSize: 20)
     var card = Type4Card(bytes, fileSize: 22)
     card.isStrict = true
@@ -101,7 +101,7 @@ struct Type4Card: TagChannel {
     #expect(commands.last == [0x00, 0xB0, 0x00, 0x00, 22])
   }
 
-  @Test func asksForTheLengthAloneWhereACardInsists() throws {
+  @Test func `the length is read alone if the card refuses a longer read`() throws {
     let bytes = try message(ofSize: 20)
     var card = Type4Card(bytes)
     card.file = Array(card.file.prefix(22))
@@ -111,7 +111,7 @@ struct Type4Card: TagChannel {
     #expect(commands.suffix(2) == [[0x00, 0xB0, 0, 0, 2], [0x00, 0xB0, 0, 2, 20]])
   }
 
-  @Test func readsMappingVersion3() throws {
+  @Test func `mapping version 3 is read`() throws {
     let bytes = try message(ofSize: 100)
     #expect(try read(card(2, [0x30])).content == .message(try message(ofSize: 20)))
 
@@ -121,7 +121,7 @@ struct Type4Card: TagChannel {
     #expect(try read(extended).content == .message(bytes))
   }
 
-  @Test func namesWhatIsNoNDEF() throws {
+  @Test func `a card without a supported NDEF application is reported with the reason`() throws {
     let select: [UInt8] = [0, 0xA4, 4, 0, 7, 0xD2, 0x76, 0, 0, 0x85, 1]
     var card = ScriptedChannel([(select + [1, 0], [0x6A, 0x82]), (select + [0, 0], [0x6A, 0x82])])
     #expect(
@@ -135,11 +135,11 @@ struct Type4Card: TagChannel {
         == .unsupported("it is formatted for mapping version 1.0 of Type 4"))
   }
 
-  @Test func namesWhatIsEmpty() throws {
+  @Test func `a message of length zero is reported as empty`() throws {
     #expect(try problem(Type4Card([])) == "empty: the tag holds no message")
   }
 
-  @Test func namesWhatIsDamaged() throws {
+  @Test func `a damaged container or file is reported with the reason`() throws {
     var liar = Type4Card(try message(ofSize: 20), fileSize: 200)
     liar.file.replaceSubrange(0..<2, with: [0xFF, 0xFF])
     #expect(try problem(liar) == "damaged: the NDEF message is longer than the file that holds it")
@@ -164,19 +164,19 @@ struct Type4Card: TagChannel {
     #expect(try problem(card(11, [0, 2])) == "damaged: the NDEF file has no room for a message")
   }
 
-  @Test func namesWhatCannotBeRead() throws {
+  @Test func `an unsupported card is reported with the reason`() throws {
     #expect(try problem(card(2, [0x10])) == "unsupported: it is formatted for mapping version 1 of Type 4")
     #expect(try problem(card(13, [0x80])) == "unsupported: the card does not let everybody read it")
   }
 
-  @Test func aFewShortAnswersAreTolerated() throws {
+  @Test func `a few short answers are tolerated`() throws {
     let bytes = try message(ofSize: 300)
     var card = Type4Card(bytes)
     card.most = 100
     #expect(try read(card).content == .message(bytes))
   }
 
-  @Test func tornAwayAtAnyExchangeItNeverYieldsAMessage() throws {
+  @Test func `a card that is removed during any exchange yields no message`() throws {
     let card = Type4Card(try message(ofSize: 600))
     let needed = try read(card).commands.count
     for left in 0..<needed {
@@ -185,7 +185,8 @@ struct Type4Card: TagChannel {
     }
   }
 
-  @Test(arguments: [false, true]) func aHostileCardEndsInBoundedTime(plausible: Bool) throws {
+  @Test(arguments: [false, true])
+  func `reading a hostile card ends after a bounded number of exchanges`(plausible: Bool) throws {
     for seed in 0..<300 as Range<UInt64> {
       var channel = HostileChannel(seed: seed, plausible: plausible)
       _ = try TagActivation.type4A.readNDEF(over: &channel)

@@ -19,7 +19,6 @@ import UniversalLinks
   }
 
   @Test(
-    "what a component does not name may be anything, and all that it names must match",
     arguments: [
       (##"{}"##, "/x?y#z", true), (##"{"/": "/a", "?": "b", "#": "c"}"##, "/a?b#c", true),
       (##"{"/": "/a", "?": "b", "#": "c"}"##, "/a?b#d", false), (##"{"?": "a=1"}"##, "/?a=1", true),
@@ -30,11 +29,12 @@ import UniversalLinks
       (##"{"?": {"a": "?*"}}"##, "/?a=", false), (##"{"?": {"a": "1", "b": "2"}}"##, "/?a=1", false),
       (##"{"#": ""}"##, "/", true), (##"{"#": "?*"}"##, "/", false), (##"{"/": "/"}"##, "", true),
     ])
-  func parts(component: String, link: String, expected: Bool) throws {
+  func `a component matches if every part that it names matches`(component: String, link: String, expected: Bool) throws
+  {
     #expect(try isIn(link, try components(component)) == expected)
   }
 
-  @Test func theFirstComponentThatMatchesDecides() throws {
+  @Test func `the first matching component decides`() throws {
     let first = try components(#"{"/": "/a/*", "exclude": true}, {"/": "/a/b"}"#)
     #expect(try !isIn("/a/b", first))
     let second = try components(#"{"/": "/a/b"}, {"/": "/a/*", "exclude": true}"#)
@@ -43,13 +43,12 @@ import UniversalLinks
   }
 
   @Test(
-    "a path that can be read as an excluded one is covered by no rule",
     arguments: [
       "/menu/../pay/1", "/menu/%2e%2e/pay/1", "/menu/%2E./pay/1", "/./pay/1", "/%2e/pay/1", "/..", "/pay/..",
       "/a/b/../../pay/1", "/menu%2F..%2Fpay/1", "/menu%2f%2e%2e%2fpay/1", "/menu%5C..%5Cpay/1", "/menu/..?x#y",
       "/menu/.",
     ])
-  func dotSegments(link: String) throws {
+  func `no rule covers a path with dot segments, in any encoding`(link: String) throws {
     for settings in ["", #", "percentEncoded": false"#] {
       let excluding = try components(#"{"/": "/pay/*", "exclude": true\#(settings)}, {"/": "*"\#(settings)}, {}"#)
       #expect(try !isIn(link, excluding), "\(settings)")
@@ -60,15 +59,14 @@ import UniversalLinks
   }
 
   @Test(
-    "dots elsewhere are dots",
     arguments: [
       "/.well-known/x", "/menu/...", "/a.b", "/..a", "/a..", "/a?b=/../c", "/a#/../b", "/%2e%2e%2e", "/%252e%252e/a",
     ])
-  func dots(link: String) throws {
+  func `dots outside dot segments have no special meaning`(link: String) throws {
     #expect(try isIn(link, try components(#"{"/": "/pay/*", "exclude": true}, {"/": "*"}"#)))
   }
 
-  @Test func theNearestSettingOfComparisonCounts() throws {
+  @Test func `the most specific comparison setting applies`() throws {
     let inComponent = try components(
       #"{"/": "/A", "caseSensitive": true}, {"/": "/B"}"#, rest: #", "defaults": {"caseSensitive": false}"#)
     #expect(try !isIn("/a", inComponent))
@@ -82,7 +80,7 @@ import UniversalLinks
     #expect(try isIn("/%41", inDetail))
   }
 
-  @Test func variablesOfTheFile() throws {
+  @Test func `components can use the substitution variables of the file`() throws {
     let association = try components(
       #"{"/": "/$(lang)_CA/$(food)/", "exclude": true}, {"/": "/$(food)/*"}"#,
       rest: #", "substitutionVariables": {"food": ["burrito", "pizza"]}"#)
@@ -91,20 +89,20 @@ import UniversalLinks
     #expect(try !isIn("/sushi/", association))
   }
 
-  @Test func pathsOfTheOlderForm() throws {
+  @Test func `the older form with paths is read`() throws {
     let association = try association(
       #"{"apps": [], "details": [{"appID": "org.example.Menu", "paths": ["NOT /old/*", "*"]}]}"#)
     #expect(try !isIn("/old/x", association))
     #expect(try isIn("/new", association))
   }
 
-  @Test func pathsDoNotCountBesideComponents() throws {
+  @Test func `paths are ignored if there are components`() throws {
     let association = try association(
       #"{"details": [{"appIDs": ["org.example.Menu"], "components": [{"/": "/a"}], "paths": ["*"]}]}"#)
     #expect(try !isIn("/b", association))
   }
 
-  @Test func severalDetailsOfOneApplicationAreOneList() throws {
+  @Test func `several details of one application are merged in file order`() throws {
     let association = try association(
       """
       {"details": [{"appIDs": ["x", "org.example.Menu"], "components": [{"/": "/a", "exclude": true}]},
@@ -115,7 +113,7 @@ import UniversalLinks
     #expect(association.verdict(on: try URI("https://example.com/"), for: { $0 == "z" }) == .unnamed)
   }
 
-  @Test func theVerdictNamesTheRule() throws {
+  @Test func `the verdict names the rule`() throws {
     let association = try components(#"{"/": "/a", "exclude": true}, {"/": "/b"}"#)
     guard case .excluded(let rule) = association.verdict(on: try URI("https://example.com/a"), for: { _ in true })
     else {
@@ -126,18 +124,16 @@ import UniversalLinks
   }
 
   @Test(
-    "an id means an application",
     arguments: [
       ("org.example.Menu", true), ("org.example.Menu.desktop", true), ("ABCDE12345.org.example.Menu", true),
       ("ABCDE1234.org.example.Menu", false), ("ABCDE12345org.example.Menu", false), ("org.example", false),
       ("ABCDE12345.org.example.Menu.evil", false), ("*", false), ("", false),
     ])
-  func appIDs(appID: String, expected: Bool) {
+  func `an app id with or without a team prefix means a desktop entry`(appID: String, expected: Bool) {
     #expect(AppSiteAssociation.appID(appID, means: "org.example.Menu.desktop") == expected)
   }
 
   @Test(
-    "a mistake is named with line, column and place",
     arguments: [
       (#"{}"#, #"1:14: applinks: there is no "details""#),
       (#"{"details": 1}"#, "1:26: applinks.details: it is not a list"),
@@ -171,12 +167,12 @@ import UniversalLinks
         "1:61: applinks.substitutionVariables.a: a variable's value cannot hold another variable"
       ),
     ])
-  func mistakes(applinks: String, expected: String) {
+  func `an error names line, column and location`(applinks: String, expected: String) {
     let error = #expect(throws: AssociationError.self) { try association(applinks) }
     #expect(error?.description == expected)
   }
 
-  @Test func whatMeansNothingIsRemarkedOn() throws {
+  @Test func `unknown members and patterns that can never match are reported, up to 20`() throws {
     let association = try components(
       #"{"/": "/a", "exlude": true, "comment": "nothing"}"#, rest: #", "default": {"caseSensitive": false}"#)
     #expect(
@@ -191,7 +187,7 @@ import UniversalLinks
     #expect(try components("{\(many)}").remarks.count == 20)
   }
 
-  @Test func defaultsHoldWhateverAComponentMay() throws {
+  @Test func `defaults may contain every setting that a component may contain`() throws {
     let association = try association(
       """
       {"details": [{"appIDs": ["org.example.Menu"], "defaults": {"/": "/menu/*"},
@@ -203,7 +199,7 @@ import UniversalLinks
     #expect(try !isIn("/menu/1", association))
   }
 
-  @Test func aFileWhosePatternsComeToTooMuchIsRefused() throws {
+  @Test func `a file with patterns over the cost limit is rejected`() throws {
     let long = String(repeating: "*a", count: 6_000)
     #expect(throws: AssociationError.self) {
       try components(
@@ -217,8 +213,7 @@ import UniversalLinks
     }
   }
 
-  @Test("the first pattern too many ends the reading, in the middle of a rule, too")
-  func oneRuleOfTooMuch() throws {
+  @Test func `reading stops at the first pattern over the cost limit, even within a rule`() throws {
     let value = String(repeating: "a", count: 10_000)
     let items = (0..<2_000).map { #""i\#($0)": "$(v)""# }.joined(separator: ", ")
     let error = #expect(throws: AssociationError.self) {
@@ -228,16 +223,16 @@ import UniversalLinks
   }
 
   @Test(arguments: ["", "{", "[]", "null", "{\"applinks\": {\"details\": [}}", String(repeating: "[", count: 100_000)])
-  func whatIsNotJSONIsRefused(text: String) {
+  func `a malformed file is rejected`(text: String) {
     #expect(throws: AssociationError.self) { try AppSiteAssociation(json: Array(text.utf8)) }
   }
 
-  @Test func aFileThatIsTooLongIsRefused() {
+  @Test func `a file over the size limit is rejected`() {
     let text = #"{"applinks": {"details": []}}"# + String(repeating: " ", count: AppSiteAssociation.maximumSize)
     #expect(throws: AssociationError.self) { try AppSiteAssociation(json: Array(text.utf8)) }
   }
 
-  @Test func anExcludedPathNeverMatches() throws {
+  @Test func `an excluded path never matches`() throws {
     var random = SeededGenerator(seed: 11)
     func path() -> String { "/" + String((0..<3).map { _ in "ab/".randomElement(using: &random) ?? "a" }) }
     for _ in 0..<300 {

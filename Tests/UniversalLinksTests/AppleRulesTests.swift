@@ -1,12 +1,12 @@
 import Testing
 import UniversalLinks
 
-/// What Apple documents, each rule by its source.
+/// A rule that Apple documents, with its source.
 struct AppleRule: Sendable, CustomTestStringConvertible {
   let source: String
   /// The members of `applinks`.
   let applinks: String
-  /// What follows the host, and whether `ABCDE12345.com.example.app` opens it.
+  /// The part of each link after the host, and whether `ABCDE12345.com.example.app` opens the link.
   let links: [(String, Bool)]
 
   var testDescription: String { source }
@@ -55,7 +55,7 @@ struct AppleRule: Sendable, CustomTestStringConvertible {
         ("/d1", true), ("/d", false), ("/d12", false),
       ]),
     .components(
-      "applinks.Details.Components, all that is named has to match", ##"{"/": "/a", "?": "b=1", "#": "c"}"##,
+      "applinks.Details.Components, every part that is named has to match", ##"{"/": "/a", "?": "b=1", "#": "c"}"##,
       [("/a?b=1#c", true), ("/a?b=1", false), ("/a#c", false), ("/x?b=1#c", false)]),
     .components(
       "applinks.Details.Components.Query, example", #"{"?": {"productID": "12345"}}"#,
@@ -70,10 +70,10 @@ struct AppleRule: Sendable, CustomTestStringConvertible {
       "WWDC19-717, every instance of a query item has to match", #"{"?": {"n": "?"}}"#,
       [("/?n=1&n=2", true), ("/?n=1&n=22", false), ("/?n=1&m=22", true)]),
     .components(
-      "WWDC19-717, no value and no item are the empty string", #"{"?": {"n": "*", "m": ""}}"#,
+      "WWDC19-717, a missing value or item is the empty string", #"{"?": {"n": "*", "m": ""}}"#,
       [("/", true), ("/?m", true), ("/?m=", true), ("/?m=1", false), ("/?n", true)]),
     AppleRule(
-      source: "WWDC19-717, paths do not count beside components",
+      source: "WWDC19-717, paths are ignored if there are components",
       applinks: #""details": [{"appID": "ABCDE12345.com.example.app", "paths": ["*"], "components": [{"/": "/a"}]}]"#,
       links: [("/a", true), ("/b", false)]),
     .components(
@@ -112,7 +112,7 @@ struct AppleRule: Sendable, CustomTestStringConvertible {
         ("/xg", false), ("/a", false), ("/aab", false),
       ]),
     AppleRule(
-      source: "applinks.Defaults, the more specific setting counts",
+      source: "applinks.Defaults, the more specific setting applies",
       applinks: """
         "defaults": {"caseSensitive": false, "percentEncoded": false},
         "details": [{"appIDs": ["ABCDE12345.com.example.app"], "defaults": {"caseSensitive": true},
@@ -144,7 +144,7 @@ struct AppleRule: Sendable, CustomTestStringConvertible {
   ]
 
   @Test(arguments: rules)
-  func rule(_ rule: AppleRule) throws {
+  func `each rule that Apple documents holds`(_ rule: AppleRule) throws {
     let association = try AppSiteAssociation(json: Array("{\"applinks\": {\(rule.applinks)}}".utf8))
     #expect(association.remarks.isEmpty)
     for (link, expected) in rule.links {

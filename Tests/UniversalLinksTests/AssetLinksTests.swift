@@ -6,8 +6,7 @@ import UniversalLinks
 
   private let relation = #""relation": ["delegate_permission/common.handle_all_urls"]"#
 
-  @Test("a statement that names a desktop entry, with or without .desktop")
-  func named() throws {
+  @Test func `a statement names a desktop entry with or without its suffix`() throws {
     for id in ["org.example.Menu", "org.example.Menu.desktop"] {
       let links = try read(#"[{\#(relation), "target": {"namespace": "linux_app", "desktop_id": "\#(id)"}}]"#)
       #expect(links.names("org.example.Menu.desktop"))
@@ -18,7 +17,6 @@ import UniversalLinks
   }
 
   @Test(
-    "statements that mean nothing here",
     arguments: [
       #"[]"#,
       // Google, "Digital Asset Links: Getting started".
@@ -31,10 +29,11 @@ import UniversalLinks
       #"[{"include": "https://elsewhere.example/statements.json"}]"#,
       #"[{"relation": [], "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]"#,
     ])
-  func unnamed(json: String) throws { #expect(try read(json).desktopIDs.isEmpty) }
+  func `statements about other targets or relations name no desktop entry`(json: String) throws {
+    #expect(try read(json).desktopIDs.isEmpty)
+  }
 
   @Test(
-    "mistakes are refused, with their place",
     arguments: [
       ("{}", "1:1"), ("[", "1:2"), ("[1]", "1:2: [0]"), ("[{}]", "[0]"),
       (#"[{"relation": "x", "target": {}}]"#, "[0].relation"),
@@ -45,13 +44,12 @@ import UniversalLinks
         "desktop_id"
       ),
     ])
-  func mistakes(json: String, place: String) {
+  func `a malformed file is rejected, and the error names the location`(json: String, place: String) {
     let error = #expect(throws: AssociationError.self) { try read(json) }
     #expect(error?.description.contains(place) == true, "\(error?.description ?? "")")
   }
 
-  @Test("the rules of the one file go before the statement of the other")
-  func precedence() throws {
+  @Test func `rules in the app site association override an asset links statement`() throws {
     let links = try read(#"[{\#(relation), "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]"#)
     let rules = try AppSiteAssociation(
       json: Array(#"{"applinks": {"details": [{"appIDs": ["org.example.Menu"], "components": [{"/": "/a"}]}]}}"#.utf8))

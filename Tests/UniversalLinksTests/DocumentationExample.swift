@@ -1,6 +1,7 @@
 import UniversalLinks
 
-/// The example of `docs/universal-links.md` and of the module's own page; `DocumentationExampleTests` compares them with this.
+/// The example of `docs/universal-links.md` and of the module's page. `DocumentationExampleTests` compares the pages
+/// with this code.
 func documentationExample(_ print: (Any) -> Void) throws {
   // A link, as a tag, a QR code or a person gives it. What is not well-formed is a URIError that says why.
   let uri = try URI("HTTPS://Menu.Example.com/table/7?lang=de")

@@ -1,7 +1,7 @@
 import Rig
 import Testing
 
-/// The pages' example is code that compiles, and prints what they say.
+/// The example on the pages compiles, and prints the output that the pages show.
 @Suite struct DocumentationExampleTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
@@ -11,22 +11,22 @@ import Testing
     ).map { String($0) }
   }
 
-  /// The body of `documentationExample`, as it stands in its file.
+  /// The body of `documentationExample`, read from its file.
   private static func example() throws -> [String] {
     try lines(of: "Tests/UniversalLinksTests/DocumentationExample.swift").drop { !$0.hasPrefix("func ") }.dropFirst()
       .prefix { $0 != "}" }.map { String($0.dropFirst(2)) }
   }
 
   @Test(arguments: ["docs/universal-links.md", "Sources/UniversalLinks/UniversalLinks.docc/UniversalLinks.md"])
-  func thePageHasTheExample(page: String) throws {
+  func `the page contains the example`(page: String) throws {
     let block = try Self.lines(of: page).drop { $0 != "```swift" }.dropFirst().prefix { $0 != "```" }
     #expect(Array(block) == ["import UniversalLinks", ""] + (try Self.example()))
   }
 
-  @Test func itPrintsWhatItSays() throws {
+  @Test func `the example prints what its comments promise`() throws {
     var printed: [String] = []
     try documentationExample { printed.append("\($0)") }
-    // What it prints stands behind the call, or in lines of comment below the loop or the choice.
+    // The page shows the output in a comment after the call, or in comment lines below the loop or the switch.
     let promised = try Self.example().enumerated().flatMap { index, line -> [String] in
       if line.hasPrefix("print(") { return line.split(separator: "  // ").suffix(1).map { String($0) } }
       guard line.hasPrefix("// "), index > 0 else { return [] }

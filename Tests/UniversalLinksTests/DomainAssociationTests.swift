@@ -1,7 +1,7 @@
 import Testing
 import UniversalLinks
 
-/// What a domain's word comes to for an application.
+/// Whether a domain vouches for an application.
 @Suite struct DomainAssociationTests {
   private static let id = "org.example.Menu.desktop"
 
@@ -23,37 +23,35 @@ import UniversalLinks
   }
 
   @Test(
-    "an application for iPhones is not the desktop entry that has taken its name",
     arguments: [
       ("org.example.Menu", true), ("org.example.Menu.desktop", true), ("ABCDE12345.org.example.Menu", false),
       ("ABCDE12345.org.example.Menu.desktop", false), ("org.example", false), ("", false),
     ])
-  func teamPrefix(appID: String, expected: Bool) throws {
+  func `only an app id without a team prefix names a desktop entry`(appID: String, expected: Bool) throws {
     let association = DomainAssociation(appLinks: try appLinks(appID))
     #expect(association.names(Self.id) == expected)
     #expect(try vouches(association) == expected)
     #expect(AppSiteAssociation.appID(appID, names: Self.id) == expected)
   }
 
-  @Test("no link is named by a list without rules, or of exclusions alone", arguments: ["", #"{"exclude": true}"#])
-  func empty(components: String) throws {
+  @Test(arguments: ["", #"{"exclude": true}"#])
+  func `an application without rules, or with exclusions only, gets no link`(components: String) throws {
     let file = try appLinks("org.example.Menu", components)
     #expect(!file.names(Self.id))
-    // The file speaks of the application all the same: the other does not count.
+    // The file still names the application, so the asset links file is ignored.
     let association = DomainAssociation(appLinks: file, assetLinks: try assetLinks())
     #expect(!association.names(Self.id))
     #expect(try !vouches(association))
   }
 
-  @Test("where nobody knows whether there are rules, what lets in everything does not count")
-  func unknown() throws {
+  @Test func `an asset links statement is ignored while the rules are unknown`() throws {
     #expect(try vouches(DomainAssociation(assetLinks: try assetLinks())))
     let unknown = DomainAssociation(assetLinks: try assetLinks(), appLinksAreUnknown: true)
     #expect(try !vouches(unknown))
     #expect(!unknown.names(Self.id))
-    // A file that does not name the application leaves it to the other.
+    // If the file does not name the application, the asset links file applies.
     #expect(try vouches(DomainAssociation(appLinks: try appLinks("other"), assetLinks: try assetLinks())))
-    // The other way round: the rules say all.
+    // Without an asset links file, the rules alone are enough.
     #expect(try vouches(DomainAssociation(appLinks: try appLinks("org.example.Menu"))))
   }
 }

@@ -3,7 +3,6 @@ import UniversalLinks
 
 @Suite struct DomainPatternTests {
   @Test(
-    "covers a host or what is below one",
     arguments: [
       ("example.com", "example.com", true),
       ("example.com", "www.example.com", false),
@@ -16,36 +15,35 @@ import UniversalLinks
       ("*.example.com", ".example.com", false),
       ("*.example.com", "www.example.com.evil.example", false),
     ])
-  func matching(pattern: String, host: String, expected: Bool) throws {
+  func `a pattern covers one host, and a wildcard only the hosts below it`(
+    pattern: String, host: String, expected: Bool
+  ) throws {
     #expect(try DomainPattern(pattern).matches(host) == expected)
   }
 
-  @Test("is spelled in one way", arguments: [("Example.COM.", "example.com"), ("*.Example.com", "*.example.com")])
-  func spelling(text: String, expected: String) throws {
+  @Test(arguments: [("Example.COM.", "example.com"), ("*.Example.com", "*.example.com")])
+  func `a pattern has one spelling`(text: String, expected: String) throws {
     #expect(try DomainPattern(text).description == expected)
   }
 
-  @Test("converts internationalised domains")
-  func conversion() throws {
+  @Test func `an internationalised domain is converted to its ASCII form`() throws {
     let pattern = try DomainPattern("*.bücher.example")
     #expect(pattern.description == "*.xn--bcher-kva.example")
   }
 
   @Test(
-    "refuses what is not a domain",
     arguments: [
       "", "*", "*.", "*.com", "*.*.example.com", "www.*.com", "*example.com", "https://example.com", "example.com/x",
       "example.com:443", "user@example.com", "192.0.2.1", "[::1]", "a b", "i❤.example", "example..com",
       "bücher.example\0.evil.test", "example.com\0",
     ])
-  func refused(text: String) {
+  func `text that is not a domain is rejected`(text: String) {
     #expect(throws: URIError.self) { try DomainPattern(text) }
   }
 }
 
 @Suite struct DomainTableTests {
-  @Test("answers the exact host first, then the longest wildcard")
-  func order() throws {
+  @Test func `matches start with the exact host, then the longest wildcard`() throws {
     var table = DomainTable<Int>()
     for (value, text) in zip(
       0...,
@@ -62,8 +60,7 @@ import UniversalLinks
     #expect(table.matches(for: "").isEmpty)
   }
 
-  @Test("answers as each pattern by itself does")
-  func agreesWithPatterns() throws {
+  @Test func `a table matches the same hosts as its patterns do one by one`() throws {
     let patterns = try ["a.example", "*.a.example", "b.a.example", "*.b.a.example", "*.c.example"].map {
       try DomainPattern($0)
     }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import UniversalLinks
 
-/// Apple, "Supporting associated domains" and "applinks.Details.Components": `*`, `?`, `?*`, and that there is no escape.
+/// Apple, "Supporting associated domains" and "applinks.Details.Components": `*`, `?` and `?*`. There is no escape
+/// character.
 @Suite struct LinkPatternTests {
   @Test(
     arguments: [
@@ -14,12 +15,11 @@ import Testing
       ("a*b*c", "aXXbYY", false), ("*a", "aaa", true), ("a", "A", false), ("/a**b", "/ab", true),
       ("$5", "$5", true), ("/x)", "/x)", true),
     ])
-  func wildcards(pattern: String, text: String, expected: Bool) throws {
+  func `wildcards match as documented`(pattern: String, text: String, expected: Bool) throws {
     #expect(try LinkPattern(pattern).matches(text) == expected)
   }
 
   @Test(
-    "WWDC20-10098: the built-in variables",
     arguments: [
       ("/$(lang)_CA/*", "/fr_CA/x", true), ("/$(lang)_CA/*", "/xx_CA/x", false), ("/$(lang)/", "/haw/", true),
       ("/$(region)", "/JP", true), ("/$(region)", "/ZZ", false), ("/$(region)", "/jp", false),
@@ -27,11 +27,11 @@ import Testing
       ("$(alpha)", "Q", true), ("$(upper)", "q", false), ("$(lower)", "q", true), ("$(alnum)", "7", true),
       ("$(xdigit)", "f", true), ("$(xdigit)", "g", false),
     ])
-  func builtInVariables(pattern: String, text: String, expected: Bool) throws {
+  func `WWDC20-10098: built-in variables match`(pattern: String, text: String, expected: Bool) throws {
     #expect(try LinkPattern(pattern).matches(text) == expected)
   }
 
-  @Test func definedVariables() throws {
+  @Test func `a defined variable matches each of its values`() throws {
     var variables = SubstitutionVariables()
     try variables.define("food", as: ["burrito", "pizza", "sushi*", "?eef"])
     let pattern = try LinkPattern("/$(food)/$(food)", variables: variables)
@@ -41,31 +41,31 @@ import Testing
     #expect(!pattern.matches("/Pizza/burrito"))
   }
 
-  @Test func aDefinitionTakesTheBuiltInOnesPlace() throws {
+  @Test func `a definition replaces a built-in variable`() throws {
     var variables = SubstitutionVariables()
     try variables.define("lang", as: ["tlh"])
     #expect(try LinkPattern("$(lang)", variables: variables).matches("tlh"))
     #expect(try !LinkPattern("$(lang)", variables: variables).matches("en"))
   }
 
-  @Test func aVariableWithoutValuesMatchesNothing() throws {
+  @Test func `a variable without values never matches`() throws {
     var variables = SubstitutionVariables()
     try variables.define("none", as: [])
     #expect(try !LinkPattern("*$(none)*", variables: variables).matches(""))
   }
 
   @Test(arguments: ["$(unknown)", "$(Lang)", "$(lang", "$()"])
-  func mistakes(pattern: String) {
+  func `an unknown or unclosed variable is rejected`(pattern: String) {
     #expect(throws: AssociationError.self) { try LinkPattern(pattern) }
   }
 
   @Test(arguments: [("a$(b)c", ["x"]), ("b", ["$(digit)"]), ("", ["x"])])
-  func mistakesInVariables(name: String, values: [String]) {
+  func `an invalid variable name or value is rejected`(name: String, values: [String]) {
     var variables = SubstitutionVariables()
     #expect(throws: AssociationError.self) { try variables.define(name, as: values) }
   }
 
-  @Test func caseDoesNotMatterWhereThatIsSaid() throws {
+  @Test func `a case-insensitive pattern ignores case`() throws {
     let comparison = LinkPattern.Comparison(isCaseSensitive: false)
     for (pattern, text) in [("/BUY/*", "/buy/X"), ("$(upper)", "q"), ("$(region)", "jp"), ("/%c3%A9", "/%C3%a9")] {
       #expect(try LinkPattern(pattern, comparison: comparison).matches(text))
@@ -75,21 +75,21 @@ import Testing
     #expect(try LinkPattern("$(food)", comparison: comparison, variables: variables).matches("pIZZA"))
   }
 
-  @Test func percentEncoding() throws {
+  @Test func `the percent-encoding setting decides how escapes are compared`() throws {
     #expect(try LinkPattern("/caf%c3%a9").matches("/caf%C3%A9"))
     #expect(try !LinkPattern("/café").matches("/caf%C3%A9"))
     let decoded = LinkPattern.Comparison(isPercentEncoded: false)
     #expect(try LinkPattern("/café", comparison: decoded).matches("/caf%C3%A9"))
     #expect(try LinkPattern("/caf%C3%A9", comparison: decoded).matches("/caf%C3%A9"))
     #expect(try LinkPattern("/caf?", comparison: decoded).matches("/caf%C3%A9"))
-    // What an escape stands for is no wildcard.
+    // The character of an escape is not a wildcard.
     #expect(try LinkPattern("/%2A", comparison: decoded).matches("/%2A"))
     #expect(try !LinkPattern("/%2A", comparison: decoded).matches("/abc"))
-    // Escapes that are no UTF-8 stay.
+    // Escapes that are not UTF-8 stay encoded.
     #expect(try LinkPattern("/%FF", comparison: decoded).matches("/%ff"))
   }
 
-  /// The same by backtracking, which is right on short texts.
+  /// A second implementation by backtracking, for short texts only.
   private func slow(_ pattern: Substring, _ text: Substring) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     if first == "*" {
@@ -99,7 +99,7 @@ import Testing
     return slow(pattern.dropFirst(), text.dropFirst())
   }
 
-  @Test func agreesWithBacktracking() throws {
+  @Test func `matching agrees with backtracking on short texts`() throws {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<5_000 {
       let pattern = String(
@@ -110,8 +110,8 @@ import Testing
     }
   }
 
-  /// With backtracking this would take longer than the universe lasts.
-  @Test func noPatternTakesLong() throws {
+  /// Backtracking would not finish within the age of the universe.
+  @Test func `a pattern that defeats backtracking is matched quickly or rejected`() throws {
     let pattern = try LinkPattern(String(repeating: "*a", count: 1_000) + "b")
     #expect(!pattern.matches(String(repeating: "a", count: 2_000)))
     var variables = SubstitutionVariables()
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test func textsLongerThanAWord() throws {
+  @Test func `texts longer than a machine word are matched`() throws {
     for length in [62, 63, 64, 65, 127, 128, 129, 500] {
       let text = String(repeating: "x", count: length)
       #expect(try LinkPattern(text).matches(text))

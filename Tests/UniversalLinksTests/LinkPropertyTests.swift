@@ -2,11 +2,11 @@ import SeededRandom
 import Testing
 import UniversalLinks
 
-/// What holds for every file and every link.
+/// Properties that hold for every file and every link.
 @Suite struct LinkPropertyTests {
   private static let application = "org.example.Menu"
 
-  /// A component, as JSON, of few characters, so that they meet often.
+  /// A component as JSON. It has few different characters, so that it often covers a link.
   private func component(_ random: inout SeededGenerator, exclude: Bool = false) -> String {
     func pattern() -> String {
       (0..<Int.random(in: 0...4, using: &random)).map { _ in
@@ -39,8 +39,7 @@ import UniversalLinks
     return false
   }
 
-  @Test("a link that an exclusion covers never matches, whatever comes after it")
-  func excluded() throws {
+  @Test func `an excluded link never matches, whatever components follow`() throws {
     var random = SeededGenerator(seed: 5)
     var covered = 0
     for _ in 0..<1_500 {
@@ -67,8 +66,7 @@ import UniversalLinks
     return path.joined(separator: "/")
   }
 
-  @Test("an excluded path never matches by a detour over other folders")
-  func detours() throws {
+  @Test func `dot segments never bypass an exclusion`() throws {
     var random = SeededGenerator(seed: 9)
     var covered = 0
     for _ in 0..<3_000 {
@@ -89,8 +87,7 @@ import UniversalLinks
     #expect(covered > 50)
   }
 
-  @Test("exclusions alone match nothing, and one more never makes a link match")
-  func exclusionsOnlyTakeAway() throws {
+  @Test func `exclusions alone match no link, and adding one never adds a match`() throws {
     var random = SeededGenerator(seed: 6)
     for _ in 0..<150 {
       let exclusions = (0..<3).map { _ in component(&random, exclude: true) }
@@ -105,8 +102,7 @@ import UniversalLinks
     }
   }
 
-  @Test("what is said to other applications changes nothing, wherever it stands")
-  func otherApplications() throws {
+  @Test func `rules for other applications change no verdict, wherever they are in the file`() throws {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<100 {
       let uri = try link(&random)
@@ -133,8 +129,7 @@ import UniversalLinks
     }
   }
 
-  @Test("the order in which patterns are added to a table does not matter")
-  func orderOfPatterns() throws {
+  @Test func `the order in which patterns are added to a table does not matter`() throws {
     var random = SeededGenerator(seed: 8)
     let names = [
       "*.example.com", "example.com", "a.example.com", "*.a.example.com", "*.b.example.com", "b.example.com",

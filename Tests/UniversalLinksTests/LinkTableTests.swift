@@ -2,7 +2,7 @@ import Rig
 import Testing
 import UniversalLinks
 
-/// `docs/links.md` says what becomes of each link; this holds it to that.
+/// `docs/links.md` lists the result for each link. These tests compare the page with the code.
 @Suite struct LinkTableTests {
   private static func rows(under heading: String) throws -> [[String]] {
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
@@ -17,14 +17,14 @@ import UniversalLinks
     }
   }
 
-  /// Without its backticks, and with what `{U+202E}` stands for.
+  /// The link without its backticks, with each `{U+202E}` replaced by its character.
   private static func link(_ cell: String) -> String {
     String(cell.dropFirst().dropLast()).replacing(/\{U\+([0-9A-F]+)\}/) { match in
       UInt32(match.1, radix: 16).flatMap(Unicode.Scalar.init).map { String($0) } ?? ""
     }
   }
 
-  @Test func linksThatMislead() throws {
+  @Test func `misleading links are handled as the page says`() throws {
     let rows = try Self.rows(under: "Links that mislead")
     #expect(rows.count > 80)
     for row in rows {
@@ -41,7 +41,7 @@ import UniversalLinks
     }
   }
 
-  @Test func whatBrowsersReadDifferently() throws {
+  @Test func `links that browsers read differently are handled as the page says`() throws {
     let rows = try Self.rows(under: "Where browsers read a link differently")
     #expect(rows.count > 20)
     for row in rows {

@@ -3,9 +3,9 @@ import Testing
 
 @testable import UniversalLinks
 
-/// That matching takes no more than the pattern's length times the text's, in steps rather than in time.
+/// Matching takes at most the pattern's length times the text's length. These tests count steps instead of time.
 @Suite struct MatchingStepsTests {
-  /// Words of sets that one atom of a pattern looks at, and the two ends.
+  /// The limit of position set words that one atom of a pattern examines, including both ends.
   private static let stepsPerWord = 6
 
   private func steps(_ pattern: LinkPattern, on text: String) -> Int {
@@ -14,7 +14,8 @@ import Testing
     return steps.count
   }
 
-  /// How many characters a pattern's atoms look at, for each character of a text, that is of more than 64 different ones.
+  /// The number of characters that a pattern's atoms examine for each character of a text with more than 64 different
+  /// characters.
   private static func lookedAt(_ pattern: LinkPattern) -> Int {
     func count(_ atom: LinkPattern.Atom) -> Int {
       switch atom {
@@ -30,13 +31,14 @@ import Testing
 
   private func expectLinear(_ pattern: LinkPattern, on text: String, _ location: SourceLocation = #_sourceLocation) {
     let words = (text.utf8.count + 64) / 64
-    // A code is looked for at each character, and so is what is none of the 64 characters that come first.
+    // A code is searched at each character of the text. So is each character that is not one of the first 64 different
+    // characters.
     let bound = Self.stepsPerWord * (pattern.cost + 1) * words + Self.lookedAt(pattern) * (text.utf8.count + 1)
     let steps = steps(pattern, on: text)
     #expect(steps <= bound, "\(steps) of \(bound)", sourceLocation: location)
   }
 
-  /// What takes backtracking matchers exponential or cubic time.
+  /// Patterns and texts that take backtracking matchers exponential or cubic time.
   private static let hostile: [(pattern: String, text: String)] = [
     (String(repeating: "*a", count: 150) + "b", String(repeating: "a", count: 300)),
     (String(repeating: "a*", count: 150) + "b", String(repeating: "a", count: 300)),
@@ -49,7 +51,7 @@ import Testing
     (String(repeating: "$(v)", count: 100) + "b", String(repeating: "a", count: 300)),
     (String(repeating: "*$(v)*", count: 100) + "b", String(repeating: "a", count: 300)),
     (String(repeating: "$(empty)", count: 50) + "b", String(repeating: "a", count: 300)),
-    // More different characters than there are sets for.
+    // The text has more different characters than there are position sets.
     (
       String(repeating: "*$(all)", count: 4),
       String(String.UnicodeScalarView((0x400..<0x800).compactMap(Unicode.Scalar.init)))
@@ -57,7 +59,7 @@ import Testing
   ]
 
   @Test(arguments: hostile.indices)
-  func hostilePatterns(index: Int) throws {
+  func `hostile patterns take linear steps`(index: Int) throws {
     let (pattern, text) = Self.hostile[index]
     var variables = SubstitutionVariables()
     try variables.define("v", as: ["a", "aa", "*", "a*a", "?", "", "*a*"])
@@ -70,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func anyPattern() throws {
+  @Test func `random patterns take linear steps`() throws {
     var random = SeededGenerator(seed: 23)
     var variables = SubstitutionVariables()
     try variables.define("v", as: ["ab*", "?b", "", "*"])
@@ -84,8 +86,8 @@ import Testing
     }
   }
 
-  /// Twice the pattern, or twice the text, is at most twice the steps and a constant.
-  @Test func stepsGrowWithEachSideAlone() throws {
+  /// Twice the pattern, or twice the text, takes at most twice the steps and a constant.
+  @Test func `doubling the pattern or the text at most doubles the steps`() throws {
     func pattern(_ count: Int) throws -> LinkPattern { try LinkPattern(String(repeating: "*a", count: count) + "b") }
     let text = String(repeating: "a", count: 4_000)
     let once = try steps(pattern(100), on: text)
@@ -109,19 +111,18 @@ import Testing
         + "&b=" + String(repeating: "en", count: 300))
   }
 
-  @Test func aWholeFile() throws {
+  @Test func `a whole file takes a bounded number of steps`() throws {
     let association = try Self.file(Array(repeating: Self.hostileComponent, count: 40))
     #expect(association.cost <= AppSiteAssociation.maximumCost + 2)
     let uri = try Self.longLink()
     var matching = LinkMatching(uri, maximumSteps: .max)
     #expect(matching.verdict(of: association) { $0 == "x" } == .unmatched)
-    // The path alone: 40 rules, each of 120 atoms over sets of 47 words, of which none can be told to be in vain.
+    // The path alone takes 40 rules of 120 atoms, each over sets of 47 words. No atom can be skipped.
     #expect(matching.steps >= 40 * 120 * 47, "the steps are not counted")
     #expect(matching.steps <= 8 * association.cost * (uri.string.utf8.count / 64 + 1) + 8 * uri.string.utf8.count)
   }
 
-  @Test("what takes too many steps is undecided, and never a match, whatever the rule says")
-  func bounded() throws {
+  @Test func `a verdict that takes too many steps is undecided, and never a match`() throws {
     let uri = try Self.longLink()
     for end in [#"{}"#, #"{"exclude": true}"#] {
       let association = try Self.file(Array(repeating: Self.hostileComponent, count: 40) + [end])
@@ -140,8 +141,7 @@ import Testing
     }
   }
 
-  @Test("a file that takes too many steps leaves some to those that come after it")
-  func fairness() throws {
+  @Test func `a file that takes too many steps leaves some for later files`() throws {
     let hostile = try Self.file(Array(repeating: Self.hostileComponent, count: 40))
     let plain = try Self.file([#"{"/": "/a*"}"#])
     let uri = try Self.longLink()
@@ -150,6 +150,6 @@ import Testing
     #expect(matching.verdict(of: plain) { $0 == "x" } == .matched(plain.details[0].rules[0]))
     for _ in 0..<100 { #expect(matching.verdict(of: hostile) { $0 == "x" } == .undecided) }
     #expect(matching.verdict(of: plain) { $0 == "x" } == .undecided)
-    #expect(matching.steps < 110_000, "nothing is tried once there are no steps left")
+    #expect(matching.steps < 110_000, "matching continued after the steps ran out")
   }
 }

@@ -4,39 +4,37 @@ import Testing
 
 @Suite struct PercentEncodingTests {
   @Test(
-    "what stands for a character is decoded, whatever stands beside it",
     arguments: [
       ("", ""), ("a", "a"), ("%61", "a"), ("%C3%A9", "é"), ("%e6%97%a5", "日"), ("%F0%9F%98%80", "😀"), ("a%62c", "abc"),
-      // Bytes that are none of UTF-8: each stays, and only it.
+      // Bytes that are not UTF-8. Only these bytes stay encoded.
       ("%FF", "%FF"), ("%ff", "%FF"), ("%62ill%FF", "bill%FF"), ("%FF%62ill", "%FFbill"), ("%C3", "%C3"),
       ("%C3%62", "%C3b"), ("%C3%28%C3%A9", "%C3(é"), ("%A9%C3%A9", "%A9é"), ("%E6%97x", "%E6%97x"),
       ("%E6%97", "%E6%97"),
       ("%F0%9F%98%62", "%F0%9F%98b"),
-      // Overlong, half of a surrogate pair, beyond the last character.
+      // An overlong form, half of a surrogate pair, a value above the last character.
       ("%C0%AF", "%C0%AF"), ("%ED%A0%80", "%ED%A0%80"), ("%F4%90%80%80", "%F4%90%80%80"),
-      // Once only.
+      // Text is decoded only once.
       ("%2561", "%61"), ("%252F", "%2F"),
-      // No escapes at all.
+      // These are not escapes.
       ("%", "%"), ("%6", "%6"), ("%zz", "%zz"), ("%%61", "%a"), ("a%", "a%"),
     ])
-  func decoded(text: String, expected: String) {
+  func `only escapes that form valid UTF-8 are decoded`(text: String, expected: String) {
     #expect(PercentEncoding.decoded(text) == expected)
   }
 
   @Test(
-    "of what stays encoded there is one spelling",
     arguments: [
       ("%2f", "%2F"), ("%c3%a9", "%C3%A9"), ("%62ill", "bill"), ("%7E%2D%5f%2E%41%39", "~-_.A9"),
       ("%2a%3F%24", "%2A%3F%24"),
       ("%2561", "%2561"), ("%", "%"), ("%6", "%6"), ("%zz%61", "%zza"),
     ])
-  func normalized(text: String, expected: String) {
+  func `text that stays encoded has one spelling`(text: String, expected: String) {
     #expect(PercentEncoding.normalized(text) == expected)
     #expect(PercentEncoding.normalized(expected) == expected)
   }
 
-  @Test("no spelling of a link escapes an exclusion", arguments: [true, false])
-  func exclusion(isEncoded: Bool) throws {
+  @Test(arguments: [true, false])
+  func `no spelling of a link bypasses an exclusion`(isEncoded: Bool) throws {
     let file = """
       {"applinks": {"details": [{"appIDs": ["x"], "components": [
         {"/": "/bill*", "exclude": true, "percentEncoded": \(isEncoded)}, {"/": "*"}]}]}}
@@ -50,8 +48,7 @@ import Testing
     }
   }
 
-  @Test("names of query items are compared by their bytes")
-  func items() throws {
+  @Test func `names of query items are compared by their bytes`() throws {
     let file = #"{"applinks": {"details": [{"appIDs": ["x"], "components": [{"?": {"caf\u00E9": "1"}}]}]}}"#
     let association = try AppSiteAssociation(json: Array(file.utf8))
     func isIn(_ query: String) throws -> Bool {
@@ -61,7 +58,7 @@ import Testing
       return false
     }
     #expect(try isIn("caf%C3%A9=1"))
-    // The same text to Swift, in another spelling: another name to a server.
+    // Swift treats this spelling as the same text, but for a server it is another name.
     #expect(try !isIn("cafe%CC%81=1"))
     #expect(try isIn("caf%C3%A9=1&cafe%CC%81=2"))
   }

@@ -3,9 +3,8 @@ import Testing
 import UniversalLinks
 
 @Suite struct PublicSuffixListTests {
-  /// Some of publicsuffix.org's own test cases ("Test data").
+  /// Some of the test cases of publicsuffix.org ("Test data").
   @Test(
-    "publicsuffix.org: registrable domains",
     arguments: [
       ("com", nil), ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("uk.com", nil),
       ("b.example.uk.com", "example.uk.com"), ("example", nil), ("a.b.example.example", "example.example"),
@@ -15,13 +14,12 @@ import UniversalLinks
       ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"), ("xn--fiqs8s", nil),
       ("menu.github.io", "menu.github.io"),
     ])
-  func registrable(domain: String, expected: String?) {
+  func `publicsuffix.org: registrable domains are found`(domain: String, expected: String?) {
     #expect(PublicSuffixList.system.registrableDomain(of: domain) == expected)
     #expect(PublicSuffixList.system.isPublicSuffix(domain) == (expected == nil))
   }
 
-  @Test("a list of one's own")
-  func ownList() throws {
+  @Test func `a list is read from a given file`() throws {
     let folder = try TemporaryDirectory()
     let path = try folder.write(
       """
@@ -41,32 +39,29 @@ import UniversalLinks
     #expect(try DomainPattern("*.co.uk", suffixes: list).matches("example.co.uk"))
   }
 
-  @Test("a name is not cut off at a U+0000")
-  func zero() {
+  @Test func `a name is not truncated at U+0000`() {
     let list = PublicSuffixList.system
     #expect(list.isPublicSuffix("example.com\0.evil.test"))
     #expect(list.registrableDomain(of: "example.com\0.evil.test") == nil)
   }
 
-  @Test func aFileThatIsNotThereIsNoList() {
+  @Test func `a missing file gives no list`() {
     #expect(PublicSuffixList(path: "/nonexistent/list") == nil)
   }
 
   @Test(
-    "a wildcard over a public suffix is refused",
     arguments: [
       "*.com", "*.co.uk", "*.github.io", "*.kobe.jp", "*.c.kobe.jp", "*.xn--55qx5d.cn", "*.公司.cn", "*.unlisted",
       "*.local",
     ])
-  func wildcards(text: String) {
+  func `a wildcard over a public suffix is refused`(text: String) {
     let error = #expect(throws: URIError.self) { try DomainPattern(text) }
     #expect(error?.code == .badHost)
   }
 
   @Test(
-    "an exact claim on a public suffix, and a wildcard below one, are not",
     arguments: ["github.io", "*.menu.github.io", "*.example.co.uk", "*.city.kobe.jp"])
-  func allowed(text: String) throws {
+  func `an exact claim on a public suffix and a wildcard below one are allowed`(text: String) throws {
     #expect(try DomainPattern(text).description == text)
   }
 }

@@ -3,7 +3,6 @@ import UniversalLinks
 
 @Suite struct URITests {
   @Test(
-    "keeps what is well-formed, in one spelling",
     arguments: [
       ("https://example.com", "https://example.com"),
       ("https://example.com/", "https://example.com/"),
@@ -29,13 +28,12 @@ import UniversalLinks
       ("X-HM://0023ISYWYJ5VQ", "x-hm://0023ISYWYJ5VQ"),
       ("app://", "app://"),
     ])
-  func wellFormed(text: String, expected: String) throws {
+  func `a well-formed URI is accepted, in one spelling`(text: String, expected: String) throws {
     #expect(try URI(text).string == expected)
-    #expect(try URI(expected).string == expected, "parsing its own output changes nothing")
+    #expect(try URI(expected).string == expected, "parsing the output again changed it")
   }
 
   @Test(
-    "refuses what misleads or breaks a rule, and says which",
     arguments: [
       ("https://example.com@evil.example/", .userInformation),
       ("https://user:password@example.com/", .userInformation),
@@ -107,14 +105,13 @@ import UniversalLinks
       ("intent://example.com#Intent;end", .forbiddenScheme),
       ("view-source:https://example.com", .forbiddenScheme),
     ] as [(String, URIError.Code)])
-  func refused(text: String, code: URIError.Code) {
+  func `a misleading or malformed URI is rejected with its error code`(text: String, code: URIError.Code) {
     let error = #expect(throws: URIError.self) { try URI(text) }
     #expect(error?.code == code, "\(error?.message ?? "no error")")
     #expect(error?.message.isEmpty == false)
   }
 
-  @Test("takes 8 KiB and not a byte more, before and after percent-encoding")
-  func length() throws {
+  @Test func `a URI has at most 8 KiB before and after percent-encoding`() throws {
     let prefix = "https://example.com/"
     let longest = prefix + String(repeating: "a", count: URI.maximumLength - prefix.utf8.count)
     #expect(try URI(longest).string == longest)
@@ -125,8 +122,7 @@ import UniversalLinks
     #expect(error?.code == .tooLong)
   }
 
-  @Test("bounds labels and host names")
-  func hostLength() throws {
+  @Test func `the length of labels and host names is limited`() throws {
     let label = String(repeating: "a", count: 63)
     #expect(try URI("https://\(label).example/").host?.text == "\(label).example")
     #expect(throws: URIError.self) { try URI("https://\(label)a.example/") }
@@ -137,7 +133,6 @@ import UniversalLinks
   }
 
   @Test(
-    "UTS #46 and IDNA 2008: hosts are in their ASCII form",
     arguments: [
       ("bücher.example", "xn--bcher-kva.example"), ("BÜCHER.example", "xn--bcher-kva.example"),
       ("bu\u{308}cher.example", "xn--bcher-kva.example"), ("straße.example", "xn--strae-oqa.example"),
@@ -146,27 +141,25 @@ import UniversalLinks
       ("xn--BCHER-kva.example", "xn--bcher-kva.example"), ("xn--ls8h.la", "xn--ls8h.la"),
       ("bücher.example.", "xn--bcher-kva.example"), ("１９２.0.2.1", "192.0.2.1"),
     ])
-  func internationalised(host: String, expected: String) throws {
+  func `UTS #46 and IDNA 2008: a host is converted to its ASCII form`(host: String, expected: String) throws {
     let uri = try URI("https://\(host)/ü")
     #expect(uri.string == "https://\(expected)/%C3%BC")
     #expect(try URI(uri.string) == uri)
   }
 
   @Test(
-    "what has no ASCII form, or one that no host may have, is refused",
     arguments: [
       "i❤.ws", "💩.la", "a\u{200C}b.com", "אa.com", "ex℀mple.com", "a\u{FF0F}b.com", "a\u{FF20}b.com", "ü_.com",
       "ü..com",
       "ü.-a.com", "０ｘ7f.1", "１２７.1", "⒈ü.com", "\u{301}a.com", "ü%41.com", "xn--zzzzzzzz.ü.com", "r3---ü.com",
       "\u{202E}ü.com", "ü\u{200B}\u{2060}\u{E0041}.com", "\u{AD}",
     ])
-  func notInternationalised(host: String) {
+  func `a host without a valid ASCII form is rejected`(host: String) {
     let error = #expect(throws: URIError.self) { try URI("https://\(host)/") }
     #expect(error?.code == .badHost, "\(error?.message ?? "")")
   }
 
   @Test(
-    "RFC 5952: an IPv6 address has one spelling",
     arguments: [
       ("2001:DB8:0:0:0:0:0:1", "2001:db8::1"), ("0:0:0:0:0:0:0:1", "::1"), ("::", "::"), ("0:0:0:0:0:0:0:0", "::"),
       ("2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1"), ("2001:0:0:1:0:0:0:1", "2001:0:0:1::1"),
@@ -174,25 +167,23 @@ import UniversalLinks
       ("fe80:0:0:0:1:2:3:0", "fe80::1:2:3:0"), ("::ffff:c000:0201", "::ffff:192.0.2.1"),
       ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"), ("0001::000A", "1::a"),
     ])
-  func ipv6(text: String, expected: String) throws {
+  func `RFC 5952: an IPv6 address has one spelling`(text: String, expected: String) throws {
     #expect(try URI("https://[\(text)]/").host?.text == expected)
     #expect(try URI("https://[\(expected)]/").host?.text == expected)
   }
 
   @Test(
-    "a domain answers for links on its scheme's own port alone",
     arguments: [
       ("https://example.com/", "example.com"), ("http://example.com/", "example.com"),
       ("https://example.com:443/", "example.com"), ("http://example.com:80/", "example.com"),
       ("https://example.com:80/", nil), ("https://example.com:8443/", nil), ("https://192.0.2.1/", nil),
       ("https://[::1]/", nil), ("app://example.com/", nil), ("tel:1", nil),
     ] as [(String, String?)])
-  func linkDomain(text: String, expected: String?) throws {
+  func `only a web link on the default port has a link domain`(text: String, expected: String?) throws {
     #expect(try URI(text).linkDomain == expected)
   }
 
-  @Test("splits into components")
-  func components() throws {
+  @Test func `a URI is split into its components`() throws {
     let uri = try URI("https://example.com:8443/a?b?c#d?e")
     #expect(uri.scheme == "https")
     #expect(uri.host?.text == "example.com")

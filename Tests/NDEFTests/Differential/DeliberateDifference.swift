@@ -1,6 +1,6 @@
 import NDEF
 
-/// A difference to ndeflib that is meant.
+/// An intended difference from ndeflib.
 struct DeliberateDifference: Sendable {
   let name: String
   let reason: String
@@ -12,14 +12,14 @@ struct DeliberateDifference: Sendable {
   private static let messages = [
     DeliberateDifference(
       name: "no records",
-      reason: "A message has at least one record (NDEF 1.0, 2.3.1); ndeflib takes no bytes for none."
+      reason: "A message has at least one record (NDEF 1.0, 2.3.1). ndeflib decodes no bytes as no records."
     ) {
       guard case .refusedByUs(let bytes, let error, let theirs) = $0 else { return false }
       return error.code == .noRecords && bytes.isEmpty && theirs.isEmpty
     },
     DeliberateDifference(
       name: "trailing bytes",
-      reason: "ndeflib reads from streams and stops at ME. A tag says how long its message is, and we hold it to that."
+      reason: "ndeflib reads from streams and stops at ME. A tag states the length of its message. We use all of it."
     ) {
       switch $0 {
       case .refusedByUs(let bytes, let error, let theirs):
@@ -31,7 +31,7 @@ struct DeliberateDifference: Sendable {
       }
     },
     DeliberateDifference(
-      name: "chunks reassembled", reason: "ndeflib gives each chunk as a record of its own; we reassemble them (2.3.3)."
+      name: "chunks reassembled", reason: "ndeflib returns each chunk as a separate record. We reassemble them (2.3.3)."
     ) {
       guard case .records(let ours, let theirs) = $0 else { return false }
       var payloads: [[UInt8]] = []
@@ -47,14 +47,14 @@ struct DeliberateDifference: Sendable {
     DeliberateDifference(
       name: "chunks in order",
       reason:
-        "ndeflib does not hold chunks to their rules: no chunk without a beginning, none left out, none with an id (2.3.3)."
+        "ndeflib does not enforce the rules for chunks: none without a first, none missing, none with an id (2.3.3)."
     ) {
       guard case .refusedByUs(_, let error, let theirs) = $0 else { return false }
       return error.code == .chunk || theirs.contains { $0.type == "unchanged" }
     },
     DeliberateDifference(
       name: "reserved type name format",
-      reason: "The value 7 counts as unknown, as the specification advises (3.2.6); ndeflib refuses it."
+      reason: "The value 7 is treated as unknown, as the specification advises (3.2.6). ndeflib rejects it."
     ) {
       switch $0 {
       case .refusedByThem(let ours, let error):
@@ -68,7 +68,7 @@ struct DeliberateDifference: Sendable {
   private static let types = [
     DeliberateDifference(
       name: "type in ASCII",
-      reason: "ndeflib holds types as strings. We hold bytes, and look only at types that we know."
+      reason: "ndeflib stores types as strings. We store bytes, and interpret only types that we know."
     ) {
       switch $0 {
       case .refusedByThem(let ours, let error):
@@ -81,7 +81,7 @@ struct DeliberateDifference: Sendable {
     DeliberateDifference(
       name: "grammar of types",
       reason:
-        "ndeflib wants media types with a slash and absolute URIs with an authority. A message with one that is odd is still read."
+        "ndeflib requires a slash in media types and an authority in absolute URIs. We read messages without them too."
     ) {
       switch $0 {
       case .refusedByThem(let ours, let error):
@@ -104,7 +104,7 @@ struct DeliberateDifference: Sendable {
   private static let views = [
     DeliberateDifference(
       name: "reserved identifier code",
-      reason: "A reserved code of a URI record stands for no prefix (RTD-URI 1.0, 3.2.2); ndeflib refuses it."
+      reason: "A reserved code of a URI record adds no prefix (RTD-URI 1.0, 3.2.2). ndeflib rejects it."
     ) {
       guard case .viewRefusedByThem(_, let error) = $0 else { return false }
       return error.contains("decoding of URI identifier")
@@ -112,14 +112,14 @@ struct DeliberateDifference: Sendable {
     DeliberateDifference(
       name: "control characters in URIs",
       reason:
-        "The codec gives what the tag says. Whoever follows a URI parses it strictly, and refuses these among others."
+        "The codec returns the URI unchanged. The code that opens a URI parses it strictly and rejects them."
     ) {
       guard case .viewRefusedByThem(_, let error) = $0 else { return false }
       return error.contains("URI field contains invalid characters")
     },
     DeliberateDifference(
       name: "UTF-16 without byte order mark",
-      reason: "It is big-endian (RTD-Text 1.0, 3.4); ndeflib takes the byte order of the machine."
+      reason: "It is big-endian (RTD-Text 1.0, 3.4). ndeflib uses the byte order of the machine."
     ) {
       switch $0 {
       case .view(let record, _), .viewRefusedByThem(let record, _), .viewRefusedByUs(let record, _):
@@ -128,7 +128,7 @@ struct DeliberateDifference: Sendable {
       }
     },
     DeliberateDifference(
-      name: "UTF-16 written big-endian", reason: "ndeflib writes the byte order of the machine, with a mark as we do."
+      name: "UTF-16 written big-endian", reason: "ndeflib writes in the byte order of the machine. Both write a mark."
     ) {
       guard case .viewEncoding(let record, let theirs) = $0 else { return false }
       let again = NDEFRecord(typeNameFormat: .wellKnown, type: record.type, payload: theirs)
@@ -143,7 +143,7 @@ struct DeliberateDifference: Sendable {
     DeliberateDifference(
       name: "Smart Poster with two of a kind",
       reason:
-        "There is one action, size and media type, and one title a language (3.3); ndeflib takes the first or the last."
+        "A poster has one action, size and media type, and a title per language (3.3). ndeflib uses the first or last."
     ) {
       guard case .viewRefusedByUs(let record, let error) = $0 else { return false }
       return record.isWellKnown(SmartPosterRecord.type) && error.code == .nestedRecord
@@ -151,20 +151,20 @@ struct DeliberateDifference: Sendable {
     },
     DeliberateDifference(
       name: "reserved action",
-      reason: "A Smart Poster with a later version's action still has a URI; ndeflib refuses it."
+      reason: "A Smart Poster with an action from a later version still has a URI. ndeflib rejects it."
     ) {
       guard case .viewRefusedByThem(_, let error) = $0 else { return false }
       return error.contains("decoding of ACTION value")
     },
     DeliberateDifference(
       name: "Smart Poster in a Smart Poster",
-      reason: "It has to be one all the way down, so that its depth is bounded; ndeflib does not look into it."
+      reason: "A nested poster must be valid too, so that the depth is limited. ndeflib does not decode it."
     ) {
       guard case .viewRefusedByUs(let record, _) = $0 else { return false }
       return record.nested.contains { $0.isWellKnown(SmartPosterRecord.type) }
     },
     DeliberateDifference(
-      name: "chunks in a Smart Poster", reason: "They are reassembled there as well; ndeflib loses all but the first."
+      name: "chunks in a Smart Poster", reason: "We reassemble them there too. ndeflib drops all but the first."
     ) {
       switch $0 {
       case .view(let record, _), .viewRefusedByUs(let record, _), .viewRefusedByThem(let record, _):
@@ -173,14 +173,14 @@ struct DeliberateDifference: Sendable {
       }
     },
     DeliberateDifference(
-      name: "other records of a Smart Poster kept", reason: "ndeflib drops what it does not know when it writes one."
+      name: "other records of a Smart Poster kept", reason: "ndeflib drops unknown records when it writes a poster."
     ) {
       guard case .viewEncoding(let record, _) = $0 else { return false }
       return ((try? SmartPosterRecord(record))?.others.isEmpty).map { !$0 } ?? false
     },
     DeliberateDifference(
       name: "case of media types",
-      reason: "It does not count (RFC 2045, 5.1), so Image/png is an icon; to ndeflib it is not."
+      reason: "Media types ignore case (RFC 2045, 5.1), so Image/png is an icon. For ndeflib it is not."
     ) {
       guard case .view(let record, let theirs) = $0, let poster = try? SmartPosterRecord(record) else { return false }
       return poster.icons.count > (theirs.icons?.count ?? 0)
@@ -198,7 +198,7 @@ extension NDEFRecord {
     return (try? NDEFMessage(decoding: payload).records) ?? []
   }
 
-  /// The record, if it is a text, or the texts in it.
+  /// The record itself if it is a text, and the texts in it.
   fileprivate var texts: [NDEFRecord] { ([self] + nested).filter { $0.isWellKnown(TextRecord.type) } }
 
   fileprivate var hasUTF16WithoutMark: Bool {
@@ -209,7 +209,7 @@ extension NDEFRecord {
     }
   }
 
-  /// Whether the payload is a message that is longer than its records written without chunks.
+  /// Whether the payload is a message that is longer than its encoding without chunks.
   fileprivate var hasChunks: Bool {
     guard let whole = try? NDEFMessage(decoding: payload) else { return false }
     return ((try? whole.encoded().count).map { $0 + 3 <= payload.count }) ?? false

@@ -1,9 +1,9 @@
 import NDEF
 import Testing
 
-/// This decoder against ndeflib, on messages whose ndeflib verdicts are checked in (Packaging/check-ndeflib makes them again).
+/// Compares this decoder with ndeflib. The results of ndeflib are in a file that `Packaging/check-ndeflib` regenerates.
 @Suite struct DifferentialTests {
-  @Test func everyDisagreementIsDeliberate() throws {
+  @Test func `every disagreement with ndeflib is deliberate`() throws {
     let vectors = try DifferentialVector.load()
     #expect(vectors.count > 1000)
     var seen: Set<String> = []
@@ -20,8 +20,8 @@ import Testing
     }
   }
 
-  /// The comparison means nothing if the two do not agree on much.
-  @Test func mostVectorsAreAgreedUponBothWays() throws {
+  /// The comparison is useful only if the two agree on many messages.
+  @Test func `both decoders accept and reject many of the same messages`() throws {
     let agreed = try DifferentialVector.load().filter { $0.disagreements().isEmpty }
     #expect(agreed.count { $0.records == nil } > 300)
     #expect(agreed.count { $0.records != nil } > 300)

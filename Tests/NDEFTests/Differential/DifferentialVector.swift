@@ -1,7 +1,7 @@
 import FoundationEssentials
 import NDEF
 
-/// A line of ndeflib.jsonl: bytes, and what ndeflib makes of them. generate.py says what the keys mean.
+/// A line of ndeflib.jsonl: bytes, and the result of ndeflib. generate.py describes the keys.
 struct DifferentialVector: Decodable {
   let name: String
   let bytes: Hex
@@ -17,7 +17,7 @@ struct DifferentialVector: Decodable {
     let viewError: String?
   }
 
-  /// What a typed view says; which of the keys are there depends on the type.
+  /// The fields of a typed view. The type determines which of them are present.
   struct View: Decodable {
     var uri: String?
     var text: String?
@@ -30,7 +30,7 @@ struct DifferentialVector: Decodable {
     var mediaType: String?
     var payload: Hex?
 
-    /// Everything but the payload, for a comparison by bytes: equal strings may differ in those.
+    /// All fields except the payload, as bytes, because equal strings can have different bytes.
     var fingerprint: [UInt8] {
       var view = self
       view.payload = nil

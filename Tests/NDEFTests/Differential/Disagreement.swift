@@ -1,27 +1,27 @@
 import NDEF
 
-/// A point in which this decoder and ndeflib differ.
+/// A difference between this decoder and ndeflib.
 enum Disagreement {
-  /// They decode what we refuse.
+  /// ndeflib decodes bytes that we reject.
   case refusedByUs([UInt8], NDEFError, theirs: [DifferentialVector.Record])
-  /// We decode what they refuse.
+  /// We decode bytes that ndeflib rejects.
   case refusedByThem(NDEFMessage, String)
-  /// Both decode the message, to different records.
+  /// Both decode the message, but to different records.
   case records(NDEFMessage, theirs: [DifferentialVector.Record])
-  /// Both decode the message to the same records, and encode those differently.
+  /// Both decode the message to the same records, but encode these differently.
   case encoding(NDEFMessage, theirs: [UInt8])
-  /// They read a record as what its type says, we do not.
+  /// ndeflib reads a record as its type, and we reject it.
   case viewRefusedByUs(NDEFRecord, NDEFError)
-  /// We read a record as what its type says, they do not.
+  /// We read a record as its type, and ndeflib rejects it.
   case viewRefusedByThem(NDEFRecord, String)
-  /// Both read a record, and see something different.
+  /// Both read a record, but with different fields.
   case view(NDEFRecord, theirs: DifferentialVector.View)
-  /// Both see the same in a record, and write it differently.
+  /// Both read the same fields from a record, but encode them differently.
   case viewEncoding(NDEFRecord, theirs: [UInt8])
 }
 
 extension DifferentialVector {
-  /// Where the two differ on this vector; nowhere, if all is well.
+  /// The differences between the two on this vector. Empty if they agree.
   func disagreements() -> [Disagreement] {
     let message: NDEFMessage
     do {
@@ -62,7 +62,7 @@ extension DifferentialVector.Record {
 }
 
 extension NDEFRecord {
-  /// What the record's type makes of it, and the payload that is made of that.
+  /// The typed view of the record, and the payload that the view is encoded to.
   fileprivate func view() throws(NDEFError) -> (DifferentialVector.View, [UInt8]) {
     if isWellKnown(URIRecord.type) {
       let uri = try URIRecord(self)

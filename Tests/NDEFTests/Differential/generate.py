@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Prints messages and what ndeflib makes of them, one JSON object a line, for DifferentialTests.swift.
+"""Prints messages and the results of ndeflib, one JSON object per line, for DifferentialTests.swift.
 
-Packaging/check-ndeflib runs this with the right version of ndeflib. The output depends on nothing else: no clock, no
-random numbers but those of the generator below.
+Packaging/check-ndeflib runs this with the right version of ndeflib. The output depends only on that version. It uses no
+clock, and random numbers only from the generator below.
 
-A line has a `name`, the `bytes`, and either the `error` of ndeflib or the `records` that it decoded, as well as what it
-encodes them to (`encoded`, where that is not what was decoded). A record has its `type` in ndeflib's notation, its `id`
-and its `payload`; a URI, Text or Smart Poster record also has either a `viewError` or a `view`, with the payload that
-ndeflib makes of it (`payload`, where it is not that of the record).
+A line has a `name`, the `bytes`, and either the `error` of ndeflib or the decoded `records`. If ndeflib encodes these
+records to other bytes, the line also has them as `encoded`.
+
+A record has its `type` in the notation of ndeflib, its `id` and its `payload`. A URI, Text or Smart Poster record also
+has either a `viewError` or a `view`. If ndeflib encodes the view to another payload, the view has it as `payload`.
 """
 import json
 import sys
@@ -22,10 +23,10 @@ KNOWN = {
 
 
 def decode(octets, known):
-    """The decoded records; whatever ndeflib raises, it refuses."""
+    """The decoded records. Any exception is a rejection."""
     try:
         return list(ndef.message_decoder(octets, "strict", known)), None
-    except Exception as error:  # also UnicodeDecodeError and ValueError, which it lets through
+    except Exception as error:  # also UnicodeDecodeError and ValueError, which ndeflib does not catch
         return None, " ".join(str(error).split())
 
 
@@ -80,7 +81,7 @@ def describe(name, octets):
 
 
 def record(tnf, type=b"", payload=b"", id=None, mb=True, me=True, cf=False, sr=True):
-    """A record with exactly these fields, whatever the specification says."""
+    """A record with exactly these fields, valid or not."""
     header = mb << 7 | me << 6 | cf << 5 | sr << 4 | (id is not None) << 3 | tnf
     octets = bytes([header, len(type)]) + len(payload).to_bytes(1 if sr else 4, "big")
     if id is not None:
@@ -123,7 +124,7 @@ def headers():
 
 
 def flags():
-    """Every combination of MB, ME and CF on two records, the second one also as a chunk."""
+    """Every combination of MB, ME and CF on two records. The second one is also tried as a chunk."""
     for first in range(8):
         for second in range(8):
             for tnf, type in ((1, b"x"), (6, b"")):
@@ -233,7 +234,7 @@ def posters():
 
 
 class Numbers:
-    """xorshift64*, because Python's own numbers are not promised to be the same in every version."""
+    """xorshift64*, because the numbers of Python's generator may change between versions."""
 
     def __init__(self, seed):
         self.state = seed
@@ -247,7 +248,7 @@ class Numbers:
 
 
 def mutations(count):
-    """Good messages with one to three bits or bytes changed, inserted or removed."""
+    """Valid messages with one to three bits or bytes changed, inserted or removed."""
     numbers = Numbers(20060724)
     good = [THREE, poster(*POSTERS[1]), poster(*POSTERS[3]), text(b"\x02enHello"), text(b"\x82en\xff\xfea\x00b\x00"),
             uri(b"\x04a.example/b"), message(LINK, (1, b"T", b"\x02enA"), (5, b"", b"1")),
