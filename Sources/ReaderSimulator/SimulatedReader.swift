@@ -51,8 +51,8 @@ public actor SimulatedReader {
 
   private init(timing: TimingModel, link: String?, clock: any SimulatorClock, wakesTypeB: Bool) {
     loop = EventLoop(label: "simulator")
-    // libnfc gives a chip 300 ms, and a real chip answers in time however busy the machine is. Without the permission
-    // for a real-time priority the thread keeps its own.
+    // A chip answers in time however busy the machine is, and libnfc gives it 300 ms. Without the permission for a real-time
+    // priority the thread keeps its own.
     loop.execute {
       var priority = sched_param(sched_priority: 1)
       pthread_setschedparam(pthread_self(), SCHED_RR, &priority)
