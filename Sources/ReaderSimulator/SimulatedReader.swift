@@ -1,5 +1,4 @@
 import EventLoop
-import Glibc
 
 /// A PN532 chip on a pseudo-terminal, with the tags that a test places on it.
 ///
@@ -51,12 +50,6 @@ public actor SimulatedReader {
 
   private init(timing: TimingModel, link: String?, clock: any SimulatorClock, wakesTypeB: Bool) {
     loop = EventLoop(label: "simulator")
-    // A chip answers in time however busy the machine is, and libnfc gives it 300 ms. Without the permission for a real-time
-    // priority the thread keeps its own.
-    loop.execute {
-      var priority = sched_param(sched_priority: 1)
-      pthread_setschedparam(pthread_self(), SCHED_RR, &priority)
-    }
     self.clock = clock
     self.link = link.map(DeviceLink.init)
     lastPath = link ?? ""
