@@ -1,5 +1,5 @@
 import ScanGate
-import Session
+@testable import Session
 import Testing
 
 @Suite struct SleepDelayTests {
@@ -57,10 +57,10 @@ import Testing
 
   @Test mutating func aRefusalIsTriedAgainLaterAndAtOnceWithAnotherLogind() {
     #expect(logind() == [.ask])
-    #expect(tell(.refused) == [.wait(SleepDelay.retryDelay)])
+    #expect(tell(.refused) == [.wait(SleepDelay.shortestPause)])
     #expect(logind() == [])
     #expect(tell(.tick) == [.ask])
-    #expect(tell(.refused) == [.wait(SleepDelay.retryDelay * 2)])
+    #expect(tell(.refused) == [.wait(SleepDelay.shortestPause * 2)])
     #expect(logind(1) == [.ask])
     // It goes away instead of answering.
     #expect(logind(2) == [])
@@ -73,12 +73,12 @@ import Testing
       _ = tell(.refused)
       #expect(tell(.tick) == [.ask])
     }
-    #expect(tell(.refused) == [.wait(SleepDelay.longestRetryDelay)])
+    #expect(tell(.refused) == [.wait(SleepDelay.longestPause)])
     // Once it has given one it is asked as at the beginning.
     #expect(tell(.tick) == [.ask])
     #expect(tell(.granted) == [])
     #expect(logind(1) == [.ask])
-    #expect(tell(.refused) == [.wait(SleepDelay.retryDelay)])
+    #expect(tell(.refused) == [.wait(SleepDelay.shortestPause)])
   }
 
   @Test mutating func aLockThatComesTooLateIsLetGoAtOnce() {
