@@ -81,19 +81,7 @@ public struct AssociationStore: Sendable, Hashable {
     }
     let folder = "\(directory)/\(document.rawValue)"
     try Self.makeDirectory(folder)
-    // The temporary name does not contain the domain's name, which may be as long as a file name can be.
-    var template = Array("\(folder)/.new-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&template)
-    guard descriptor >= 0 else { throw SystemError("make a file in \(folder)") }
-    let file = FileDescriptor(owning: descriptor)
-    let temporary = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    do throws(SystemError) {
-      try Self.write(record.encoded, to: file)
-      guard fsync(file.rawValue) == 0, rename(temporary, path) == 0 else { throw SystemError("write \(path)") }
-    } catch {
-      unlink(temporary)
-      throw error
-    }
+    try FileDescriptor.replace(path, with: record.encoded)
   }
 
   /// The statements of domains about applications that are still valid.
@@ -182,16 +170,6 @@ public struct AssociationStore: Sendable, Hashable {
     for part in path.split(separator: "/") {
       parent += "/\(part)"
       guard mkdir(parent, 0o700) == 0 || errno == EEXIST else { throw SystemError("make the directory \(parent)") }
-    }
-  }
-
-  private static func write(_ bytes: [UInt8], to file: FileDescriptor) throws(SystemError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(file.rawValue, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw SystemError("write what is known of a domain") }
-      rest = rest.dropFirst(count)
     }
   }
 

@@ -151,7 +151,7 @@ extension Connection {
     guard opening == nil else { return end(reason) }
     let wasReady = state != .disconnected
     tearDown(.waiting, reason)
-    if let connectedSince { delay.connectionEnded(after: .now - connectedSince) }
+    if let connectedSince { delay.succeeded(for: .now - connectedSince) }
     connectedSince = nil
     if wasReady {
       forgetOwners()

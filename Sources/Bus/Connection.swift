@@ -27,7 +27,7 @@ public actor Connection {
   var native: NativeConnection?
   /// Counts connection attempts. Callbacks of an earlier attempt are ignored.
   var generation: UInt64 = 0
-  var delay = ReconnectionDelay()
+  var delay = Backoff(from: .milliseconds(50), to: .seconds(5))
   var connectedSince: ContinuousClock.Instant?
   var opening: CheckedContinuation<Result<Void, BusError>, Never>?
   var lifecycleTimer: LoopTimer?

@@ -31,7 +31,7 @@ extension NotificationBoard {
       call.number == answered
     else { return [] }
     guard id != 0 else { return refused(number, answered, "the server gave the id 0") }
-    slots[number]?.refusals = 0
+    slots[number]?.refusalPause.reset()
     switch then {
     case .remove:
       slots[number] = nil
@@ -80,9 +80,7 @@ extension NotificationBoard {
     }
     if let closing { return [closing] + notify(number, replacing: nil) }
     slots[number]?.phase = .refused
-    slots[number]?.refusals += 1
-    // From 1.5 s to a minute and a half. Plasma refuses a repetition within one second.
-    let delay = Duration.milliseconds(1500 << min(slot.refusals, 6))
+    let delay = slots[number]?.refusalPause.next() ?? .zero
     forgetEarly()
     return [.report(.refused(slot.key, reason: reason)), .wait(.retry(slot: number, serial: newTimer(number)), delay)]
   }

@@ -10,7 +10,7 @@ extension NotificationBoard {
     isDescribing = name != nil
     descriptionTimer = nil
     silences = 0
-    quietLooks = 0
+    buttonPause.reset()
     if let name {
       actions.append(.describe(owner: name))
     } else {
@@ -57,7 +57,7 @@ extension NotificationBoard {
     let isNew = server == nil || server?.name != description.name
     isDescribing = false
     server = description
-    if description.hasActions { quietLooks = 0 }
+    if description.hasActions { buttonPause.reset() }
     let (unwanted, gone) = earlier.meet(description)
     return (isNew ? [.report(.serverChanged(description))] : []) + gone.map { .forget($0) }
       + unwanted.map { .closeNotification($0) } + flush(hasActions: description.hasActions)
@@ -72,8 +72,7 @@ extension NotificationBoard {
       delay = .seconds(1 << silences)
       silences += 1
     } else if isWaitingForButtons {
-      delay = min(.seconds(5 << min(quietLooks, 6)), Self.maximumQuiet)
-      quietLooks += 1
+      delay = buttonPause.next()
     } else {
       return []
     }

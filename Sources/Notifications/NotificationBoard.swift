@@ -1,3 +1,5 @@
+import EventLoop
+
 /// All decisions of the notification client: which notifications are up, which should be, and on which server.
 ///
 /// Pure: events in, actions out, no clock and no bus. Its time-outs come back as events.
@@ -35,9 +37,6 @@ struct NotificationBoard {
   /// How often a server that has not described itself is asked again: after one second, then after two, and for two
   /// minutes in all.
   static let maximumSilences = 7
-  /// The longest pause before a server without actions is asked again while a notification waits for buttons. The first
-  /// pause is five seconds, and each is longer than the one before.
-  static let maximumQuiet: Duration = .seconds(60)
   /// The limit of signals kept while a reply to `Notify` is due. One of them may be for the id in the reply.
   static let maximumEarlySignals = 64
 
@@ -58,8 +57,8 @@ struct NotificationBoard {
   /// The serial number of the time-out after which the server is asked again; nil if it need not be asked.
   var descriptionTimer: Int?
   var silences = 0
-  /// How often in a row the server was asked for buttons and had none.
-  var quietLooks = 0
+  /// The pauses before a server without actions is asked again while a notification waits for buttons.
+  var buttonPause = Backoff(from: .seconds(5), to: .seconds(60))
   var early: [(Signal, UInt32)] = []
   var earlier = EarlierNotifications()
   /// Open calls to servers that have lost the bus name but may still reply, and the id that each call replaces.
@@ -106,7 +105,7 @@ struct NotificationBoard {
     earlier.rename(previous.key, to: key)
     slots[number]?.key = key
     slots[number]?.notification = notification
-    slots[number]?.refusals = 0
+    slots[number]?.refusalPause.reset()
     switch previous.phase {
     case .calling(let call, _):
       slots[number]?.phase = .calling(call, then: .showAgain)

@@ -1,3 +1,5 @@
+import EventLoop
+
 /// One notification on the screen. A replacement keeps the slot and changes the key.
 struct NotificationSlot {
   var key: NotificationKey
@@ -10,8 +12,8 @@ struct NotificationSlot {
   /// Set if it has just taken the place of a notification with other actions, at which the user may still aim. The
   /// value is the serial number of the time-out that ends this, or 0 until the notification is up.
   var unseen: Int?
-  /// How often in a row the server has refused it.
-  var refusals = 0
+  /// The pauses before it is shown again after the server has refused it. Plasma refuses a repetition within one second.
+  var refusalPause = Backoff(from: .milliseconds(1500), to: .seconds(96))
   /// The serial number of the time-out that it waits for. Earlier time-outs are ignored.
   var timer = 0
 

@@ -1,3 +1,4 @@
+import EventLoop
 import ScanGate
 
 /// When to check whether a camera is in use.
@@ -37,15 +38,12 @@ struct CameraPlan: Sendable, Hashable {
     case resting
   }
 
-  private static let firstRest = Duration.milliseconds(250)
-  private static let longestRest = Duration.seconds(4)
-
   private var phase = Phase.idle
   /// An event came that the running check may have missed.
   private var isDue = false
   /// The kernel reports an open before the descriptor can be seen. A check that finds no user is then repeated once.
   private var looksAgain = false
-  private var rest = CameraPlan.firstRest
+  private var pause = Backoff(from: .milliseconds(250), to: .seconds(4))
   private var seen = Fact.unknown
   private var isPresent = false
   private var isWatched = false
@@ -74,14 +72,13 @@ struct CameraPlan: Sendable, Hashable {
       if looksAgain && !isInUse { isDue = true }
       looksAgain = false
       phase = .resting
-      return [.rest(rest)]
+      return [.rest(pause.next())]
     case .rested:
       phase = .idle
       guard isDue else {
-        rest = Self.firstRest
+        pause.reset()
         return []
       }
-      rest = min(rest * 2, Self.longestRest)
       return look()
     }
   }

@@ -13,9 +13,6 @@ public actor LoginMonitor {
   private static let managerInterface = "org.freedesktop.login1.Manager"
   private static let sessionInterface = "org.freedesktop.login1.Session"
   private static let propertiesInterface = "org.freedesktop.DBus.Properties"
-  /// The pause after a failed reading; doubled each time.
-  private static let firstRetryDelay = Duration.milliseconds(250)
-  private static let maximumRetryDelay = Duration.seconds(30)
   /// The pause between two readings of one session that keeps changing, and between two of everything. Each
   /// registration of a user without a session causes a reading of everything.
   private static let readingPause = Duration.milliseconds(100)
@@ -49,7 +46,7 @@ public actor LoginMonitor {
   /// When everything was last read; nil if logind has restarted since.
   private var lastReadingEnd: ContinuousClock.Instant?
   private var retryTimer: LoopTimer?
-  private var retryDelay = LoginMonitor.firstRetryDelay
+  private var retryPause = Backoff(from: .milliseconds(250), to: .seconds(30))
   private var isStopped = false
 
   /// - Parameters:
@@ -139,7 +136,7 @@ public actor LoginMonitor {
     if wasPresent { apply(.logindGone) }
     retryTimer?.cancel()
     retryTimer = nil
-    retryDelay = Self.firstRetryDelay
+    retryPause.reset()
     lastReadingEnd = nil
     if owner != nil { readEverything() }
   }
@@ -253,7 +250,7 @@ public actor LoginMonitor {
     for path in paths where !readings.ignores(path) { try await read(path) }
     guard try await readSleep(asked) else { return }
     apply(.synchronized)
-    retryDelay = Self.firstRetryDelay
+    retryPause.reset()
   }
 
   /// - Returns: false if logind has restarted meanwhile.
@@ -308,8 +305,7 @@ public actor LoginMonitor {
   /// Reads everything again after a pause, if logind is on the bus.
   private func retryLater() {
     guard isPresent, !isStopped, retryTimer == nil else { return }
-    retryTimer = loop.schedule(after: retryDelay) { [weak self] in self?.assumeIsolated { $0.retry() } }
-    retryDelay = min(retryDelay * 2, Self.maximumRetryDelay)
+    retryTimer = loop.schedule(after: retryPause.next()) { [weak self] in self?.assumeIsolated { $0.retry() } }
   }
 
   private func retry() {

@@ -17,7 +17,6 @@ actor PeerWatch {
   /// How often to ask an owner that does not reply as it should: it may own its name before it is ready. After that,
   /// only its signals are used.
   private static let attempts = 8
-  private static let firstPause = Duration.milliseconds(250)
 
   private let question: PeerQuestion
   private let connection: Connection
@@ -94,15 +93,14 @@ actor PeerWatch {
   }
 
   private func converse(with owner: String) async {
-    var pause = Self.firstPause
+    var pause = Backoff(from: .milliseconds(250), to: .seconds(32))
     for _ in 0..<Self.attempts {
       let before = signals
       let fact = await answer(of: owner)
       guard !Task.isCancelled, self.owner == owner, signals == before else { return }
       tell(.said(fact ?? .unknown, by: owner))
       guard fact == nil else { return }
-      do { try await Task.sleep(for: pause) } catch { return }
-      pause *= 2
+      do { try await Task.sleep(for: pause.next()) } catch { return }
     }
   }
 

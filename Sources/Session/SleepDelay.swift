@@ -1,3 +1,4 @@
+import EventLoop
 public import ScanGate
 
 /// When to hold a delay lock of logind (org.freedesktop.login1(5), "Inhibit"). It is held while the machine is awake.
@@ -9,10 +10,10 @@ public import ScanGate
 public struct SleepDelay: Sendable, Hashable {
   /// The longest delay of the machine's sleep.
   public static let limit = Duration.seconds(4)
-  /// The pause after logind refused a lock; doubled each time, up to the longest.
-  public static let retryDelay = Duration.seconds(30)
+  /// The first pause after logind refused a lock.
+  static let shortestPause = Duration.seconds(30)
   /// The longest pause. A logind that refuses for lack of permission will most likely refuse again.
-  public static let longestRetryDelay = Duration.seconds(3600)
+  static let longestPause = Duration.seconds(3600)
 
   /// An input that may affect the lock.
   public enum Event: Sendable, Hashable {
@@ -50,7 +51,7 @@ public struct SleepDelay: Sendable, Hashable {
   /// The logind that gave the lock that is held.
   private var granted: Int?
   private var isPausing = false
-  private var pause = SleepDelay.retryDelay
+  private var pause = Backoff(from: shortestPause, to: longestPause)
 
   /// A state without observations and without a lock.
   public init() {}
@@ -66,7 +67,10 @@ public struct SleepDelay: Sendable, Hashable {
     switch event {
     case .logind(let isAvailable, let departures, let isSleeping):
       let wasSleeping = self.isSleeping
-      if departures != self.departures { (isPausing, pause) = (false, Self.retryDelay) }
+      if departures != self.departures {
+        isPausing = false
+        pause.reset()
+      }
       (self.isAvailable, self.departures, self.isSleeping) = (isAvailable, departures, isSleeping == .yes)
       if self.isSleeping, !wasSleeping {
         isPausing = false
@@ -74,7 +78,7 @@ public struct SleepDelay: Sendable, Hashable {
       }
     case .fields(let areOff): areFieldsOff = areOff
     case .granted:
-      pause = Self.retryDelay
+      pause.reset()
       granted = asked
       asked = nil
     case .refused:
@@ -84,8 +88,7 @@ public struct SleepDelay: Sendable, Hashable {
       asked = nil
       if !isSleeping, isOfThisLogind {
         isPausing = true
-        actions.append(.wait(pause))
-        pause = min(pause * 2, Self.longestRetryDelay)
+        actions.append(.wait(pause.next()))
       }
     case .tick:
       isPausing = false

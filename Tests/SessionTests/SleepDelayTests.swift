@@ -1,5 +1,5 @@
 import ScanGate
-import Session
+@testable import Session
 import Testing
 
 @Suite struct SleepDelayTests {
@@ -57,10 +57,10 @@ import Testing
 
   @Test mutating func `a refusal is retried later, or at once after a restart of logind`() {
     #expect(logind() == [.ask])
-    #expect(tell(.refused) == [.wait(SleepDelay.retryDelay)])
+    #expect(tell(.refused) == [.wait(SleepDelay.shortestPause)])
     #expect(logind() == [])
     #expect(tell(.tick) == [.ask])
-    #expect(tell(.refused) == [.wait(SleepDelay.retryDelay * 2)])
+    #expect(tell(.refused) == [.wait(SleepDelay.shortestPause * 2)])
     #expect(logind(1) == [.ask])
     // logind leaves instead of replying.
     #expect(logind(2) == [])
@@ -73,12 +73,12 @@ import Testing
       _ = tell(.refused)
       #expect(tell(.tick) == [.ask])
     }
-    #expect(tell(.refused) == [.wait(SleepDelay.longestRetryDelay)])
-    // After a lock was granted, the retries start with the shortest delay again.
+    #expect(tell(.refused) == [.wait(SleepDelay.longestPause)])
+    // After a lock was granted, the retries start with the shortest pause again.
     #expect(tell(.tick) == [.ask])
     #expect(tell(.granted) == [])
     #expect(logind(1) == [.ask])
-    #expect(tell(.refused) == [.wait(SleepDelay.retryDelay)])
+    #expect(tell(.refused) == [.wait(SleepDelay.shortestPause)])
   }
 
   @Test mutating func `a lock that is granted too late is released at once`() {

@@ -1,0 +1,30 @@
+/// The pause before the next attempt: the shortest first, doubled each time, up to the longest. Pure.
+public struct Backoff: Sendable, Hashable {
+  private let shortest: Duration
+  private let longest: Duration
+  private var upcoming: Duration
+
+  /// - Parameters:
+  ///   - shortest: the first pause.
+  ///   - longest: no pause is longer.
+  public init(from shortest: Duration, to longest: Duration) {
+    (self.shortest, self.longest, upcoming) = (shortest, longest, shortest)
+  }
+
+  /// The pause before the next attempt.
+  public mutating func next() -> Duration {
+    defer { upcoming = min(upcoming * 2, longest) }
+    return upcoming
+  }
+
+  /// Starts again with the shortest pause.
+  public mutating func reset() { upcoming = shortest }
+
+  /// Starts again with the shortest pause if a success lasted for the longest pause. So a peer that accepts and then
+  /// fails each time is not retried in a tight loop.
+  ///
+  /// - Parameter lifetime: how long the success lasted.
+  public mutating func succeeded(for lifetime: Duration) {
+    if lifetime >= longest { reset() }
+  }
+}
