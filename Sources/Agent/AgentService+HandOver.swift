@@ -1,23 +1,53 @@
+import Bus
 import Handlers
 import Inbox
 import Journal
+import Names
 import Routing
 
-/// The hand-over of a tap, to its last word.
+/// The opening of a tap, from the click to the app's answer.
 extension AgentService {
-  /// Hands a tap over, or waits once more for the answer to what was handed over.
+  /// The opening of one tap.
+  enum Opening {
+    /// ``TapState/opening`` is being committed. Can transition to: `.handingOver`, or the end if the inbox refuses it.
+    case committing(Task<BusError?, Never>)
+    /// The app has the tap, and the agent waits for its answer. Ends with the answer, or after 25 seconds.
+    case handingOver(Task<HandOverOutcome, Never>)
+  }
+
+  /// Commits that a tap is being opened, and begins the hand-over.
   ///
-  /// - Returns: how it has ended, as far as that is known.
-  func handOver(_ offer: TapOffer, by body: () async -> HandOver) async -> HandOverOutcome {
-    let result = await body()
-    tell(result.outcome, of: offer)
-    let key = offer.handOverKey
-    let isFollowed = answers[key] == result.answer
-    answers[key] = result.answer
-    await perform(policy.handle(.handedOver(offer, result.outcome, mayBeAnswered: result.answer != nil)))
-    handOvers[offer.id] = nil
-    if let answer = result.answer, !isFollowed { Task { await follow(answer, to: offer) } }
-    return result.outcome
+  /// - Parameters:
+  ///   - offer: what to open.
+  ///   - token: the activation token of the click.
+  ///   - choice: what to remember if the click was a choice.
+  /// - Returns: why the tap is not opened; nil if the hand-over has begun.
+  func open(_ offer: TapOffer, token: String?, choice: HandlerChoices.Change? = nil) async -> BusError? {
+    guard openings[offer.id] == nil else { return .beingOpened }
+    let commit = Task<BusError?, Never> {
+      if let refusal = await move(offer.id, to: .opening, handler: offer.handler?.desktopID) {
+        openings[offer.id] = nil
+        return AgentAnswers.error(refusal)
+      }
+      await perform(policy.handle(.opening(offer, token: token, choice: choice)))
+      return nil
+    }
+    openings[offer.id] = .committing(commit)
+    return await commit.value
+  }
+
+  /// Begins a hand-over, or one more wait for its answer.
+  func start(_ offer: TapOffer, _ body: @escaping @Sendable (AgentService) async -> HandOver) {
+    openings[offer.id] = .handingOver(
+      Task {
+        let result = await body(self)
+        logOutcome(result.outcome, of: offer)
+        let isFollowed = result.answer != nil && policy.pendingAnswer(of: offer) == result.answer
+        await perform(policy.handle(.handedOver(offer, result.outcome, answer: result.answer)))
+        openings[offer.id] = nil
+        if let answer = result.answer, !isFollowed { Task { await follow(answer, to: offer) } }
+        return result.outcome
+      })
   }
 
   func deliver(_ offer: TapOffer, token: String?) async -> HandOver {
@@ -31,39 +61,24 @@ extension AgentService {
     } catch { return HandOver(outcome: .failed(HandOverFailure(.messageMissing, error.message))) }
   }
 
-  /// Commits that a tap is being opened, and goes on with what follows from that.
-  ///
-  /// - Returns: why the inbox has refused it; nil where it is being opened.
-  func begin(_ offer: TapOffer, token: String?, choice: HandlerChoices.Change?) async -> InboxError? {
-    let refusal = await move(offer.id, to: .opening, handler: offer.handler?.desktopID)
-    await perform(policy.handle(refusal == nil ? .begun(offer, token: token, choice: choice) : .notBegun(offer)))
-    if !policy.isUnanswered(offer) { answers[offer.handOverKey] = nil }
-    return refusal
-  }
-
-  /// Never hands anything over: the app has it.
-  func waitAgain(_ offer: TapOffer) async -> HandOver {
-    guard let answer = answers[offer.handOverKey] else {
-      return HandOver(outcome: .unknown(HandOverDoubt(.leftWithoutAnswer)))
-    }
-    return await launcher.wait(for: answer)
-  }
-
-  /// Takes in the last word on a tap, whenever it comes.
+  /// Takes in an answer that comes after the wait for it.
   private func follow(_ answer: PendingAnswer, to offer: TapOffer) async {
     let outcome = await answer.outcome
-    // What is shown and kept of the wait that has begun since then comes first.
-    while let handOver = handOvers[offer.id] { _ = await handOver.value }
+    // An opening that is under way decides first: it may be one more wait for this answer.
+    while let opening = openings[offer.id] {
+      switch opening {
+      case .committing(let task): _ = await task.value
+      case .handingOver(let task): _ = await task.value
+      }
+    }
     let actions = policy.handle(.answered(offer, outcome))
-    // Who has begun to wait again finds it there.
-    if answers[offer.handOverKey] == answer && !policy.isUnanswered(offer) { answers[offer.handOverKey] = nil }
     guard !actions.isEmpty else { return }
-    tell(outcome, of: offer)
+    logOutcome(outcome, of: offer)
     await perform(actions)
   }
 
-  /// A handler's own words are no more for the log than what is on the tag, which it knows.
-  func tell(_ outcome: HandOverOutcome, of offer: TapOffer) {
+  /// Logs an outcome, without the handler's message: the handler knows what is on the tag.
+  private func logOutcome(_ outcome: HandOverOutcome, of offer: TapOffer) {
     let handler = offer.handler?.desktopID ?? "the clipboard"
     switch outcome {
     case .delivered: log(.info, "tap \(offer.id) was handed to \(handler)")
@@ -75,4 +90,8 @@ extension AgentService {
         Redacted(outcome.failure?.words ?? "", as: "reason"))
     }
   }
+}
+
+extension BusError {
+  static let beingOpened = BusError(name: Names.Errors.notPossible, message: "it is being opened already")
 }

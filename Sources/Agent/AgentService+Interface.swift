@@ -46,9 +46,8 @@ extension AgentService {
         name: Names.Errors.notPossible, message: "the user has to choose first: name one of the candidates as handler")
     }
     guard offer.isOpenable else { throw BusError(name: Names.Errors.notPossible, message: offer.reason) }
-    let refused = await perform(policy.handle(.open(offer, token: options["activation-token"]?.asString)))
-    if let error = refused[id] { throw AgentAnswers.error(error) }
-    if let reason = await handOvers[id]?.value.failure {
+    if let error = await open(offer, token: options["activation-token"]?.asString) { throw error }
+    if case .handingOver(let handOver)? = openings[id], let reason = await handOver.value.failure {
       let name = reason.leavesOpen ? Names.Errors.outcomeUnknown : Names.Errors.failed
       throw BusError(name: name, message: reason.words)
     }
@@ -60,7 +59,7 @@ extension AgentService {
     do throws(InboxError) { stored = try await inbox.tap(id) } catch { throw AgentAnswers.error(error) }
     switch stored.state {
     case .delivered: throw AgentAnswers.alreadyDelivered(to: stored.tap.handler)
-    case .opening: throw BusError(name: Names.Errors.notPossible, message: "it is being opened already")
+    case .opening: throw BusError.beingOpened
     case .received, .shown, .failed, .dismissed, .expired: return
     }
   }

@@ -41,7 +41,7 @@ extension AgentService {
       switch policy.answer(to: action, of: id, canCopy: canCopy) {
       case .open(let offer, let choice):
         guard let offer = try await confirmed(offer, isAnswer: choice != nil) else { return try await askAgain(id) }
-        await perform(policy.handle(.open(offer, token: token, choice: choice)))
+        _ = await open(offer, token: token, choice: choice)
       case .showAgain: try await askAgain(id)
       case .dismiss: await perform(policy.handle(.dismiss(id)))
       }

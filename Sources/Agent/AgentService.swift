@@ -40,10 +40,8 @@ actor AgentService {
   var registrationNotice = RegistrationNotice()
   /// Who is told that the user does not want a reader session.
   var daemon: DaemonLink?
-  /// Hand-overs under way, by tap.
-  var handOvers: [String: Task<HandOverOutcome, Never>] = [:]
-  /// What was handed over and has not been answered yet.
-  var answers: [TapOffer.HandOverKey: PendingAnswer] = [:]
+  /// The openings that are under way, by tap. A tap is opened once at a time.
+  var openings: [String: Opening] = [:]
 
   /// Whether the handlers have been read, and what domains have said: without them a tap is decided on what is not the truth.
   private var isReady = false
@@ -246,8 +244,6 @@ actor AgentService {
       }
       switch action {
       case .move(let id, let state, let reason): refused[id] = await move(id, to: state, reason: reason)
-      case .begin(let offer, let token, let choice):
-        refused[offer.id] = await begin(offer, token: token, choice: choice)
       case .putOnScreen(let id, let place): await putOnScreen(id, at: place)
       case .show(let offer, let previous):
         await notifications.show(
@@ -259,10 +255,8 @@ actor AgentService {
           as: NotificationKey(offer.id))
       case .closeNotification(let id): await notifications.close(NotificationKey(id))
       case .remember(let id, let change): await remember(change, from: id)
-      case .handOver(let offer, let token):
-        handOvers[offer.id] = Task { await handOver(offer) { await deliver(offer, token: token) } }
-      case .awaitAnswer(let offer):
-        handOvers[offer.id] = Task { await handOver(offer) { await waitAgain(offer) } }
+      case .handOver(let offer, let token): start(offer) { await $0.deliver(offer, token: token) }
+      case .awaitAnswer(let offer, let answer): start(offer) { await $0.launcher.wait(for: answer) }
       case .announceReceived(let id): await emit("TapReceived", [.string(id)])
       case .announceClosed(let id, let state): await emit("TapClosed", [.string(id), .string(state.rawValue)])
       }

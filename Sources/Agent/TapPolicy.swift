@@ -3,63 +3,53 @@ import Inbox
 import Notifications
 import Routing
 
-/// What is done about each tap, from its storing to its end. Pure: the agent carries out what it decides, in order.
+/// What happens to each tap, from its storing to its end.
 ///
-/// A ``Action/move(_:to:reason:)`` is committed before the action that follows it is begun, and where it is refused (somebody
-/// else was faster) nothing that follows it is done for that tap. So no effect is seen that a restart would not know of. What is opened is
-/// decided in two steps: nothing is forgotten here for an ``Action/begin(_:token:choice:)`` that is refused.
+/// Pure: the agent carries out the actions in order. It commits an ``Action/move(_:to:reason:)`` before it begins the next action. If the
+/// inbox refuses the move, the agent skips that tap's other actions. So no effect is seen that a restart would not know of.
 struct TapPolicy {
-  /// Something that happened.
   enum Event {
     /// A new tap is in the inbox.
     case stored(TapOffer)
-    /// A tap of an earlier run is still ``TapState/received``, ``TapState/shown`` or just ``TapState/failed``.
+    /// A tap of an earlier run is ``TapState/received``, ``TapState/shown`` or ``TapState/failed``.
     case resumed(TapOffer, TapState, reason: TapReason)
-    /// A server has its notification there.
+    /// A notification server shows the tap.
     case shown(String, at: NotificationPlace)
-    /// The user wants it opened: a click, which may be a choice, or a call.
-    case open(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
-    /// It is committed that it is being opened.
-    case begun(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
-    /// That was refused.
-    case notBegun(TapOffer)
-    /// It is shown as it is decided now: a click was no answer to what was asked, or more is known now. With `failure` it has
-    /// failed in the app that this offer names, and why.
+    /// ``TapState/opening`` is committed, after a click or a call. A click may be a choice of the app.
+    case opening(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
+    /// The tap was decided again and has to be shown: a click did not answer the question, or something has changed. `failure` says why
+    /// the tap has failed in the app of this offer.
     case again(TapOffer, failure: TapReason? = nil)
-    /// The hand-over is over; or nobody waits for its end any longer, and its answer may still come.
-    case handedOver(TapOffer, HandOverOutcome, mayBeAnswered: Bool = false)
-    /// The last word on a hand-over that nobody waits for any longer.
+    /// The hand-over has ended. If the app has not answered in time, its answer may still come.
+    case handedOver(TapOffer, HandOverOutcome, answer: PendingAnswer? = nil)
+    /// An answer has come after the wait for it. No hand-over of the tap is under way.
     case answered(TapOffer, HandOverOutcome)
-    /// Its notification is gone without a click.
+    /// The notification has disappeared without a click.
     case closed(String, NotificationCloseReason)
-    /// The user wants it gone: a call.
+    /// A call dismisses the tap.
     case dismiss(String)
-    /// The retention has ended it.
+    /// The retention has ended the tap.
     case expired(String)
-    /// Somebody has had it removed from the inbox while it was on the screen.
+    /// A call has removed the tap from the inbox while it was on the screen.
     case cleared(String)
   }
 
-  /// Something to do.
   enum Action: Equatable {
     /// Commit the state.
     case move(String, to: TapState, reason: TapReason)
-    /// Commit ``TapState/opening``, and who opens it; ``Event/begun(_:token:choice:)`` or ``Event/notBegun(_:)`` follows.
-    case begin(TapOffer, token: String?, choice: HandlerChoices.Change?)
-    /// Commit that its notification is there, and with the first one ``TapState/shown``.
+    /// Commit where the notification is, and with the first one ``TapState/shown``.
     case putOnScreen(String, at: NotificationPlace)
-    /// Show its notification, in the place of another tap's.
+    /// Show the notification, in the place of another tap's.
     case show(TapOffer, replacing: String?)
-    /// Show that it failed.
+    /// Show that the tap has failed.
     case showFailure(TapOffer, reason: TapReason)
-    /// Take its notification away.
     case closeNotification(String)
-    /// Keep what the user has chosen.
+    /// Save the user's choice.
     case remember(String, HandlerChoices.Change)
-    /// Hand it over; put it on the clipboard where nobody opens it.
+    /// Hand the tap over to the app, or copy it if there is none.
     case handOver(TapOffer, token: String?)
-    /// Wait for the answer of the app that has it already and has not answered: it would get it twice otherwise.
-    case awaitAnswer(TapOffer)
+    /// Wait again for the app's answer: a second hand-over would give it the tap twice.
+    case awaitAnswer(TapOffer, PendingAnswer)
     /// Emit `TapReceived`.
     case announceReceived(String)
     /// Emit `TapClosed`.
@@ -69,44 +59,51 @@ struct TapPolicy {
   private struct OnScreen {
     let offer: TapOffer
     var state: TapState
-    /// Why it has failed.
+    /// Why the tap has failed.
     var failure: TapReason?
     let number: Int
   }
 
-  /// More notifications than this are not on the screen at once, whatever is put on the reader.
+  /// An app's call that has not been answered in time.
+  private struct PendingCall {
+    let answer: PendingAnswer
+    /// The tap was given to another app since then, so the answer no longer changes the tap's state.
+    var isOvertaken = false
+  }
+
+  /// The limit of notifications at a time.
   static let maximumOnScreen = 20
 
   /// Taps with a notification, or waiting for one.
   private var onScreen: [String: OnScreen] = [:]
   private var tapOfTag: [TagIdentity: String] = [:]
-  private var unanswered = UnansweredHandOvers()
+  /// An app gets a tap once as long as its call is here, even if other apps were tried meanwhile.
+  private var pendingCalls: [TapOffer.HandOverKey: PendingCall] = [:]
   private var lastNumber = 0
-  /// Those of an earlier run are older than all of this one, whenever they are found.
+  /// Taps of an earlier run are older than all taps of this one, so they get negative numbers.
   private var lastEarlierNumber = Int.min
-  /// Those whose place another tap of their tag has taken. A click that was made before may still be on its way, and is meant for them.
+  /// Taps that another tap of the same tag has replaced on the screen. A click on one may still be on its way.
   private var replaced: [TapOffer] = []
 
   /// How many taps have a notification, or wait for one.
   var count: Int { onScreen.count }
 
-  /// The taps that have a notification, or wait for one, the first first.
+  /// The taps that have a notification, or wait for one, the oldest first.
   var onScreenInOrder: [String] { onScreen.values.sorted { $0.number < $1.number }.map(\.offer.id) }
 
-  /// The offer whose notification is up.
+  /// The offer in the tap's notification.
   func offer(_ id: String) -> TapOffer? { onScreen[id]?.offer }
 
-  /// Whether what is up says that it has failed.
+  /// Whether the tap's notification says that it has failed.
   func hasFailed(_ id: String) -> Bool { onScreen[id]?.state == .failed }
 
-  /// Whether an answer that has not come in time has still a meaning.
-  func isUnanswered(_ offer: TapOffer) -> Bool { unanswered.contains(offer) }
+  /// The answer that the app has not given in time.
+  func pendingAnswer(of offer: TapOffer) -> PendingAnswer? { pendingCalls[offer.handOverKey]?.answer }
 
-  /// Whether another tap of the same tag has taken its place.
+  /// Whether another tap of the same tag has replaced this one on the screen.
   func isReplaced(_ id: String) -> Bool { onScreen[id] == nil && replaced.contains { $0.id == id } }
 
-  /// What a click means: only what is up can be answered, or was until the same tag came again, and what that was is not known of a tap
-  /// that has left the screen meanwhile.
+  /// What a click means. Only the offer that the user saw can be answered: the one on the screen, or the one that was replaced there.
   func answer(to action: String, of id: String, canCopy: Bool) -> TapOffer.Answer {
     let offer = onScreen[id]?.offer ?? replaced.last { $0.id == id }
     return offer?.answer(to: action, canCopy: canCopy) ?? .showAgain
@@ -117,34 +114,24 @@ struct TapPolicy {
     case .stored(let offer): return stored(offer)
     case .resumed(let offer, let state, let reason): return resumed(offer, state, reason)
     case .shown(let id, let place):
-      // It has left the screen meanwhile, and is being closed.
+      // The tap has left the screen meanwhile, and its notification is being closed.
       guard let state = onScreen[id]?.state else { return [] }
       if state == .received { onScreen[id]?.state = .shown }
       return [.putOnScreen(id, at: place)]
-    case .open(let offer, let token, let choice):
-      unanswered.begin(offer.id)
-      return [.begin(offer, token: token, choice: choice)]
-    case .begun(let offer, let token, let choice):
-      let isAwaited = unanswered.begun(offer)
-      let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
+    case .opening(let offer, let token, let choice):
       let remembering: [Action] = choice.map { [.remember(offer.id, $0)] } ?? []
-      return closing + remembering + [isAwaited ? .awaitAnswer(offer) : .handOver(offer, token: token)]
-    case .notBegun(let offer):
-      return unanswered.notBegun(offer.id).flatMap { answered($0.offer, $0.outcome) }
+      return close(offer.id) + remembering + [handOver(offer, token)]
     case .again(let offer, let failure): return again(offer, failure)
-    case .handedOver(let offer, let outcome, let mayBeAnswered):
-      unanswered.handedOver(offer, mayBeAnswered: mayBeAnswered)
+    case .handedOver(let offer, let outcome, let answer):
+      pendingCalls[offer.handOverKey] = answer.map { PendingCall(answer: $0) }
       return handedOver(offer, outcome)
     case .answered(let offer, let outcome): return answered(offer, outcome)
     case .closed(let id, let reason): return closed(id, reason)
     case .dismiss(let id):
-      let closing: [Action] = remove(id) == nil ? [] : [.closeNotification(id)]
-      return [.move(id, to: .dismissed, reason: .none)] + closing + [.announceClosed(id, .dismissed)]
-    case .expired(let id):
-      let closing: [Action] = remove(id) == nil ? [] : [.closeNotification(id)]
-      return closing + [.announceClosed(id, .expired)]
+      return [.move(id, to: .dismissed, reason: .none)] + close(id) + [.announceClosed(id, .dismissed)]
+    case .expired(let id): return close(id) + [.announceClosed(id, .expired)]
     case .cleared(let id):
-      // Also where a click came in between: it has opened nothing, and left the notification.
+      // Close it even if it is not on the screen: a click that the inbox refused has left the notification there.
       let hasFailed = remove(id)?.state == .failed
       return [.closeNotification(id)] + (hasFailed ? [] : [.announceClosed(id, .dismissed)])
     }
@@ -157,14 +144,14 @@ struct TapPolicy {
     let previous = left.id
     replaced.append(left)
     if replaced.count > TapPolicy.maximumOnScreen { replaced.removeFirst() }
-    // A click on its way to what was there must not become an answer to what is asked now.
+    // A click on the old notification may be on its way. It must not answer the new question, so the question gets a new notification.
     guard offer.question == .nothing else {
       return [
         .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(previous),
         .announceClosed(previous, .dismissed),
       ] + put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
     }
-    // In the other's place, so nothing has to leave.
+    // It takes the other's place, so no other tap has to make room.
     _ = put(offer, .received)
     return [
       .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .announceReceived(offer.id),
@@ -174,18 +161,18 @@ struct TapPolicy {
 
   private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: TapReason) -> [Action] {
     guard offer.isShown else {
-      // An earlier run may have left it on the screen.
+      // The earlier run may have left its notification.
       let (end, reason) =
         state == .failed ? (TapState.expired, reason) : (.failed, TapReason(.refused, detail: offer.reason))
       return [.move(offer.id, to: end, reason: reason), .closeNotification(offer.id), .announceClosed(offer.id, end)]
     }
     let leaving = put(offer, state, failure: state == .failed ? reason : nil, isEarlier: true)
-    // Newer ones may have the screen already.
+    // Newer taps may fill the screen already.
     guard onScreen[offer.id] != nil else { return leaving }
     return leaving + [state == .failed ? .showFailure(offer, reason: reason) : .show(offer, replacing: nil)]
   }
 
-  /// Of a tap that has left the screen meanwhile, it is as if it had not been clicked, and its state stays what it is.
+  /// A tap that has left the screen is shown there again, and keeps its state in the inbox.
   private mutating func again(_ offer: TapOffer, _ failure: TapReason?) -> [Action] {
     guard let present = onScreen[offer.id] else {
       let newer = tapOfTag[offer.tag]
@@ -207,16 +194,22 @@ struct TapPolicy {
       + [.showFailure(offer, reason: reason)]
   }
 
-  /// Where another app has been given the tap, or the user has closed it, it comes too late.
+  /// A pending call for the same app is waited for again. The calls of other apps are overtaken.
+  private mutating func handOver(_ offer: TapOffer, _ token: String?) -> Action {
+    let key = offer.handOverKey
+    for other in pendingCalls.keys where other.tap == offer.id { pendingCalls[other]?.isOvertaken = other != key }
+    return pendingAnswer(of: offer).map { .awaitAnswer(offer, $0) } ?? .handOver(offer, token: token)
+  }
+
   private mutating func answered(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
-    guard unanswered.answered(offer, outcome) else { return [] }
+    guard let call = pendingCalls.removeValue(forKey: offer.handOverKey), !call.isOvertaken else { return [] }
     switch outcome {
     case .delivered:
-      let closing: [Action] = remove(offer.id) == nil ? [] : [.closeNotification(offer.id)]
-      return [.move(offer.id, to: .delivered, reason: .none)] + closing + [.announceClosed(offer.id, .delivered)]
+      return [.move(offer.id, to: .delivered, reason: .none)] + close(offer.id)
+        + [.announceClosed(offer.id, .delivered)]
     case .failed:
       let reason = outcome.failure ?? .none
-      // What has left the screen is not put there again; the list says why.
+      // A tap that has left the screen is not shown again. The list says why it has failed.
       guard let shown = onScreen[offer.id] else { return [.move(offer.id, to: .expired, reason: reason)] }
       onScreen[offer.id]?.failure = reason
       return [.move(offer.id, to: .failed, reason: reason), .showFailure(shown.offer, reason: reason)]
@@ -229,20 +222,20 @@ struct TapPolicy {
     switch (tap.state, reason) {
     case (_, .dismissed):
       return [.move(id, to: .dismissed, reason: .none), .announceClosed(id, .dismissed)]
-    // Whoever closed it was not the user: it can still be opened from the inbox.
+    // The user has not closed it, and can still open it from the inbox.
     case (_, .expired), (_, .closed), (_, .undefined):
       return [.move(id, to: .expired, reason: tap.failure ?? .none), .announceClosed(id, .expired)]
     }
   }
 
-  /// Gives a tap its place on the screen, and the oldest no longer has one where there are too many.
+  /// Gives a tap a place on the screen. If there are too many, the oldest leaves.
   private mutating func put(
     _ offer: TapOffer, _ state: TapState, failure: TapReason? = nil, isEarlier: Bool = false
   ) -> [Action] {
     if isEarlier { lastEarlierNumber += 1 } else { lastNumber += 1 }
     let number = isEarlier ? lastEarlierNumber : lastNumber
     onScreen[offer.id] = OnScreen(offer: offer, state: state, failure: failure, number: number)
-    // A newer tap of the same tag is the one that the next replaces, not an older one that failed or was found meanwhile.
+    // The next tap of this tag replaces the newest one, not an older one that failed or was resumed meanwhile.
     let present = tapOfTag[offer.tag].flatMap { onScreen[$0]?.number }
     if present.map({ state != .failed && $0 < number }) ?? true { tapOfTag[offer.tag] = offer.id }
     guard onScreen.count > TapPolicy.maximumOnScreen,
@@ -255,6 +248,8 @@ struct TapPolicy {
     ]
   }
 
+  private mutating func close(_ id: String) -> [Action] { remove(id) == nil ? [] : [.closeNotification(id)] }
+
   private mutating func remove(_ id: String) -> OnScreen? {
     guard let tap = onScreen.removeValue(forKey: id) else { return nil }
     if tapOfTag[tap.offer.tag] == id { tapOfTag[tap.offer.tag] = nil }
@@ -263,14 +258,13 @@ struct TapPolicy {
 }
 
 extension TapPolicy.Action {
-  /// The tap that it is about.
+  /// The tap's id.
   var id: String {
     switch self {
     case .move(let id, _, _), .putOnScreen(let id, _), .closeNotification(let id), .announceReceived(let id),
       .announceClosed(let id, _), .remember(let id, _):
       id
-    case .begin(let offer, _, _), .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _),
-      .awaitAnswer(let offer):
+    case .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _), .awaitAnswer(let offer, _):
       offer.id
     }
   }

@@ -1,14 +1,18 @@
-import Handlers
+import EventLoop
 import Inbox
 import Notifications
 import Routing
 import Testing
 
 @testable import Agent
+@testable import Handlers
 
-/// An answer that comes when nobody waits for it any longer.
+/// An app's answer after the agent has stopped waiting for it.
 struct LateAnswerPolicyTests {
   private static let unanswered = HandOverOutcome.unknown(HandOverDoubt(.unanswered, "25"))
+  private static let refusal = HandOverOutcome.failed(HandOverFailure(.handlerFailed, "the kitchen is closed"))
+  private let answer = PendingAnswer(Task { .delivered }, on: EventLoop(label: "answer"))
+  private let otherAnswer = PendingAnswer(Task { .delivered }, on: EventLoop(label: "other-answer"))
   private let offer: TapOffer
   private var policy = TapPolicy()
 
@@ -16,10 +20,10 @@ struct LateAnswerPolicyTests {
     offer = try sampleOffer(1)
     _ = policy.handle(.stored(offer))
     _ = policy.open(offer, token: nil)
-    _ = policy.handle(.handedOver(offer, Self.unanswered, mayBeAnswered: true))
+    _ = policy.handle(.handedOver(offer, Self.unanswered, answer: answer))
   }
 
-  @Test mutating func `it delivers the tap, and takes the notification away`() throws {
+  @Test mutating func `it delivers the tap, and closes the notification`() throws {
     #expect(
       policy.handle(.answered(offer, .delivered)) == [
         .move(offer.id, to: .delivered, reason: .none), .closeNotification(offer.id),
@@ -29,7 +33,7 @@ struct LateAnswerPolicyTests {
     #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
   }
 
-  @Test mutating func `where nothing is on the screen any more, nothing is taken away`() throws {
+  @Test mutating func `without a notification, none is closed`() throws {
     _ = policy.handle(.closed(offer.id, .expired))
     #expect(
       policy.handle(.answered(offer, .delivered)) == [
@@ -37,57 +41,54 @@ struct LateAnswerPolicyTests {
       ])
   }
 
-  @Test mutating func `a refusal of what has left the screen is said in the list`() throws {
+  @Test mutating func `a refusal after the tap has left the screen is kept in the list`() throws {
     _ = policy.handle(.closed(offer.id, .expired))
     let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
-    #expect(
-      policy.handle(.answered(offer, .failed(HandOverFailure(.handlerFailed, "the kitchen is closed")))) == [
-        .move(offer.id, to: .expired, reason: reason)
-      ])
+    #expect(policy.handle(.answered(offer, Self.refusal)) == [.move(offer.id, to: .expired, reason: reason)])
   }
 
-  @Test mutating func `a refusal is what is kept when its notification ends`() throws {
+  @Test mutating func `a refusal is the reason that stays when the notification expires`() throws {
     let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
-    _ = policy.handle(.answered(offer, .failed(HandOverFailure(.handlerFailed, "the kitchen is closed"))))
+    _ = policy.handle(.answered(offer, Self.refusal))
     #expect(policy.handle(.closed(offer.id, .expired)).first == .move(offer.id, to: .expired, reason: reason))
   }
 
-  @Test mutating func `a refusal takes the place of the doubt`() throws {
+  @Test mutating func `a refusal replaces the doubt`() throws {
     let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
     #expect(
-      policy.handle(.answered(offer, .failed(HandOverFailure(.handlerFailed, "the kitchen is closed")))) == [
+      policy.handle(.answered(offer, Self.refusal)) == [
         .move(offer.id, to: .failed, reason: reason), .showFailure(offer, reason: reason),
       ])
     #expect(policy.open(offer, token: nil).last == .handOver(offer, token: nil))
   }
 
-  @Test mutating func `an app that leaves without one leaves the doubt, and gets the tap again`() throws {
+  @Test mutating func `an app that leaves without an answer keeps the doubt, and gets the tap again`() throws {
     #expect(policy.handle(.answered(offer, .unknown(HandOverDoubt(.leftWithoutAnswer)))).isEmpty)
     #expect(policy.hasFailed(offer.id))
     #expect(policy.open(offer, token: nil).last == .handOver(offer, token: nil))
   }
 
-  @Test mutating func `to try again is to wait again, and who waits has the answer`() throws {
-    #expect(policy.open(offer, token: "t").last == .awaitAnswer(offer))
-    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
+  @Test mutating func `trying again waits again, and the wait returns the answer`() throws {
+    #expect(policy.open(offer, token: "t").last == .awaitAnswer(offer, answer))
     #expect(
       policy.handle(.handedOver(offer, .delivered)) == [
         .move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered),
       ])
-    #expect(!policy.isUnanswered(offer))
+    // The late answer is the same one.
+    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
+    #expect(policy.pendingAnswer(of: offer) == nil)
   }
 
-  @Test mutating func `who has waited again in vain is told of the answer all the same`() throws {
+  @Test mutating func `an answer after a second wait without one still counts`() throws {
     _ = policy.open(offer, token: nil)
-    _ = policy.handle(.handedOver(offer, Self.unanswered, mayBeAnswered: true))
+    _ = policy.handle(.handedOver(offer, Self.unanswered, answer: answer))
     #expect(policy.handle(.answered(offer, .delivered)).first == .move(offer.id, to: .delivered, reason: .none))
   }
 
-  @Test mutating func `another app that gets the tap makes the answer of the first one meaningless`() throws {
+  @Test mutating func `the first app's answer no longer counts once another app gets the tap`() throws {
     let other = offer.handed(to: Self.browser, whole: false)
     #expect(policy.open(other, token: nil).last == .handOver(other, token: nil))
-    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
-    _ = policy.handle(.handedOver(other, Self.unanswered, mayBeAnswered: true))
+    _ = policy.handle(.handedOver(other, Self.unanswered, answer: otherAnswer))
     #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
     #expect(policy.handle(.answered(other, .delivered)).count == 3)
   }
@@ -95,48 +96,28 @@ struct LateAnswerPolicyTests {
   private static let browser = Application(
     desktopID: "browser.desktop", name: "Browser", file: "/b.desktop", origin: .system)
 
-  @Test mutating func `an app that still thinks is not called twice, whoever was tried in between`() throws {
+  @Test mutating func `an app that has not answered is not called twice, even if another was tried meanwhile`() throws {
     let other = offer.handed(to: Self.browser, whole: false)
     #expect(policy.open(other, token: nil).last == .handOver(other, token: nil))
     _ = policy.handle(.handedOver(other, .failed(HandOverFailure(.notStarted, "it is gone"))))
-    #expect(policy.open(offer, token: nil).last == .awaitAnswer(offer))
-    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
+    #expect(policy.open(offer, token: nil).last == .awaitAnswer(offer, answer))
     #expect(policy.handle(.handedOver(offer, .delivered)).first == .move(offer.id, to: .delivered, reason: .none))
+    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
   }
 
-  @Test mutating func `an app that is shown under another name meanwhile is the same app`() throws {
+  @Test mutating func `an app that has got another name meanwhile is the same app`() throws {
     let renamed = Application(
       desktopID: menu.desktopID, name: "Speisekarte", icon: "other", file: menu.file, origin: .store)
     let other = offer.handed(to: renamed, whole: true)
-    #expect(policy.open(other, token: nil).last == .awaitAnswer(other))
+    #expect(policy.open(other, token: nil).last == .awaitAnswer(other, answer))
   }
 
-  @Test mutating func `a click that met nothing changes nothing about the answer`() throws {
-    _ = policy.handle(.open(offer, token: nil))
-    _ = policy.handle(.notBegun(offer))
-    #expect(policy.handle(.answered(offer, .delivered)).first == .move(offer.id, to: .delivered, reason: .none))
-  }
-
-  @Test mutating func `an answer that comes over a click is not lost, whether the click meets something or not`() throws
-  {
-    var refused = policy
-    _ = refused.handle(.open(offer, token: nil))
-    #expect(refused.handle(.answered(offer, .delivered)).isEmpty)
-    #expect(refused.handle(.notBegun(offer)).first == .move(offer.id, to: .delivered, reason: .none))
-
-    _ = policy.handle(.open(offer, token: nil))
-    #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
-    #expect(policy.handle(.begun(offer, token: nil)).last == .awaitAnswer(offer))
-  }
-
-  @Test mutating func `an answer that comes over a click on another app is not taken for one that is still to come`()
-    throws
-  {
+  @Test mutating func `an answer during another app's hand-over ends the first app's call`() throws {
     let other = offer.handed(to: Self.browser, whole: false)
-    _ = policy.handle(.open(other, token: nil))
-    #expect(policy.handle(.answered(offer, .failed(HandOverFailure(.handlerFailed, "closed")))).isEmpty)
-    #expect(policy.handle(.begun(other, token: nil)).last == .handOver(other, token: nil))
+    _ = policy.open(other, token: nil)
     _ = policy.handle(.handedOver(other, .failed(HandOverFailure(.notStarted, "it is gone"))))
+    // The agent holds the answer until then.
+    #expect(policy.handle(.answered(offer, Self.refusal)).isEmpty)
     #expect(policy.open(offer, token: nil).last == .handOver(offer, token: nil))
   }
 }

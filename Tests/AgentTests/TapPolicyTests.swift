@@ -37,7 +37,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.shown(offer.id, at: samplePlace)).isEmpty)
   }
 
-  @Test func `what was removed from the inbox leaves the screen, also after a click that met nothing`() throws {
+  @Test func `a tap that is removed from the inbox leaves the screen, also after a refused click`() throws {
     var policy = TapPolicy()
     let (waiting, failed) = (try sampleOffer(1), try sampleOffer(2))
     _ = policy.handle(.stored(waiting))
@@ -49,9 +49,7 @@ struct TapPolicyTests {
     // Its end was told when it failed.
     #expect(policy.handle(.cleared(failed.id)) == [.closeNotification(failed.id)])
     #expect(policy.count == 0)
-    _ = policy.handle(.stored(waiting))
-    _ = policy.handle(.open(waiting, token: nil))
-    _ = policy.handle(.notBegun(waiting))
+    // A click that the inbox refused has left its notification.
     #expect(policy.handle(.cleared(waiting.id)).first == .closeNotification(waiting.id))
   }
 
@@ -92,16 +90,6 @@ struct TapPolicyTests {
     #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
     _ = policy.open(offer, token: nil)
     #expect(policy.onScreenInOrder.isEmpty)
-  }
-
-  @Test func `a click that met nothing leaves the screen as it is`() throws {
-    var policy = TapPolicy()
-    let offer = try sampleOffer(1)
-    _ = policy.handle(.stored(offer))
-    #expect(policy.handle(.open(offer, token: nil)) == [.begin(offer, token: nil, choice: nil)])
-    #expect(policy.handle(.notBegun(offer)).isEmpty)
-    #expect(policy.offer(offer.id) == offer)
-    #expect(policy.handle(.closed(offer.id, .dismissed)).first == .move(offer.id, to: .dismissed, reason: .none))
   }
 
   @Test(arguments: [
