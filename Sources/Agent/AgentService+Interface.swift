@@ -22,8 +22,8 @@ extension AgentService {
       await handlers.registry, choices: policy.choices, problems: await handlers.problems)
   }
 
-  /// What concerns taps waits for those of an earlier run: one that was being opened then would be said to be so now.
-  func resumed() async { await withCheckedContinuation { resumption.wait($0) } }
+  /// Waits until the taps of the earlier run are taken over: a tap that was being opened then has not got its final state before.
+  func resumed() async { await resumption.value }
 
   func open(_ id: String, _ options: [String: Value]) async throws(BusError) {
     await resumed()

@@ -6,7 +6,7 @@ import Notifications
 extension AgentService {
   /// Shows what an earlier run has left open, in the place of what that has left on the screen, and takes away what is decided.
   func resume() async {
-    defer { resumption.end() }
+    defer { endResumption.finish() }
     do {
       await show(try await inbox.resume(maximum: TapPolicy.maximumOnScreen))
     } catch { log(.error, "what an earlier run left open cannot be shown: \(error)") }

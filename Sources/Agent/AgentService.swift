@@ -47,7 +47,9 @@ actor AgentService {
   private var isReady = false
 
   /// What an earlier run left has been taken in. Until then nothing that is said of taps, or done to them, could be true.
-  var resumption = Ending()
+  let resumption: Task<Void, Never>
+  /// Ends `resumption`.
+  let endResumption: AsyncStream<Never>.Continuation
 
   /// Whether the daemon has accepted this agent.
   private(set) var isRegistered = false
@@ -97,6 +99,9 @@ actor AgentService {
     self.readSettings = readSettings
     self.clock = clock
     self.log = log
+    let (pending, end) = AsyncStream.makeStream(of: Never.self)
+    endResumption = end
+    resumption = Task { for await _ in pending {} }
   }
 
   // MARK: Life
