@@ -31,8 +31,8 @@ actor AgentRun {
   private var service: AgentService?
   private var desktop: DesktopMonitor?
   private var link: DaemonLink?
-  /// The user has said that the session is unlocked, and there is no link yet that could tell.
-  private var owesUnlock = false
+  /// The user has unlocked the session by command before there was a link to report it.
+  private var isUnlockedByUser = false
   /// For how long the daemon is kept waiting for peers that do not say how they are.
   private static let settling = Duration.seconds(2)
 
@@ -78,7 +78,7 @@ actor AgentRun {
       await service.start()
       guard !isEnding else { return 0 }
       notifier.ready(status: status)
-      Task { await keepHouse(service) }
+      Task { await runHourly(service) }
       if configuration.verify { verify(true) }
       await readings.open()
       Task { await watch() }
@@ -137,26 +137,32 @@ actor AgentRun {
     await desktop.settle(within: Self.settling)
     await Retry(clock: clock).run { () async throws(BusError) in
       let system = try await Connection.open(buses.system, on: loop)
-      let conditions = await desktop.state.report
-      let owes = unlockIsOwed()
-      let link = DaemonLink(connection: system, conditions: conditions, owesUnlock: owes, clock: clock, log: log) {
-        [weak self] registered in
-        await self?.show(registered: registered)
-        await service.setRegistered(registered)
-      } refused: { error in
-        await service.setRegistration(error)
-      } displayIsWanted: { isWanted in
-        await desktop.setWanted(isWanted)
+      let first = DaemonRegistration.Report(
+        conditions: await desktop.state.report, isUnlockedByUser: isUnlockUnreported)
+      let link = DaemonLink(connection: system, report: first, clock: clock, log: log) { [weak self] notice in
+        await self?.handle(notice)
       } receive: { values in
         try await service.tagRead(values)
       }
       self.link = link
-      await service.showSheets(of: link)
-      // What has changed while the connection was made.
+      await service.setDaemon(link)
+      // The conditions may have changed while the connection was made.
       await report()
       try await link.run()
     } failed: { error in
       log(.warning, "cannot use the system bus: \(error.message); trying again")
+    }
+  }
+
+  private func handle(_ notice: DaemonLink.Notice) async {
+    switch notice {
+    case .registered(let isRegistered):
+      self.isRegistered = isRegistered
+      notifier.status(status)
+      await service?.setRegistered(isRegistered)
+    case .refused(let error): await service?.setRegistrationError(error)
+    case .displayNeeded(let isNeeded): await desktop?.setWanted(isNeeded)
+    case .sheet(let event): await service?.handle(event)
     }
   }
 
@@ -197,15 +203,17 @@ actor AgentRun {
     await desktop.declare(locked: locked)
     let conditions = await desktop.state.report
     guard let link else {
-      owesUnlock = !locked
+      isUnlockedByUser = !locked
       return
     }
-    try await link.declare(locked: locked, conditions)
+    try await link.declare(isLocked: locked, conditions)
   }
 
-  /// Whether the user has said that the session is unlocked, and the daemon was not told: by no link, or by one that has
-  /// failed, which is on this loop too.
-  private func unlockIsOwed() -> Bool { link?.assumeIsolated { $0.owesUnlock } ?? owesUnlock }
+  /// Whether no daemon has heard that the user has unlocked the session. A link that has failed may still have to report it.
+  private var isUnlockUnreported: Bool {
+    // The link runs on this loop.
+    link?.assumeIsolated { $0.registration.desired.isUnlockedByUser } ?? isUnlockedByUser
+  }
 
   // MARK: Other settings
 
@@ -233,7 +241,7 @@ actor AgentRun {
       // What is begun from here on nobody would end.
       guard !isEnding else { return nil }
       let keys = new.keys(differingFrom: configuration)
-      try await goBy(new, service)
+      try await apply(new, service)
       (configuration, configurationTime, mistake) = (new, time, nil)
       log(
         .info,
@@ -259,7 +267,7 @@ actor AgentRun {
     return try read.get()
   }
 
-  private func goBy(_ new: AgentConfiguration, _ service: AgentService) async throws(KeyFileError) {
+  private func apply(_ new: AgentConfiguration, _ service: AgentService) async throws(KeyFileError) {
     do throws(InboxError) {
       try await service.adopt(new, inboxAt: files.inbox(new))
     } catch {
@@ -291,14 +299,9 @@ actor AgentRun {
     return mistake.map { "\(words); the former configuration is in force: \($0)" } ?? words
   }
 
-  private func show(registered: Bool) {
-    isRegistered = registered
-    notifier.status(status)
-  }
-
   // MARK: Time
 
-  private func keepHouse(_ service: AgentService) async {
+  private func runHourly(_ service: AgentService) async {
     repeat {
       await service.prune()
       await service.readAssociations()

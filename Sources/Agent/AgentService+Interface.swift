@@ -132,7 +132,7 @@ extension AgentService {
   }
 
   /// Takes in why the daemon has not accepted this agent; nil where it has, or another one is being asked.
-  func setRegistration(_ error: BusError?) async {
+  func setRegistrationError(_ error: BusError?) async {
     registrationError = error
     switch registrationNotice.handle(error) {
     case .show(let notification): await notifications.show(notification, as: RegistrationNotice.key)

@@ -3,11 +3,8 @@ import Notifications
 
 /// The sheets of reader sessions.
 extension AgentService {
-  /// Shows sheets for a daemon from here on.
-  func showSheets(of link: DaemonLink) async {
-    daemon = link
-    await link.setSheets { [weak self] event in await self?.handle(event) }
-  }
+  /// Cancels sessions through this link from now on.
+  func setDaemon(_ link: DaemonLink) { daemon = link }
 
   func handle(_ event: ReaderSheets.Event) async {
     for action in sheets.handle(event) {

@@ -125,7 +125,7 @@ actor AgentService {
       await lookForClipboard()
     }
     // A tap is not lost over a file system that does not answer, nor is the desktop without anybody who can be asked why.
-    let isRead = await PatientWait(clock: clock).run(atMost: Self.patience) { await reading.value }
+    let isRead = await clock.wait(atMost: Self.patience) { await reading.value }
     if !isRead { log(.warning, Self.isLate) }
     await resume()
     Task {

@@ -3,54 +3,66 @@ import EventLoop
 import Journal
 import Names
 
-/// What the daemon says of its readers, which decides whether the display has to be looked at.
+/// The daemon's properties: they decide whether the display has to be watched.
 extension DaemonLink {
   private static let properties = "org.freedesktop.DBus.Properties"
-  /// A daemon that goes on talking is asked no more: its signals say it all.
-  private static let readings = 8
+  /// How often the properties are read if signals keep arriving meanwhile. The signals carry the same values.
+  private static let maximumReadings = 8
 
-  /// Begins to follow the daemon's properties.
+  /// Subscribes to changes of the daemon's properties.
   ///
-  /// - Throws: `BusError` where the bus takes no match.
+  /// - Throws: `BusError` if the bus refuses the match rule.
   func followReaders() async throws(BusError) {
     let signals = try await connection.signals(
       MatchRule(
         sender: Names.Daemon.busName, path: try ObjectPath(Names.Daemon.path), interface: Self.properties,
         member: "PropertiesChanged"))
     Task { [weak self] in
-      for await signal in signals { await self?.hear(signal) }
+      for await signal in signals { await self?.propertiesChanged(signal) }
     }
   }
 
-  private func hear(_ signal: ReceivedSignal) async {
+  private func propertiesChanged(_ signal: ReceivedSignal) async {
     guard signal.sender == owner, signal.arguments.first?.asString == Names.Daemon.managerInterface else { return }
-    changes += 1
-    await takeIn(signal.arguments.dropFirst().first?.asDictionary ?? [:])
+    propertySignals += 1
+    await update(signal.arguments.dropFirst().first?.asDictionary ?? [:])
     if signal.missed > 0 { await readReaders() }
   }
 
-  /// Asks for what no signal has told.
-  func readReaders() async {
+  /// Reads the daemon's properties once it has accepted this agent, and forgets them when it is gone.
+  func watchReaders() async {
+    guard registration.isRegistered else {
+      displayWatch = DisplayWatch()
+      return await updateDisplay()
+    }
+    Task {
+      await readReaders()
+      displayWatch.isRegistered = registration.isRegistered
+      await updateDisplay()
+    }
+  }
+
+  private func readReaders() async {
     guard let owner, let path = try? ObjectPath(Names.Daemon.path) else { return }
-    for _ in 0..<Self.readings {
-      let before = changes
+    for _ in 0..<Self.maximumReadings {
+      let before = propertySignals
       let reply = try? await connection.call(
         owner, path, Self.properties, "GetAll", [.string(Names.Daemon.managerInterface)], timeout: .seconds(5),
         autoStart: false)
       guard self.owner == owner else { return }
-      note(reply?.first?.asDictionary ?? [:])
-      // A signal that has overtaken the answer is newer.
-      if changes == before { return await takeIn(reply?.first?.asDictionary ?? [:]) }
+      logDifference(reply?.first?.asDictionary ?? [:])
+      // A signal that arrived before the reply is newer.
+      if propertySignals == before { return await update(reply?.first?.asDictionary ?? [:]) }
     }
   }
 
-  private func takeIn(_ values: [String: Value]) async {
-    if let reasons = values["SuspendReasons"]?.asStrings { question.reasons = Set(reasons) }
-    if let readers = values["Readers"]?.asObjectPaths { question.readers = readers.count }
-    await tellOfDisplay()
+  private func update(_ values: [String: Value]) async {
+    if let reasons = values["SuspendReasons"]?.asStrings { displayWatch.reasons = Set(reasons) }
+    if let readers = values["Readers"]?.asObjectPaths { displayWatch.readers = readers.count }
+    await updateDisplay()
   }
 
-  /// What this agent says of itself to the daemon; a daemon ignores what it does not know.
+  /// The options of `RegisterAgent`. A daemon ignores keys that it does not know.
   static func registration(_ conditions: [String: Bool]) -> [String: Value] {
     [
       Names.Registration.conditions: .booleans(conditions), Names.Registration.version: .string(Names.version),
@@ -58,12 +70,12 @@ extension DaemonLink {
     ]
   }
 
-  /// Says once of a daemon of another version that it is one: tags go on as before, and what is new waits for a restart.
-  private func note(_ properties: [String: Value]) {
+  /// Logs once that the daemon has another version, and what to restart. Tags work all the same.
+  private func logDifference(_ properties: [String: Value]) {
     guard let version = properties["Version"]?.asString else { return }
     let difference = RunningProgram.daemon.difference(version: version)
-    defer { notedDifference = difference }
-    guard let difference, difference != notedDifference else { return }
+    defer { loggedDifference = difference }
+    guard let difference, difference != loggedDifference else { return }
     log(
       .notice,
       difference.notice(
@@ -71,10 +83,10 @@ extension DaemonLink {
         hasSystemd: SystemDirectories().hasSystemd))
   }
 
-  func tellOfDisplay() async {
-    let isOpen = question.isOpen
-    guard isOpen != isDisplayWanted else { return }
-    isDisplayWanted = isOpen
-    await displayIsWanted(isOpen)
+  private func updateDisplay() async {
+    let isNeeded = displayWatch.isNeeded
+    guard isNeeded != isDisplayNeeded else { return }
+    isDisplayNeeded = isNeeded
+    await notify(.displayNeeded(isNeeded))
   }
 }

@@ -2,12 +2,9 @@ import Bus
 import Journal
 import Names
 
-/// What the daemon says of reader sessions.
+/// Reader sessions, as the daemon reports them.
 extension DaemonLink {
-  /// Whoever shows sheets.
-  typealias SheetReceiver = @Sendable (ReaderSheets.Event) async -> Void
-
-  /// What the daemon may say besides `TagRead`. Anything beyond these bounds is not the daemon's.
+  /// The methods besides `TagRead` that the daemon calls.
   func sheetMethods() -> [ExportedMethod] {
     [
       ExportedMethod("ShowReaderSession", in: [Argument("session", "o"), Argument("options", "a{sv}")]) {
@@ -42,16 +39,14 @@ extension DaemonLink {
   ) async throws {
     try requireDaemon(call)
     guard let path = call.arguments.first?.asObjectPath, let event = read(path, call.arguments) else { return }
-    await sheets?(event)
+    await notify(.sheet(event))
   }
 
-  /// Tells the daemon that the user does not want a session; one that is over already needs no telling.
+  /// Cancels a reader session for the user. The daemon refuses that if the session is over already.
   func cancelReaderSession(_ session: ObjectPath) async {
     guard let owner else { return }
     do {
-      _ = try await connection.call(
-        owner, try ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "CancelReaderSession",
-        [.objectPath(session)], autoStart: false)
+      try await call(owner, "CancelReaderSession", [.objectPath(session)])
     } catch {
       log(.info, "a reader session was not cancelled: \(error)")
     }

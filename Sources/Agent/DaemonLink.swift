@@ -3,95 +3,78 @@ import EventLoop
 import Journal
 import Names
 
-/// The agent's side of the system bus: registers with whoever is the daemon now, and takes its taps.
+/// The agent's side of the system bus: registers with the daemon, reports what the session is like, and receives taps.
 ///
-/// Follows the daemon's name, so that a daemon that restarts is registered with again, and knows by it who may call. What the session
-/// is like goes to the daemon with the registration, and again whenever it changes.
+/// It follows the owner of the daemon's name. So it registers again after a restart of the daemon, and knows which peer may call it.
 actor DaemonLink {
-  private static let reportTimeout = Duration.seconds(5)
-  /// How long whoever says that the session is locked waits for the daemon: a locker may not lock before that.
-  private static let patience = Duration.seconds(5)
+  /// What the rest of the agent has to know.
+  enum Notice: Sendable {
+    /// The daemon has accepted this agent, or is gone.
+    case registered(Bool)
+    /// Why the daemon does not accept this agent; nil if there is no reason any more.
+    case refused(BusError?)
+    /// Whether the display has to be watched. Not sent before the first change.
+    case displayNeeded(Bool)
+    /// The sheet of a reader session.
+    case sheet(ReaderSheets.Event)
+  }
 
-  private let clock: any Clock<Duration>
-  /// Before a report that failed is made again.
-  private let pause: Duration
-  /// What a daemon says that does not take this agent. Any other error leaves open what becomes of a registration that was sent before.
-  private static let refusals: Set<String> = [Names.Errors.notASession, Names.Errors.alreadyRegistered]
+  private static let reportTimeout = Duration.seconds(5)
+  /// A locker may wait this long for the daemon before it locks.
+  private static let declarationTimeout = Duration.seconds(5)
+
   let connection: Connection
   let log: Log
+  let notify: @Sendable (Notice) async -> Void
+  private let clock: any Clock<Duration>
   private let receive: @Sendable ([String: Value]) async throws -> Void
-  private let changed: @Sendable (Bool) async -> Void
-  private let refused: @Sendable (BusError?) async -> Void
-  let displayIsWanted: @Sendable (Bool) async -> Void
-  var question = DisplayQuestion()
-  /// What was said of that last.
-  var isDisplayWanted = false
-  /// How many signals there were of the daemon's properties.
-  var changes: UInt64 = 0
-  /// What was said in the log of the daemon's version last.
-  var notedDifference: VersionDifference?
-  private(set) var owner: String?
-  /// The daemon before, and our own name on the bus on which it had its own: what it sent before it went may be read after it is known to
-  /// be gone, and the tap is nowhere else then. On another bus its name may be anybody's.
-  private var former: (owner: String, ownName: String?)?
-  private(set) var sheets: SheetReceiver?
-  private var registration: Task<Void, Never>?
-  /// What the session is like now.
-  private(set) var conditions: [String: Bool]
-  /// What the daemon knows of that.
-  private var told: [String: Bool] = [:]
-  /// The user has said that the session is unlocked, and the daemon does not know: it counts whatever was said before.
-  private(set) var owesUnlock: Bool
-  private var telling: Task<Void, Never>?
-  private var tellingAgain: Task<Void, Never>?
-  private var lastFailure: String?
-  /// Why the daemon has not accepted this agent when it was asked last.
-  private var lastRefusal: BusError?
 
-  /// Whether the daemon has accepted this agent.
-  private(set) var isRegistered = false
-  /// Whether it is being asked to, or has not answered that: it may take what it was sent then whenever it goes on.
-  private var isRegistering = false
-  /// Until it is asked again.
-  private var pausing: Task<Void, Never>?
-  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private(set) var owner: String?
+  /// The daemon before this one, and our own name on the bus at that time. What that daemon sent before it left may arrive later, and no
+  /// other process has that tap. On another bus, the same name may belong to any process.
+  private var former: (owner: String, ownName: String?)?
+  private(set) var registration: DaemonRegistration
+  /// The call or pause that is under way.
+  private var activity: Task<Void, Never>?
+  private var lockWaiters: [CheckedContinuation<Void, Never>] = []
+  private var announced: (isRegistered: Bool, error: BusError?) = (false, nil)
+  /// The last error in the log: a daemon that never accepts this agent would fill it.
+  private var loggedError: String?
+
+  var displayWatch = DisplayWatch()
+  /// The last `displayNeeded`.
+  var isDisplayNeeded = false
+  /// How many signals of the daemon's properties have arrived.
+  var propertySignals: UInt64 = 0
+  /// The last difference of versions in the log.
+  var loggedDifference: VersionDifference?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// - Parameters:
   ///   - connection: to the system bus.
-  ///   - conditions: what the session is like, as `ReportConditions` has it.
-  ///   - owesUnlock: whether the user has said that the session is unlocked, which no daemon was told.
-  ///   - clock: what the wait for the daemon is measured by.
-  ///   - log: where refusals are told.
-  ///   - pause: before a report that failed is made again.
-  ///   - changed: is told whether the daemon has accepted this agent, at each change.
-  ///   - refused: is told why the daemon has not accepted this agent, at each change; nil where there is no longer a reason.
-  ///   - displayIsWanted: is told whether it matters that the display goes off or on, at each change; not from the beginning.
-  ///   - receive: stores a tap; what it throws is the daemon's answer.
+  ///   - report: what the first registration says.
+  ///   - clock: measures pauses and timeouts.
+  ///   - log: receives refusals.
+  ///   - reportPause: how long to wait before repeating a report that failed.
+  ///   - notify: receives each change.
+  ///   - receive: stores a tap. Its error is the reply to the daemon.
   init(
-    connection: Connection, conditions: [String: Bool], owesUnlock: Bool = false, clock: any Clock<Duration>, log: Log,
-    pause: Duration = .seconds(2),
-    changed: @escaping @Sendable (Bool) async -> Void,
-    refused: @escaping @Sendable (BusError?) async -> Void = { _ in },
-    displayIsWanted: @escaping @Sendable (Bool) async -> Void,
+    connection: Connection, report: DaemonRegistration.Report, clock: any Clock<Duration>, log: Log,
+    reportPause: Duration = .seconds(2), notify: @escaping @Sendable (Notice) async -> Void,
     receive: @escaping @Sendable ([String: Value]) async throws -> Void
   ) {
     self.connection = connection
-    self.conditions = conditions
-    self.owesUnlock = owesUnlock
+    registration = DaemonRegistration(desired: report, reportPause: reportPause)
     self.clock = clock
     self.log = log
-    self.pause = pause
-    self.changed = changed
-    self.refused = refused
-    self.displayIsWanted = displayIsWanted
+    self.notify = notify
     self.receive = receive
   }
 
   /// Serves the daemon until the connection is closed.
   ///
-  /// - Throws: `BusError` where the bus does not let us export or listen.
+  /// - Throws: `BusError` if the bus refuses an object or a match rule.
   func run() async throws(BusError) {
     let method = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { [weak self] call in
       try await self?.tagRead(call)
@@ -107,185 +90,105 @@ actor DaemonLink {
   private func follow(_ owner: String?) async {
     if let present = self.owner { former = (present, uniqueName) }
     self.owner = owner
-    registration?.cancel()
-    registration = nil
-    pausing?.cancel()
-    registrationIsAnswered()
-    await set(registered: false)
-    await set(refusal: nil)
-    guard let owner else {
-      log(.notice, "the daemon is not on the system bus; waiting for it")
-      return
-    }
-    registration = Task { await register(with: owner) }
+    activity?.cancel()
+    activity = nil
+    loggedError = nil
+    if owner == nil { log(.notice, "the daemon is not on the system bus; waiting for it") }
+    await handle(.daemonChanged(isPresent: owner != nil))
   }
 
-  /// Asks until the daemon says yes: a session may become one that it serves.
-  private func register(with owner: String) async {
-    var delay = Duration.milliseconds(500)
-    var mayBeRegistered = false
-    while !Task.isCancelled, self.owner == owner {
-      let (reported, unlocks) = (conditions, owesUnlock)
-      isRegistering = true
-      do {
-        _ = try await connection.call(
-          owner, try ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "RegisterAgent",
-          [
-            .objectPath(try ObjectPath(Names.Agent.tapReceiverPath)),
-            .dictionary(Self.registration(Self.report(reported, unlocks))),
-          ])
-        guard !Task.isCancelled, self.owner == owner else { return }
-        isTold(reported, unlocks)
-        log(.notice, "registered with the daemon")
-        registrationIsAnswered()
-        // Whoever hears that it is registered finds no refusal any more.
-        await set(refusal: nil)
-        guard !Task.isCancelled, self.owner == owner else { return }
-        await set(registered: true)
-        await tell()
-        return
-      } catch {
-        guard !Task.isCancelled, self.owner == owner else { return }
-        // Once each: a session that is never served would fill the log.
-        if lastRefusal?.message != error.message {
-          log(.warning, "the daemon does not take this agent: \(error.message); asking again")
-        }
-        mayBeRegistered = error.isTimeout || mayBeRegistered && !Self.refusals.contains(error.name)
-        if !mayBeRegistered { registrationIsAnswered() }
-        await set(refusal: error)
-        guard !Task.isCancelled, self.owner == owner else { return }
-        // Where it may have been told what is no longer so, there is no time to lose.
-        if !mayBeRegistered || (conditions == reported && owesUnlock == unlocks) { await waitToAskAgain(delay) }
-        delay = min(delay * 2, .seconds(30))
-      }
-    }
-  }
+  /// Reports the session's conditions as soon as the daemon takes them.
+  func report(_ conditions: [String: Bool]) async { await handle(.conditions(conditions)) }
 
-  private func waitToAskAgain(_ delay: Duration) async {
-    let pausing = Task { [clock] in
-      do { try await clock.sleep(for: delay) } catch {}
-    }
-    self.pausing = pausing
-    await pausing.value
-  }
-
-  private func registrationIsAnswered() {
-    isRegistering = false
-    for waiter in waiters { waiter.resume() }
-    waiters = []
-  }
-
-  private static func report(_ conditions: [String: Bool], _ unlocks: Bool) -> [String: Bool] {
-    unlocks ? conditions.merging([Names.Condition.unlockedByUser: true]) { $1 } : conditions
-  }
-
-  private func isTold(_ reported: [String: Bool], _ unlocks: Bool) {
-    told = reported
-    if unlocks { owesUnlock = false }
-  }
-
-  /// Takes in the user's own word on the lock; returns once the daemon knows. Where it has refused this agent, nothing is scanned for
-  /// the session, and it hears of the lock first of all; where it has not answered, it may do so later with what it was told before.
+  /// Reports that the user has locked or unlocked the session by command, and waits for the daemon's reply.
   ///
   /// - Parameters:
-  ///   - locked: the user's word.
-  ///   - conditions: all that is known, with that.
-  /// - Throws: `BusError` (`NotPossible`) where the daemon does not take it, or has not answered after five seconds; it is told again
-  ///   later, or once it answers.
-  func declare(locked: Bool, _ conditions: [String: Bool]) async throws(BusError) {
-    owesUnlock = !locked
-    takeIn(conditions, isWord: true)
-    // What has begun goes on behind the wait: the daemon is told as soon as it answers.
-    let hasAnswered = await PatientWait(clock: clock).run(atMost: Self.patience) { [weak self] in
-      await self?.tellBehindRegistration()
+  ///   - isLocked: what the user said.
+  ///   - conditions: the session's conditions, including that.
+  /// - Throws: `BusError` (`NotPossible`) if the report failed, or the daemon did not reply within five seconds. It is repeated later.
+  func declare(isLocked: Bool, _ conditions: [String: Bool]) async throws(BusError) {
+    await handle(.declared(isLocked: isLocked, conditions))
+    await clock.wait(atMost: Self.declarationTimeout) { [weak self] in await self?.lockAnswer() }
+    let reason: String
+    switch registration.lockKnowledge {
+    case .known: return
+    case .failed(let error): reason = "the report to the daemon failed: \(error.message). The agent repeats it"
+    case .pending: reason = "the daemon does not answer. The agent reports it as soon as it does"
     }
-    let lock = Names.Condition.locked
-    let isTold = isRegistered ? !owesUnlock && told[lock] == self.conditions[lock] : hasAnswered
-    guard !isTold else { return }
-    let reason =
-      hasAnswered
-      ? "the daemon could not be told: \(lastFailure ?? "no answer"). It is told again"
-      : "the daemon does not answer. The agent knows, and tells it as soon as it does"
-    throw BusError(name: Names.Errors.notPossible, message: "\(reason); what it knew counts until then")
+    throw BusError(
+      name: Names.Errors.notPossible, message: "\(reason); until then the lock stays as the daemon knew it")
   }
 
-  /// What is told while a registration is under way might be overtaken by what that one says.
-  private func tellBehindRegistration() async {
-    if isRegistering { await withCheckedContinuation { waiters.append($0) } }
-    await tell()
+  private func lockAnswer() async {
+    guard registration.lockKnowledge == .pending else { return }
+    await withCheckedContinuation { lockWaiters.append($0) }
   }
 
-  /// Takes in what the session is like; returns once the daemon has been told, or does not take it, or there is none.
-  ///
-  /// - Parameter conditions: all that is known.
-  func report(_ conditions: [String: Bool]) async {
-    takeIn(conditions)
-    await tell()
+  private func handle(_ event: DaemonRegistration.Event) async {
+    if let action = registration.handle(event) { start(action) }
+    if registration.lockKnowledge != .pending {
+      for waiter in lockWaiters { waiter.resume() }
+      lockWaiters = []
+    }
+    // In this order: a registered agent has no error.
+    if registration.error != announced.error {
+      announced.error = registration.error
+      await notify(.refused(registration.error))
+    }
+    if registration.isRegistered != announced.isRegistered {
+      announced.isRegistered = registration.isRegistered
+      await notify(.registered(registration.isRegistered))
+      await watchReaders()
+    }
   }
 
-  private func takeIn(_ conditions: [String: Bool], isWord: Bool = false) {
-    let isNews = isWord || conditions != self.conditions
-    self.conditions = conditions
-    if isNews && isRegistering { pausing?.cancel() }
+  /// Starts a call, or a pause. A call is never cancelled for another one.
+  private func start(_ action: DaemonRegistration.Action) {
+    guard let owner else { return }
+    activity?.cancel()
+    activity = Task {
+      let event = await perform(action, owner)
+      guard !Task.isCancelled else { return }
+      activity = nil
+      await handle(event)
+    }
   }
 
-  /// One report after the other, so that the daemon's last one is the newest.
-  private func tell() async {
-    tellingAgain?.cancel()
-    while let telling { await telling.value }
-    guard let owner, isRegistered, told != conditions || owesUnlock else { return }
-    let task = Task { await tell(owner, conditions, owesUnlock) }
-    telling = task
-    await task.value
-  }
-
-  private func tell(_ owner: String, _ reported: [String: Bool], _ unlocks: Bool) async {
+  private func perform(_ action: DaemonRegistration.Action, _ owner: String) async -> DaemonRegistration.Event {
     do throws(BusError) {
-      _ = try await connection.call(
-        owner, try ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, "ReportConditions",
-        [.booleans(Self.report(reported, unlocks))], timeout: Self.reportTimeout, autoStart: false)
-      if self.owner == owner { isTold(reported, unlocks) }
-      lastFailure = nil
+      switch action {
+      case .register(let report):
+        try await call(
+          owner, "RegisterAgent",
+          [
+            .objectPath(try ObjectPath(Names.Agent.tapReceiverPath)), .dictionary(Self.registration(report.values)),
+          ])
+        if !Task.isCancelled { log(.notice, "registered with the daemon") }
+      case .report(let report):
+        try await call(owner, "ReportConditions", [.booleans(report.values)], timeout: Self.reportTimeout)
+      case .pause(let duration):
+        try? await clock.sleep(for: duration)
+        return .pauseEnded
+      }
+      loggedError = nil
+      return .accepted
     } catch {
-      if self.owner == owner { failed(error) }
-    }
-    telling = nil
-  }
-
-  private func failed(_ error: BusError) {
-    if lastFailure != error.message {
-      log(.warning, "the daemon does not take what the session is like: \(error.message); telling it again")
-    }
-    lastFailure = error.message
-    tellingAgain = Task {
-      do { try await clock.sleep(for: pause) } catch { return }
-      await tell()
+      if !Task.isCancelled && error.message != loggedError {
+        loggedError = error.message
+        let what = registration.isRegistered ? "the session's conditions" : "this agent"
+        log(.warning, "the daemon does not accept \(what): \(error.message); trying again")
+      }
+      return .failed(error)
     }
   }
 
-  private func set(refusal error: BusError?) async {
-    guard error != lastRefusal else { return }
-    lastRefusal = error
-    await refused(error)
+  func call(
+    _ owner: String, _ member: String, _ arguments: [Value], timeout: Duration = .seconds(25)
+  ) async throws(BusError) {
+    _ = try await connection.call(
+      owner, try ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, member, arguments, timeout: timeout,
+      autoStart: false)
   }
-
-  private func set(registered: Bool) async {
-    guard registered != isRegistered else { return }
-    isRegistered = registered
-    await changed(registered)
-    guard registered else {
-      question = DisplayQuestion()
-      return await tellOfDisplay()
-    }
-    Task {
-      await readReaders()
-      question.isRegistered = isRegistered
-      await tellOfDisplay()
-    }
-  }
-
-  /// Has sheets of reader sessions shown; before `run()`.
-  func setSheets(_ receiver: @escaping SheetReceiver) { sheets = receiver }
 
   private func tagRead(_ call: IncomingCall) async throws {
     if call.sender != former?.owner || uniqueName != former?.ownName { try requireDaemon(call) }
@@ -294,9 +197,10 @@ actor DaemonLink {
 
   private var uniqueName: String? { connection.assumeIsolated { $0.uniqueName } }
 
+  /// Refuses a call from a peer that is not the daemon.
   func requireDaemon(_ call: IncomingCall) throws {
     guard call.sender == owner else {
-      log(.warning, "\(call.sender), which is not the daemon, called \(call.member); refused")
+      log(.warning, "refused \(call.member) from \(call.sender), which is not the daemon")
       throw BusError(
         name: Names.Errors.notAuthorized, message: "only the owner of \(Names.Daemon.busName) may call this")
     }

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct DaemonLinkTests {
   /// A link that has registered, or is kept waiting for the daemon's answer.
   private struct Rig {
-    /// Before a report that failed is made again.
+    /// Before a report that failed is repeated.
     static let pause = Duration.milliseconds(1)
     let bus: PrivateBus
     let daemon: FakeDaemon
@@ -36,14 +36,15 @@ import Testing
       let (refusals, refusing) = AsyncStream.makeStream(of: String?.self)
       (self.display, self.refusals) = (display, refusals)
       let link = DaemonLink(
-        connection: connection, conditions: conditions, clock: clock, log: Log(threshold: .error, prefixed: false),
-        pause: Self.pause
-      ) {
-        registering.yield($0)
-      } refused: {
-        refusing.yield($0?.name)
-      } displayIsWanted: {
-        displaying.yield($0)
+        connection: connection, report: .init(conditions: conditions), clock: clock,
+        log: Log(threshold: .error, prefixed: false), reportPause: Self.pause
+      ) { notice in
+        switch notice {
+        case .registered(let isRegistered): registering.yield(isRegistered)
+        case .refused(let error): refusing.yield(error?.name)
+        case .displayNeeded(let isNeeded): displaying.yield(isNeeded)
+        case .sheet: break
+        }
       } receive: { _ in
       }
       self.link = link
@@ -57,13 +58,13 @@ import Testing
 
   @Test func theRegistrationTellsAndEachChangeDoes() async throws {
     let rig = try await Rig(["locked": true])
-    await rig.report(["locked": true])
-    await rig.report(["locked": false, "camera": true])
-    await rig.report([:])
     var reports = rig.daemon.reports.makeAsyncIterator()
     #expect(await reports.next() == ["locked": true])
-    // What the daemon knows is not said again.
+    // The daemon knows that already.
+    await rig.report(["locked": true])
+    await rig.report(["locked": false, "camera": true])
     #expect(await reports.next() == ["locked": false, "camera": true])
+    await rig.report([:])
     #expect(await reports.next() == [:])
   }
 
@@ -72,13 +73,13 @@ import Testing
     var reports = rig.daemon.reports.makeAsyncIterator()
     #expect(await reports.next() == ["locked": false])
     for _ in 0..<2 {
-      try await rig.link.declare(locked: false, ["locked": false])
+      try await rig.link.declare(isLocked: false, ["locked": false])
       #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
     }
     // Nobody says again what was said once.
     await rig.report(["locked": false, "camera": true])
     #expect(await reports.next() == ["locked": false, "camera": true])
-    try await rig.link.declare(locked: true, ["locked": true])
+    try await rig.link.declare(isLocked: true, ["locked": true])
     #expect(await reports.next() == ["locked": true])
   }
 
@@ -89,7 +90,7 @@ import Testing
     #expect(await reports.next() == [:])
     await rig.daemon.refuse(reports: 1)
     let error = await #expect(throws: BusError.self) {
-      try await rig.link.declare(locked: locked, ["locked": locked])
+      try await rig.link.declare(isLocked: locked, ["locked": locked])
     }
     #expect(error?.name == Names.Errors.notPossible)
     let word = locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]
@@ -108,7 +109,7 @@ import Testing
     var reports = rig.daemon.reports.makeAsyncIterator()
     // The registration, which says what was known before.
     #expect(await reports.next() == [:])
-    let declared = Task { try await rig.link.declare(locked: locked, ["locked": locked]) }
+    let declared = Task { try await rig.link.declare(isLocked: locked, ["locked": locked]) }
     var pauses = clock.pauses.makeAsyncIterator()
     #expect(await pauses.next() == .seconds(5))
     clock.advance(by: .seconds(5))
@@ -126,7 +127,7 @@ import Testing
     #expect(await reports.next() == [:])
     #expect(await pauses.next() == .milliseconds(500))
     await rig.daemon.hold()
-    let declared = Task { try await rig.link.declare(locked: locked, ["locked": locked]) }
+    let declared = Task { try await rig.link.declare(isLocked: locked, ["locked": locked]) }
     // The clock stands still: the pause has ended for the word.
     #expect(await reports.next() == (locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]))
     #expect(await pauses.next() == .seconds(5))
@@ -135,7 +136,7 @@ import Testing
     #expect(error?.name == Names.Errors.notPossible)
     await rig.daemon.release()
     // The word that it was registered with at last is not owed any more.
-    try await rig.link.declare(locked: true, ["locked": true])
+    try await rig.link.declare(isLocked: true, ["locked": true])
     await rig.report(["locked": true, "camera": true])
     if !locked { #expect(await reports.next() == ["locked": true]) }
     #expect(await reports.next() == ["locked": true, "camera": true])
@@ -153,7 +154,7 @@ import Testing
     #expect(await reports.next() == [:])
     #expect(await pauses.next() == .seconds(1))
     await rig.daemon.hold()
-    let declared = Task { try await rig.link.declare(locked: true, ["locked": true]) }
+    let declared = Task { try await rig.link.declare(isLocked: true, ["locked": true]) }
     #expect(await reports.next() == ["locked": true])
     #expect(await pauses.next() == .seconds(5))
     clock.advance(by: .seconds(5))
@@ -161,7 +162,7 @@ import Testing
     await rig.daemon.release()
     #expect(await pauses.next() == .seconds(2))
     // Nothing is scanned for one that is refused: nobody waits, and the pause is as long as it is.
-    try await rig.link.declare(locked: false, ["locked": false])
+    try await rig.link.declare(isLocked: false, ["locked": false])
     clock.advance(by: .seconds(2))
     #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
   }
@@ -217,8 +218,8 @@ import Testing
 
   @Test func whatKeptTheReaderOffBeforeTheRegistrationIsKnown() async throws {
     let rig = try await Rig([:], suspended: ["disabled"])
-    while await !rig.link.question.isRegistered { await Task.yield() }
-    #expect(await !rig.link.isDisplayWanted)
+    while await !rig.link.displayWatch.isRegistered { await Task.yield() }
+    #expect(await !rig.link.isDisplayNeeded)
     var wanted = rig.display.makeAsyncIterator()
     try await rig.daemon.suspend([])
     #expect(await wanted.next() == true)
@@ -240,17 +241,13 @@ import Testing
     await rig.daemon.hold()
     var reports = rig.daemon.reports.makeAsyncIterator()
     #expect(await reports.next() == [:])
-    let first = Task { await rig.report(["locked": true]) }
+    await rig.report(["locked": true])
     #expect(await reports.next() == ["locked": true])
-    // Both are taken in by the link before the daemon answers: they are on the way to its loop in this order.
-    let second = Task { await rig.report(["locked": false]) }
-    while await rig.link.conditions != ["locked": false] { await Task.yield() }
-    let third = Task { await rig.report(["camera": true]) }
-    while await rig.link.conditions != ["camera": true] { await Task.yield() }
+    await rig.report(["locked": false])
+    await rig.report(["camera": true])
     await rig.daemon.release()
-    for task in [first, second, third] { await task.value }
-    await rig.report(["camera": false])
     #expect(await reports.next() == ["camera": true])
+    await rig.report(["camera": false])
     #expect(await reports.next() == ["camera": false])
   }
 }
