@@ -2,16 +2,16 @@ import Names
 
 /// The command line of `tagroute-agent`.
 enum AgentArguments: Equatable {
-  /// Run, with this configuration file alone where one is named.
+  /// Run, with this configuration file alone if one is given.
   case run(configuration: String?)
-  /// Read the configuration, that file alone where one is named, and say what is wrong with it.
+  /// Read the configuration, or only the given file, and print its first mistake.
   case check(configuration: String?)
-  /// Print this on standard output and end.
+  /// Print this on standard output and exit.
   case print(String)
-  /// Print this on standard error and end with ``Names/ExitCode/usage``.
+  /// Print this on standard error and exit with ``Names/ExitCode/usage``.
   case mistake(String)
 
-  /// - Parameter arguments: what follows the program's name.
+  /// - Parameter arguments: the arguments after the program's name.
   init(_ arguments: [String]) {
     var configuration: String?
     var checks = false
@@ -43,20 +43,20 @@ enum AgentArguments: Equatable {
   static let help = """
     Usage: tagroute-agent [--check] [--config FILE]
 
-    The Tagroute agent of a user's session: offers what NFC tags link to in a
-    notification, and hands a tag's message to the app that is registered for it.
-    It is started with the session; only one runs on a session bus.
+    The Tagroute agent of a user's session. It shows a notification for each NFC
+    tag, and hands the tag's message to the app that is registered for its link.
+    The desktop starts it with the session. Only one runs on a session bus.
 
-      --check         read the configuration, say what is wrong with it, and end
-      --config FILE   read only this file, not ~/.config/tagroute/agent.conf
-      --help          print this
+      --check         read the configuration, print its first mistake, and exit
+      --config FILE   read only this file instead of ~/.config/tagroute/agent.conf
+      --help          print this help
       --version       print the version
 
-    Exit status: 0 ended by a signal, or a login screen's session, 1 a failure,
-    64 usage, 69 no session bus, 73 another agent runs already, 78 a mistake in
-    the configuration.
+    Exit status: 0 ended by a signal, or started on a login screen, 1 failure,
+    64 wrong usage, 69 no session bus, 73 another agent runs already,
+    78 mistake in the configuration.
 
-    SIGHUP has the agent read its configuration and the desktop entries again.
-    TAGROUTE_LOG=error|warning|notice|info|debug sets how much is logged.
+    On SIGHUP the agent reads its configuration and the desktop entries again.
+    TAGROUTE_LOG=error|warning|notice|info|debug sets the level of the log.
     """
 }

@@ -4,21 +4,21 @@ import Glibc
 import Inbox
 import Names
 
-/// Where the agent's files are (XDG Base Directory Specification).
+/// The locations of the agent's files (XDG Base Directory Specification).
 struct AgentFiles: Sendable, Hashable {
-  /// The user's configuration file; nil where there is no home to look in.
+  /// The user's configuration file; nil if no home directory is known.
   let configuration: String?
-  /// The directory of what is kept over a restart; nil likewise.
+  /// The directory of the agent's state; nil if no home directory is known.
   let state: String?
 
-  /// - Parameter environment: `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME` count.
+  /// - Parameter environment: the source of `XDG_CONFIG_HOME`, `XDG_STATE_HOME` and `HOME`.
   init(environment: [String: String]) {
     let base = BaseDirectories(environment: environment)
     configuration = base.configuration.map { "\($0)/\(Names.Files.agentConfiguration)" }
     state = base.state.map { "\($0)/\(Names.Files.agentState)" }
   }
 
-  /// Where taps are kept.
+  /// The location of the inbox.
   func inbox(_ configuration: AgentConfiguration) -> Inbox.Location {
     guard configuration.inbox else { return .memoryWhileOpen(directory: state, name: Names.Files.inboxDatabase) }
     guard let state else { return .memory }
@@ -33,7 +33,7 @@ extension Retention {
 }
 
 extension Timestamp {
-  /// The time of day.
+  /// The current time of day.
   static func now() -> Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -2,7 +2,7 @@ import Bus
 import Inbox
 import Names
 
-/// `org.tagroute.Agent1` as the bus sees it; Config/dbus/interfaces says what each member means.
+/// `org.tagroute.Agent1` as it is exported. Config/dbus/interfaces documents each member.
 enum AgentInterface {
   static func exported(by service: AgentService) -> ExportedInterface {
     ExportedInterface(
@@ -79,7 +79,7 @@ enum AgentInterface {
 
   private static func string(_ call: IncomingCall, _ index: Int) throws(BusError) -> String {
     guard call.arguments.indices.contains(index), let text = call.arguments[index].asString else {
-      throw .invalidArguments("argument \(index + 1) is no string")
+      throw .invalidArguments("argument \(index + 1) must be a string")
     }
     return text
   }

@@ -12,10 +12,10 @@ import Names
 
 /// `tagroute-agent`: from the command line to the exit code.
 public enum AgentProgram {
-  /// Runs until a signal, or until there is a reason to end.
+  /// Runs until a signal, or until the agent cannot go on.
   ///
-  /// - Parameter arguments: the command line, the program's name first.
-  /// - Returns: the exit code; ``AgentArguments/help`` lists them.
+  /// - Parameter arguments: the command line, with the program's name first.
+  /// - Returns: the exit code, as ``AgentArguments/help`` lists them.
   public static func run(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
     switch AgentArguments(Array(arguments.dropFirst())) {
@@ -38,9 +38,9 @@ public enum AgentProgram {
   /// Reads the configuration.
   ///
   /// - Parameters:
-  ///   - path: the only file; nil for the user's.
-  ///   - files: where that is.
-  /// - Returns: what it says, or the first mistake in it.
+  ///   - path: the only file; nil for the user's file.
+  ///   - files: the location of the user's file.
+  /// - Returns: the configuration, or its first mistake.
   private static func read(_ path: String?, _ files: AgentFiles) -> Result<AgentConfiguration, KeyFileError> {
     Result { () throws(KeyFileError) in
       if let path { return try AgentConfiguration.load(only: path) }
@@ -49,20 +49,20 @@ public enum AgentProgram {
   }
 
   private static func run(configuration path: String?) async -> Int32 {
-    // Before anything is opened or kept.
+    // Check this before opening or storing anything.
     if let notice = LoginScreen.notice(environment: ProcessEnvironment.current) {
       Log.fromEnvironment()(.notice, notice)
-      // For systemd a service that ends before it is ready has failed, and is started again.
+      // systemd restarts a service that exits before it is ready.
       let notifier = ServiceNotifier.fromEnvironment()
       notifier.ready(status: "Not needed: \(notice)")
       notifier.stopping()
       return 0
     }
-    // What tags hold stays in memory. Said of this process alone: apps that it starts may leave core files.
+    // Keep tag data out of core dumps. This holds for the agent alone: apps that it starts may dump core.
     _ = tagroute_set_not_dumpable()
     Translation.start()
     let files = AgentFiles(environment: ProcessEnvironment.current)
-    // From here on a signal ends it in order, whatever it is doing, and SIGHUP does not end it.
+    // From here on, SIGTERM and SIGINT end the agent in order, and SIGHUP reloads it.
     let signals = ProcessSignals([SIGTERM, SIGINT, SIGHUP])
     let configuration: AgentConfiguration
     let time = Timestamp.now()

@@ -8,20 +8,20 @@ import KeyFile
 import Names
 import Session
 
-/// One run of the agent: both buses, and what keeps them together.
+/// One run of the agent: it connects both buses.
 actor AgentRun {
   private var configuration: AgentConfiguration
-  /// When the reading of what is in force began.
+  /// When the reading of the active configuration began.
   private var configurationTime: Timestamp
   private let buses: (session: BusAddress, system: BusAddress)
   private let readFiles: @Sendable () -> Result<AgentConfiguration, KeyFileError>
-  /// What keeps what was read last from being in force; nil where it is.
+  /// Why the last reading is not active; nil if it is.
   private var mistake: KeyFileError?
-  /// Nothing is read before there is something that can go by it, and the session has been told that the agent is ready.
+  /// Holds reading requests until the service exists and the agent is ready.
   private lazy var readings = SharedReadings { [weak self] in await self?.readSettings() ?? nil }
   private var isEnding = false
   private var isRegistered = false
-  /// The asking of domains, once an hour, or what is left of it.
+  /// Verifies domains once an hour. A cancelled verification may still be ending.
   private var verification: Task<Void, Never>?
   private let files: AgentFiles
   private let log: Log
@@ -33,18 +33,18 @@ actor AgentRun {
   private var link: DaemonLink?
   /// The user has unlocked the session by command before there was a link to report it.
   private var isUnlockedByUser = false
-  /// For how long the daemon is kept waiting for peers that do not say how they are.
+  /// How long the registration waits for the desktop's state.
   private static let settling = Duration.seconds(2)
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   /// - Parameters:
-  ///   - configuration: what the user has set.
-  ///   - time: when its reading began.
-  ///   - buses: the session's bus and the system's.
-  ///   - files: where the agent's files are.
-  ///   - log: where it is told what happens.
-  ///   - readFiles: reads what the user has set anew, on a thread that may block.
+  ///   - configuration: the user's settings.
+  ///   - time: when the reading of these settings began.
+  ///   - buses: the session bus and the system bus.
+  ///   - files: the locations of the agent's files.
+  ///   - log: receives events.
+  ///   - readFiles: reads the settings again, on a thread that may block.
   init(
     configuration: AgentConfiguration, readAt time: Timestamp,
     buses: (session: BusAddress, system: BusAddress) = (.session, .system), files: AgentFiles, log: Log,
@@ -58,7 +58,7 @@ actor AgentRun {
     self.log = log
   }
 
-  /// Serves until there is a reason to end.
+  /// Serves until the agent has to end.
   ///
   /// - Returns: the exit code.
   func serve() async -> Int32 {
@@ -73,7 +73,7 @@ actor AgentRun {
       guard try await session.requestName(Names.Agent.busName).isOwner else { return await leave(session) }
       self.service = service
       let desktop = try await followDesktop(session)
-      // What is begun from here on nobody would end.
+      // After `end()`, do not start anything.
       guard !isEnding else { return 0 }
       await service.start()
       guard !isEnding else { return 0 }
@@ -85,12 +85,12 @@ actor AgentRun {
       Task { await serveDaemon(service, desktop) }
       return await followOwnName(session)
     } catch {
-      log(.error, "cannot use the session bus: \(error.message); is this run inside a session?")
+      log(.error, "cannot use the session bus: \(error.message). Run tagroute-agent inside a session")
       return Names.ExitCode.unavailable
     }
   }
 
-  /// Puts things in order before the process ends; takes less than a second.
+  /// Ends the service's work before the process exits; takes less than a second.
   func end() async {
     isEnding = true
     notifier.stopping()
@@ -101,27 +101,27 @@ actor AgentRun {
   private func makeInbox() -> Inbox {
     let location = files.inbox(configuration)
     if configuration.inbox && location == .memory {
-      log(.warning, "neither XDG_STATE_HOME nor HOME says where to keep taps: they are kept in memory")
+      log(.warning, "neither XDG_STATE_HOME nor HOME is set: taps are kept in memory")
     }
     return Inbox(
       location, retention: Retention(configuration), now: Timestamp.now, notice: { [log] in log(.notice, $0) },
       report: { [log] in log(.error, $0) })
   }
 
-  /// Another agent has the name: says who.
+  /// Reports which process owns the agent's name, and ends.
   private func leave(_ session: Connection) async -> Int32 {
     var who = "another process"
     if let pid = try? await session.credentials(of: Names.Agent.busName).pid { who = "process \(pid)" }
-    log(.error, "\(who) runs as the agent of this session already; it owns \(Names.Agent.busName). This one leaves")
+    log(.error, "\(who) runs as the agent of this session already, and owns \(Names.Agent.busName); exiting")
     return Names.ExitCode.alreadyRunning
   }
 
-  /// Ends when another agent has taken the name, which can happen while the session bus was away.
+  /// Ends if another agent takes the name, which can happen while the session bus is away.
   private func followOwnName(_ session: Connection) async -> Int32 {
     do throws(BusError) {
       for await owner in try await session.owners(of: Names.Agent.busName) {
         guard let owner, let own = await session.uniqueName, owner != own else { continue }
-        // An owner that was read late may be ourselves, under the name that we had before a reconnection.
+        // The owner may be this process, under its unique name before a reconnection.
         guard let other = try? await session.credentials(of: owner), other.pid != UInt32(getpid()) else { continue }
         return await leave(session)
       }
@@ -131,9 +131,9 @@ actor AgentRun {
     return Names.ExitCode.unavailable
   }
 
-  /// The system bus may come later than we do; once there, the connection comes back by itself.
+  /// Connects to the system bus, which may start later than the agent. After that, the connection restores itself.
   private func serveDaemon(_ service: AgentService, _ desktop: DesktopMonitor) async {
-    // A session that is locked already has to be so from the first moment.
+    // The first registration has to say whether the session is locked.
     await desktop.settle(within: Self.settling)
     await Retry(clock: clock).run { () async throws(BusError) in
       let system = try await Connection.open(buses.system, on: loop)
@@ -166,7 +166,7 @@ actor AgentRun {
     }
   }
 
-  /// Begins to follow what the daemon is told of the session.
+  /// Begins to follow the session's conditions.
   private func followDesktop(_ session: Connection) async throws(BusError) -> DesktopMonitor {
     var options = DesktopMonitor.Options()
     options.followsCameras = configuration.suspendForCamera
@@ -176,7 +176,7 @@ actor AgentRun {
     do throws(SystemError) {
       try await desktop.startCameras()
     } catch {
-      log(.warning, "whether a camera is in use cannot be known: \(error)")
+      log(.warning, "cannot detect whether a camera is in use: \(error)")
     }
     Task { await report(desktop.states) }
     return desktop
@@ -197,7 +197,7 @@ actor AgentRun {
     await link?.report(await desktop.state.report)
   }
 
-  /// Takes in the user's own word on the lock, and tells the daemon.
+  /// Applies the user's command to lock or unlock, and reports it to the daemon.
   private func declare(locked: Bool) async throws(BusError) {
     guard let desktop else { return }
     await desktop.declare(locked: locked)
@@ -209,36 +209,36 @@ actor AgentRun {
     try await link.declare(isLocked: locked, conditions)
   }
 
-  /// Whether no daemon has heard that the user has unlocked the session. A link that has failed may still have to report it.
+  /// Whether the user has unlocked the session by command, and no daemon knows it, for example because a link failed.
   private var isUnlockUnreported: Bool {
-    // The link runs on this loop.
+    // The link runs on this event loop.
     link?.assumeIsolated { $0.registration.desired.isUnlockedByUser } ?? isUnlockedByUser
   }
 
-  // MARK: Other settings
+  // MARK: Reloading
 
-  /// What SIGHUP asks for: reads the settings and the desktop entries again. Where the settings cannot be gone by it goes on with the
-  /// former ones, and says what is wrong.
+  /// Reads the settings and the desktop entries again, after SIGHUP. If the settings have a mistake, the active ones
+  /// stay.
   ///
-  /// - Returns: all that follows.
+  /// - Returns: the task that does this.
   @discardableResult func reload() -> Task<Void, Never> {
     Task {
-      // Whoever asks by a signal has it in the log.
+      // The log has the result.
       _ = await readings.request().value
       await service?.reloadHandlers()
     }
   }
 
-  /// One reading, and what follows of it: all of it is in force, or nothing is.
+  /// Reads the settings once, and makes all of them active, or none.
   ///
-  /// - Returns: what keeps it from being in force.
+  /// - Returns: the mistake that keeps them from being active.
   private func readSettings() async -> KeyFileError? {
     guard let service, !isEnding else { return nil }
     notifier.reloading()
     let time = Timestamp.now()
     do throws(KeyFileError) {
       let new = try await readOnThread()
-      // What is begun from here on nobody would end.
+      // After `end()`, do not start anything.
       guard !isEnding else { return nil }
       let keys = new.keys(differingFrom: configuration)
       try await apply(new, service)
@@ -278,12 +278,12 @@ actor AgentRun {
     do throws(SystemError) {
       try await desktop?.setFollowsCameras(new.suspendForCamera)
     } catch {
-      // As at the start; the next reading tries again.
-      log(.warning, "whether a camera is in use cannot be known: \(error)")
+      // The agent works without cameras. The next reload tries again.
+      log(.warning, "cannot detect whether a camera is in use: \(error)")
     }
   }
 
-  /// Has domains be asked, or no more; never twice at a time.
+  /// Starts or stops the hourly verification of domains. Two of them never run at the same time.
   private func verify(_ isOn: Bool) {
     let previous = verification
     previous?.cancel()
@@ -313,7 +313,7 @@ actor AgentRun {
     repeat { notifier.watchdog() } while await pause(interval)
   }
 
-  /// - Returns: whether to go on: not where the task is cancelled.
+  /// - Returns: false if the task is cancelled.
   private func pause(_ duration: Duration) async -> Bool {
     do {
       try await Task.sleep(for: duration)

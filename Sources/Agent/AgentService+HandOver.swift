@@ -77,7 +77,7 @@ extension AgentService {
     await perform(actions)
   }
 
-  /// Logs an outcome, without the handler's message: the handler knows what is on the tag.
+  /// Logs an outcome, without the handler's message, which may contain text from the tag.
   private func logOutcome(_ outcome: HandOverOutcome, of offer: TapOffer) {
     let handler = offer.handler?.desktopID ?? "the clipboard"
     switch outcome {

@@ -3,12 +3,12 @@ import Inbox
 import Journal
 import Names
 
-/// What `org.tagroute.Agent1` asks for of the inbox.
+/// The inbox members of `org.tagroute.Agent1`.
 extension AgentService {
   func listInbox(_ options: [String: Value]) async throws(BusError) -> [[String: Value]] {
     await resumed()
     if let option = options["id"] {
-      guard let id = option.asString else { throw AgentAnswers.invalid("id is no string") }
+      guard let id = option.asString else { throw AgentAnswers.invalid("id must be a string") }
       return try await listTap(id)
     }
     let limit = try AgentAnswers.limit(options)
@@ -28,7 +28,7 @@ extension AgentService {
     }
   }
 
-  /// Of messages in one answer: far below what a bus carries, and what a client decodes.
+  /// The limit for the messages in one reply: far below the limits of the bus and of a client.
   private static let pageBytes = 4 << 20
 
   private func listTap(_ id: String) async throws(BusError) -> [[String: Value]] {
@@ -40,9 +40,9 @@ extension AgentService {
     }
   }
 
-  /// Removes taps, a portion at a time, so that one that is read meanwhile has not to wait.
+  /// Removes taps, a portion at a time, so that a tap that arrives meanwhile does not wait.
   ///
-  /// - Returns: how many.
+  /// - Returns: how many taps were removed.
   func clear(_ options: [String: Value]) async throws(BusError) -> UInt32 {
     let request = try ClearRequest(options)
     await resumed()
@@ -55,7 +55,7 @@ extension AgentService {
         let onScreen = Set(policy.onScreenInOrder)
         removed = try await inbox.clear(request.clearing(onScreen: onScreen))
         count += removed.count
-        // A click in between has met nothing, and what it would have closed is closed here.
+        // The inbox has refused a click made meanwhile, so the notification is closed here.
         for id in removed where onScreen.contains(id) { await perform(policy.handle(.cleared(id))) }
       } while removed.count >= InboxClearing.portion
       if count > 0 { await inbox.compact() }
@@ -72,40 +72,40 @@ extension AgentService {
   }
 }
 
-/// The options of `Clear`, checked.
+/// The checked options of `Clear`.
 struct ClearRequest: Hashable {
   private let ids: [String]?
   private let before: Timestamp?
   private let fromScreen: Bool
 
-  /// What a call may name; more would not get through the limits of a call.
+  /// A call with more ids would exceed the bus's limits.
   static let maximumIDs = 500
 
-  /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the option.
+  /// - Throws: `org.tagroute.Error.InvalidArgument` with the option's name.
   init(_ options: [String: Value]) throws(BusError) {
     ids = try options["ids"].map { value throws(BusError) in
       guard let ids = value.asStrings, ids.count <= Self.maximumIDs else {
-        throw AgentAnswers.invalid("ids is no list of at most \(Self.maximumIDs) ids")
+        throw AgentAnswers.invalid("ids must be a list of at most \(Self.maximumIDs) ids")
       }
       return ids
     }
     before = try options["before"].map { value throws(BusError) in
-      guard let time = value.asUInt64 else { throw AgentAnswers.invalid("before is no time in microseconds") }
+      guard let time = value.asUInt64 else { throw AgentAnswers.invalid("before must be a time in microseconds") }
       return Timestamp(microseconds: Int64(clamping: time))
     }
     fromScreen =
       try options["from-screen"].map { value throws(BusError) in
-        guard let flag = value.asBool else { throw AgentAnswers.invalid("from-screen is no boolean") }
+        guard let flag = value.asBool else { throw AgentAnswers.invalid("from-screen must be a boolean") }
         return flag
       } ?? false
-    // One that is misspelled would have more removed than was meant.
+    // Refuse a misspelled option: without it, the call would remove more than the caller means.
     if let unknown = options.keys.first(where: { !["ids", "before", "from-screen"].contains($0) }) {
       throw AgentAnswers.invalid("there is no option \(unknown)")
     }
   }
 
   /// - Parameter onScreen: the taps that have a notification.
-  /// - Returns: what is to be removed now.
+  /// - Returns: what to remove now.
   func clearing(onScreen: Set<String>) -> InboxClearing {
     InboxClearing(ids: ids, before: before, onScreen: onScreen, includesOnScreen: fromScreen)
   }

@@ -9,7 +9,7 @@ import Names
 import Notifications
 import Routing
 
-/// What `org.tagroute.Agent1` asks for.
+/// The members of `org.tagroute.Agent1` that are not about the inbox's list.
 extension AgentService {
   func resolve(_ uri: String) async throws(BusError) -> [String: Value] {
     guard uri.utf8.count <= 8192 else { throw AgentAnswers.invalid("the URI is longer than 8 KiB") }
@@ -22,7 +22,8 @@ extension AgentService {
       await handlers.registry, choices: policy.choices, problems: await handlers.problems)
   }
 
-  /// Waits until the taps of the earlier run are taken over: a tap that was being opened then has not got its final state before.
+  /// Waits until the taps of the earlier run are taken over. Before that, a tap that was being opened then has no final
+  /// state.
   func resumed() async { await resumption.value }
 
   func open(_ id: String, _ options: [String: Value]) async throws(BusError) {
@@ -33,13 +34,13 @@ extension AgentService {
     do throws(InboxError) { found = try await called(id, in: handler) } catch { throw AgentAnswers.error(error) }
     guard let offer = found else {
       guard handler == nil else {
-        throw BusError(name: Names.Errors.notPossible, message: "the handler is none of the tap's candidates")
+        throw BusError(name: Names.Errors.notPossible, message: "the handler is not one of the tap's candidates")
       }
-      // As after a click: it says now who gets it.
+      // As after a click, show which app gets the link now.
       do throws(InboxError) { try await showAgain(id) } catch { throw AgentAnswers.error(error) }
       throw BusError(
         name: Names.Errors.notPossible,
-        message: "the handler that was shown does not get the link any longer; the notification shows who does")
+        message: "the app that was shown does not get the link any more; the notification shows the app that does now")
     }
     guard offer.question == .nothing else {
       throw BusError(
@@ -48,12 +49,12 @@ extension AgentService {
     guard offer.isOpenable else { throw BusError(name: Names.Errors.notPossible, message: offer.reason) }
     if let error = await open(offer, token: options["activation-token"]?.asString) { throw error }
     if case .handingOver(let handOver)? = openings[id], let reason = await handOver.value.failure {
-      let name = reason.leavesOpen ? Names.Errors.outcomeUnknown : Names.Errors.failed
+      let name = reason.mayHaveOpened ? Names.Errors.outcomeUnknown : Names.Errors.failed
       throw BusError(name: name, message: reason.words)
     }
   }
 
-  /// What a tap's state alone forbids, before anything is said of its handlers.
+  /// Refuses a tap whose state does not allow opening, before its handlers are looked up.
   private func checkOpenable(_ id: String) async throws(BusError) {
     let stored: StoredTap
     do throws(InboxError) { stored = try await inbox.tap(id) } catch { throw AgentAnswers.error(error) }
@@ -100,38 +101,38 @@ extension AgentService {
 
   /// Reads the settings and the desktop entries again.
   ///
-  /// - Throws: `BusError` where the settings are broken; everything else was read all the same.
+  /// - Throws: `BusError` if the settings have a mistake. The desktop entries are read all the same.
   func reload() async throws(BusError) {
     let mistake = await readSettings()
     await reloadHandlers()
     if let mistake { throw BusError(name: Names.Errors.invalidConfiguration, message: "\(mistake)") }
   }
 
-  /// Reads the desktop entries again, and what was kept of domains' words: whoever only looks changes no setting by it.
+  /// Reads the desktop entries and the domains' records again, but not the settings.
   func reloadHandlers() async {
     await handlers.reload()
     await readAssociations()
   }
 
-  /// Goes by other settings from here on. What is on the screen is decided again where that may come to something else.
+  /// Makes new settings active. Taps on the screen are decided again if the settings may change that decision.
   ///
   /// - Parameters:
-  ///   - configuration: what the user has set.
-  ///   - location: where the inbox is by that.
-  /// - Throws: ``InboxError/Code/storage`` where the inbox cannot be as it is to be; then nothing has changed.
+  ///   - configuration: the user's settings.
+  ///   - location: the inbox's location with these settings.
+  /// - Throws: ``InboxError/Code/storage`` if the inbox cannot move there. Then nothing has changed.
   func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async throws(InboxError) {
     try await inbox.configure(location, Retention(configuration))
     let schemes = Set(configuration.schemes)
-    let isDecidedAnew = schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
+    let mayChangeDecisions = schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
     (routing.schemes, routing.smartPosters) = (schemes, configuration.smartPosters)
     timeout = NotificationTimeout(configuration.notificationTimeout)
     await prune()
     await handlers.setSchemes(schemes)
-    guard isDecidedAnew else { return }
+    guard mayChangeDecisions else { return }
     for id in policy.onScreenInOrder { await decideAgain(id) }
   }
 
-  /// Takes in why the daemon has not accepted this agent; nil where it has, or another one is being asked.
+  /// Records why the daemon has not accepted this agent; nil if it has, or there is no daemon.
   func setRegistrationError(_ error: BusError?) async {
     registrationError = error
     switch registrationNotice.handle(error) {
@@ -142,19 +143,20 @@ extension AgentService {
     await propertiesChanged(["RegistrationError"])
   }
 
-  /// Takes in which settings are in force, and tells who follows that.
+  /// Records which settings are active, and emits the change.
   ///
   /// - Parameters:
-  ///   - time: when the reading of those in force began.
-  ///   - mistake: what keeps those that were read last from being in force.
+  ///   - time: when the reading of the active settings began.
+  ///   - mistake: why the settings that were read last are not active.
   func setConfiguration(readAt time: Timestamp, mistake: KeyFileError?) async {
     (configurationTime, configurationError) = (time, mistake?.description ?? "")
     await propertiesChanged(["ConfigurationError", "ConfigurationTime"])
   }
 
-  /// Takes in what domains have said. Taps never wait for a domain: its last answer counts, as long as it does.
+  /// Reads the domains' association records from the disk. A tap never waits for a domain: its last answer counts until
+  /// it expires.
   ///
-  /// One reading after the other, so that an older one never takes the place of a newer.
+  /// Readings are serial, so that an older one never replaces a newer one.
   func readAssociations() async {
     guard let associations else { return }
     let previous = readingAssociations

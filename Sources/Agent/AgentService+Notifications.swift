@@ -3,7 +3,7 @@ import Inbox
 import Journal
 import Notifications
 
-/// What notification servers, and the user by way of them, say of taps.
+/// The events of notification servers.
 extension AgentService {
   func serveNotifications() async {
     await Retry(clock: clock).run { [notifications] () async throws(BusError) in
@@ -28,10 +28,10 @@ extension AgentService {
     case .activated(let key, let action, let token): await clicked(key.rawValue, action, token: token)
     case .refused(let key, let reason):
       log(.warning, "the notification server refused tap \(key.rawValue); trying again")
-      log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "a server's words"))
+      log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "the server's message"))
     case .serverChanged(let server?):
       let name = DisplayText("\(server.name) \(server.version)", limit: 80)
-      log(.info, "notifications go to \(server.name.isEmpty ? "a server that does not say what it is" : name.string)")
+      log(.info, "notifications go to \(server.name.isEmpty ? "a server without a name" : name.string)")
     case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
     }
   }
@@ -46,18 +46,18 @@ extension AgentService {
       case .dismiss: await perform(policy.handle(.dismiss(id)))
       }
     } catch {
-      log(.warning, "a click on tap \(id) came to nothing: \(error)")
-      // The click has taken its notification away.
+      log(.warning, "a click on tap \(id) failed: \(error)")
+      // The click has closed the notification.
       if let offer = policy.offer(id) { await perform(policy.handle(.again(offer))) }
     }
   }
 
-  /// Where the same tag was tapped again meanwhile, that tap is asked about already.
+  /// If the same tag was tapped again meanwhile, that tap's notification asks already.
   private func askAgain(_ id: String) async throws(InboxError) {
     if !policy.isReplaced(id) { try await showAgain(id) }
   }
 
-  /// As it is decided now; not where the tap has been opened meanwhile.
+  /// Shows the tap as it is decided now, unless it was opened meanwhile.
   func showAgain(_ id: String) async throws(InboxError) {
     let stored = try await inbox.tap(id)
     let offer = await offer(stored)

@@ -3,14 +3,14 @@ import Inbox
 import Journal
 import Routing
 
-/// What is offered for a tap.
+/// The offers made for taps.
 extension AgentService {
   func makeOffer(_ reading: TagReading) async -> TapOffer {
     let policy = await currentRouting()
     return TapOffer(reading, registry: await handlers.registry, policy: policy, languages: languages)
   }
 
-  /// What decides of links now, the user's choices included.
+  /// The routing policy with the user's current choices.
   func currentRouting() async -> RoutingPolicy {
     let (choices, problems) = await choices.current()
     for problem in problems { log(.warning, "\(problem)") }
@@ -19,34 +19,34 @@ extension AgentService {
     return policy
   }
 
-  /// What is right now; of a tap that has failed in the app in which it has.
+  /// The current offer for a stored tap. A failed tap is offered in the same app again.
   func offer(_ stored: StoredTap) async -> TapOffer {
     let offer = await makeOffer(TagReading(stored.tap))
-    // To try again is to try with the same one, which the user may have chosen.
+    // The user may have chosen that app.
     guard stored.state == .failed, let handler = stored.tap.handler else { return offer }
     return offer.again(in: handler) ?? offer
   }
 
-  /// What was clicked, or called for, where what has been shown still holds: one decision for every way in, by the user's choices,
-  /// the handlers and the words of domains as they are now.
+  /// Checks that an offer still holds after a click or a call, with the current choices, handlers and records.
   ///
   /// - Parameters:
-  ///   - offer: what is to be opened, of what was shown.
-  ///   - isAnswer: whether it is the answer to a question.
-  /// - Returns: nil where the user has to be shown first what is right now.
-  /// - Throws: `InboxError` where the tap is gone.
+  ///   - offer: the offer that was shown.
+  ///   - isAnswer: whether the user has answered a question.
+  /// - Returns: what to open; nil if the user has to see the current offer first.
+  /// - Throws: `InboxError` if the tap is gone.
   func confirmed(_ offer: TapOffer, isAnswer: Bool) async throws(InboxError) -> TapOffer? {
     let now = await makeOffer(TagReading(try await inbox.tap(offer.id).tap))
     return offer.confirmed(by: now, isAnswer: isAnswer, hasFailed: policy.hasFailed(offer.id))
   }
 
-  /// What a call opens: as the notification that is up says it, where it says who opens the tap, else what is right now.
+  /// What a call of `Open` opens. If a notification shows an app, it is that one; else it is the current offer.
   ///
   /// - Parameters:
   ///   - id: the tap.
-  ///   - desktopID: by whom; nil for who would get it by a click. The caller knows whom it names, and needs no notification for it.
-  /// - Returns: nil where there is no such candidate, or who was shown does not get it any longer.
-  /// - Throws: `InboxError` where the tap is gone.
+  ///   - desktopID: the app that the caller names; nil for the app that a click would open. A named app needs no
+  ///     notification.
+  /// - Returns: nil if there is no such candidate, or the app that was shown does not get the link any more.
+  /// - Throws: `InboxError` if the tap is gone.
   func called(_ id: String, in desktopID: String?) async throws(InboxError) -> TapOffer? {
     let stored = try await inbox.tap(id)
     if let desktopID { return await makeOffer(TagReading(stored.tap)).handed(to: desktopID) }

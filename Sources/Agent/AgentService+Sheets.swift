@@ -16,28 +16,28 @@ extension AgentService {
     }
   }
 
-  /// Whether a notification belongs to no tap. A click on a notice only closes it.
-  private static func isOfNoTap(_ key: NotificationKey) -> Bool {
+  /// Whether a notification shows no tap. A click on a notice only closes it.
+  private static func showsNoTap(_ key: NotificationKey) -> Bool {
     ReaderSheets.isSheet(key) || key == RegistrationNotice.key || key == RefusedLinkNotice.key
   }
 
-  /// Takes in what became of a notification that belongs to no tap.
+  /// Handles the event of a notification that shows no tap.
   ///
   /// - Returns: whether it was one.
   func handleSheet(_ event: NotificationEvent) async -> Bool {
     switch event {
     case .shown(let key, let place):
-      guard Self.isOfNoTap(key) else { return false }
+      guard Self.showsNoTap(key) else { return false }
       await putOtherOnScreen(at: place)
       if ReaderSheets.isSheet(key) { log(.debug, "the sheet of a reader session is shown") }
       return true
-    case .refused(let key, reason: _): return Self.isOfNoTap(key)
+    case .refused(let key, reason: _): return Self.showsNoTap(key)
     case .closed(let key, _):
-      guard Self.isOfNoTap(key) else { return false }
+      guard Self.showsNoTap(key) else { return false }
       await handle(.dismissed(key))
       return true
     case .activated(let key, let action, _):
-      guard Self.isOfNoTap(key) else { return false }
+      guard Self.showsNoTap(key) else { return false }
       await handle(.activated(key, action: action))
       return true
     case .gone, .serverChanged: return false

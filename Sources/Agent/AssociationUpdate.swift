@@ -4,40 +4,40 @@ import Glibc
 import Journal
 import Names
 
-/// Has `tagroute handlers verify --due` ask the domains that handlers claim, once an hour.
+/// Runs `tagroute handlers verify --due` once an hour, which asks the domains that handlers claim.
 ///
-/// A process of its own, so that no TLS and no HTTP of strangers is read where the inbox is, and libcurl with the thirty
-/// libraries that it needs is not in memory between two questions.
+/// It is a separate process, so that the process with the inbox parses no TLS and no HTTP from strangers. And libcurl
+/// with its thirty libraries is in memory only during a verification.
 struct AssociationUpdate: Sendable {
   private static let pause = Duration.seconds(3600)
 
   let clock: any Clock<Duration>
   let log: Log
-  /// The program that asks; nil where it is not installed.
+  /// The program to run; nil if it is not installed.
   var program = installedProgram()
 
-  /// Runs until the task is cancelled, and the program with it.
+  /// Runs until the task is cancelled, which also ends the program.
   func run() async {
     guard let program else {
       return log(
-        .warning, "\(Names.Files.commandLineProgram) is not beside this program: no domain is asked for its word")
+        .warning, "\(Names.Files.commandLineProgram) is not installed beside this program: domains are not verified")
     }
     while !Task.isCancelled {
       let code = await Self.ask(program)
       guard !Task.isCancelled else { return }
       switch code {
-      case 0?: log(.info, "domains were asked for their word")
-      case let code?: log(.notice, "domains were not asked for their word: \(program) ended with \(code)")
-      case nil: log(.warning, "domains were not asked for their word: \(program) could not be started")
+      case 0?: log(.info, "domains were verified")
+      case let code?: log(.notice, "domains were not verified: \(program) exited with \(code)")
+      case nil: log(.warning, "domains were not verified: \(program) could not be started")
       }
       do { try await clock.sleep(for: Self.pause) } catch { return }
     }
   }
 
-  /// - Returns: its exit code, -1 where a signal ended it; nil where it could not be started.
+  /// - Returns: the exit code, -1 if a signal ended the program; nil if it could not be started.
   private static func ask(_ program: String) async -> Int32? {
     guard let child = (try? await DedicatedThread.run { start(program) }) ?? nil else { return nil }
-    // It is waited for and left unreaped until nobody can send it a signal any more: its number is nobody else's until then.
+    // Reap the child only when no task can signal it any more: until then, no other process gets its number.
     await withTaskCancellationHandler {
       _ = try? await DedicatedThread.run { awaitEnd(of: child) }
     } onCancel: {
@@ -65,7 +65,7 @@ struct AssociationUpdate: Sendable {
     return tagroute_exited_normally(status) != 0 ? tagroute_exit_code(status) : -1
   }
 
-  /// What it takes to find the agent, the files and the user's words, and nothing else: `NOTIFY_SOCKET` is the agent's own.
+  /// The variables that the program needs. `NOTIFY_SOCKET` is not among them: it belongs to the agent.
   static func environment(of own: [String: String]) -> [String] {
     let names: Set = [
       "DBUS_SESSION_BUS_ADDRESS", "HOME", "LANG", "LC_ALL", "LC_MESSAGES", "PATH", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
@@ -73,9 +73,9 @@ struct AssociationUpdate: Sendable {
     return own.filter { names.contains($0.key) }.map { "\($0.key)=\($0.value)" }.sorted()
   }
 
-  /// The command line that was installed or built together with this program.
+  /// The command line tool that was installed or built with this program.
   private static func installedProgram() -> String? {
-    // Installed, this program is in libexec and the other in a directory of programs.
+    // This program is installed in libexec, and the tool in a directory of `PATH`.
     let candidates = [OwnProgram.directory, "/usr/bin", "/usr/local/bin"].compactMap(\.self).map {
       "\($0)/\(Names.Files.commandLineProgram)"
     }

@@ -3,8 +3,8 @@ import Names
 
 /// What the daemon has to know about this agent and its session, compared with what it has acknowledged.
 ///
-/// Pure: events in, at most one action out. ``DaemonLink`` carries the action out and returns its result as the next event, so only one
-/// call or pause is under way at a time. A new action replaces a pause.
+/// Pure: events in, at most one action out. ``DaemonLink`` carries out the action, and its result is the next event. So only one call or
+/// pause is under way at a time. A new action replaces a pause.
 struct DaemonRegistration {
   /// The contents of one call.
   struct Report: Sendable, Equatable {
@@ -57,7 +57,7 @@ struct DaemonRegistration {
     case registering(Report, Attempt)
     /// The registration failed, and a pause is under way. Can transition to: `.registering`, `.absent`.
     case refused(Attempt)
-    /// The daemon has acknowledged these conditions, and there is nothing to report. Can transition to: `.reporting`, `.absent`.
+    /// The daemon has acknowledged these conditions, which are the desired ones. Can transition to: `.reporting`, `.absent`.
     case registered([String: Bool])
     /// `ReportConditions` is under way. The acknowledged conditions are nil after a failure, because the daemon may have applied that
     /// report. Can transition to: `.registered`, `.reporting`, `.reportFailed`, `.absent`.
@@ -68,9 +68,9 @@ struct DaemonRegistration {
 
   /// Whether the daemon knows the last word on the lock.
   enum LockKnowledge: Equatable {
-    /// It does, or it scans nothing for this session before the next registration, which says it.
+    /// The daemon knows it, or does not scan for this session before the next registration, which reports it.
     case known
-    /// It has not answered yet.
+    /// The daemon has not answered yet.
     case pending
     /// The report has failed, and is repeated later.
     case failed(BusError)
@@ -149,7 +149,7 @@ struct DaemonRegistration {
     }
   }
 
-  /// A change ends a pause, unless the daemon has refused the agent: it scans nothing for the session then.
+  /// A change ends a pause, unless the daemon has refused the agent: it does not scan for the session then.
   private mutating func desiredChanged() -> Action? {
     switch state {
     case .absent, .registering, .reporting: nil

@@ -3,7 +3,7 @@ import ScanGate
 import Session
 
 extension DesktopState {
-  /// What is known, as `ReportConditions` has it. What is not known is not in it.
+  /// The known conditions, as `ReportConditions` has them. Unknown ones are missing.
   var report: [String: Bool] {
     [
       Names.Condition.locked: locked, Names.Condition.displayOff: displayOff, Names.Condition.camera: camera,
@@ -17,7 +17,7 @@ extension DesktopState {
     }
   }
 
-  /// The same for the log.
+  /// The known conditions, for the log.
   var summary: String {
     let facts = report.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value ? "yes" : "no")" }
     let reasons = lockReasons.isEmpty ? "" : " (\(lockReasons.joined(separator: "; ")))"

@@ -2,7 +2,7 @@ import ScanGate
 
 /// Whether the agent has to watch the display, by the daemon's reasons for not scanning.
 ///
-/// Pure: ``DaemonLink`` updates it. The agent polls the display's connectors, so it does that only if nothing else stops the readers.
+/// Pure: ``DaemonLink`` updates it. The agent polls the display's connectors, so it does that only while no other reason stops the readers.
 struct DisplayWatch: Sendable, Hashable {
   /// Whether the daemon has accepted this agent, and was asked for its readers.
   var isRegistered = false

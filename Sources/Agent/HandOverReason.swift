@@ -3,7 +3,7 @@ import Inbox
 import Notifications
 
 extension HandOverOutcome {
-  /// Why it was not delivered, as the inbox keeps it; nil where it was.
+  /// Why the tap was not delivered, as the inbox stores it; nil if it was.
   var failure: TapReason? {
     switch self {
     case .delivered: nil
@@ -12,23 +12,23 @@ extension HandOverOutcome {
     }
   }
 
-  /// It may be what a handler says.
+  /// The detail may be a handler's message.
   private static func line(_ detail: String) -> String { DisplayText(detail, limit: 200).string }
 }
 
 extension TapReason {
-  /// What went wrong when it was handed over; nil where the reason is another.
+  /// The failure of the hand-over; nil for another reason.
   var handOverFailure: HandOverFailure? {
     HandOverFailure.Code(rawValue: code.rawValue).map { HandOverFailure($0, detail) }
   }
 
-  /// Why nobody knows whether it was handed over; nil where the reason is another.
+  /// Why it is unknown whether the tap was handed over; nil for another reason.
   var handOverDoubt: HandOverDoubt? { HandOverDoubt.Code(rawValue: code.rawValue).map { HandOverDoubt($0, detail) } }
 
-  /// Whether the handler may have the message though the tap has failed.
-  var leavesOpen: Bool { code == .endedWhileOpening || code == .noAnswer || handOverDoubt != nil }
+  /// Whether the handler may have the message although the tap has failed.
+  var mayHaveOpened: Bool { code == .endedWhileOpening || code == .noAnswer || handOverDoubt != nil }
 
-  /// What it says in English, for D-Bus and the log; empty where there is nothing to say.
+  /// The reason in English, for D-Bus and the log; may be empty.
   var words: String {
     switch code {
     case .endedWhileOpening: "the agent ended while it was being opened; \(Self.mayHave)"

@@ -1,15 +1,16 @@
-/// Whether an agent runs where nobody is logged in: in the session in which a display manager asks who it is, or in which a locker does.
+/// Recognizes the session of a login screen or a screen locker.
 ///
-/// Such a session has a desktop of its own, which starts what every desktop starts; but its user is nobody whom a tag could be shown to, and
-/// what is kept of one would be kept for whoever comes next.
+/// Such a session has its own desktop, which starts the same programs as any other. But no user is logged in there, so
+/// the agent must not show or store a tap: the next user would find it.
 enum LoginScreen {
-  /// logind's classes of such sessions (pam_systemd(8), `class=`).
+  /// The classes of such sessions in logind (pam_systemd(8), `class=`).
   private static let classes: Set<String> = ["greeter", "lock-screen"]
 
-  /// - Parameter environment: `XDG_SESSION_CLASS` counts, which pam_systemd(8) sets, and which desktops hand on to what systemd starts for them.
-  /// - Returns: why the agent is not needed; nil where it is.
+  /// - Parameter environment: the source of `XDG_SESSION_CLASS`, which pam_systemd(8) sets. Desktops pass it on to the
+  ///   services of systemd.
+  /// - Returns: why the agent is not needed; nil if it is.
   static func notice(environment: [String: String]) -> String? {
     guard let name = environment["XDG_SESSION_CLASS"], classes.contains(name) else { return nil }
-    return "this session is a display manager's (XDG_SESSION_CLASS=\(name)): nobody is logged in, so the agent ends"
+    return "this is the session of a login screen (XDG_SESSION_CLASS=\(name)): no user is logged in, so the agent exits"
   }
 }

@@ -1,33 +1,33 @@
 import Bus
 import Notifications
 
-/// The sheets of reader sessions: what the user sees of each, from its beginning to a moment after its end.
+/// The sheets of reader sessions: one notification for each, from its beginning until shortly after its end.
 ///
-/// Pure: events in, actions out. A sheet is a notification; the client's words on it are a stranger's.
+/// Pure: events in, actions out. The client's message on a sheet is untrusted.
 struct ReaderSheets: Sendable {
   enum Event: Sendable, Hashable {
-    /// A session has the reader.
+    /// A session has got the reader.
     case show(ObjectPath, message: String, application: String)
-    /// What the client wants said is another.
+    /// The client's message has changed.
     case update(ObjectPath, message: String)
-    /// The session is over.
+    /// The session has ended.
     case close(ObjectPath, outcome: String, message: String)
-    /// A button was clicked, or the notification itself.
+    /// The user has clicked a button, or the notification itself.
     case activated(NotificationKey, action: String)
-    /// The user, or the server, has taken the notification away.
+    /// The user or the server has closed the notification.
     case dismissed(NotificationKey)
-    /// The daemon is gone, and with it every session.
+    /// The daemon is gone, and its sessions with it.
     case daemonGone
   }
 
   enum Action: Equatable {
     case show(Notification, NotificationKey)
     case remove(NotificationKey)
-    /// Tell the daemon that the user does not want it.
+    /// Ask the daemon to cancel the session for the user.
     case cancel(ObjectPath)
   }
 
-  /// One a reader; nobody has more.
+  /// One for each reader, and more than a machine has.
   static let most = 16
   /// How long the end of a session is shown.
   static let farewell = Duration.seconds(4)
@@ -41,7 +41,7 @@ struct ReaderSheets: Sendable {
 
   private var sheets: [ObjectPath: Sheet] = [:]
 
-  /// Whether a notification is a sheet, and no tap.
+  /// Whether a notification is a sheet.
   static func isSheet(_ key: NotificationKey) -> Bool { key.rawValue.hasPrefix(prefix) }
 
   private static func key(_ session: ObjectPath) -> NotificationKey { NotificationKey(prefix + session.string) }
@@ -65,10 +65,10 @@ struct ReaderSheets: Sendable {
       }
     case .activated(let key, let action):
       guard let session = sheets.keys.first(where: { Self.key($0) == key }) else { return [] }
-      // A click on the sheet itself says nothing, and some servers take it away for that.
+      // A click on the sheet itself has no meaning, but some servers close the notification. So it is shown again.
       guard action == Self.cancelKey else { return present(session) }
       return [.remove(key), .cancel(session)]
-    // Out of the way, and the session goes on.
+    // The user hides the sheet, and the session goes on.
     case .dismissed: return []
     case .daemonGone:
       defer { sheets = [:] }

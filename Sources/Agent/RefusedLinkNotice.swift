@@ -1,12 +1,12 @@
 import Notifications
 import UniversalLinks
 
-/// The notification that the link on a tag is not opened, and why. It says nothing of what is on the tag.
+/// The notification that the link on a tag is not opened, and why. It does not show the tag's contents.
 enum RefusedLinkNotice {
-  /// One for all: the next takes its place.
+  /// All of them share this key, so the next one replaces the last one.
   static let key = NotificationKey("refused link")
 
-  /// - Parameter refusal: what is wrong with the link; nil if it cannot be decoded.
+  /// - Parameter refusal: the link's mistake; nil if it cannot be decoded.
   /// - Returns: what to show.
   static func notification(_ refusal: URIError.Code?) -> Notification {
     .notice(Messages.refusedLink, Messages.whyRefused(refusal), category: "x-tagroute.link")
@@ -14,7 +14,7 @@ enum RefusedLinkNotice {
 }
 
 extension Notification {
-  /// A notification that belongs to no tap, and that a click only closes.
+  /// A notification that belongs to no tap. A click only closes it.
   static func notice(
     _ title: String, _ text: String, category: String, timeout: NotificationTimeout = .server
   ) -> Notification {

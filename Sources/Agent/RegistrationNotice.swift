@@ -2,10 +2,10 @@ import Bus
 import Names
 import Notifications
 
-/// The notification that another program is registered in the place of this agent, and receives the user's tags.
+/// The notification that another program is registered instead of this agent, and receives the user's tags.
 ///
-/// Pure: refusals in, actions out. It is shown once per episode: from the first refusal until the daemon accepts this agent, or leaves.
-/// A refusal for another reason removes it, because it is not known then who receives the tags.
+/// Pure: refusals in, actions out. It is shown once per episode: from the first refusal until the daemon accepts this
+/// agent, or leaves. A refusal for another reason removes it, because the receiver of the tags is unknown then.
 struct RegistrationNotice: Sendable {
   enum Action: Equatable {
     case show(Notification)
@@ -25,7 +25,7 @@ struct RegistrationNotice: Sendable {
 
   private var state = State.idle
 
-  /// Takes in why the daemon refuses this agent.
+  /// Handles the daemon's answer.
   ///
   /// - Parameter refusal: nil if the daemon has accepted the agent, or there is no daemon.
   /// - Returns: what to do, if anything.

@@ -1,12 +1,12 @@
 import Bus
 
-/// Does something again until it ends without an error, with pauses that grow from a quarter of a second to thirty.
+/// Repeats work until it succeeds. The pauses grow from a quarter of a second to thirty seconds.
 struct Retry {
   let clock: any Clock<Duration>
 
   /// - Parameters:
-  ///   - body: what to do; the pauses start anew only with another call of this.
-  ///   - failed: is told of each error before the pause.
+  ///   - body: the work.
+  ///   - failed: receives each error, before the pause.
   func run(
     _ body: () async throws(BusError) -> Void, failed: (BusError) -> Void
   ) async {

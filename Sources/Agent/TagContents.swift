@@ -1,14 +1,14 @@
 import NDEF
 import Notifications
 
-/// What is on a tag that holds neither a link that may be opened nor a text, in a few words for the inbox: nothing is done with it, and
-/// who has tapped it wants to see that it was read.
+/// The inbox's title for a tag without a link that may be opened, and without a text. It shows the user that the tag
+/// was read.
 enum TagContents {
-  /// By the first record that tells a person something: what it says is a stranger's, and is cut and cleaned.
+  /// Names the first record with a meaning for people. A title taken from the tag is shortened and sanitized.
   ///
   /// - Parameters:
   ///   - bytes: the tag's message.
-  ///   - isRefused: whether it holds a link that is never opened.
+  ///   - isRefused: whether the tag's link is never opened.
   /// - Returns: a title in the user's language.
   static func title(of bytes: [UInt8], isRefused: Bool) -> DisplayText {
     if isRefused { return DisplayText(Messages.refusedLink) }
@@ -18,27 +18,27 @@ enum TagContents {
     return records.lazy.compactMap(title).first ?? DisplayText(Messages.unknownData)
   }
 
-  /// Whether a record is empty, or a text of which nothing can be seen.
+  /// Whether a record is empty, or a text without a visible character.
   private static func saysNothing(_ record: NDEFRecord) -> Bool {
     if record.typeNameFormat == .empty { return true }
     return (try? TextRecord(record)).map { DisplayText($0.text).isEmpty } ?? false
   }
 
-  /// - Returns: nil where a person is told nothing by it.
+  /// - Returns: nil if the record has no meaning for people.
   private static func title(of record: NDEFRecord) -> DisplayText? {
     let type = String(decoding: record.type, as: UTF8.self)
     switch record.typeNameFormat {
-    // Smart Posters may be switched off, or hold no link that can be read; absolute URIs never count.
+    // The link is not opened: Smart Posters may be off, the link may be unreadable, and absolute URIs are never opened.
     case .wellKnown where record.isWellKnown(SmartPosterRecord.type), .absoluteURI: return DisplayText(Messages.link)
     case .mediaType: return media(type)
     case .external: return data(of: type)
-    // A well-known type is a letter or two. With Hs, the NFC Forum's Connection Handover, what the connection is made by stands in the
-    // records behind it.
+    // The type is a letter or two. In the NFC Forum's Connection Handover (`Hs`), the records behind it name the
+    // carrier.
     case .wellKnown, .empty, .unknown, .unchanged: return nil
     }
   }
 
-  /// By a type of IANA's registry, with its parameters; not case-sensitive (RFC 2045, section 5.1).
+  /// For a type of IANA's registry, with its parameters. It is not case-sensitive (RFC 2045, section 5.1).
   private static func media(_ type: String) -> DisplayText? {
     let name = type.prefix { $0 != ";" }.lowercased()
     switch name {

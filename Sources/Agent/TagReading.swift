@@ -2,33 +2,33 @@ import Bus
 import Inbox
 import Names
 
-/// What the daemon says it has read, checked: the argument of `TagRead`.
+/// The checked argument of `TagRead`: one reading of a tag.
 struct TagReading: Sendable, Hashable {
   /// The daemon's UUID for this reading.
   let id: String
-  /// The whole NDEF message, as it was on the tag.
+  /// The NDEF message as it is on the tag.
   let message: [UInt8]
   /// For example `type-2`.
   let technology: String
-  /// The tag's UID; empty where it has none.
+  /// The tag's UID; may be empty.
   let uid: [UInt8]
   /// The reader's object path.
   let reader: String
-  /// When it was read.
+  /// The time of the reading.
   let time: Timestamp
 
-  /// What the interface allows at most.
+  /// The interface's limit.
   static let maximumMessage = 1 << 20
   private static let maximumUID = 10
 
   /// - Parameters:
   ///   - values: the keys that `org.tagroute.Tagroute1.Agent.TagRead` documents; others are ignored.
-  ///   - now: the time of day, for where the daemon gives none that can be.
-  /// - Throws: `org.tagroute.Error.InvalidArgument`, which names the key.
+  ///   - now: the time of day, if the daemon sends no valid time.
+  /// - Throws: `org.tagroute.Error.InvalidArgument` with the key's name.
   init(_ values: [String: Value], now: Timestamp) throws(BusError) {
-    guard let id = values["id"]?.asString, Names.Handler.isTapID(id) else { throw .invalidTap("id is no UUID") }
+    guard let id = values["id"]?.asString, Names.Handler.isTapID(id) else { throw .invalidTap("id must be a UUID") }
     guard let message = values["message"]?.asBytes, message.count <= TagReading.maximumMessage else {
-      throw .invalidTap("message is not at most 1 MiB of bytes")
+      throw .invalidTap("message must be at most 1 MiB of bytes")
     }
     let technology = values["technology"]?.asString ?? ""
     guard technology.utf8.count <= 32 else { throw .invalidTap("technology is longer than 32 bytes") }
@@ -44,7 +44,7 @@ struct TagReading: Sendable, Hashable {
     time = values["time"]?.asUInt64.flatMap { Int64(exactly: $0) }.map(Timestamp.init(microseconds:)) ?? now
   }
 
-  /// A reading that the inbox has kept.
+  /// The reading that the inbox has stored.
   init(_ tap: Tap) {
     id = tap.id
     message = tap.message
@@ -54,14 +54,14 @@ struct TagReading: Sendable, Hashable {
     time = tap.time
   }
 
-  /// What tells one tag from another.
+  /// The tag's identity.
   var tag: TagIdentity {
     // A UID of four bytes that starts with 08 is random and new at each activation (ISO/IEC 14443-3, section 6.5.4).
     uid.isEmpty || (uid.count == 4 && uid.first == 0x08) ? .message(message) : .uid(uid)
   }
 }
 
-/// What tells one tag from another: its UID, or what it holds where the UID is made anew each time.
+/// A tag's identity: its UID, or its contents if the UID changes at each activation.
 enum TagIdentity: Sendable, Hashable {
   case uid([UInt8])
   case message([UInt8])

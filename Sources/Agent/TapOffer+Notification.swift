@@ -11,22 +11,22 @@ extension TapOffer {
     static let retry = "retry"
     static let allow = "allow"
     static let copy = "copy"
-    /// Not a button: the notification itself.
+    /// A click on the notification itself.
     static let `default` = NotificationButton.defaultKey
     static let alternative = "alternative"
     static let dismiss = "dismiss"
-    /// With the number of the candidate behind it, from 0.
+    /// Followed by the candidate's number, from 0.
     static let candidate = "candidate-"
   }
 
-  /// Says what is on the tag, and asks what is to be asked.
+  /// The notification that shows the tag and asks the question.
   ///
-  /// Buttons are always in this order: to open it or to answer the question, to open it in the other app, to take it away. GNOME Shell
-  /// shows three; whatever comes after these is left out, and a server that shows fewer still has the most important ones.
+  /// The buttons always have this order: open or answer, open in the other app, dismiss. GNOME Shell shows three. A
+  /// server that shows fewer still has the most important ones.
   ///
   /// - Parameters:
-  ///   - timeout: when the server may take it away.
-  ///   - canCopy: whether there is a clipboard.
+  ///   - timeout: when the server may close it.
+  ///   - canCopy: whether a clipboard program is installed.
   /// - Returns: what to show.
   func notification(timeout: NotificationTimeout, canCopy: Bool) -> Notification {
     guard isOpenable else {
@@ -51,14 +51,14 @@ extension TapOffer {
     }
   }
 
-  /// Says why it was not opened, and asks whether to try again.
+  /// The notification that says why the tap has failed, with a button that tries again.
   func notification(failed reason: TapReason, timeout: NotificationTimeout, canCopy: Bool) -> Notification {
-    // To try again is no answer to another question.
+    // Trying again does not answer a question.
     guard question == .nothing else { return notification(timeout: timeout, canCopy: canCopy) }
     let title =
       !isOpenable
       ? Messages.couldNotCopy
-      : reason.leavesOpen
+      : reason.mayHaveOpened
         ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)
     return notification(
       title: title, body: failureBody(reason),
@@ -70,29 +70,31 @@ extension TapOffer {
     return why.isEmpty ? text : DisplayText("\(DisplayText(text.string, limit: 120)) · \(why)", limit: 420)
   }
 
-  /// What a click means.
+  /// The meaning of a click.
   enum Answer: Equatable {
-    /// Open it, or copy it where nobody opens it; remember the choice where one was made.
+    /// Open the tap, or copy it if there is no app; save the choice if the click was one.
     case open(TapOffer, HandlerChoices.Change?)
-    /// Show it again: a question was not answered, or what was clicked is no longer what is asked.
+    /// Show it again: the click did not answer the question, or was on an older one.
     case showAgain
-    /// Take it away.
+    /// Dismiss the tap.
     case dismiss
   }
 
-  /// What a click on a button of ``notification(timeout:canCopy:)`` means. A click on the notification itself opens what is opened
-  /// without a question, and answers none: a permission is for good, and the click of somebody who wanted it out of the way is not one.
+  /// The meaning of a click on ``notification(timeout:canCopy:)``.
+  ///
+  /// A click on the notification itself opens a tap without a question, but answers no question. A permission is
+  /// permanent, and the user may only have wanted to close the notification.
   ///
   /// - Parameters:
   ///   - action: a button's key, or `default`.
-  ///   - canCopy: whether there is a clipboard.
+  ///   - canCopy: whether a clipboard program is installed.
   /// - Returns: what to do.
   func answer(to action: String, canCopy: Bool) -> Answer {
     if action == ButtonKey.dismiss { return .dismiss }
     switch question {
     case .nothing:
       if action == ButtonKey.alternative { break }
-      // A click on its way when another decision is shown in its place must not become an answer to that: to copy is not to open.
+      // The click may have been on an earlier decision. A click on "copy" must not open, nor the other way round.
       let button = isOpenable ? ButtonKey.open : ButtonKey.copy
       guard [button, ButtonKey.retry, ButtonKey.default].contains(action) else { return .showAgain }
       return isOpenable || canCopy ? .open(self, nil) : .dismiss
@@ -107,19 +109,19 @@ extension TapOffer {
     return .open(handed(to: another, whole: false), nil)
   }
 
-  /// What is kept is the claim that the question names, also of one with a wider one: no more than was asked.
+  /// Saves the claim that the question names, even if the candidate claims more.
   private func chosen(_ candidate: Candidate) -> Answer {
     guard let other = handed(to: candidate.application.desktopID) else { return .showAgain }
     return .open(other, .prefer(candidate.application, claim: claim))
   }
 
-  /// The links that the question is about: the most exact claim of those offered, which all cover the link.
+  /// The links in the question: the most exact claim of the offered candidates. All of them cover the link.
   private var claim: String {
     let claims = offered.map(\.claim)
     return claims.first { !$0.hasPrefix("*.") } ?? claims.max { $0.utf8.count < $1.utf8.count } ?? ""
   }
 
-  /// The end of a domain is whose it is, so a long one is cut in front.
+  /// A long domain is cut at the front, because its end says who owns it.
   private var shownClaim: String {
     claim.hasSuffix(":") ? claim : (try? DomainPattern(claim))?.display(limit: 40) ?? claim
   }
@@ -129,13 +131,13 @@ extension TapOffer {
     return candidate.trust == .unconfirmed ? Messages.allow(shown) : shown.string
   }
 
-  /// The alternative where it is another than who opens it. Where something is asked it is one anyway: with the link alone.
+  /// The alternative, if it is not the handler. In a question it may be the handler, which then gets the link alone.
   private var another: Application? {
     guard isOpenable, question != .nothing || alternative?.desktopID != handler?.desktopID else { return nil }
     return alternative
   }
 
-  /// All buttons, of which these are the first.
+  /// All buttons, these first.
   private func all(_ buttons: [NotificationButton]) -> [NotificationButton] {
     var buttons = buttons
     if let another {
@@ -146,20 +148,20 @@ extension TapOffer {
     return Array(buttons.prefix(TapOffer.maximumOffered))
   }
 
-  /// The link, or the words, and the apps that the buttons may open it in.
+  /// The link or the text, and the apps of the buttons. A change makes it another notification.
   private var subject: String {
     let applications = [handler?.desktopID ?? "", another?.desktopID ?? "", "\(handsOverMessage)"]
     let choices = offered.flatMap { [$0.application.desktopID, $0.claim] }
     return ([uri?.string ?? words.string] + applications + choices).joined(separator: "\n")
   }
 
-  /// No `desktop-entry` hint: GNOME Shell would take the notifications of an agent that restarts away, and what has no
-  /// window of its own has no entry that it could show.
+  /// Without a `desktop-entry` hint: with it, GNOME Shell would close the notifications of an agent that restarts. The
+  /// agent has no window and no entry to show.
   private func notification(
     title: String, body: DisplayText, buttons: [NotificationButton], timeout: NotificationTimeout
   ) -> Notification {
     let buttons = all(buttons)
-    // Longer than any title of ours: the domain of a question stands at its end.
+    // More than any of our titles needs: the domain comes at the end of a question.
     return Notification(
       applicationName: Messages.applicationName, icon: handler?.shownIcon ?? "dialog-information",
       summary: DisplayText(title, limit: 500),

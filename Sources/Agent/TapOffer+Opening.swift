@@ -1,17 +1,17 @@
 import Routing
 import UniversalLinks
 
-/// By whom a tap is opened: another than the first, the same once more, or the one that was shown where that still holds.
+/// Changes of the app that opens a tap.
 extension TapOffer {
-  /// The same tap, opened by another of its candidates, or by the one that gets the link alone, without a question; nil where
-  /// there is none with that desktop id.
+  /// The same tap, opened without a question by this candidate, or by the app that gets the link alone; nil if there is
+  /// no such app.
   func handed(to desktopID: String) -> TapOffer? {
     guard let candidate = candidates.first(where: { $0.desktopID == desktopID }) else { return alone(in: desktopID) }
     return handed(to: candidate, whole: handsOverMessage)
   }
 
-  /// The same tap, opened by the default application, which gets the link alone and so needs no permission, whatever it claims
-  /// besides; nil where it is not the one with that desktop id.
+  /// The same tap, opened by the default application, which gets the link alone, and needs no permission for that; nil
+  /// if its desktop id is another.
   func alone(in desktopID: String) -> TapOffer? {
     guard let application = handsOverMessage ? alternative : handler ?? alternative,
       application.desktopID == desktopID
@@ -19,7 +19,7 @@ extension TapOffer {
     return handed(to: application, whole: false)
   }
 
-  /// The same tap, opened by the one in which it has failed; nil where that is no longer there, or the user has to be asked first.
+  /// The same tap, opened by the app in which it failed; nil if that is gone, or needs permission.
   func again(in desktopID: String) -> TapOffer? {
     guard let other = handed(to: desktopID), other.handsOverMessage, needsPermission(desktopID) else {
       return handed(to: desktopID)
@@ -27,24 +27,24 @@ extension TapOffer {
     return alone(in: desktopID)
   }
 
-  /// What the user wants opened, by what was shown, where it may still be. Between the showing and the click an app may have been
-  /// blocked or forgotten, the word of a domain may have run out, or another entry stand in the place of the one that was shown.
+  /// What to open, if the offer that was shown still holds. Until the click, the user may have blocked the app, the
+  /// domain's record may have expired, or another desktop entry may have replaced this one.
   ///
   /// - Parameters:
-  ///   - now: the same tap as it is decided now.
-  ///   - isAnswer: whether the user has given the permission just now, which counts for the entry that the question was about.
-  ///   - hasFailed: whether it is tried again. It is with the app as it is installed now then: what an update has mended would
-  ///     fail for good otherwise, since it is no longer what was offered.
-  /// - Returns: what to open; nil where the user has to be shown first what is right now.
+  ///   - now: the current offer for the same tap.
+  ///   - isAnswer: whether the user has just given permission, for the desktop entry in the question.
+  ///   - hasFailed: whether the user tries again. The app as it is installed now opens the tap then: an update may have
+  ///     fixed it.
+  /// - Returns: what to open; nil if the user has to see the current offer first.
   func confirmed(by now: TapOffer, isAnswer: Bool, hasFailed: Bool) -> TapOffer? {
-    // To copy what is on the tag is not for anybody to permit.
+    // Copying needs no permission.
     guard let handler, isOpenable else { return self }
     let id = handler.desktopID
     let isRetry = hasFailed && !isAnswer
     guard handsOverMessage else { return now.alone(in: id).map { isRetry ? $0 : self } }
     guard now.handsOverMessage, let candidate = now.candidates.first(where: { $0.desktopID == id }) else { return nil }
     if now.needsPermission(id) {
-      // Who was shown as needing none was not given one.
+      // The user was not asked about this app, or about this entry.
       guard isAnswer, needsPermission(id), candidate.isSameEntry(as: handler) else { return nil }
     }
     return isRetry ? now.handed(to: candidate, whole: true) : self
@@ -52,17 +52,17 @@ extension TapOffer {
 }
 
 extension TapOffer {
-  /// Who gets what of a tap: two hand-overs with the same key would be one thing given to one app twice.
+  /// Identifies a hand-over: a second one with the same key would give the same app the same thing twice.
   struct HandOverKey: Sendable, Hashable {
     /// The tap's id.
     let tap: String
-    /// The app by what would be started; how it is named and shown in the meantime makes no other of it.
+    /// The app by its desktop entry and command. Another name or icon does not make it another app.
     fileprivate let application: [String]
     fileprivate let uri: URI?
     fileprivate let handsOverMessage: Bool
   }
 
-  /// Who gets what of this tap.
+  /// The key of this tap's hand-over.
   var handOverKey: HandOverKey {
     HandOverKey(
       tap: id, application: handler.map { [$0.desktopID, $0.file, $0.launch] } ?? [], uri: uri,
@@ -71,6 +71,6 @@ extension TapOffer {
 }
 
 extension Application {
-  /// Whether it is the entry that a permission for the other would be about.
+  /// Whether the other app's permission is for this entry.
   fileprivate func isSameEntry(as other: Application) -> Bool { file == other.file && launch == other.launch }
 }

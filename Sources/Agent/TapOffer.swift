@@ -4,56 +4,55 @@ import Notifications
 import Routing
 import UniversalLinks
 
-/// A tap with what may be done about it: the decision, and the words in which the user is asked.
+/// A tap with the decision about it: which app opens it, and what the user is asked.
 struct TapOffer: Sendable, Hashable {
   /// The daemon's UUID for this reading.
   let id: String
-  /// Which tag it was.
+  /// The tag's identity.
   let tag: TagIdentity
-  /// The link; nil where there is none that may be opened.
+  /// The link; nil if there is none that may be opened.
   let uri: URI?
-  /// Who opens it; nil where nobody does.
+  /// The app that opens the link; nil if there is none.
   let handler: Application?
-  /// Everybody who could, the handler first.
+  /// All apps that can open the link, the handler first.
   let candidates: [Application]
-  /// Those that the user is offered, the handler first, each with the claim by which it is; at most ``maximumOffered``.
+  /// The candidates that get a button, the handler first, each with its claim; at most ``maximumOffered``.
   let offered: [Candidate]
-  /// The desktop ids of those offered whose names do not tell them from another that is installed.
+  /// The desktop ids of offered apps that share their name with another installed app.
   let namesakes: Set<String>
-  /// The desktop ids of the candidates that the user has to be asked about before they are opened.
+  /// The desktop ids of the candidates that need the user's permission.
   private let unconfirmed: Set<String>
-  /// What the user is asked before the handler is opened.
+  /// The question before the handler is opened.
   let question: Route.Question
-  /// Who gets the link alone where the user does not want the handler: the browser.
+  /// The app that gets the link alone if the user does not want the handler: the browser.
   let alternative: Application?
   /// Whether the handler gets the whole message, or the link alone.
   let handsOverMessage: Bool
-  /// Why it is this handler, which names the domain that it claims; or why there is none, which tells nothing of the link but
-  /// its scheme.
+  /// Why this handler was chosen, with the domain that it claims. Without a handler, it names only the link's scheme.
   let reason: String
-  /// What a Smart Poster calls the link, in the user's language; empty where there is none.
+  /// The Smart Poster's title for the link, in the user's language; may be empty.
   let title: DisplayText
-  /// What is shown where nobody opens it: the link, or what a Text record says, on one line. Empty where there is neither.
+  /// The text to show if no app opens the tap: the link, or the Text record, on one line. May be empty.
   let words: DisplayText
-  /// What keeps any app from opening the tag's link; nil if there is no such thing, or no link.
+  /// Why no app may open the tag's link; nil if one may, or there is no link.
   let obstacle: Obstacle?
 
-  /// What is wrong with a tag, whatever is installed.
+  /// A problem of the tag itself, with any set of installed apps.
   enum Obstacle: Sendable, Hashable {
-    /// Its link is never opened. The code says why; nil if the link cannot be decoded.
+    /// The link is never opened, for the reason of this code; nil if it cannot be decoded.
     case refused(URIError.Code?)
-    /// Its message is not NDEF.
+    /// The message is not NDEF.
     case unreadable
   }
 
-  /// Notification servers show no more buttons than these.
+  /// Notification servers show at most this many buttons.
   static let maximumOffered = 3
   private static let maximumWords = 4096
 
   /// - Parameters:
-  ///   - reading: what was read.
-  ///   - registry: who handles what.
-  ///   - policy: what the user's configuration says.
+  ///   - reading: the reading of the tag.
+  ///   - registry: the installed handlers.
+  ///   - policy: the user's settings and choices.
   ///   - languages: the user's languages as codes of RFC 4646, the best first.
   init(_ reading: TagReading, registry: Registry, policy: RoutingPolicy, languages: [String]) {
     id = reading.id
@@ -109,13 +108,13 @@ struct TapOffer: Sendable, Hashable {
     obstacle = nil
   }
 
-  /// Whether there is anybody to open it.
+  /// Whether an app opens it.
   var isOpenable: Bool { handler != nil && uri != nil }
 
-  /// Whether there is anything to show: what nobody opens can still be read, and copied.
+  /// Whether there is anything to show: a text or a link without an app can still be read and copied.
   var isShown: Bool { isOpenable || !words.isEmpty }
 
-  /// How a tap ends that is not shown: nothing failed if there is only nothing to do with what is on the tag.
+  /// The final state of a tap that is not shown. It is a failure only if an obstacle keeps the link from being opened.
   var ending: (state: TapState, reason: TapReason) {
     obstacle != nil
       ? (.failed, TapReason(.refused, detail: reason)) : (.dismissed, TapReason(.nothingToOpen, detail: reason))
@@ -124,8 +123,8 @@ struct TapOffer: Sendable, Hashable {
   /// The same tap, opened by another application without a question.
   ///
   /// - Parameters:
-  ///   - application: who opens it.
-  ///   - whole: whether it gets the whole message, or the link alone.
+  ///   - application: the app that opens it.
+  ///   - whole: whether the app gets the whole message, or the link alone.
   /// - Returns: the offer.
   func handed(to application: Application, whole: Bool) -> TapOffer {
     TapOffer(
@@ -133,25 +132,25 @@ struct TapOffer: Sendable, Hashable {
       namesakes: namesakes, alternative: alternative, handsOverMessage: whole, reason: reason, title: title)
   }
 
-  /// Whether the user has to be asked before this one is opened, even where it was chosen once.
+  /// Whether this app needs the user's permission, even if the user chose it before.
   func needsPermission(_ desktopID: String) -> Bool { unconfirmed.contains(desktopID) }
 
-  /// Those who are offered: a route has its candidates first, and no more are looked at than are shown.
+  /// The candidates that get a button. A route has them first, so only these are examined.
   static func offered(of claimants: some Sequence<Candidate>) -> [Candidate] {
     claimants.prefix(maximumOffered).filter(\.wins)
   }
 
-  /// Of one that does not get the message, since the user has blocked it say, nobody is asked.
+  /// A blocked app does not get the message, so it needs no permission.
   private static func unconfirmed(_ claimants: [Candidate]) -> Set<String> {
     Set(claimants.lazy.filter { $0.wins && $0.trust == .unconfirmed }.map(\.application.desktopID))
   }
 
-  /// Of those, the desktop ids of whose names another has, whether it is offered or only installed.
+  /// The desktop ids of the apps that share their name with another offered or installed app.
   private static func namesakes(among applications: [Application], in registry: Registry) -> Set<String> {
     Set(applications.filter { registry.hasNamesake(name(of: $0).string) }.map(\.desktopID))
   }
 
-  /// What the inbox keeps of it.
+  /// The inbox's record of this tap.
   func tap(_ reading: TagReading) -> Tap {
     let isRefused = if case .refused = obstacle { true } else { false }
     let title = text.isEmpty ? TagContents.title(of: reading.message, isRefused: isRefused) : text
@@ -160,40 +159,41 @@ struct TapOffer: Sendable, Hashable {
       reader: reading.reader, uri: uri?.string, title: title.string, handler: handler?.desktopID)
   }
 
-  /// The name of whoever opens it, for display.
+  /// The handler's name for display.
   var handlerName: DisplayText { handler.map(TapOffer.name) ?? DisplayText("") }
 
-  /// What is put on the clipboard: the link as it would be opened, or the words.
+  /// The text for the clipboard: the link as an app would get it, or the text.
   var copied: String { uri?.string ?? words.string }
 
-  /// The name of one that is offered, with the desktop id where the name alone could be that of another.
+  /// The app's name, with its desktop id if another app has the same name.
   func distinctName(of application: Application) -> DisplayText {
     let name = TapOffer.name(of: application)
     guard namesakes.contains(application.desktopID) else { return name }
     return DisplayText("\(DisplayText(name.string, limit: 30)) (\(DisplayText(application.desktopID, limit: 60)))")
   }
 
-  /// An application's name for display, without quotation marks, which stand around it in a question.
+  /// The app's name for display, without quotation marks, because a question puts it in such.
   static func name(of application: Application) -> DisplayText {
     let name = DisplayText(withoutQuotationMarks(application.name), limit: 60)
     return name.isEmpty ? DisplayText(application.desktopID, limit: 60) : name
   }
 
-  /// Words that somebody else's quotation marks are to stand around.
+  /// The text without quotation marks, so that it can be quoted.
   static func withoutQuotationMarks(_ words: String) -> String {
-    // No more than is looked at when it is shown.
+    // The display cuts it here as well.
     String(String.UnicodeScalarView(words.unicodeScalars.prefix(4096).filter { !quotationMarks.contains($0) }))
   }
 
-  /// All that look like `“` and `”`, or stand in their place in a translation: by scalars, for a mark behind one makes another character of it.
+  /// All scalars that look like `“` and `”`, or replace them in a translation. Scalars, because a combining mark forms
+  /// another character with a quotation mark.
   private static let quotationMarks = Set(
     "\"“”„‟″‶＂〝〞〟❝❞❠«»「」『』｢｣﹁﹂﹃﹄🙶🙷🙸\u{2BA}\u{2DD}\u{2EE}\u{5F4}\u{3003}".unicodeScalars)
 
-  /// What nobody opens; else what the tag says of its link, and the place that it leads to.
+  /// The notification's text: the link with its title, or the tag's text if no app opens it.
   ///
-  /// The tag's words stand in front only where an app gets the link that is there for just these links, and of which nothing is asked. A title
-  /// can claim anything, another place included, and a banner that is collapsed shows no more than the beginning: where a browser is
-  /// to open the link, or the user is to decide by the place, that stands there.
+  /// A tag's title can claim anything, also another place, and a collapsed banner shows only the beginning. So the
+  /// title comes first only if an app made for these links gets the message, without a question. In all other cases the
+  /// link comes first: the user decides by it.
   var text: DisplayText {
     guard let uri else { return DisplayText(words.string, limit: 200) }
     let link = uri.display()
@@ -202,12 +202,12 @@ struct TapOffer: Sendable, Hashable {
     return DisplayText(isTitled ? "\(title) · \(link)" : "\(link) · \(title)", limit: 200)
   }
 
-  /// What the message says in words, in the user's language where it says it in several.
+  /// The Text record in the best of the user's languages.
   private static func text(of message: NDEFMessage, languages: [String]) -> String {
     message.records.lazy.compactMap { try? TextRecord($0) }.preferred(in: languages)?.text ?? ""
   }
 
-  /// What a Smart Poster calls `uri`; nothing where it is about another, which is then not the one that is opened.
+  /// The Smart Poster's title for `uri`; empty if the poster is about another link, which is not the one to be opened.
   private static func title(
     of message: NDEFMessage, for uri: URI, policy: RoutingPolicy, languages: [String]
   ) -> DisplayText {

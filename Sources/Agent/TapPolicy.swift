@@ -37,7 +37,7 @@ struct TapPolicy {
   enum Action: Equatable {
     /// Commit the state.
     case move(String, to: TapState, reason: TapReason)
-    /// Commit where the notification is, and with the first one ``TapState/shown``.
+    /// Commit the notification's place, and ``TapState/shown`` with the first one.
     case putOnScreen(String, at: NotificationPlace)
     /// Show the notification, in the place of another tap's.
     case show(TapOffer, replacing: String?)

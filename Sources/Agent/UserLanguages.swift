@@ -1,24 +1,24 @@
 import Handlers
 
-/// The user's languages, as tags name theirs.
+/// The user's languages, in the form that tags use.
 enum UserLanguages {
-  /// - Parameter environment: where `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG` are, which count as with gettext.
-  /// - Returns: codes of RFC 4646, the best first: `pt-BR` and `pt` for `pt_BR.UTF-8`. English where no language is set, as our own words
-  ///   are then.
+  /// - Parameter environment: the source of `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`, with gettext's rules.
+  /// - Returns: codes of RFC 4646, the best first: `pt-BR` and `pt` for `pt_BR.UTF-8`. English if no language is set,
+  ///   as in our own texts.
   static func codes(in environment: [String: String]) -> [String] {
     var seen: Set<String> = []
     let codes = LanguagePreference.languages(in: environment).flatMap(codes).filter { seen.insert($0).inserted }
     return codes.isEmpty ? ["en"] : codes
   }
 
-  /// Codes for a locale's name without its character set, as in `sr_RS@latin`.
+  /// Codes for a locale's name without its character set, for example `sr_RS@latin`.
   private static func codes(of locale: String) -> [String] {
     let parts = locale.split(separator: "@", maxSplits: 1)
     guard let name = parts.first else { return [] }
     let code = name.split(separator: "_").joined(separator: "-")
     guard let language = name.split(separator: "_").first else { return [] }
     if parts.count > 1 { return scripts[String(parts[1])].map { ["\(language)-\($0)"] } ?? [] }
-    // What is written in two scripts, a country tells from each other, and tags are marked with either.
+    // Chinese is written in two scripts. The country implies the script, and a tag may be marked with either.
     return [code] + (scriptOfCountry[code].map { [$0] } ?? [])
   }
 

@@ -128,7 +128,7 @@ struct InboxCommandTests {
     #expect(choice.errors.first?.contains("--handler APP, with one of ") == true, "\(choice.errors)")
     #expect(choice.errors.first?.contains("org.example.Other.desktop") == true)
     let nobody = try await rig.tagroute("inbox", "open", tapID(4), "--handler", "org.example.Nobody")
-    #expect(nobody.status == .exited(75) && nobody.errors.first?.contains("none of the tap's candidates") == true)
+    #expect(nobody.status == .exited(75) && nobody.errors.first?.contains("not one of the tap's candidates") == true)
     #expect(try await rig.tagroute("inbox", "open", tapID(4), "--handler", "org.example.Menu").status == .exited(0))
     #expect(try await rig.state(4) == "delivered")
     await rig.installation.stop()

@@ -6,7 +6,7 @@ import Testing
 
 /// The session in which a display manager asks who it is.
 @Suite(.timeLimit(.minutes(5))) struct LoginScreenTests {
-  @Test(arguments: ["greeter", "lock-screen"]) func `nobody is logged in at a login screen`(name: String) {
+  @Test(arguments: ["greeter", "lock-screen"]) func `no user is logged in at a login screen`(name: String) {
     #expect(LoginScreen.notice(environment: ["XDG_SESSION_CLASS": name])?.contains("XDG_SESSION_CLASS=\(name)") == true)
   }
 
@@ -31,7 +31,7 @@ import Testing
         "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus",
       ])
     #expect(result.status == .exited(0))
-    #expect(result.log.count == 1 && result.log.allSatisfy { $0.contains("nobody is logged in") }, "\(result.log)")
+    #expect(result.log.count == 1 && result.log.allSatisfy { $0.contains("no user is logged in") }, "\(result.log)")
     // A service that ends before it is ready would be started again.
     _ = try await notifications.next { $0.hasPrefix("READY=1") }
     _ = try await notifications.next { $0 == "STOPPING=1" }
