@@ -63,9 +63,9 @@ extension DaemonLink {
   }
 
   /// The options of `RegisterAgent`. A daemon ignores keys that it does not know.
-  static func registration(_ conditions: [String: Bool]) -> [String: Value] {
+  static func options(_ report: DaemonRegistration.Report) -> [String: Value] {
     [
-      Names.Registration.conditions: .booleans(conditions), Names.Registration.version: .string(Names.version),
+      Names.Registration.conditions: .booleans(report.values), Names.Registration.version: .string(Names.version),
       Names.Registration.interfaceVersion: .uint32(Names.interfaceVersion),
     ]
   }

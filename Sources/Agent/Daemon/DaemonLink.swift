@@ -38,7 +38,7 @@ actor DaemonLink {
   private var activity: Task<Void, Never>?
   private var lockWaiters: [CheckedContinuation<Void, Never>] = []
   private var announced: (isRegistered: Bool, error: BusError?) = (false, nil)
-  /// The last error in the log: a daemon that never accepts this agent would fill it.
+  /// The last error in the log.
   private var loggedError: String?
 
   var displayWatch = DisplayWatch()
@@ -94,11 +94,11 @@ actor DaemonLink {
     activity = nil
     loggedError = nil
     if owner == nil { log(.notice, "the daemon is not on the system bus; waiting for it") }
-    await handle(.daemonChanged(isPresent: owner != nil))
+    await proceed(registration.daemonChanged(isPresent: owner != nil))
   }
 
   /// Reports the session's conditions as soon as the daemon takes them.
-  func report(_ conditions: [String: Bool]) async { await handle(.conditions(conditions)) }
+  func report(_ conditions: [String: Bool]) async { await proceed(registration.report(conditions)) }
 
   /// Reports that the user has locked or unlocked the session by command, and waits for the daemon's reply.
   ///
@@ -107,7 +107,7 @@ actor DaemonLink {
   ///   - conditions: the session's conditions, including that.
   /// - Throws: `BusError` (`NotPossible`) if the report failed, or the daemon did not reply within five seconds. It is repeated later.
   func declare(isLocked: Bool, _ conditions: [String: Bool]) async throws(BusError) {
-    await handle(.declared(isLocked: isLocked, conditions))
+    await proceed(registration.report(.init(conditions: conditions, isUnlockedByUser: !isLocked)))
     await clock.wait(atMost: Self.declarationTimeout) { [weak self] in await self?.lockAnswer() }
     let reason: String
     switch registration.lockKnowledge {
@@ -124,8 +124,18 @@ actor DaemonLink {
     await withCheckedContinuation { lockWaiters.append($0) }
   }
 
-  private func handle(_ event: DaemonRegistration.Event) async {
-    if let action = registration.handle(event) { start(action) }
+  /// Begins an action, and announces what has changed.
+  private func proceed(_ action: DaemonRegistration.Action?) async {
+    if let action, let owner {
+      activity?.cancel()
+      activity = Task {
+        let error = await perform(action, owner)
+        guard !Task.isCancelled else { return }
+        activity = nil
+        logOnce(error)
+        await proceed(registration.ended(error))
+      }
+    }
     if registration.lockKnowledge != .pending {
       for waiter in lockWaiters { waiter.resume() }
       lockWaiters = []
@@ -137,49 +147,36 @@ actor DaemonLink {
     }
     if registration.isRegistered != announced.isRegistered {
       announced.isRegistered = registration.isRegistered
+      if registration.isRegistered { log(.notice, "registered with the daemon") }
       await notify(.registered(registration.isRegistered))
       await watchReaders()
     }
   }
 
-  /// Starts a call, or a pause. A call is never cancelled for another one.
-  private func start(_ action: DaemonRegistration.Action) {
-    guard let owner else { return }
-    activity?.cancel()
-    activity = Task {
-      let event = await perform(action, owner)
-      guard !Task.isCancelled else { return }
-      activity = nil
-      await handle(event)
-    }
-  }
-
-  private func perform(_ action: DaemonRegistration.Action, _ owner: String) async -> DaemonRegistration.Event {
+  /// - Returns: why the call failed.
+  private func perform(_ action: DaemonRegistration.Action, _ owner: String) async -> BusError? {
     do throws(BusError) {
       switch action {
       case .register(let report):
-        try await call(
-          owner, "RegisterAgent",
-          [
-            .objectPath(try ObjectPath(Names.Agent.tapReceiverPath)), .dictionary(Self.registration(report.values)),
-          ])
-        if !Task.isCancelled { log(.notice, "registered with the daemon") }
+        let path = try ObjectPath(Names.Agent.tapReceiverPath)
+        try await call(owner, "RegisterAgent", [.objectPath(path), .dictionary(Self.options(report))])
       case .report(let report):
         try await call(owner, "ReportConditions", [.booleans(report.values)], timeout: Self.reportTimeout)
       case .pause(let duration):
         try? await clock.sleep(for: duration)
-        return .pauseEnded
+        return nil
       }
       loggedError = nil
-      return .accepted
-    } catch {
-      if !Task.isCancelled && error.message != loggedError {
-        loggedError = error.message
-        let what = registration.isRegistered ? "the session's conditions" : "this agent"
-        log(.warning, "the daemon does not accept \(what): \(error.message); trying again")
-      }
-      return .failed(error)
-    }
+      return nil
+    } catch { return error }
+  }
+
+  /// A daemon that never accepts this agent must not fill the log.
+  private func logOnce(_ error: BusError?) {
+    guard let error, error.message != loggedError else { return }
+    loggedError = error.message
+    let what = registration.isRegistered ? "the session's conditions" : "this agent"
+    log(.warning, "the daemon does not accept \(what): \(error.message); trying again")
   }
 
   func call(

@@ -3,8 +3,8 @@ import Names
 
 /// What the daemon has to know about this agent and its session, compared with what it has acknowledged.
 ///
-/// Pure: events in, at most one action out. ``DaemonLink`` carries out the action, and its result is the next event. So only one call or
-/// pause is under way at a time. A new action replaces a pause.
+/// Pure: each event returns at most one action. ``DaemonLink`` carries it out, and then calls ``ended(_:)``. So only one call or pause is
+/// under way at a time. A new action replaces a pause.
 struct DaemonRegistration {
   /// The contents of one call.
   struct Report: Sendable, Equatable {
@@ -19,21 +19,6 @@ struct DaemonRegistration {
     }
   }
 
-  enum Event {
-    /// The daemon's name has another owner, or none.
-    case daemonChanged(isPresent: Bool)
-    /// The session's conditions, changed or not.
-    case conditions([String: Bool])
-    /// The user has locked or unlocked the session by command. The conditions include that.
-    case declared(isLocked: Bool, [String: Bool])
-    /// The daemon has accepted the call.
-    case accepted
-    /// The call has failed.
-    case failed(BusError)
-    /// The pause is over.
-    case pauseEnded
-  }
-
   enum Action: Equatable {
     case register(Report)
     case report(Report)
@@ -41,24 +26,24 @@ struct DaemonRegistration {
   }
 
   /// A series of registrations with one daemon, until it accepts one.
-  struct Attempt: Equatable {
+  struct Attempt {
     /// Before the next registration; doubles up to 30 seconds.
     fileprivate var pause = Duration.milliseconds(500)
     /// The daemon's last error.
-    var error: BusError?
+    fileprivate var error: BusError?
     /// A registration timed out, so the daemon may still accept it, with a report that is old by then.
-    var mayBeAccepted = false
+    fileprivate var mayBeAccepted = false
   }
 
-  enum State: Equatable {
+  enum State {
     /// No daemon is on the bus. Can transition to: `.registering`.
     case absent
     /// `RegisterAgent` is under way. Can transition to: `.registered`, `.reporting`, `.refused`, `.absent`.
     case registering(Report, Attempt)
     /// The registration failed, and a pause is under way. Can transition to: `.registering`, `.absent`.
     case refused(Attempt)
-    /// The daemon has acknowledged these conditions, which are the desired ones. Can transition to: `.reporting`, `.absent`.
-    case registered([String: Bool])
+    /// The daemon has acknowledged the desired conditions. Can transition to: `.reporting`, `.absent`.
+    case registered
     /// `ReportConditions` is under way. The acknowledged conditions are nil after a failure, because the daemon may have applied that
     /// report. Can transition to: `.registered`, `.reporting`, `.reportFailed`, `.absent`.
     case reporting(Report, acknowledged: [String: Bool]?)
@@ -66,26 +51,18 @@ struct DaemonRegistration {
     case reportFailed(BusError)
   }
 
-  /// Whether the daemon knows the last word on the lock.
-  enum LockKnowledge: Equatable {
-    /// The daemon knows it, or does not scan for this session before the next registration, which reports it.
-    case known
-    /// The daemon has not answered yet.
-    case pending
-    /// The report has failed, and is repeated later.
-    case failed(BusError)
-  }
+  enum LockKnowledge: Equatable { case known, pending, failed(BusError) }
 
   /// With one of these errors the daemon refuses the agent. After any other error it may still accept an earlier registration.
   private static let refusals: Set<String> = [Names.Errors.notASession, Names.Errors.alreadyRegistered]
 
-  private(set) var state = State.absent
+  private var state = State.absent
   /// What the daemon has to know.
   private(set) var desired: Report
   private let reportPause: Duration
 
   /// - Parameters:
-  ///   - desired: what the first registration says.
+  ///   - desired: the contents of the first registration.
   ///   - reportPause: how long to wait before repeating a report that failed.
   init(desired: Report, reportPause: Duration) {
     self.desired = desired
@@ -108,65 +85,55 @@ struct DaemonRegistration {
     }
   }
 
-  /// Whether the daemon knows the last word on the lock.
+  /// Whether the daemon knows the user's last command on the lock. A daemon that has refused the agent need not know it: it does not scan
+  /// for this session before the next registration, which includes the lock.
   var lockKnowledge: LockKnowledge {
+    let lock = Names.Condition.locked
     switch state {
-    case .absent, .registered: .known
-    case .registering: .pending
-    case .refused(let attempt): attempt.mayBeAccepted ? .pending : .known
+    case .absent, .registered: return .known
+    case .registering: return .pending
+    case .refused(let attempt): return attempt.mayBeAccepted ? .pending : .known
     case .reporting(_, let acknowledged):
-      !desired.isUnlockedByUser && acknowledged.map { $0[lock] == desired.conditions[lock] } == true ? .known : .pending
-    case .reportFailed(let error): .failed(error)
+      guard let acknowledged, !desired.isUnlockedByUser else { return .pending }
+      return acknowledged[lock] == desired.conditions[lock] ? .known : .pending
+    case .reportFailed(let error): return .failed(error)
     }
   }
 
-  private var lock: String { Names.Condition.locked }
-
-  mutating func handle(_ event: Event) -> Action? {
-    switch event {
-    case .daemonChanged(let isPresent):
-      state = .absent
-      return isPresent ? register(Attempt()) : nil
-    case .conditions(let conditions):
-      guard conditions != desired.conditions else { return nil }
-      desired.conditions = conditions
-      return desiredChanged()
-    case .declared(let isLocked, let conditions):
-      desired = Report(conditions: conditions, isUnlockedByUser: !isLocked)
-      return desiredChanged()
-    case .accepted:
-      switch state {
-      case .registering(let sent, _), .reporting(let sent, acknowledged: _): return acknowledged(sent)
-      case .absent, .refused, .registered, .reportFailed: return nil
-      }
-    case .failed(let error): return failed(error)
-    case .pauseEnded:
-      switch state {
-      case .refused(let attempt): return register(attempt)
-      case .reportFailed: return report(acknowledged: nil)
-      case .absent, .registering, .registered, .reporting: return nil
-      }
-    }
+  /// The daemon's name has another owner, or none.
+  mutating func daemonChanged(isPresent: Bool) -> Action? {
+    state = .absent
+    return isPresent ? register(Attempt()) : nil
   }
 
-  /// A change ends a pause, unless the daemon has refused the agent: it does not scan for the session then.
-  private mutating func desiredChanged() -> Action? {
+  /// The session has these conditions now.
+  mutating func report(_ conditions: [String: Bool]) -> Action? {
+    guard conditions != desired.conditions else { return nil }
+    return report(Report(conditions: conditions, isUnlockedByUser: desired.isUnlockedByUser))
+  }
+
+  /// The desired report has changed, or the user has repeated a command. That ends a pause, unless the daemon has refused the agent.
+  mutating func report(_ report: Report) -> Action? {
+    let former = desired.conditions
+    desired = report
     switch state {
-    case .absent, .registering, .reporting: nil
-    case .refused(let attempt): attempt.mayBeAccepted ? register(attempt) : nil
-    case .registered(let conditions): report(acknowledged: conditions)
-    case .reportFailed: report(acknowledged: nil)
+    case .absent, .registering, .reporting: return nil
+    case .refused(let attempt): return attempt.mayBeAccepted ? register(attempt) : nil
+    case .registered: return send(acknowledged: former)
+    case .reportFailed: return send(acknowledged: nil)
     }
   }
 
-  private mutating func acknowledged(_ sent: Report) -> Action? {
-    if sent.isUnlockedByUser { desired.isUnlockedByUser = false }
-    return report(acknowledged: sent.conditions)
-  }
-
-  private mutating func failed(_ error: BusError) -> Action? {
-    switch state {
-    case .registering(let sent, var attempt):
+  /// The call or the pause has ended.
+  ///
+  /// - Parameter error: why the call failed; nil if the daemon accepted it, and after a pause.
+  /// - Returns: what to do next.
+  mutating func ended(_ error: BusError? = nil) -> Action? {
+    switch (state, error) {
+    case (.registering(let sent, _), nil), (.reporting(let sent, acknowledged: _), nil):
+      if sent.isUnlockedByUser { desired.isUnlockedByUser = false }
+      return send(acknowledged: sent.conditions)
+    case (.registering(let sent, var attempt), let error?):
       let pause = attempt.pause
       attempt.pause = min(pause * 2, .seconds(30))
       attempt.error = error
@@ -174,11 +141,13 @@ struct DaemonRegistration {
       if attempt.mayBeAccepted && desired != sent { return register(attempt) }
       state = .refused(attempt)
       return .pause(pause)
-    case .reporting(let sent, _):
-      if desired != sent { return report(acknowledged: nil) }
+    case (.reporting(let sent, acknowledged: _), let error?):
+      if desired != sent { return send(acknowledged: nil) }
       state = .reportFailed(error)
       return .pause(reportPause)
-    case .absent, .refused, .registered, .reportFailed: return nil
+    case (.refused(let attempt), _): return register(attempt)
+    case (.reportFailed, _): return send(acknowledged: nil)
+    case (.absent, _), (.registered, _): return nil
     }
   }
 
@@ -187,9 +156,9 @@ struct DaemonRegistration {
     return .register(desired)
   }
 
-  private mutating func report(acknowledged: [String: Bool]?) -> Action? {
-    guard desired != acknowledged.map({ Report(conditions: $0) }) else {
-      state = .registered(desired.conditions)
+  private mutating func send(acknowledged: [String: Bool]?) -> Action? {
+    guard desired.isUnlockedByUser || desired.conditions != acknowledged else {
+      state = .registered
       return nil
     }
     state = .reporting(desired, acknowledged: acknowledged)

@@ -11,111 +11,111 @@ struct DaemonRegistrationTests {
   private var registration = DaemonRegistration(desired: .init(conditions: [:]), reportPause: .seconds(2))
 
   private mutating func register() {
-    #expect(registration.handle(.daemonChanged(isPresent: true)) == .register(registration.desired))
+    #expect(registration.daemonChanged(isPresent: true) == .register(registration.desired))
     #expect(!registration.isRegistered)
-    #expect(registration.handle(.accepted) == nil)
+    #expect(registration.ended() == nil)
     #expect(registration.isRegistered)
   }
 
   @Test mutating func `without a daemon nothing is sent, and the registration has the latest conditions`() {
-    #expect(registration.handle(.conditions(["camera": true])) == nil)
-    #expect(registration.handle(.declared(isLocked: false, ["locked": false])) == nil)
+    #expect(registration.report(["camera": true]) == nil)
+    #expect(registration.report(.init(conditions: ["locked": false], isUnlockedByUser: true)) == nil)
     #expect(registration.lockKnowledge == .known)
     let report = DaemonRegistration.Report(conditions: ["locked": false], isUnlockedByUser: true)
-    #expect(registration.handle(.daemonChanged(isPresent: true)) == .register(report))
+    #expect(registration.daemonChanged(isPresent: true) == .register(report))
     #expect(report.values == ["locked": false, "unlocked-by-user": true])
     #expect(registration.lockKnowledge == .pending)
-    #expect(registration.handle(.accepted) == nil)
-    #expect(registration.state == .registered(["locked": false]))
+    #expect(registration.ended() == nil)
+    #expect(registration.isRegistered && registration.lockKnowledge == .known)
     #expect(!registration.desired.isUnlockedByUser)
   }
 
   @Test mutating func `a change during the registration is reported after it`() {
-    _ = registration.handle(.daemonChanged(isPresent: true))
-    #expect(registration.handle(.conditions(["locked": true])) == nil)
-    #expect(registration.handle(.accepted) == .report(.init(conditions: ["locked": true])))
+    _ = registration.daemonChanged(isPresent: true)
+    #expect(registration.report(["locked": true]) == nil)
+    #expect(registration.ended() == .report(.init(conditions: ["locked": true])))
     #expect(registration.isRegistered && registration.lockKnowledge == .pending)
-    #expect(registration.handle(.accepted) == nil)
+    #expect(registration.ended() == nil)
     #expect(registration.lockKnowledge == .known)
   }
 
   @Test mutating func `only one report is under way, and the next one is the newest`() {
     register()
-    #expect(registration.handle(.conditions([:])) == nil)
-    #expect(registration.handle(.conditions(["locked": true])) == .report(.init(conditions: ["locked": true])))
-    #expect(registration.handle(.conditions(["locked": false])) == nil)
-    #expect(registration.handle(.conditions(["camera": true])) == nil)
-    #expect(registration.handle(.accepted) == .report(.init(conditions: ["camera": true])))
-    #expect(registration.handle(.accepted) == nil)
+    #expect(registration.report([:]) == nil)
+    #expect(registration.report(["locked": true]) == .report(.init(conditions: ["locked": true])))
+    #expect(registration.report(["locked": false]) == nil)
+    #expect(registration.report(["camera": true]) == nil)
+    #expect(registration.ended() == .report(.init(conditions: ["camera": true])))
+    #expect(registration.ended() == nil)
   }
 
   @Test mutating func `another condition does not delay the answer about the lock`() {
     register()
-    _ = registration.handle(.declared(isLocked: true, ["locked": true]))
-    _ = registration.handle(.conditions(["locked": true, "camera": true]))
+    _ = registration.report(.init(conditions: ["locked": true]))
+    _ = registration.report(["locked": true, "camera": true])
     #expect(registration.lockKnowledge == .pending)
-    #expect(registration.handle(.accepted) != nil)
+    #expect(registration.ended() != nil)
     #expect(registration.lockKnowledge == .known)
   }
 
   @Test mutating func `a report that failed may have been applied, so the former conditions are reported again`() {
     register()
-    _ = registration.handle(.conditions(["locked": true]))
-    _ = registration.handle(.conditions([:]))
-    #expect(registration.handle(.failed(Self.timedOut)) == .report(.init(conditions: [:])))
-    #expect(registration.handle(.failed(Self.timedOut)) == .pause(.seconds(2)))
+    _ = registration.report(["locked": true])
+    _ = registration.report([:])
+    #expect(registration.ended(Self.timedOut) == .report(.init(conditions: [:])))
+    #expect(registration.ended(Self.timedOut) == .pause(.seconds(2)))
     #expect(registration.isRegistered && registration.lockKnowledge == .failed(Self.timedOut))
-    #expect(registration.handle(.conditions([:])) == nil)
-    #expect(registration.handle(.pauseEnded) == .report(.init(conditions: [:])))
-    #expect(registration.handle(.failed(Self.timedOut)) == .pause(.seconds(2)))
+    #expect(registration.report([:]) == nil)
+    #expect(registration.ended() == .report(.init(conditions: [:])))
+    #expect(registration.ended(Self.timedOut) == .pause(.seconds(2)))
     // A change ends the pause.
-    #expect(registration.handle(.conditions(["camera": true])) == .report(.init(conditions: ["camera": true])))
+    #expect(registration.report(["camera": true]) == .report(.init(conditions: ["camera": true])))
   }
 
   @Test mutating func `the pauses between registrations grow to thirty seconds`() {
-    _ = registration.handle(.daemonChanged(isPresent: true))
+    _ = registration.daemonChanged(isPresent: true)
     for pause in [0.5, 1, 2, 4, 8, 16, 30, 30] {
-      #expect(registration.handle(.failed(Self.refused)) == .pause(.seconds(pause)))
+      #expect(registration.ended(Self.refused) == .pause(.seconds(pause)))
       // Nothing is scanned for an agent that was refused: it does not hurry.
-      #expect(registration.handle(.declared(isLocked: true, ["locked": true])) == nil)
+      #expect(registration.report(.init(conditions: ["locked": true])) == nil)
       #expect(registration.lockKnowledge == .known && registration.error == Self.refused)
-      #expect(registration.handle(.pauseEnded) == .register(.init(conditions: ["locked": true])))
+      #expect(registration.ended() == .register(.init(conditions: ["locked": true])))
     }
     #expect(registration.error == Self.refused)
-    #expect(registration.handle(.accepted) == nil)
+    #expect(registration.ended() == nil)
     #expect(registration.error == nil)
   }
 
   @Test mutating func `a registration that timed out may be accepted later, so a change ends the pause`() {
-    _ = registration.handle(.daemonChanged(isPresent: true))
-    #expect(registration.handle(.failed(Self.timedOut)) == .pause(.milliseconds(500)))
+    _ = registration.daemonChanged(isPresent: true)
+    #expect(registration.ended(Self.timedOut) == .pause(.milliseconds(500)))
     #expect(registration.lockKnowledge == .pending)
     let locked = DaemonRegistration.Report(conditions: ["locked": true])
-    #expect(registration.handle(.conditions(["locked": true])) == .register(locked))
-    #expect(registration.handle(.conditions([:])) == nil)
+    #expect(registration.report(["locked": true]) == .register(locked))
+    #expect(registration.report([:]) == nil)
     let tooMany = BusError(name: Names.Errors.tooMany, message: "")
-    #expect(registration.handle(.failed(tooMany)) == .register(.init(conditions: [:])))
-    #expect(registration.handle(.failed(Self.refused)) == .pause(.seconds(2)))
-    #expect(registration.handle(.conditions(["locked": true])) == nil)
+    #expect(registration.ended(tooMany) == .register(.init(conditions: [:])))
+    #expect(registration.ended(Self.refused) == .pause(.seconds(2)))
+    #expect(registration.report(["locked": true]) == nil)
   }
 
   @Test mutating func `a command is repeated even if it changes nothing`() {
     register()
     for _ in 0..<2 {
       let report = DaemonRegistration.Report(conditions: ["locked": false], isUnlockedByUser: true)
-      #expect(registration.handle(.declared(isLocked: false, ["locked": false])) == .report(report))
-      #expect(registration.handle(.accepted) == nil)
+      #expect(registration.report(.init(conditions: ["locked": false], isUnlockedByUser: true)) == .report(report))
+      #expect(registration.ended() == nil)
     }
-    #expect(registration.handle(.declared(isLocked: true, ["locked": false])) == nil)
+    #expect(registration.report(.init(conditions: ["locked": false])) == nil)
   }
 
   @Test mutating func `a daemon that restarts hears everything again`() {
     register()
-    _ = registration.handle(.conditions(["locked": true]))
-    #expect(registration.handle(.daemonChanged(isPresent: false)) == nil)
+    _ = registration.report(["locked": true])
+    #expect(registration.daemonChanged(isPresent: false) == nil)
     #expect(!registration.isRegistered && registration.lockKnowledge == .known)
-    #expect(registration.handle(.pauseEnded) == nil && registration.handle(.accepted) == nil)
+    #expect(registration.ended() == nil)
     #expect(
-      registration.handle(.daemonChanged(isPresent: true)) == .register(.init(conditions: ["locked": true])))
+      registration.daemonChanged(isPresent: true) == .register(.init(conditions: ["locked": true])))
   }
 }
