@@ -7,18 +7,18 @@ import Testing
 
 @testable import Agent
 
-/// What the daemon is told of the session, and when.
+/// What the link reports to the daemon, and when.
 @Suite(.timeLimit(.minutes(5))) struct DaemonLinkTests {
-  /// A link that has registered, or is kept waiting for the daemon's answer.
+  /// A link that has registered, or waits for the daemon's answer.
   private struct Rig {
     /// Before a report that failed is repeated.
     static let pause = Duration.milliseconds(1)
     let bus: PrivateBus
     let daemon: FakeDaemon
     let link: DaemonLink
-    /// Whether the display is to be looked at, at each change.
+    /// Whether the display has to be watched, at each change.
     let display: AsyncStream<Bool>
-    /// Why the daemon does not take the agent, by name, at each change.
+    /// The name of the daemon's error, at each change.
     let refusals: AsyncStream<String?>
 
     init(
@@ -56,7 +56,7 @@ import Testing
     func report(_ conditions: [String: Bool]) async { await link.report(conditions) }
   }
 
-  @Test func theRegistrationTellsAndEachChangeDoes() async throws {
+  @Test func `the registration reports the conditions, and each change is reported`() async throws {
     let rig = try await Rig(["locked": true])
     var reports = rig.daemon.reports.makeAsyncIterator()
     #expect(await reports.next() == ["locked": true])
@@ -68,7 +68,7 @@ import Testing
     #expect(await reports.next() == [:])
   }
 
-  @Test func theUsersOwnWordIsToldEachTime() async throws {
+  @Test func `each command of the user is reported`() async throws {
     let rig = try await Rig(["locked": false])
     var reports = rig.daemon.reports.makeAsyncIterator()
     #expect(await reports.next() == ["locked": false])
@@ -76,14 +76,16 @@ import Testing
       try await rig.link.declare(isLocked: false, ["locked": false])
       #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
     }
-    // Nobody says again what was said once.
+    // The command is reported once.
     await rig.report(["locked": false, "camera": true])
     #expect(await reports.next() == ["locked": false, "camera": true])
     try await rig.link.declare(isLocked: true, ["locked": true])
     #expect(await reports.next() == ["locked": true])
   }
 
-  @Test(arguments: [true, false]) func aWordThatTheDaemonWasNotToldIsAnErrorAndIsToldAgain(locked: Bool) async throws {
+  @Test(arguments: [true, false]) func `a command that the daemon refused is an error, and is repeated`(locked: Bool)
+    async throws
+  {
     let clock = ManualClock()
     let rig = try await Rig([:], clock: clock)
     var reports = rig.daemon.reports.makeAsyncIterator()
@@ -93,21 +95,22 @@ import Testing
       try await rig.link.declare(isLocked: locked, ["locked": locked])
     }
     #expect(error?.name == Names.Errors.notPossible)
-    let word = locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]
-    #expect(await reports.next() == word)
+    let report = locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]
+    #expect(await reports.next() == report)
     // Not before the pause is over.
     for await pause in clock.pauses where pause == Rig.pause { break }
     clock.advance(by: Rig.pause)
-    #expect(await reports.next() == word)
+    #expect(await reports.next() == report)
   }
 
-  @Test(arguments: [true, false]) func aDaemonThatDoesNotAnswerIsWaitedForFiveSecondsAndToldWhenItDoes(
+  @Test(arguments: [true, false])
+  func `a command waits five seconds for a daemon that does not answer, and is reported when it does`(
     locked: Bool
   ) async throws {
     let clock = ManualClock()
     let rig = try await Rig([:], clock: clock, isKeptWaiting: true)
     var reports = rig.daemon.reports.makeAsyncIterator()
-    // The registration, which says what was known before.
+    // The registration, with the conditions from before.
     #expect(await reports.next() == [:])
     let declared = Task { try await rig.link.declare(isLocked: locked, ["locked": locked]) }
     var pauses = clock.pauses.makeAsyncIterator()
@@ -120,7 +123,8 @@ import Testing
     #expect(await reports.next() == (locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]))
   }
 
-  @Test(arguments: [true, false]) func aRegistrationThatWasNotAnsweredMayBeTakenYet(locked: Bool) async throws {
+  @Test(arguments: [true, false]) func `a registration that timed out may still be accepted`(locked: Bool) async throws
+  {
     let clock = ManualClock()
     let rig = try await Rig([:], clock: clock, failing: [.timedOut()])
     var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
@@ -128,22 +132,22 @@ import Testing
     #expect(await pauses.next() == .milliseconds(500))
     await rig.daemon.hold()
     let declared = Task { try await rig.link.declare(isLocked: locked, ["locked": locked]) }
-    // The clock stands still: the pause has ended for the word.
+    // The clock does not advance: the command has ended the pause.
     #expect(await reports.next() == (locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]))
     #expect(await pauses.next() == .seconds(5))
     clock.advance(by: .seconds(5))
     let error = await #expect(throws: BusError.self) { try await declared.value }
     #expect(error?.name == Names.Errors.notPossible)
     await rig.daemon.release()
-    // The word that it was registered with at last is not owed any more.
+    // The registration has reported the command.
     try await rig.link.declare(isLocked: true, ["locked": true])
     await rig.report(["locked": true, "camera": true])
     if !locked { #expect(await reports.next() == ["locked": true]) }
     #expect(await reports.next() == ["locked": true, "camera": true])
   }
 
-  /// What it was sent before may be taken all the same, unless the daemon has said no to the agent.
-  @Test func onlyARefusalSaysThatItWasNotTaken() async throws {
+  /// After any other error the daemon may still accept an earlier registration.
+  @Test func `only a refusal ends the doubt about an earlier registration`() async throws {
     let clock = ManualClock()
     let errors = [Names.Errors.tooMany, Names.Errors.notASession].map { BusError(name: $0, message: $0) }
     let rig = try await Rig([:], clock: clock, failing: [.timedOut()] + errors)
@@ -161,19 +165,19 @@ import Testing
     await #expect(throws: BusError.self) { try await declared.value }
     await rig.daemon.release()
     #expect(await pauses.next() == .seconds(2))
-    // Nothing is scanned for one that is refused: nobody waits, and the pause is as long as it is.
+    // The daemon does not scan for an agent that it refused: the command does not wait, and the pause goes on.
     try await rig.link.declare(isLocked: false, ["locked": false])
     clock.advance(by: .seconds(2))
     #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
   }
 
-  @Test func whyTheDaemonDoesNotTakeTheAgentIsToldUntilItDoes() async throws {
+  @Test func `the daemon's error is announced until the daemon accepts the agent`() async throws {
     let clock = ManualClock()
     let names = [Names.Errors.notASession, Names.Errors.notASession, Names.Errors.tooMany]
     let rig = try await Rig([:], clock: clock, failing: names.map { BusError(name: $0, message: "no") })
     var (refusals, pauses) = (rig.refusals.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
     #expect(await refusals.next() == names[0])
-    // The second refusal is as the first was, and nothing new.
+    // The second error equals the first, and is not announced.
     for delay in [Duration.milliseconds(500), .seconds(1)] {
       #expect(await pauses.next() == delay)
       clock.advance(by: delay)
@@ -184,13 +188,13 @@ import Testing
     #expect(await refusals.next() == .some(nil))
   }
 
-  @Test func whatChangesIsToldAtOnceWhereARegistrationWasNotAnswered() async throws {
-    // Nobody moves the clock: no pause ends by itself.
+  @Test func `a change is reported at once after a registration that timed out`() async throws {
+    // The clock does not advance: no pause ends by itself.
     let clock = ManualClock()
     let rig = try await Rig([:], clock: clock, isKeptWaiting: true, failing: [.timedOut(), .timedOut()])
     var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
     #expect(await reports.next() == [:])
-    // While it is under way, and in the pause after it.
+    // During the registration, and in the pause after it.
     await rig.report(["locked": true])
     await rig.daemon.release()
     #expect(await reports.next() == ["locked": true])
@@ -202,30 +206,30 @@ import Testing
     #expect(await reports.next() == ["camera": true])
   }
 
-  @Test func theDisplayIsWantedWhereNothingElseKeepsTheReaderOff() async throws {
+  @Test func `the display is watched only if no other reason stops the reader`() async throws {
     let rig = try await Rig([:])
-    var wanted = rig.display.makeAsyncIterator()
-    #expect(await wanted.next() == true)
+    var needed = rig.display.makeAsyncIterator()
+    #expect(await needed.next() == true)
     for reasons in [["session-locked"], ["sleeping"], ["disabled"], ["no-reader"], ["inhibited", "display-off"]] {
       try await rig.daemon.suspend(reasons)
-      #expect(await wanted.next() == false, "\(reasons)")
+      #expect(await needed.next() == false, "\(reasons)")
       try await rig.daemon.suspend(["display-off"])
-      #expect(await wanted.next() == true, "\(reasons)")
+      #expect(await needed.next() == true, "\(reasons)")
     }
     await rig.daemon.stop()
-    #expect(await wanted.next() == false)
+    #expect(await needed.next() == false)
   }
 
-  @Test func whatKeptTheReaderOffBeforeTheRegistrationIsKnown() async throws {
+  @Test func `a reason from before the registration is known`() async throws {
     let rig = try await Rig([:], suspended: ["disabled"])
     while await !rig.link.displayWatch.isRegistered { await Task.yield() }
     #expect(await !rig.link.isDisplayNeeded)
-    var wanted = rig.display.makeAsyncIterator()
+    var needed = rig.display.makeAsyncIterator()
     try await rig.daemon.suspend([])
-    #expect(await wanted.next() == true)
+    #expect(await needed.next() == true)
   }
 
-  @Test func aReportThatFailsIsMadeAgainAsItIsThen() async throws {
+  @Test func `a report that failed is repeated with the current conditions`() async throws {
     let rig = try await Rig([:])
     await rig.daemon.refuse(reports: 2)
     await rig.report(["locked": true])
@@ -236,7 +240,7 @@ import Testing
     #expect(await reports.next() == ["locked": false])
   }
 
-  @Test func whileOneIsUnderWayOnlyTheNewestWaits() async throws {
+  @Test func `during a report only the newest one waits`() async throws {
     let rig = try await Rig([:])
     await rig.daemon.hold()
     var reports = rig.daemon.reports.makeAsyncIterator()

@@ -8,7 +8,7 @@ struct DisplayWatchTests {
     DisplayWatch(isRegistered: isRegistered, reasons: reasons.map { Set($0.names) }, readers: readers).isNeeded
   }
 
-  @Test func itIsOpenWhereOnlyTheDisplayMayKeepTheReaderOff() {
+  @Test func `it is needed if only the display may stop the reader`() {
     #expect(!Self.isNeeded([], isRegistered: false))
     #expect(Self.isNeeded(nil))
     #expect(Self.isNeeded([]))
@@ -19,8 +19,8 @@ struct DisplayWatchTests {
     }
   }
 
-  /// The reasons of all readers come as one: the other one may be missing, or its seat be locked, while this one waits for the display.
-  @Test func ofSeveralReadersOnlyWhatHoldsForAllClosesIt() {
+  /// The daemon merges the reasons of all readers: another reader may be missing, or its seat locked, while this one waits for the display.
+  @Test func `with several readers only a reason that stops all of them counts`() {
     for reason in [SuspendReasons.locked, .noReader, .noAgent, .inactive, .airplaneMode, .camera, .readerSession] {
       #expect(Self.isNeeded([reason, .displayOff], readers: 2))
     }
@@ -29,7 +29,7 @@ struct DisplayWatchTests {
     }
   }
 
-  @Test func aReasonThatIsNotKnownClosesIt() {
+  @Test func `an unknown reason stops the reader`() {
     #expect(!DisplayWatch(isRegistered: true, reasons: ["the-moon"], readers: 1).isNeeded)
   }
 }
