@@ -10,69 +10,70 @@ import Names
 import Notifications
 import Routing
 
-/// Where the stages of a tap meet: carries out what ``TapPolicy`` decides, and answers `org.tagroute.Agent1`.
+/// Carries out the actions of ``TapPolicy``, and answers `org.tagroute.Agent1`.
 actor AgentService {
   private let session: Connection
   let inbox: Inbox
   let handlers: HandlerRegistry
   let choices: ChoiceStore
   let launcher: Launcher
-  /// Whether there was a clipboard at the last look; `PATH` may lead to a file system that does not answer.
+  /// Whether a clipboard program was found. The search may block, because `PATH` may contain a file system that does
+  /// not answer.
   private(set) var canCopy = false
   let notifications: NotificationClient
   let associations: AssociationStore?
-  /// The last reading of what domains have said.
+  /// The last reading of the domains' association records.
   var readingAssociations: Task<Void, Never>?
   var routing: RoutingPolicy
   var timeout: NotificationTimeout
   let languages: [String]
   let now: @Sendable () -> Timestamp
-  /// Takes in the user's own word on the lock.
+  /// Reports the user's command to lock or unlock.
   let declareLocked: @Sendable (Bool) async throws -> Void
-  /// Reads the settings again, and says what is wrong with them.
+  /// Reads the settings again, and returns their mistake.
   let readSettings: @Sendable () async -> KeyFileError?
   let clock: any Clock<Duration>
-  /// How long what is to be read from files may keep the first notifications waiting.
-  private static let patience = Duration.seconds(5)
+  /// How long the first notifications may wait for desktop entries and records.
+  private static let readingTimeout = Duration.seconds(5)
   let log: Log
   var policy = TapPolicy()
   var sheets = ReaderSheets()
   var registrationNotice = RegistrationNotice()
-  /// Who is told that the user does not want a reader session.
+  /// Cancels reader sessions.
   var daemon: DaemonLink?
-  /// Hand-overs under way, by tap.
-  var handOvers: [String: Task<HandOverOutcome, Never>] = [:]
-  /// What was handed over and has not been answered yet.
-  var answers: [TapOffer.HandOverKey: PendingAnswer] = [:]
+  /// The openings that are under way, by tap. A tap is opened once at a time.
+  var openings: [String: Opening] = [:]
 
-  /// Whether the handlers have been read, and what domains have said: without them a tap is decided on what is not the truth.
+  /// Whether the desktop entries and the domains' records were read. A decision before that may be wrong.
   private var isReady = false
 
-  /// What an earlier run left has been taken in. Until then nothing that is said of taps, or done to them, could be true.
-  var resumption = Ending()
+  /// Ends when the taps of the earlier run are taken over. Calls about taps wait for it.
+  let resumption: Task<Void, Never>
+  /// Ends `resumption`.
+  let endResumption: AsyncStream<Never>.Continuation
 
   /// Whether the daemon has accepted this agent.
   private(set) var isRegistered = false
-  /// What the daemon has answered last instead; nil where it has accepted this agent, or has not answered yet.
+  /// The daemon's last error; nil if it has accepted this agent, or has not answered yet.
   var registrationError: BusError?
-  /// When the reading of the settings that are in force began.
+  /// When the reading of the active settings began.
   var configurationTime: Timestamp
-  /// What keeps those that were read last from being in force; empty where they are.
+  /// Why the settings that were read last are not active; empty if they are.
   var configurationError = ""
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { session.loop.asUnownedSerialExecutor() }
 
   /// - Parameters:
   ///   - session: the session bus.
-  ///   - inbox: where taps are kept.
-  ///   - configuration: what the user has set.
-  ///   - time: when the reading of that began.
+  ///   - inbox: the stored taps.
+  ///   - configuration: the user's settings.
+  ///   - time: when the reading of these settings began.
   ///   - now: the time of day.
-  ///   - clock: what the pauses between attempts are measured by.
-  ///   - handlers: who is installed; by default whoever the process's environment leads to.
-  ///   - log: where it is told what happens; never what a tag holds.
-  ///   - readSettings: reads the settings again and has them taken over; says what is wrong with them.
-  ///   - declareLocked: takes in the user's own word on the lock, and returns once the daemon has been told.
+  ///   - clock: measures pauses and timeouts.
+  ///   - handlers: the installed handlers; nil for those of this process's environment.
+  ///   - log: receives events, and never a tag's contents.
+  ///   - readSettings: reads the settings again, makes them active, and returns their mistake.
+  ///   - declareLocked: reports the user's command to lock or unlock, and returns when the daemon knows it.
   init(
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, readAt time: Timestamp = .now(),
     now: @escaping @Sendable () -> Timestamp, clock: any Clock<Duration>, handlers: HandlerRegistry? = nil, log: Log,
@@ -99,18 +100,21 @@ actor AgentService {
     self.readSettings = readSettings
     self.clock = clock
     self.log = log
+    let (pending, end) = AsyncStream.makeStream(of: Never.self)
+    endResumption = end
+    resumption = Task { for await _ in pending {} }
   }
 
   // MARK: Life
 
-  /// Makes the agent's object known, before its name is.
+  /// Exports the agent's object. Call this before requesting the bus name.
   ///
-  /// - Throws: `BusError` where the bus is gone.
+  /// - Throws: `BusError` if the bus is gone.
   func export() async throws(BusError) {
     try await session.export([AgentInterface.exported(by: self)], at: try ObjectPath(Names.Agent.path))
   }
 
-  /// Reads the handlers, listens to the notification server, and shows what an earlier run left open.
+  /// Reads the handlers, connects to the notification server, and shows the taps that an earlier run left open.
   func start() async {
     Task { await followHandlers() }
     Task { await serveNotifications() }
@@ -121,9 +125,9 @@ actor AgentService {
       isReady = true
       await lookForClipboard()
     }
-    // A tap is not lost over a file system that does not answer, nor is the desktop without anybody who can be asked why.
-    let isRead = await PatientWait(clock: clock).run(atMost: Self.patience) { await reading.value }
-    if !isRead { log(.warning, Self.isLate) }
+    // If a file system does not answer, start all the same: taps are stored, and callers get an answer.
+    let isRead = await clock.wait(atMost: Self.readingTimeout) { await reading.value }
+    if !isRead { log(.warning, Self.slowReading) }
     await resume()
     Task {
       await takeFile()
@@ -132,44 +136,44 @@ actor AgentService {
     if !isRead { Task { await catchUp(after: reading) } }
   }
 
-  private static let isLate =
-    "desktop entries, what is kept of domains' words, or a directory of PATH cannot be read yet: a slow disk, or a file system "
-    + "that does not answer. Links go only to apps whose entries are read until then; what is on the screen is decided again"
+  private static let slowReading =
+    "desktop entries, association records, or a directory of PATH cannot be read yet: a slow disk, or a file system that does "
+    + "not answer. Until then, links open only in apps whose entries were read. Taps on the screen are decided again later"
 
-  /// Decides again what was decided before anybody knew who is installed.
+  /// Decides the taps on the screen again, once the desktop entries are read.
   private func catchUp(after reading: Task<Void, Never>) async {
     await reading.value
-    log(.notice, "desktop entries are read now")
+    log(.notice, "desktop entries were read")
     for id in policy.onScreenInOrder { await decideAgain(id) }
   }
 
-  /// Shows a tap as it is decided now, where that is something else than what is shown.
+  /// Shows a tap again if the decision about it has changed.
   func decideAgain(_ id: String) async {
     guard let shown = policy.offer(id) else { return }
     do throws(InboxError) {
       let stored = try await inbox.tap(id)
       let offer = await offer(stored)
-      // It may have been clicked meanwhile.
+      // The tap may have been clicked meanwhile.
       guard policy.offer(id) == shown, offer != shown, offer.isShown else { return }
       let isSame = stored.state == .failed && offer.handler?.desktopID == stored.tap.handler
       await perform(policy.handle(.again(offer, failure: isSame ? stored.reason : nil)))
-    } catch { log(.warning, "tap \(id) is not decided again: \(error)") }
+    } catch { log(.warning, "cannot decide tap \(id) again: \(error)") }
   }
 
-  /// Takes in whether the daemon has accepted this agent.
+  /// Records whether the daemon has accepted this agent.
   func setRegistered(_ value: Bool) async {
     isRegistered = value
     if !value { await handle(ReaderSheets.Event.daemonGone) }
     await propertiesChanged(["Registered"])
   }
 
-  /// Tells who follows the agent's properties.
+  /// Emits `PropertiesChanged`.
   func propertiesChanged(_ names: [String]) async {
     guard let path = try? ObjectPath(Names.Agent.path) else { return }
     await session.propertiesChanged(names, of: Names.Agent.interface, at: path)
   }
 
-  /// What is wrong with desktop entries goes to the log once, and not all of it where it is much.
+  /// Logs each problem of the desktop entries once, and at most 20 at a time.
   private func followHandlers() async {
     let most = 20
     var known: Set<HandlerProblem> = []
@@ -185,9 +189,9 @@ actor AgentService {
 
   // MARK: A tap
 
-  /// Stores what the daemon has read, and offers it.
+  /// Stores a tap that the daemon has read, and offers it.
   ///
-  /// - Throws: `BusError` with one of the names that the interface documents.
+  /// - Throws: `BusError` with one of the names in the interface's documentation.
   func tagRead(_ values: [String: Value]) async throws(BusError) {
     let reading = try TagReading(values, now: now())
     let wasReady = isReady
@@ -208,35 +212,37 @@ actor AgentService {
       }
       let reception = try await inbox.receive(tap)
       guard reception.isNew else {
-        log(.debug, "tap \(offer.id) was given before")
+        log(.debug, "tap \(offer.id) was received before")
         return
       }
       expired = reception.expired
     } catch { throw AgentAnswers.error(error) }
-    // Why is for debugging only: the domain that a handler claims is the host of the link.
+    // The reason is for debugging only: it names the domain that the handler claims, which is the link's host.
     if let handler = offer.handler?.desktopID {
       log(.info, "tap \(offer.id) is offered, to be opened in \(handler)")
     } else {
-      log(.info, "tap \(offer.id) is not offered to an app, only to be read and copied")
+      log(.info, "tap \(offer.id) is offered to be read and copied: no app opens it")
     }
-    log.debug("tap \(offer.id) goes there because", Redacted(offer.reason, as: "reason"))
+    log.debug("tap \(offer.id) is offered like this because", Redacted(offer.reason, as: "reason"))
     for id in expired { await perform(policy.handle(.expired(id))) }
     await perform(policy.handle(.stored(offer)))
     await notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
-    // For the next: what is installed now is no use to this one before its notification is shown again.
+    // A program that was installed just now counts for the next tap.
     if !offer.isOpenable { Task { await lookForClipboard() } }
   }
 
-  /// On a thread of its own, and no tap waits for it.
+  /// Searches on a separate thread. No tap waits for it.
   private func lookForClipboard() async {
     canCopy = (try? await DedicatedThread.run { [launcher] in launcher.canCopy }) ?? canCopy
   }
 
   /// Carries out actions in order.
   ///
-  /// - Returns: for each tap whose change of state the inbox refused, why; what followed for that tap was not done, except that a
-  ///   notification goes whose tap is in another state already, or gone.
+  /// If the inbox refuses a tap's change of state, the later actions for that tap are skipped. One exception: if the
+  /// tap is gone or has another state, its notification is closed.
+  ///
+  /// - Returns: the refusals, by tap.
   @discardableResult
   func perform(_ actions: [TapPolicy.Action]) async -> [String: InboxError] {
     var refused: [String: InboxError] = [:]
@@ -246,8 +252,6 @@ actor AgentService {
       }
       switch action {
       case .move(let id, let state, let reason): refused[id] = await move(id, to: state, reason: reason)
-      case .begin(let offer, let token, let choice):
-        refused[offer.id] = await begin(offer, token: token, choice: choice)
       case .putOnScreen(let id, let place): await putOnScreen(id, at: place)
       case .show(let offer, let previous):
         await notifications.show(
@@ -259,10 +263,8 @@ actor AgentService {
           as: NotificationKey(offer.id))
       case .closeNotification(let id): await notifications.close(NotificationKey(id))
       case .remember(let id, let change): await remember(change, from: id)
-      case .handOver(let offer, let token):
-        handOvers[offer.id] = Task { await handOver(offer) { await deliver(offer, token: token) } }
-      case .awaitAnswer(let offer):
-        handOvers[offer.id] = Task { await handOver(offer) { await waitAgain(offer) } }
+      case .handOver(let offer, let token): start(offer) { await $0.deliver(offer, token: token) }
+      case .awaitAnswer(let offer, let answer): start(offer) { await $0.launcher.wait(for: answer) }
       case .announceReceived(let id): await emit("TapReceived", [.string(id)])
       case .announceClosed(let id, let state): await emit("TapClosed", [.string(id), .string(state.rawValue)])
       }
@@ -270,18 +272,18 @@ actor AgentService {
     return refused
   }
 
-  /// The click counts even where it cannot be kept.
+  /// If the choice cannot be saved, the click still opens the tap.
   private func remember(_ change: HandlerChoices.Change, from id: String) async {
     do throws(KeyFileError) {
       try await choices.apply(change)
     } catch {
-      // What exactly is in the way names the domain.
-      log(.warning, "what was chosen for tap \(id) is not kept: \(error.file) cannot be changed")
-      log.debug("what was chosen for tap \(id) is not kept because", Redacted("\(error)", as: "reason"))
+      // The full error names the domain.
+      log(.warning, "the choice for tap \(id) is not saved: \(error.file) cannot be changed")
+      log.debug("the choice for tap \(id) is not saved because", Redacted("\(error)", as: "reason"))
     }
   }
 
-  /// - Returns: why the inbox refused it; nil where it is done.
+  /// - Returns: the inbox's refusal; nil if the state is committed.
   func move(
     _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
   ) async -> InboxError? {

@@ -1,6 +1,6 @@
 import Notifications
 
-/// What the inbox calls a tag that holds neither a link nor a text.
+/// Titles in the inbox for tags without a link or a text.
 extension Messages {
   static var emptyMessage: String {
     // Translators: in a list of tags that were read: the tag is made for messages and holds none.

@@ -3,14 +3,14 @@ import Inbox
 import Notifications
 import UniversalLinks
 
-/// Why something did not work, below a title that says what.
+/// The reasons below a title that says what has failed.
 extension Messages {
   /// Why a tap has failed.
   ///
-  /// Another program's own words are quoted, and short: they are in no language of ours, and may say anything.
+  /// Another program's message is quoted and short: it is not translated, and may contain any text.
   ///
-  /// - Parameter reason: what the inbox has.
-  /// - Returns: a sentence without its full stop; empty where there is nothing to say.
+  /// - Parameter reason: the reason in the inbox.
+  /// - Returns: a sentence without a full stop; may be empty.
   static func whyFailed(_ reason: TapReason) -> String {
     if let failure = reason.handOverFailure { return words(for: failure) }
     if let doubt = reason.handOverDoubt { return words(for: doubt) }
@@ -21,13 +21,13 @@ extension Messages {
     }
   }
 
-  /// A link that no tag may have opened, javascript: say.
+  /// The title for a link that no app may open, for example `javascript:`.
   static var refusedLink: String { translated("This link may not be opened") }
 
-  /// What is wrong with such a link, and how to write the tag instead.
+  /// Why the link is refused, and how to write the tag instead.
   ///
-  /// - Parameter refusal: nil if it cannot be decoded.
-  /// - Returns: a sentence without its full stop.
+  /// - Parameter refusal: nil if the link cannot be decoded.
+  /// - Returns: a sentence without a full stop.
   static func whyRefused(_ refusal: URIError.Code?) -> String {
     switch refusal {
     case .forbiddenCharacter:
@@ -107,7 +107,7 @@ extension Messages {
     return words.isEmpty ? "" : translated("“{detail}”", ["detail": words])
   }
 
-  /// Without what could end the quotation marks around it.
+  /// The text without marks that could end its quotation.
   private static func quotable(_ words: String) -> String {
     DisplayText(TapOffer.withoutQuotationMarks(words), limit: 120).string
   }

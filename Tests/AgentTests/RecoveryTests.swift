@@ -175,7 +175,7 @@ struct RecoveryTests {
     let refusal = BusError(name: Names.Errors.notASession, message: "not from here")
     await rig.daemon.fail(registrations: Array(repeating: refusal, count: 100))
     try await rig.installation.startAgent()
-    try await #require(await rig.installation.agent).line(containing: "does not take this agent: not from here")
+    try await #require(await rig.installation.agent).line(containing: "does not accept this agent: not from here")
     func error(is expected: (name: String, message: String)) async throws {
       let value = Value.structure([.string(expected.name), .string(expected.message)])
       while try await rig.property("RegistrationError") != value { await Task.yield() }

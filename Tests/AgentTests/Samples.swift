@@ -58,9 +58,8 @@ func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, q
 let samplePlace = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
 
 extension TapPolicy {
-  /// A click that is committed.
+  /// A click whose opening is committed.
   mutating func open(_ offer: TapOffer, token: String?, choice: HandlerChoices.Change? = nil) -> [Action] {
-    #expect(handle(.open(offer, token: token, choice: choice)) == [.begin(offer, token: token, choice: choice)])
-    return handle(.begun(offer, token: token, choice: choice))
+    handle(.opening(offer, token: token, choice: choice))
   }
 }

@@ -134,7 +134,7 @@ import Testing
     #expect(await desktop.app.count == 0)
     try await server.click(again, action: "allow")
     _ = try await desktop.handed()
-    try await desktop.agent.line(containing: "is not kept: ")
+    try await desktop.agent.line(containing: "is not saved: ")
     #expect(try readFile(file) == Array(damaged.utf8))
     let (status, log, _) = try await run(desktop, "handlers", "block", "third")
     #expect(status == .exited(Names.ExitCode.failure) && log.first?.contains("handlers.conf:3: ") == true)

@@ -55,7 +55,7 @@ import Testing
     let installation = try await installation(claiming: "menu.test", settings: ["Links": ["Verify=on"]])
     try await installation.startAgent()
     let agent = try #require(await installation.agent)
-    try await agent.line(containing: "domains were asked for their word")
+    try await agent.line(containing: "domains were verified")
     for document in ["apple-app-site-association", "assetlinks.json"] {
       let path = installation.directory.file("state/tagroute/associations/\(document)/menu.test")
       #expect(try String(contentsOfFile: path, encoding: .utf8).contains("\nfailure refused "))

@@ -1,0 +1,205 @@
+import Bus
+import EventLoop
+import Journal
+import Names
+
+/// The agent's side of the system bus: registers with the daemon, reports what the session is like, and receives taps.
+///
+/// It follows the owner of the daemon's name. So it registers again after a restart of the daemon, and knows which peer may call it.
+actor DaemonLink {
+  /// What the rest of the agent has to know.
+  enum Notice: Sendable {
+    /// The daemon has accepted this agent, or is gone.
+    case registered(Bool)
+    /// Why the daemon does not accept this agent; nil if there is no reason any more.
+    case refused(BusError?)
+    /// Whether the display has to be watched. Not sent before the first change.
+    case displayNeeded(Bool)
+    /// The sheet of a reader session.
+    case sheet(ReaderSheets.Event)
+  }
+
+  private static let reportTimeout = Duration.seconds(5)
+  /// A locker may wait this long for the daemon before it locks.
+  private static let declarationTimeout = Duration.seconds(5)
+
+  let connection: Connection
+  let log: Log
+  let notify: @Sendable (Notice) async -> Void
+  private let clock: any Clock<Duration>
+  private let receive: @Sendable ([String: Value]) async throws -> Void
+
+  private(set) var owner: String?
+  /// The daemon before this one, and our own name on the bus at that time. What that daemon sent before it left may arrive later, and no
+  /// other process has that tap. On another bus, the same name may belong to any process.
+  private var former: (owner: String, ownName: String?)?
+  private(set) var registration: DaemonRegistration
+  /// The call or pause that is under way.
+  private var activity: Task<Void, Never>?
+  private var lockWaiters: [CheckedContinuation<Void, Never>] = []
+  private var announced: (isRegistered: Bool, error: BusError?) = (false, nil)
+  /// The last error in the log.
+  private var loggedError: String?
+
+  var displayWatch = DisplayWatch()
+  /// The last `displayNeeded`.
+  var isDisplayNeeded = false
+  /// How many signals of the daemon's properties have arrived.
+  var propertySignals: UInt64 = 0
+  /// The last difference of versions in the log.
+  var loggedDifference: VersionDifference?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
+
+  /// - Parameters:
+  ///   - connection: to the system bus.
+  ///   - report: what the first registration says.
+  ///   - clock: measures pauses and timeouts.
+  ///   - log: receives refusals.
+  ///   - reportPause: how long to wait before repeating a report that failed.
+  ///   - notify: receives each change.
+  ///   - receive: stores a tap. Its error is the reply to the daemon.
+  init(
+    connection: Connection, report: DaemonRegistration.Report, clock: any Clock<Duration>, log: Log,
+    reportPause: Duration = .seconds(2), notify: @escaping @Sendable (Notice) async -> Void,
+    receive: @escaping @Sendable ([String: Value]) async throws -> Void
+  ) {
+    self.connection = connection
+    registration = DaemonRegistration(desired: report, reportPause: reportPause)
+    self.clock = clock
+    self.log = log
+    self.notify = notify
+    self.receive = receive
+  }
+
+  /// Serves the daemon until the connection is closed.
+  ///
+  /// - Throws: `BusError` if the bus refuses an object or a match rule.
+  func run() async throws(BusError) {
+    let method = ExportedMethod("TagRead", in: [Argument("tap", "a{sv}")]) { [weak self] call in
+      try await self?.tagRead(call)
+      return []
+    }
+    try await connection.export(
+      [ExportedInterface(Names.Daemon.agentInterface, methods: [method] + sheetMethods(), limits: .tagMessage)],
+      at: try ObjectPath(Names.Agent.tapReceiverPath))
+    try await followReaders()
+    for await owner in try await connection.owners(of: Names.Daemon.busName) { await follow(owner) }
+  }
+
+  private func follow(_ owner: String?) async {
+    if let present = self.owner { former = (present, uniqueName) }
+    self.owner = owner
+    activity?.cancel()
+    activity = nil
+    loggedError = nil
+    if owner == nil { log(.notice, "the daemon is not on the system bus; waiting for it") }
+    await proceed(registration.daemonChanged(isPresent: owner != nil))
+  }
+
+  /// Reports the session's conditions as soon as the daemon takes them.
+  func report(_ conditions: [String: Bool]) async { await proceed(registration.report(conditions)) }
+
+  /// Reports that the user has locked or unlocked the session by command, and waits for the daemon's reply.
+  ///
+  /// - Parameters:
+  ///   - isLocked: what the user said.
+  ///   - conditions: the session's conditions, including that.
+  /// - Throws: `BusError` (`NotPossible`) if the report failed, or the daemon did not reply within five seconds. It is repeated later.
+  func declare(isLocked: Bool, _ conditions: [String: Bool]) async throws(BusError) {
+    await proceed(registration.report(.init(conditions: conditions, isUnlockedByUser: !isLocked)))
+    await clock.wait(atMost: Self.declarationTimeout) { [weak self] in await self?.lockAnswer() }
+    let reason: String
+    switch registration.lockKnowledge {
+    case .known: return
+    case .failed(let error): reason = "the report to the daemon failed: \(error.message). The agent repeats it"
+    case .pending: reason = "the daemon does not answer. The agent reports it as soon as it does"
+    }
+    throw BusError(
+      name: Names.Errors.notPossible, message: "\(reason); until then the lock stays as the daemon knew it")
+  }
+
+  private func lockAnswer() async {
+    guard registration.lockKnowledge == .pending else { return }
+    await withCheckedContinuation { lockWaiters.append($0) }
+  }
+
+  /// Begins an action, and announces what has changed.
+  private func proceed(_ action: DaemonRegistration.Action?) async {
+    if let action, let owner {
+      activity?.cancel()
+      activity = Task {
+        let error = await perform(action, owner)
+        guard !Task.isCancelled else { return }
+        activity = nil
+        logOnce(error)
+        await proceed(registration.ended(error))
+      }
+    }
+    if registration.lockKnowledge != .pending {
+      for waiter in lockWaiters { waiter.resume() }
+      lockWaiters = []
+    }
+    // In this order: a registered agent has no error.
+    if registration.error != announced.error {
+      announced.error = registration.error
+      await notify(.refused(registration.error))
+    }
+    if registration.isRegistered != announced.isRegistered {
+      announced.isRegistered = registration.isRegistered
+      if registration.isRegistered { log(.notice, "registered with the daemon") }
+      await notify(.registered(registration.isRegistered))
+      await watchReaders()
+    }
+  }
+
+  /// - Returns: why the call failed.
+  private func perform(_ action: DaemonRegistration.Action, _ owner: String) async -> BusError? {
+    do throws(BusError) {
+      switch action {
+      case .register(let report):
+        let path = try ObjectPath(Names.Agent.tapReceiverPath)
+        try await call(owner, "RegisterAgent", [.objectPath(path), .dictionary(Self.options(report))])
+      case .report(let report):
+        try await call(owner, "ReportConditions", [.booleans(report.values)], timeout: Self.reportTimeout)
+      case .pause(let duration):
+        try? await clock.sleep(for: duration)
+        return nil
+      }
+      loggedError = nil
+      return nil
+    } catch { return error }
+  }
+
+  /// A daemon that never accepts this agent must not fill the log.
+  private func logOnce(_ error: BusError?) {
+    guard let error, error.message != loggedError else { return }
+    loggedError = error.message
+    let what = registration.isRegistered ? "the session's conditions" : "this agent"
+    log(.warning, "the daemon does not accept \(what): \(error.message); trying again")
+  }
+
+  func call(
+    _ owner: String, _ member: String, _ arguments: [Value], timeout: Duration = .seconds(25)
+  ) async throws(BusError) {
+    _ = try await connection.call(
+      owner, try ObjectPath(Names.Daemon.path), Names.Daemon.managerInterface, member, arguments, timeout: timeout,
+      autoStart: false)
+  }
+
+  private func tagRead(_ call: IncomingCall) async throws {
+    if call.sender != former?.owner || uniqueName != former?.ownName { try requireDaemon(call) }
+    try await receive(call.arguments.first?.asDictionary ?? [:])
+  }
+
+  private var uniqueName: String? { connection.assumeIsolated { $0.uniqueName } }
+
+  /// Refuses a call from a peer that is not the daemon.
+  func requireDaemon(_ call: IncomingCall) throws {
+    guard call.sender == owner else {
+      log(.warning, "refused \(call.member) from \(call.sender), which is not the daemon")
+      throw BusError(
+        name: Names.Errors.notAuthorized, message: "only the owner of \(Names.Daemon.busName) may call this")
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import Bus
+import Names
+
+/// What the daemon has to know about this agent and its session, compared with what it has acknowledged.
+///
+/// Pure: each event returns at most one action. ``DaemonLink`` carries it out, and then calls ``ended(_:)``. So only one call or pause is
+/// under way at a time. A new action replaces a pause.
+struct DaemonRegistration {
+  /// The contents of one call.
+  struct Report: Sendable, Equatable {
+    /// The session's conditions, as `ReportConditions` has them.
+    var conditions: [String: Bool]
+    /// The user has unlocked the session by command since the last report. The daemon has to hear of each such command once.
+    var isUnlockedByUser = false
+
+    /// The argument of `ReportConditions`.
+    var values: [String: Bool] {
+      isUnlockedByUser ? conditions.merging([Names.Condition.unlockedByUser: true]) { $1 } : conditions
+    }
+  }
+
+  enum Action: Equatable {
+    case register(Report)
+    case report(Report)
+    case pause(Duration)
+  }
+
+  /// A series of registrations with one daemon, until it accepts one.
+  struct Attempt {
+    /// Before the next registration; doubles up to 30 seconds.
+    fileprivate var pause = Duration.milliseconds(500)
+    /// The daemon's last error.
+    fileprivate var error: BusError?
+    /// A registration timed out, so the daemon may still accept it, with a report that is old by then.
+    fileprivate var mayBeAccepted = false
+  }
+
+  enum State {
+    /// No daemon is on the bus. Can transition to: `.registering`.
+    case absent
+    /// `RegisterAgent` is under way. Can transition to: `.registered`, `.reporting`, `.refused`, `.absent`.
+    case registering(Report, Attempt)
+    /// The registration failed, and a pause is under way. Can transition to: `.registering`, `.absent`.
+    case refused(Attempt)
+    /// The daemon has acknowledged the desired conditions. Can transition to: `.reporting`, `.absent`.
+    case registered
+    /// `ReportConditions` is under way. The acknowledged conditions are nil after a failure, because the daemon may have applied that
+    /// report. Can transition to: `.registered`, `.reporting`, `.reportFailed`, `.absent`.
+    case reporting(Report, acknowledged: [String: Bool]?)
+    /// The last report failed, and a pause is under way. Can transition to: `.reporting`, `.absent`.
+    case reportFailed(BusError)
+  }
+
+  enum LockKnowledge: Equatable { case known, pending, failed(BusError) }
+
+  /// With one of these errors the daemon refuses the agent. After any other error it may still accept an earlier registration.
+  private static let refusals: Set<String> = [Names.Errors.notASession, Names.Errors.alreadyRegistered]
+
+  private var state = State.absent
+  /// What the daemon has to know.
+  private(set) var desired: Report
+  private let reportPause: Duration
+
+  /// - Parameters:
+  ///   - desired: the contents of the first registration.
+  ///   - reportPause: how long to wait before repeating a report that failed.
+  init(desired: Report, reportPause: Duration) {
+    self.desired = desired
+    self.reportPause = reportPause
+  }
+
+  /// Whether the daemon has accepted this agent.
+  var isRegistered: Bool {
+    switch state {
+    case .absent, .registering, .refused: false
+    case .registered, .reporting, .reportFailed: true
+    }
+  }
+
+  /// Why the daemon has not accepted this agent; nil if it has, or has not answered yet.
+  var error: BusError? {
+    switch state {
+    case .registering(_, let attempt), .refused(let attempt): attempt.error
+    case .absent, .registered, .reporting, .reportFailed: nil
+    }
+  }
+
+  /// Whether the daemon knows the user's last command on the lock. A daemon that has refused the agent need not know it: it does not scan
+  /// for this session before the next registration, which includes the lock.
+  var lockKnowledge: LockKnowledge {
+    let lock = Names.Condition.locked
+    switch state {
+    case .absent, .registered: return .known
+    case .registering: return .pending
+    case .refused(let attempt): return attempt.mayBeAccepted ? .pending : .known
+    case .reporting(_, let acknowledged):
+      guard let acknowledged, !desired.isUnlockedByUser else { return .pending }
+      return acknowledged[lock] == desired.conditions[lock] ? .known : .pending
+    case .reportFailed(let error): return .failed(error)
+    }
+  }
+
+  /// The daemon's name has another owner, or none.
+  mutating func daemonChanged(isPresent: Bool) -> Action? {
+    state = .absent
+    return isPresent ? register(Attempt()) : nil
+  }
+
+  /// The session has these conditions now.
+  mutating func report(_ conditions: [String: Bool]) -> Action? {
+    guard conditions != desired.conditions else { return nil }
+    return report(Report(conditions: conditions, isUnlockedByUser: desired.isUnlockedByUser))
+  }
+
+  /// The desired report has changed, or the user has repeated a command. That ends a pause, unless the daemon has refused the agent.
+  mutating func report(_ report: Report) -> Action? {
+    let former = desired.conditions
+    desired = report
+    switch state {
+    case .absent, .registering, .reporting: return nil
+    case .refused(let attempt): return attempt.mayBeAccepted ? register(attempt) : nil
+    case .registered: return send(acknowledged: former)
+    case .reportFailed: return send(acknowledged: nil)
+    }
+  }
+
+  /// The call or the pause has ended.
+  ///
+  /// - Parameter error: why the call failed; nil if the daemon accepted it, and after a pause.
+  /// - Returns: what to do next.
+  mutating func ended(_ error: BusError? = nil) -> Action? {
+    switch (state, error) {
+    case (.registering(let sent, _), nil), (.reporting(let sent, acknowledged: _), nil):
+      if sent.isUnlockedByUser { desired.isUnlockedByUser = false }
+      return send(acknowledged: sent.conditions)
+    case (.registering(let sent, var attempt), let error?):
+      let pause = attempt.pause
+      attempt.pause = min(pause * 2, .seconds(30))
+      attempt.error = error
+      attempt.mayBeAccepted = error.isTimeout || attempt.mayBeAccepted && !Self.refusals.contains(error.name)
+      if attempt.mayBeAccepted && desired != sent { return register(attempt) }
+      state = .refused(attempt)
+      return .pause(pause)
+    case (.reporting(let sent, acknowledged: _), let error?):
+      if desired != sent { return send(acknowledged: nil) }
+      state = .reportFailed(error)
+      return .pause(reportPause)
+    case (.refused(let attempt), _): return register(attempt)
+    case (.reportFailed, _): return send(acknowledged: nil)
+    case (.absent, _), (.registered, _): return nil
+    }
+  }
+
+  private mutating func register(_ attempt: Attempt) -> Action {
+    state = .registering(desired, attempt)
+    return .register(desired)
+  }
+
+  private mutating func send(acknowledged: [String: Bool]?) -> Action? {
+    guard desired.isUnlockedByUser || desired.conditions != acknowledged else {
+      state = .registered
+      return nil
+    }
+    state = .reporting(desired, acknowledged: acknowledged)
+    return .report(desired)
+  }
+}

@@ -1,0 +1,90 @@
+import Bus
+import Inbox
+import Names
+
+/// `org.tagroute.Agent1` as it is exported. Config/dbus/interfaces documents each member.
+enum AgentInterface {
+  static func exported(by service: AgentService) -> ExportedInterface {
+    ExportedInterface(
+      Names.Agent.interface,
+      methods: [
+        ExportedMethod("Resolve", in: [Argument("uri", "s")], out: [Argument("route", "a{sv}")]) {
+          [weak service] call in
+          [.dictionary(try await service?.resolve(try string(call, 0)) ?? [:])]
+        },
+        ExportedMethod("ListHandlers", out: [Argument("handlers", "aa{sv}")]) { [weak service] _ in
+          [.dictionaries(await service?.listHandlers() ?? [])]
+        },
+        ExportedMethod("ListInbox", in: [Argument("options", "a{sv}")], out: [Argument("taps", "aa{sv}")]) {
+          [weak service] call in [.dictionaries(try await service?.listInbox(options(call, 0)) ?? [])]
+        },
+        ExportedMethod("Open", in: [Argument("id", "s"), Argument("options", "a{sv}")]) { [weak service] call in
+          try await service?.open(try string(call, 0), options(call, 1))
+          return []
+        },
+        ExportedMethod("Dismiss", in: [Argument("id", "s")]) { [weak service] call in
+          try await service?.dismiss(try string(call, 0))
+          return []
+        },
+        ExportedMethod("Clear", in: [Argument("options", "a{sv}")], out: [Argument("removed", "u")]) {
+          [weak service] call in [.uint32(try await service?.clear(options(call, 0)) ?? 0)]
+        },
+        ExportedMethod("Prefer", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
+          try await service?.prefer(try string(call, 0), try string(call, 1))
+          return []
+        },
+        ExportedMethod("Block", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
+          try await service?.block(try string(call, 0), try string(call, 1))
+          return []
+        },
+        ExportedMethod("Forget", in: [Argument("handler", "s"), Argument("claim", "s")]) { [weak service] call in
+          try await service?.forget(try string(call, 0), try string(call, 1))
+          return []
+        },
+        ExportedMethod("SetLocked", in: [Argument("locked", "b")]) { [weak service] call in
+          guard let locked = call.arguments.first?.asBool else { throw BusError.invalidArguments("locked is missing") }
+          try await service?.declareLocked(locked)
+          return []
+        },
+        ExportedMethod("Reload") { [weak service] _ in
+          try await service?.reload()
+          return []
+        },
+        ExportedMethod("ReloadHandlers") { [weak service] _ in
+          await service?.reloadHandlers()
+          return []
+        },
+      ],
+      properties: [
+        ExportedProperty("Version", "s", emits: .const) { .string(Names.version) },
+        ExportedProperty("InterfaceVersion", "u", emits: .const) { .uint32(Names.interfaceVersion) },
+        ExportedProperty("Registered", "b") { [weak service] in .boolean(await service?.isRegistered ?? false) },
+        ExportedProperty("RegistrationError", "(ss)") { [weak service] in
+          let error = await service?.registrationError
+          return .structure([.string(error?.name ?? ""), .string(error?.message ?? "")])
+        },
+        ExportedProperty("ConfigurationError", "s") { [weak service] in
+          .string(await service?.configurationError ?? "")
+        },
+        ExportedProperty("ConfigurationTime", "t") { [weak service] in
+          .uint64(UInt64(clamping: await service?.configurationTime.microseconds ?? 0))
+        },
+      ],
+      signals: [
+        ExportedSignal("TapReceived", [Argument("id", "s")]),
+        ExportedSignal("TapClosed", [Argument("id", "s"), Argument("state", "s")]),
+        ExportedSignal("TapsCleared", [Argument("count", "u")]),
+      ])
+  }
+
+  private static func string(_ call: IncomingCall, _ index: Int) throws(BusError) -> String {
+    guard call.arguments.indices.contains(index), let text = call.arguments[index].asString else {
+      throw .invalidArguments("argument \(index + 1) must be a string")
+    }
+    return text
+  }
+
+  private static func options(_ call: IncomingCall, _ index: Int) -> [String: Value] {
+    call.arguments.indices.contains(index) ? call.arguments[index].asDictionary ?? [:] : [:]
+  }
+}

@@ -1,0 +1,171 @@
+import Associations
+import Bus
+import Configuration
+import Handlers
+import Inbox
+import Journal
+import KeyFile
+import Names
+import Notifications
+import Routing
+
+/// The members of `org.tagroute.Agent1` that are not about the inbox's list.
+extension AgentService {
+  func resolve(_ uri: String) async throws(BusError) -> [String: Value] {
+    guard uri.utf8.count <= 8192 else { throw AgentAnswers.invalid("the URI is longer than 8 KiB") }
+    return AgentAnswers.route(await handlers.registry.route(for: uri, policy: await currentRouting()), of: uri)
+  }
+
+  func listHandlers() async -> [[String: Value]] {
+    let policy = await currentRouting()
+    return AgentAnswers.handlers(
+      await handlers.registry, choices: policy.choices, problems: await handlers.problems)
+  }
+
+  /// Waits until the taps of the earlier run are taken over. Before that, a tap that was being opened then has no final
+  /// state.
+  func resumed() async { await resumption.value }
+
+  func open(_ id: String, _ options: [String: Value]) async throws(BusError) {
+    await resumed()
+    try await checkOpenable(id)
+    let handler = options["handler"].map { (try? AgentAnswers.desktopID($0.asString ?? "")) ?? "" }
+    let found: TapOffer?
+    do throws(InboxError) { found = try await called(id, in: handler) } catch { throw AgentAnswers.error(error) }
+    guard let offer = found else {
+      guard handler == nil else {
+        throw BusError(name: Names.Errors.notPossible, message: "the handler is not one of the tap's candidates")
+      }
+      // As after a click, show which app gets the link now.
+      do throws(InboxError) { try await showAgain(id) } catch { throw AgentAnswers.error(error) }
+      throw BusError(
+        name: Names.Errors.notPossible,
+        message: "the app that was shown does not get the link any more; the notification shows the app that does now")
+    }
+    guard offer.question == .nothing else {
+      throw BusError(
+        name: Names.Errors.notPossible, message: "the user has to choose first: name one of the candidates as handler")
+    }
+    guard offer.isOpenable else { throw BusError(name: Names.Errors.notPossible, message: offer.reason) }
+    if let error = await open(offer, token: options["activation-token"]?.asString) { throw error }
+    if case .handingOver(let handOver)? = openings[id], let reason = await handOver.value.failure {
+      let name = reason.mayHaveOpened ? Names.Errors.outcomeUnknown : Names.Errors.failed
+      throw BusError(name: name, message: reason.words)
+    }
+  }
+
+  /// Refuses a tap whose state does not allow opening, before its handlers are looked up.
+  private func checkOpenable(_ id: String) async throws(BusError) {
+    let stored: StoredTap
+    do throws(InboxError) { stored = try await inbox.tap(id) } catch { throw AgentAnswers.error(error) }
+    switch stored.state {
+    case .delivered: throw AgentAnswers.alreadyDelivered(to: stored.tap.handler)
+    case .opening: throw BusError.beingOpened
+    case .received, .shown, .failed, .dismissed, .expired: return
+    }
+  }
+
+  func dismiss(_ id: String) async throws(BusError) {
+    await resumed()
+    if let error = await perform(policy.handle(.dismiss(id)))[id] { throw AgentAnswers.error(error) }
+  }
+
+  func prefer(_ handler: String, _ claim: String) async throws(BusError) {
+    let id = try AgentAnswers.desktopID(handler)
+    guard let claim = HandlerChoices.claim(claim) else { throw AgentAnswers.noClaim(claim) }
+    guard let declaration = await handlers.registry.declarations.first(where: { $0.application.desktopID == id }) else {
+      throw BusError(name: Names.Errors.failed, message: "\(id): there is no such handler")
+    }
+    guard declaration.covers(claim) else {
+      throw BusError(name: Names.Errors.failed, message: "\(id) does not claim \(claim)")
+    }
+    try await change(.prefer(declaration.application, claim: claim))
+  }
+
+  func block(_ handler: String, _ claim: String) async throws(BusError) {
+    try await change(.block(desktopID: try AgentAnswers.desktopID(handler), claim: try AgentAnswers.claim(claim)))
+  }
+
+  func forget(_ handler: String, _ claim: String) async throws(BusError) {
+    let id = handler.isEmpty ? nil : try AgentAnswers.desktopID(handler)
+    try await change(.forget(desktopID: id, claim: try AgentAnswers.claim(claim)))
+  }
+
+  private func change(_ change: HandlerChoices.Change) async throws(BusError) {
+    do throws(KeyFileError) {
+      try await choices.apply(change)
+    } catch {
+      throw BusError(name: Names.Errors.failed, message: "\(error)")
+    }
+  }
+
+  /// Reads the settings and the desktop entries again.
+  ///
+  /// - Throws: `BusError` if the settings have a mistake. The desktop entries are read all the same.
+  func reload() async throws(BusError) {
+    let mistake = await readSettings()
+    await reloadHandlers()
+    if let mistake { throw BusError(name: Names.Errors.invalidConfiguration, message: "\(mistake)") }
+  }
+
+  /// Reads the desktop entries and the domains' records again, but not the settings.
+  func reloadHandlers() async {
+    await handlers.reload()
+    await readAssociations()
+  }
+
+  /// Makes new settings active. Taps on the screen are decided again if the settings may change that decision.
+  ///
+  /// - Parameters:
+  ///   - configuration: the user's settings.
+  ///   - location: the inbox's location with these settings.
+  /// - Throws: ``InboxError/Code/storage`` if the inbox cannot move there. Then nothing has changed.
+  func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async throws(InboxError) {
+    try await inbox.configure(location, Retention(configuration))
+    let schemes = Set(configuration.schemes)
+    let mayChangeDecisions = schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
+    (routing.schemes, routing.smartPosters) = (schemes, configuration.smartPosters)
+    timeout = NotificationTimeout(configuration.notificationTimeout)
+    await prune()
+    await handlers.setSchemes(schemes)
+    guard mayChangeDecisions else { return }
+    for id in policy.onScreenInOrder { await decideAgain(id) }
+  }
+
+  /// Records why the daemon has not accepted this agent; nil if it has, or there is no daemon.
+  func setRegistrationError(_ error: BusError?) async {
+    registrationError = error
+    switch registrationNotice.handle(error) {
+    case .show(let notification): await notifications.show(notification, as: RegistrationNotice.key)
+    case .remove: await notifications.close(RegistrationNotice.key)
+    case nil: break
+    }
+    await propertiesChanged(["RegistrationError"])
+  }
+
+  /// Records which settings are active, and emits the change.
+  ///
+  /// - Parameters:
+  ///   - time: when the reading of the active settings began.
+  ///   - mistake: why the settings that were read last are not active.
+  func setConfiguration(readAt time: Timestamp, mistake: KeyFileError?) async {
+    (configurationTime, configurationError) = (time, mistake?.description ?? "")
+    await propertiesChanged(["ConfigurationError", "ConfigurationTime"])
+  }
+
+  /// Reads the domains' association records from the disk. A tap never waits for a domain: its last answer counts until
+  /// it expires.
+  ///
+  /// Readings are serial, so that an older one never replaces a newer one.
+  func readAssociations() async {
+    guard let associations else { return }
+    let previous = readingAssociations
+    let task = Task {
+      await previous?.value
+      let claims = await handlers.registry.claimsOfStores
+      routing.associations = await associations.associations(of: claims, at: now().microseconds / 1_000_000)
+    }
+    readingAssociations = task
+    await task.value
+  }
+}

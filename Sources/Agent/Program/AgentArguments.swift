@@ -1,0 +1,62 @@
+import Names
+
+/// The command line of `tagroute-agent`.
+enum AgentArguments: Equatable {
+  /// Run, with this configuration file alone if one is given.
+  case run(configuration: String?)
+  /// Read the configuration, or only the given file, and print its first mistake.
+  case check(configuration: String?)
+  /// Print this on standard output and exit.
+  case print(String)
+  /// Print this on standard error and exit with ``Names/ExitCode/usage``.
+  case mistake(String)
+
+  /// - Parameter arguments: the arguments after the program's name.
+  init(_ arguments: [String]) {
+    var configuration: String?
+    var checks = false
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--help", "-h":
+        self = .print(AgentArguments.help)
+        return
+      case "--version":
+        self = .print("tagroute-agent \(Names.version)")
+        return
+      case "--check": checks = true
+      case "--config":
+        guard let path = rest.popFirst() else {
+          self = .mistake("--config needs a file")
+          return
+        }
+        configuration = path
+      case let argument where argument.hasPrefix("--config="): configuration = String(argument.dropFirst(9))
+      default:
+        self = .mistake("unknown argument \(argument)")
+        return
+      }
+    }
+    self = checks ? .check(configuration: configuration) : .run(configuration: configuration)
+  }
+
+  static let help = """
+    Usage: tagroute-agent [--check] [--config FILE]
+
+    The Tagroute agent of a user's session. It shows a notification for each NFC
+    tag, and hands the tag's message to the app that is registered for its link.
+    The desktop starts it with the session. Only one runs on a session bus.
+
+      --check         read the configuration, print its first mistake, and exit
+      --config FILE   read only this file instead of ~/.config/tagroute/agent.conf
+      --help          print this help
+      --version       print the version
+
+    Exit status: 0 ended by a signal, or started on a login screen, 1 failure,
+    64 wrong usage, 69 no session bus, 73 another agent runs already,
+    78 mistake in the configuration.
+
+    On SIGHUP the agent reads its configuration and the desktop entries again.
+    TAGROUTE_LOG=error|warning|notice|info|debug sets the level of the log.
+    """
+}

@@ -1,0 +1,100 @@
+import Bus
+import CShims
+import Configuration
+import EventLoop
+import Glibc
+import Handlers
+import Inbox
+import Journal
+import KeyFile
+import Localization
+import Names
+
+/// `tagroute-agent`: from the command line to the exit code.
+public enum AgentProgram {
+  /// Runs until a signal, or until the agent cannot go on.
+  ///
+  /// - Parameter arguments: the command line, with the program's name first.
+  /// - Returns: the exit code, as ``AgentArguments/help`` lists them.
+  public static func run(_ arguments: [String]) async -> Int32 {
+    ProcessEnvironment.silenceDispatch()
+    switch AgentArguments(Array(arguments.dropFirst())) {
+    case .print(let text):
+      print(text)
+      return 0
+    case .mistake(let text):
+      complain("\(text); see tagroute-agent --help")
+      return Names.ExitCode.usage
+    case .check(let path):
+      guard case .failure(let mistake) = read(path, AgentFiles(environment: ProcessEnvironment.current)) else {
+        return 0
+      }
+      complain("\(mistake)")
+      return Names.ExitCode.configuration
+    case .run(let path): return await run(configuration: path)
+    }
+  }
+
+  /// Reads the configuration.
+  ///
+  /// - Parameters:
+  ///   - path: the only file; nil for the user's file.
+  ///   - files: the location of the user's file.
+  /// - Returns: the configuration, or its first mistake.
+  private static func read(_ path: String?, _ files: AgentFiles) -> Result<AgentConfiguration, KeyFileError> {
+    Result { () throws(KeyFileError) in
+      if let path { return try AgentConfiguration.load(only: path) }
+      return try AgentConfiguration.load([files.configuration].compactMap(\.self))
+    }
+  }
+
+  private static func run(configuration path: String?) async -> Int32 {
+    // Check this before opening or storing anything.
+    if let notice = LoginScreen.notice(environment: ProcessEnvironment.current) {
+      Log.fromEnvironment()(.notice, notice)
+      // systemd restarts a service that exits before it is ready.
+      let notifier = ServiceNotifier.fromEnvironment()
+      notifier.ready(status: "Not needed: \(notice)")
+      notifier.stopping()
+      return 0
+    }
+    // Keep tag data out of core dumps. This holds for the agent alone: apps that it starts may dump core.
+    _ = tagroute_set_not_dumpable()
+    Translation.start()
+    let files = AgentFiles(environment: ProcessEnvironment.current)
+    // From here on, SIGTERM and SIGINT end the agent in order, and SIGHUP reloads it.
+    let signals = ProcessSignals([SIGTERM, SIGINT, SIGHUP])
+    let configuration: AgentConfiguration
+    let time = Timestamp.now()
+    switch read(path, files) {
+    case .success(let value): configuration = value
+    case .failure(let mistake):
+      complain("\(mistake)")
+      return Names.ExitCode.configuration
+    }
+    let run = AgentRun(configuration: configuration, readAt: time, files: files, log: .fromEnvironment()) {
+      read(path, files)
+    }
+    let (codes, ending) = AsyncStream.makeStream(of: Int32.self)
+    Task { ending.yield(await run.serve()) }
+    Task {
+      for await number in signals {
+        guard number == SIGHUP else {
+          ending.yield(0)
+          return
+        }
+        await run.reload()
+      }
+    }
+    for await code in codes {
+      await run.end()
+      return code
+    }
+    return Names.ExitCode.failure
+  }
+
+  private static func complain(_ text: String) {
+    var line = "tagroute-agent: \(text)\n"
+    line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

@@ -1,0 +1,67 @@
+import Bus
+import Inbox
+import Journal
+import Notifications
+
+/// The events of notification servers.
+extension AgentService {
+  func serveNotifications() async {
+    await Retry(clock: clock).run { [notifications] () async throws(BusError) in
+      try await notifications.run()
+    } failed: { [log] error in
+      log(.warning, "cannot listen to notification servers: \(error); trying again")
+    }
+  }
+
+  func followNotifications() async {
+    for await event in notifications.events {
+      if await !handleSheet(event) { await handle(event) }
+      await notifications.handled()
+    }
+  }
+
+  private func handle(_ event: NotificationEvent) async {
+    switch event {
+    case .shown(let key, let place): await perform(policy.handle(.shown(key.rawValue, at: place)))
+    case .gone(let place): await leave([place])
+    case .closed(let key, let reason): await perform(policy.handle(.closed(key.rawValue, reason)))
+    case .activated(let key, let action, let token): await clicked(key.rawValue, action, token: token)
+    case .refused(let key, let reason):
+      log(.warning, "the notification server refused tap \(key.rawValue); trying again")
+      log.debug("tap \(key.rawValue) was refused:", Redacted(reason, as: "the server's message"))
+    case .serverChanged(let server?):
+      let name = DisplayText("\(server.name) \(server.version)", limit: 80)
+      log(.info, "notifications go to \(server.name.isEmpty ? "a server without a name" : name.string)")
+    case .serverChanged(nil): log(.notice, "there is no notification server; taps wait for one")
+    }
+  }
+
+  private func clicked(_ id: String, _ action: String, token: String?) async {
+    do {
+      switch policy.answer(to: action, of: id, canCopy: canCopy) {
+      case .open(let offer, let choice):
+        guard let offer = try await confirmed(offer, isAnswer: choice != nil) else { return try await askAgain(id) }
+        _ = await open(offer, token: token, choice: choice)
+      case .showAgain: try await askAgain(id)
+      case .dismiss: await perform(policy.handle(.dismiss(id)))
+      }
+    } catch {
+      log(.warning, "a click on tap \(id) failed: \(error)")
+      // The click has closed the notification.
+      if let offer = policy.offer(id) { await perform(policy.handle(.again(offer))) }
+    }
+  }
+
+  /// If the same tag was tapped again meanwhile, that tap's notification asks already.
+  private func askAgain(_ id: String) async throws(InboxError) {
+    if !policy.isReplaced(id) { try await showAgain(id) }
+  }
+
+  /// Shows the tap as it is decided now, unless it was opened meanwhile.
+  func showAgain(_ id: String) async throws(InboxError) {
+    let stored = try await inbox.tap(id)
+    let offer = await offer(stored)
+    guard stored.state.successors.contains(.opening), offer.isShown else { return }
+    await perform(policy.handle(.again(offer)))
+  }
+}

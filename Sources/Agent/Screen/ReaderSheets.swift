@@ -1,0 +1,103 @@
+import Bus
+import Notifications
+
+/// The sheets of reader sessions: one notification for each, from its beginning until shortly after its end.
+///
+/// Pure: events in, actions out. The client's message on a sheet is untrusted.
+struct ReaderSheets: Sendable {
+  enum Event: Sendable, Hashable {
+    /// A session has got the reader.
+    case show(ObjectPath, message: String, application: String)
+    /// The client's message has changed.
+    case update(ObjectPath, message: String)
+    /// The session has ended.
+    case close(ObjectPath, outcome: String, message: String)
+    /// The user has clicked a button, or the notification itself.
+    case activated(NotificationKey, action: String)
+    /// The user or the server has closed the notification.
+    case dismissed(NotificationKey)
+    /// The daemon is gone, and its sessions with it.
+    case daemonGone
+  }
+
+  enum Action: Equatable {
+    case show(Notification, NotificationKey)
+    case remove(NotificationKey)
+    /// Ask the daemon to cancel the session for the user.
+    case cancel(ObjectPath)
+  }
+
+  /// One for each reader, and more than a machine has.
+  static let most = 16
+  /// How long the end of a session is shown.
+  static let farewell = Duration.seconds(4)
+  private static let prefix = "reader-session "
+  static let cancelKey = "cancel"
+
+  private struct Sheet {
+    var message: String
+    let application: String
+  }
+
+  private var sheets: [ObjectPath: Sheet] = [:]
+
+  /// Whether a notification is a sheet.
+  static func isSheet(_ key: NotificationKey) -> Bool { key.rawValue.hasPrefix(prefix) }
+
+  private static func key(_ session: ObjectPath) -> NotificationKey { NotificationKey(prefix + session.string) }
+
+  mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .show(let session, let message, let application):
+      guard sheets[session] != nil || sheets.count < Self.most else { return [] }
+      sheets[session] = Sheet(message: message, application: application)
+      return present(session)
+    case .update(let session, let message):
+      guard let sheet = sheets[session], sheet.message != message else { return [] }
+      sheets[session]?.message = message
+      return present(session)
+    case .close(let session, let outcome, let message):
+      guard sheets.removeValue(forKey: session) != nil else { return [] }
+      switch outcome {
+      case "done": return [.show(Self.farewell(Messages.sessionDone, ""), Self.key(session))]
+      case "error": return [.show(Self.farewell(Messages.sessionFailed, message), Self.key(session))]
+      default: return [.remove(Self.key(session))]
+      }
+    case .activated(let key, let action):
+      guard let session = sheets.keys.first(where: { Self.key($0) == key }) else { return [] }
+      // A click on the sheet itself has no meaning, but some servers close the notification. So it is shown again.
+      guard action == Self.cancelKey else { return present(session) }
+      return [.remove(key), .cancel(session)]
+    // The user hides the sheet, and the session goes on.
+    case .dismissed: return []
+    case .daemonGone:
+      defer { sheets = [:] }
+      return sheets.keys.sorted().map { .remove(Self.key($0)) }
+    }
+  }
+
+  private func present(_ session: ObjectPath) -> [Action] {
+    guard let sheet = sheets[session] else { return [] }
+    let who = DisplayText(TapOffer.withoutQuotationMarks(sheet.application), limit: 40)
+    let what = DisplayText(sheet.message, limit: 256).withoutSchemes
+    let text = Messages.sessionBody(application: who.withoutSchemes, message: what)
+    let notification = Notification(
+      applicationName: Messages.applicationName, summary: DisplayText(Messages.holdTag),
+      body: DisplayText(text, limit: 320),
+      bodyWithoutActions: DisplayText(Messages.sessionWithoutButtons),
+      defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.showAgain),
+      subject: session.string,
+      buttons: [NotificationButton(key: Self.cancelKey, label: Messages.cancel)], category: "x-tagroute.session",
+      urgency: .normal, timeout: .never)
+    return [.show(notification, Self.key(session))]
+  }
+
+  private static func farewell(_ title: String, _ message: String) -> Notification {
+    Notification(
+      applicationName: Messages.applicationName, summary: DisplayText(title),
+      body: DisplayText(message, limit: 256).withoutSchemes, bodyWithoutActions: DisplayText(""),
+      defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.close), buttons: [],
+      category: "x-tagroute.session", urgency: .normal,
+      timeout: .after(farewell), isTransient: true)
+  }
+}

@@ -1,0 +1,27 @@
+import Notifications
+import UniversalLinks
+
+/// The notification that the link on a tag is not opened, and why. It does not show the tag's contents.
+enum RefusedLinkNotice {
+  /// All of them share this key, so the next one replaces the last one.
+  static let key = NotificationKey("refused link")
+
+  /// - Parameter refusal: the link's mistake; nil if it cannot be decoded.
+  /// - Returns: what to show.
+  static func notification(_ refusal: URIError.Code?) -> Notification {
+    .notice(Messages.refusedLink, Messages.whyRefused(refusal), category: "x-tagroute.link")
+  }
+}
+
+extension Notification {
+  /// A notification that belongs to no tap. A click only closes it.
+  static func notice(
+    _ title: String, _ text: String, category: String, timeout: NotificationTimeout = .server
+  ) -> Notification {
+    Notification(
+      applicationName: Messages.applicationName, summary: DisplayText(title), body: DisplayText(text),
+      bodyWithoutActions: DisplayText(""),
+      defaultAction: NotificationButton(key: NotificationButton.defaultKey, label: Messages.close), buttons: [],
+      category: category, timeout: timeout)
+  }
+}

@@ -1,0 +1,187 @@
+import Configuration
+import Inbox
+import Notifications
+import Routing
+import UniversalLinks
+
+extension TapOffer {
+  /// The keys of the buttons.
+  enum ButtonKey {
+    static let open = "open"
+    static let retry = "retry"
+    static let allow = "allow"
+    static let copy = "copy"
+    /// A click on the notification itself.
+    static let `default` = NotificationButton.defaultKey
+    static let alternative = "alternative"
+    static let dismiss = "dismiss"
+    /// Followed by the candidate's number, from 0.
+    static let candidate = "candidate-"
+  }
+
+  /// The notification that shows the tag and asks the question.
+  ///
+  /// The buttons always have this order: open or answer, open in the other app, dismiss. GNOME Shell shows three. A
+  /// server that shows fewer still has the most important ones.
+  ///
+  /// - Parameters:
+  ///   - timeout: when the server may close it.
+  ///   - canCopy: whether a clipboard program is installed.
+  /// - Returns: what to show.
+  func notification(timeout: NotificationTimeout, canCopy: Bool) -> Notification {
+    guard isOpenable else {
+      return notification(
+        title: uri == nil ? Messages.text : Messages.nobodyOpens, body: text,
+        buttons: canCopy ? [NotificationButton(key: ButtonKey.copy, label: Messages.copy)] : [], timeout: timeout)
+    }
+    switch question {
+    case .nothing:
+      return notification(
+        title: Messages.willOpen(in: handlerName), body: text,
+        buttons: [NotificationButton(key: ButtonKey.open, label: Messages.open)], timeout: timeout)
+    case .whetherAllowed:
+      return notification(
+        title: Messages.mayOpen(handler.map(distinctName) ?? handlerName, links: shownClaim), body: text,
+        buttons: [NotificationButton(key: ButtonKey.allow, label: Messages.allowAndOpen)], timeout: timeout)
+    case .which:
+      let buttons = zip(0..., offered).map { number, candidate in
+        NotificationButton(key: "\(ButtonKey.candidate)\(number)", label: label(of: candidate))
+      }
+      return notification(title: Messages.which(links: shownClaim), body: text, buttons: buttons, timeout: timeout)
+    }
+  }
+
+  /// The notification that says why the tap has failed, with a button that tries again.
+  func notification(failed reason: TapReason, timeout: NotificationTimeout, canCopy: Bool) -> Notification {
+    // Trying again does not answer a question.
+    guard question == .nothing else { return notification(timeout: timeout, canCopy: canCopy) }
+    let title =
+      !isOpenable
+      ? Messages.couldNotCopy
+      : reason.mayHaveOpened
+        ? Messages.mayHaveOpened(in: handlerName) : Messages.couldNotOpen(in: handlerName)
+    return notification(
+      title: title, body: failureBody(reason),
+      buttons: [NotificationButton(key: ButtonKey.retry, label: Messages.tryAgain)], timeout: timeout)
+  }
+
+  private func failureBody(_ reason: TapReason) -> DisplayText {
+    let why = Messages.whyFailed(reason)
+    return why.isEmpty ? text : DisplayText("\(DisplayText(text.string, limit: 120)) · \(why)", limit: 420)
+  }
+
+  /// The meaning of a click.
+  enum Answer: Equatable {
+    /// Open the tap, or copy it if there is no app; save the choice if the click was one.
+    case open(TapOffer, HandlerChoices.Change?)
+    /// Show it again: the click did not answer the question, or was on an older one.
+    case showAgain
+    /// Dismiss the tap.
+    case dismiss
+  }
+
+  /// The meaning of a click on ``notification(timeout:canCopy:)``.
+  ///
+  /// A click on the notification itself opens a tap without a question, but answers no question. A permission is
+  /// permanent, and the user may only have wanted to close the notification.
+  ///
+  /// - Parameters:
+  ///   - action: a button's key, or `default`.
+  ///   - canCopy: whether a clipboard program is installed.
+  /// - Returns: what to do.
+  func answer(to action: String, canCopy: Bool) -> Answer {
+    if action == ButtonKey.dismiss { return .dismiss }
+    switch question {
+    case .nothing:
+      if action == ButtonKey.alternative { break }
+      // The click may have been on an earlier decision. A click on "copy" must not open, nor the other way round.
+      let button = isOpenable ? ButtonKey.open : ButtonKey.copy
+      guard [button, ButtonKey.retry, ButtonKey.default].contains(action) else { return .showAgain }
+      return isOpenable || canCopy ? .open(self, nil) : .dismiss
+    case .whetherAllowed:
+      if action == ButtonKey.allow, let first = offered.first { return chosen(first) }
+    case .which:
+      for (number, candidate) in zip(0..., offered) where action == "\(ButtonKey.candidate)\(number)" {
+        return chosen(candidate)
+      }
+    }
+    guard action == ButtonKey.alternative, let another else { return .showAgain }
+    return .open(handed(to: another, whole: false), nil)
+  }
+
+  /// Saves the claim that the question names, even if the candidate claims more.
+  private func chosen(_ candidate: Candidate) -> Answer {
+    guard let other = handed(to: candidate.application.desktopID) else { return .showAgain }
+    return .open(other, .prefer(candidate.application, claim: claim))
+  }
+
+  /// The links in the question: the most exact claim of the offered candidates. All of them cover the link.
+  private var claim: String {
+    let claims = offered.map(\.claim)
+    return claims.first { !$0.hasPrefix("*.") } ?? claims.max { $0.utf8.count < $1.utf8.count } ?? ""
+  }
+
+  /// A long domain is cut at the front, because its end says who owns it.
+  private var shownClaim: String {
+    claim.hasSuffix(":") ? claim : (try? DomainPattern(claim))?.display(limit: 40) ?? claim
+  }
+
+  private func label(of candidate: Candidate) -> String {
+    let shown = distinctName(of: candidate.application)
+    return candidate.trust == .unconfirmed ? Messages.allow(shown) : shown.string
+  }
+
+  /// The alternative, if it is not the handler. In a question it may be the handler, which then gets the link alone.
+  private var another: Application? {
+    guard isOpenable, question != .nothing || alternative?.desktopID != handler?.desktopID else { return nil }
+    return alternative
+  }
+
+  /// All buttons, these first.
+  private func all(_ buttons: [NotificationButton]) -> [NotificationButton] {
+    var buttons = buttons
+    if let another {
+      buttons.append(
+        NotificationButton(key: ButtonKey.alternative, label: Messages.willOpen(in: TapOffer.name(of: another))))
+    }
+    buttons.append(NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss))
+    return Array(buttons.prefix(TapOffer.maximumOffered))
+  }
+
+  /// The link or the text, and the apps of the buttons. A change makes it another notification.
+  private var subject: String {
+    let applications = [handler?.desktopID ?? "", another?.desktopID ?? "", "\(handsOverMessage)"]
+    let choices = offered.flatMap { [$0.application.desktopID, $0.claim] }
+    return ([uri?.string ?? words.string] + applications + choices).joined(separator: "\n")
+  }
+
+  /// Without a `desktop-entry` hint: with it, GNOME Shell would close the notifications of an agent that restarts. The
+  /// agent has no window and no entry to show.
+  private func notification(
+    title: String, body: DisplayText, buttons: [NotificationButton], timeout: NotificationTimeout
+  ) -> Notification {
+    let buttons = all(buttons)
+    // More than any of our titles needs: the domain comes at the end of a question.
+    return Notification(
+      applicationName: Messages.applicationName, icon: handler?.shownIcon ?? "dialog-information",
+      summary: DisplayText(title, limit: 500),
+      body: body, bodyWithoutActions: DisplayText(Messages.withoutButtons(id)),
+      defaultAction: question == .nothing
+        ? buttons.first ?? NotificationButton(key: ButtonKey.dismiss, label: Messages.dismiss)
+        : NotificationButton(key: ButtonKey.default, label: Messages.showAgain),
+      subject: subject,
+      buttons: buttons, category: "x-tagroute.tap",
+      urgency: .normal,
+      timeout: timeout)
+  }
+}
+
+extension NotificationTimeout {
+  init(_ setting: AgentConfiguration.NotificationTimeout) {
+    switch setting {
+    case .server: self = .server
+    case .never: self = .never
+    case .seconds(let count): self = .after(.seconds(count))
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Handlers
+import Inbox
+import Journal
+import Routing
+
+/// The offers made for taps.
+extension AgentService {
+  func makeOffer(_ reading: TagReading) async -> TapOffer {
+    let policy = await currentRouting()
+    return TapOffer(reading, registry: await handlers.registry, policy: policy, languages: languages)
+  }
+
+  /// The routing policy with the user's current choices.
+  func currentRouting() async -> RoutingPolicy {
+    let (choices, problems) = await choices.current()
+    for problem in problems { log(.warning, "\(problem)") }
+    var policy = routing
+    policy.choices = choices
+    return policy
+  }
+
+  /// The current offer for a stored tap. A failed tap is offered in the same app again.
+  func offer(_ stored: StoredTap) async -> TapOffer {
+    let offer = await makeOffer(TagReading(stored.tap))
+    // The user may have chosen that app.
+    guard stored.state == .failed, let handler = stored.tap.handler else { return offer }
+    return offer.again(in: handler) ?? offer
+  }
+
+  /// Checks that an offer still holds after a click or a call, with the current choices, handlers and records.
+  ///
+  /// - Parameters:
+  ///   - offer: the offer that was shown.
+  ///   - isAnswer: whether the user has answered a question.
+  /// - Returns: what to open; nil if the user has to see the current offer first.
+  /// - Throws: `InboxError` if the tap is gone.
+  func confirmed(_ offer: TapOffer, isAnswer: Bool) async throws(InboxError) -> TapOffer? {
+    let now = await makeOffer(TagReading(try await inbox.tap(offer.id).tap))
+    return offer.confirmed(by: now, isAnswer: isAnswer, hasFailed: policy.hasFailed(offer.id))
+  }
+
+  /// What a call of `Open` opens. If a notification shows an app, it is that one; else it is the current offer.
+  ///
+  /// - Parameters:
+  ///   - id: the tap.
+  ///   - desktopID: the app that the caller names; nil for the app that a click would open. A named app needs no
+  ///     notification.
+  /// - Returns: nil if there is no such candidate, or the app that was shown does not get the link any more.
+  /// - Throws: `InboxError` if the tap is gone.
+  func called(_ id: String, in desktopID: String?) async throws(InboxError) -> TapOffer? {
+    let stored = try await inbox.tap(id)
+    if let desktopID { return await makeOffer(TagReading(stored.tap)).handed(to: desktopID) }
+    if let shown = policy.offer(id), shown.isOpenable, shown.question == .nothing {
+      return try await confirmed(shown, isAnswer: false)
+    }
+    return await offer(stored)
+  }
+}

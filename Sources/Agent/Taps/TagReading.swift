@@ -1,0 +1,74 @@
+import Bus
+import Inbox
+import Names
+
+/// The checked argument of `TagRead`: one reading of a tag.
+struct TagReading: Sendable, Hashable {
+  /// The daemon's UUID for this reading.
+  let id: String
+  /// The NDEF message as it is on the tag.
+  let message: [UInt8]
+  /// For example `type-2`.
+  let technology: String
+  /// The tag's UID; may be empty.
+  let uid: [UInt8]
+  /// The reader's object path.
+  let reader: String
+  /// The time of the reading.
+  let time: Timestamp
+
+  /// The interface's limit.
+  static let maximumMessage = 1 << 20
+  private static let maximumUID = 10
+
+  /// - Parameters:
+  ///   - values: the keys that `org.tagroute.Tagroute1.Agent.TagRead` documents; others are ignored.
+  ///   - now: the time of day, if the daemon sends no valid time.
+  /// - Throws: `org.tagroute.Error.InvalidArgument` with the key's name.
+  init(_ values: [String: Value], now: Timestamp) throws(BusError) {
+    guard let id = values["id"]?.asString, Names.Handler.isTapID(id) else { throw .invalidTap("id must be a UUID") }
+    guard let message = values["message"]?.asBytes, message.count <= TagReading.maximumMessage else {
+      throw .invalidTap("message must be at most 1 MiB of bytes")
+    }
+    let technology = values["technology"]?.asString ?? ""
+    guard technology.utf8.count <= 32 else { throw .invalidTap("technology is longer than 32 bytes") }
+    let uid = values["uid"]?.asBytes ?? []
+    guard uid.count <= TagReading.maximumUID else { throw .invalidTap("uid is longer than 10 bytes") }
+    let reader = values["reader"]?.asString ?? values["reader"]?.asObjectPath?.string ?? ""
+    guard reader.utf8.count <= 255 else { throw .invalidTap("reader is longer than 255 bytes") }
+    self.id = id
+    self.message = message
+    self.technology = technology
+    self.uid = uid
+    self.reader = reader
+    time = values["time"]?.asUInt64.flatMap { Int64(exactly: $0) }.map(Timestamp.init(microseconds:)) ?? now
+  }
+
+  /// The reading that the inbox has stored.
+  init(_ tap: Tap) {
+    id = tap.id
+    message = tap.message
+    technology = tap.technology
+    uid = tap.uid
+    reader = tap.reader
+    time = tap.time
+  }
+
+  /// The tag's identity.
+  var tag: TagIdentity {
+    // A UID of four bytes that starts with 08 is random and new at each activation (ISO/IEC 14443-3, section 6.5.4).
+    uid.isEmpty || (uid.count == 4 && uid.first == 0x08) ? .message(message) : .uid(uid)
+  }
+}
+
+/// A tag's identity: its UID, or its contents if the UID changes at each activation.
+enum TagIdentity: Sendable, Hashable {
+  case uid([UInt8])
+  case message([UInt8])
+}
+
+extension BusError {
+  fileprivate static func invalidTap(_ message: String) -> BusError {
+    BusError(name: Names.Errors.invalidArgument, message: message)
+  }
+}

@@ -1,0 +1,221 @@
+import Inbox
+import NDEF
+import Notifications
+import Routing
+import UniversalLinks
+
+/// A tap with the decision about it: which app opens it, and what the user is asked.
+struct TapOffer: Sendable, Hashable {
+  /// The daemon's UUID for this reading.
+  let id: String
+  /// The tag's identity.
+  let tag: TagIdentity
+  /// The link; nil if there is none that may be opened.
+  let uri: URI?
+  /// The app that opens the link; nil if there is none.
+  let handler: Application?
+  /// All apps that can open the link, the handler first.
+  let candidates: [Application]
+  /// The candidates that get a button, the handler first, each with its claim; at most ``maximumOffered``.
+  let offered: [Candidate]
+  /// The desktop ids of offered apps that share their name with another installed app.
+  let namesakes: Set<String>
+  /// The desktop ids of the candidates that need the user's permission.
+  private let unconfirmed: Set<String>
+  /// The question before the handler is opened.
+  let question: Route.Question
+  /// The app that gets the link alone if the user does not want the handler: the browser.
+  let alternative: Application?
+  /// Whether the handler gets the whole message, or the link alone.
+  let handsOverMessage: Bool
+  /// Why this handler was chosen, with the domain that it claims. Without a handler, it names only the link's scheme.
+  let reason: String
+  /// The Smart Poster's title for the link, in the user's language; may be empty.
+  let title: DisplayText
+  /// The text to show if no app opens the tap: the link, or the Text record, on one line. May be empty.
+  let words: DisplayText
+  /// Why no app may open the tag's link; nil if one may, or there is no link.
+  let obstacle: Obstacle?
+
+  /// A problem of the tag itself, with any set of installed apps.
+  enum Obstacle: Sendable, Hashable {
+    /// The link is never opened, for the reason of this code; nil if it cannot be decoded.
+    case refused(URIError.Code?)
+    /// The message is not NDEF.
+    case unreadable
+  }
+
+  /// Notification servers show at most this many buttons.
+  static let maximumOffered = 3
+  private static let maximumWords = 4096
+
+  /// - Parameters:
+  ///   - reading: the reading of the tag.
+  ///   - registry: the installed handlers.
+  ///   - policy: the user's settings and choices.
+  ///   - languages: the user's languages as codes of RFC 4646, the best first.
+  init(_ reading: TagReading, registry: Registry, policy: RoutingPolicy, languages: [String]) {
+    id = reading.id
+    tag = reading.tag
+    do {
+      let message = try NDEFMessage(decoding: reading.message)
+      let route = registry.route(for: message, policy: policy, explaining: false)
+      uri = route.uri
+      handler = route.handler
+      candidates = route.candidates
+      let offered = TapOffer.offered(of: route.claimants)
+      self.offered = offered
+      namesakes = TapOffer.namesakes(among: offered.map(\.application), in: registry)
+      unconfirmed = TapOffer.unconfirmed(route.claimants)
+      question = route.question
+      alternative = route.alternative
+      handsOverMessage = route.handsOverMessage
+      reason = route.reason
+      obstacle = route.kind == .refused ? .refused(route.refusal) : nil
+      title =
+        route.uri.map { TapOffer.title(of: message, for: $0, policy: policy, languages: languages) } ?? DisplayText("")
+      let words = route.kind == .none ? route.uri?.string ?? TapOffer.text(of: message, languages: languages) : ""
+      self.words = DisplayText(words, limit: TapOffer.maximumWords)
+    } catch {
+      (uri, handler, candidates, handsOverMessage) = (nil, nil, [], false)
+      (offered, question, alternative, words) = ([], .nothing, nil, DisplayText(""))
+      (namesakes, unconfirmed, obstacle) = ([], [], .unreadable)
+      reason = "the message is not NDEF: \(error.description)"
+      title = DisplayText("")
+    }
+  }
+
+  init(
+    id: String, tag: TagIdentity, uri: URI?, handler: Application?, candidates: [Application],
+    offered: [Candidate] = [], namesakes: Set<String> = [],
+    question: Route.Question = .nothing, alternative: Application? = nil, handsOverMessage: Bool, reason: String,
+    title: DisplayText, words: DisplayText = DisplayText("")
+  ) {
+    self.id = id
+    self.tag = tag
+    self.uri = uri
+    self.handler = handler
+    self.candidates = candidates
+    self.offered = offered
+    self.namesakes = namesakes
+    unconfirmed = TapOffer.unconfirmed(offered)
+    self.question = question
+    self.alternative = alternative
+    self.handsOverMessage = handsOverMessage
+    self.reason = reason
+    self.title = title
+    self.words = words
+    obstacle = nil
+  }
+
+  /// Whether an app opens it.
+  var isOpenable: Bool { handler != nil && uri != nil }
+
+  /// Whether there is anything to show: a text or a link without an app can still be read and copied.
+  var isShown: Bool { isOpenable || !words.isEmpty }
+
+  /// The final state of a tap that is not shown. It is a failure only if an obstacle keeps the link from being opened.
+  var ending: (state: TapState, reason: TapReason) {
+    obstacle != nil
+      ? (.failed, TapReason(.refused, detail: reason)) : (.dismissed, TapReason(.nothingToOpen, detail: reason))
+  }
+
+  /// The same tap, opened by another application without a question.
+  ///
+  /// - Parameters:
+  ///   - application: the app that opens it.
+  ///   - whole: whether the app gets the whole message, or the link alone.
+  /// - Returns: the offer.
+  func handed(to application: Application, whole: Bool) -> TapOffer {
+    TapOffer(
+      id: id, tag: tag, uri: uri, handler: application, candidates: candidates, offered: offered,
+      namesakes: namesakes, alternative: alternative, handsOverMessage: whole, reason: reason, title: title)
+  }
+
+  /// Whether this app needs the user's permission, even if the user chose it before.
+  func needsPermission(_ desktopID: String) -> Bool { unconfirmed.contains(desktopID) }
+
+  /// The candidates that get a button. A route has them first, so only these are examined.
+  static func offered(of claimants: some Sequence<Candidate>) -> [Candidate] {
+    claimants.prefix(maximumOffered).filter(\.wins)
+  }
+
+  /// A blocked app does not get the message, so it needs no permission.
+  private static func unconfirmed(_ claimants: [Candidate]) -> Set<String> {
+    Set(claimants.lazy.filter { $0.wins && $0.trust == .unconfirmed }.map(\.application.desktopID))
+  }
+
+  /// The desktop ids of the apps that share their name with another offered or installed app.
+  private static func namesakes(among applications: [Application], in registry: Registry) -> Set<String> {
+    Set(applications.filter { registry.hasNamesake(name(of: $0).string) }.map(\.desktopID))
+  }
+
+  /// The inbox's record of this tap.
+  func tap(_ reading: TagReading) -> Tap {
+    let isRefused = if case .refused = obstacle { true } else { false }
+    let title = text.isEmpty ? TagContents.title(of: reading.message, isRefused: isRefused) : text
+    return Tap(
+      id: id, time: reading.time, message: reading.message, technology: reading.technology, uid: reading.uid,
+      reader: reading.reader, uri: uri?.string, title: title.string, handler: handler?.desktopID)
+  }
+
+  /// The handler's name for display.
+  var handlerName: DisplayText { handler.map(TapOffer.name) ?? DisplayText("") }
+
+  /// The text for the clipboard: the link as an app would get it, or the text.
+  var copied: String { uri?.string ?? words.string }
+
+  /// The app's name, with its desktop id if another app has the same name.
+  func distinctName(of application: Application) -> DisplayText {
+    let name = TapOffer.name(of: application)
+    guard namesakes.contains(application.desktopID) else { return name }
+    return DisplayText("\(DisplayText(name.string, limit: 30)) (\(DisplayText(application.desktopID, limit: 60)))")
+  }
+
+  /// The app's name for display, without quotation marks, because a question puts it in such.
+  static func name(of application: Application) -> DisplayText {
+    let name = DisplayText(withoutQuotationMarks(application.name), limit: 60)
+    return name.isEmpty ? DisplayText(application.desktopID, limit: 60) : name
+  }
+
+  /// The text without quotation marks, so that it can be quoted.
+  static func withoutQuotationMarks(_ words: String) -> String {
+    // The display cuts it here as well.
+    String(String.UnicodeScalarView(words.unicodeScalars.prefix(4096).filter { !quotationMarks.contains($0) }))
+  }
+
+  /// All scalars that look like `“` and `”`, or replace them in a translation. Scalars, because a combining mark forms
+  /// another character with a quotation mark.
+  private static let quotationMarks = Set(
+    "\"“”„‟″‶＂〝〞〟❝❞❠«»「」『』｢｣﹁﹂﹃﹄🙶🙷🙸\u{2BA}\u{2DD}\u{2EE}\u{5F4}\u{3003}".unicodeScalars)
+
+  /// The notification's text: the link with its title, or the tag's text if no app opens it.
+  ///
+  /// A tag's title can claim anything, also another place, and a collapsed banner shows only the beginning. So the
+  /// title comes first only if an app made for these links gets the message, without a question. In all other cases the
+  /// link comes first: the user decides by it.
+  var text: DisplayText {
+    guard let uri else { return DisplayText(words.string, limit: 200) }
+    let link = uri.display()
+    guard !title.isEmpty else { return DisplayText(link, limit: 200) }
+    let isTitled = handsOverMessage && question == .nothing && isOpenable
+    return DisplayText(isTitled ? "\(title) · \(link)" : "\(link) · \(title)", limit: 200)
+  }
+
+  /// The Text record in the best of the user's languages.
+  private static func text(of message: NDEFMessage, languages: [String]) -> String {
+    message.records.lazy.compactMap { try? TextRecord($0) }.preferred(in: languages)?.text ?? ""
+  }
+
+  /// The Smart Poster's title for `uri`; empty if the poster is about another link, which is not the one to be opened.
+  private static func title(
+    of message: NDEFMessage, for uri: URI, policy: RoutingPolicy, languages: [String]
+  ) -> DisplayText {
+    guard let record = message.records.first(where: { $0.isWellKnown(SmartPosterRecord.type) }),
+      let poster = try? SmartPosterRecord(record),
+      let posterURI = try? URI(poster.uri), posterURI == uri,
+      let title = poster.title(inPreferred: languages)
+    else { return DisplayText("") }
+    return DisplayText(title.text, limit: 60)
+  }
+}

@@ -1,0 +1,271 @@
+import Handlers
+import Inbox
+import Notifications
+import Routing
+
+/// What happens to each tap, from its storing to its end.
+///
+/// Pure: the agent carries out the actions in order. It commits an ``Action/move(_:to:reason:)`` before it begins the next action. If the
+/// inbox refuses the move, the agent skips that tap's other actions. So no effect is seen that a restart would not know of.
+struct TapPolicy {
+  enum Event {
+    /// A new tap is in the inbox.
+    case stored(TapOffer)
+    /// A tap of an earlier run is ``TapState/received``, ``TapState/shown`` or ``TapState/failed``.
+    case resumed(TapOffer, TapState, reason: TapReason)
+    /// A notification server shows the tap.
+    case shown(String, at: NotificationPlace)
+    /// ``TapState/opening`` is committed, after a click or a call. A click may be a choice of the app.
+    case opening(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
+    /// The tap was decided again and has to be shown: a click did not answer the question, or something has changed. `failure` says why
+    /// the tap has failed in the app of this offer.
+    case again(TapOffer, failure: TapReason? = nil)
+    /// The hand-over has ended. If the app has not answered in time, its answer may still come.
+    case handedOver(TapOffer, HandOverOutcome, answer: PendingAnswer? = nil)
+    /// An answer has come after the wait for it. No hand-over of the tap is under way.
+    case answered(TapOffer, HandOverOutcome)
+    /// The notification has disappeared without a click.
+    case closed(String, NotificationCloseReason)
+    /// A call dismisses the tap.
+    case dismiss(String)
+    /// The retention has ended the tap.
+    case expired(String)
+    /// A call has removed the tap from the inbox while it was on the screen.
+    case cleared(String)
+  }
+
+  enum Action: Equatable {
+    /// Commit the state.
+    case move(String, to: TapState, reason: TapReason)
+    /// Commit the notification's place, and ``TapState/shown`` with the first one.
+    case putOnScreen(String, at: NotificationPlace)
+    /// Show the notification, in the place of another tap's.
+    case show(TapOffer, replacing: String?)
+    /// Show that the tap has failed.
+    case showFailure(TapOffer, reason: TapReason)
+    case closeNotification(String)
+    /// Save the user's choice.
+    case remember(String, HandlerChoices.Change)
+    /// Hand the tap over to the app, or copy it if there is none.
+    case handOver(TapOffer, token: String?)
+    /// Wait again for the app's answer: a second hand-over would give it the tap twice.
+    case awaitAnswer(TapOffer, PendingAnswer)
+    /// Emit `TapReceived`.
+    case announceReceived(String)
+    /// Emit `TapClosed`.
+    case announceClosed(String, TapState)
+  }
+
+  private struct OnScreen {
+    let offer: TapOffer
+    var state: TapState
+    /// Why the tap has failed.
+    var failure: TapReason?
+    let number: Int
+  }
+
+  /// An app's call that has not been answered in time.
+  private struct PendingCall {
+    let answer: PendingAnswer
+    /// The tap was given to another app since then, so the answer no longer changes the tap's state.
+    var isOvertaken = false
+  }
+
+  /// The limit of notifications at a time.
+  static let maximumOnScreen = 20
+
+  /// Taps with a notification, or waiting for one.
+  private var onScreen: [String: OnScreen] = [:]
+  private var tapOfTag: [TagIdentity: String] = [:]
+  /// An app gets a tap once as long as its call is here, even if other apps were tried meanwhile.
+  private var pendingCalls: [TapOffer.HandOverKey: PendingCall] = [:]
+  private var lastNumber = 0
+  /// Taps of an earlier run are older than all taps of this one, so they get negative numbers.
+  private var lastEarlierNumber = Int.min
+  /// Taps that another tap of the same tag has replaced on the screen. A click on one may still be on its way.
+  private var replaced: [TapOffer] = []
+
+  /// How many taps have a notification, or wait for one.
+  var count: Int { onScreen.count }
+
+  /// The taps that have a notification, or wait for one, the oldest first.
+  var onScreenInOrder: [String] { onScreen.values.sorted { $0.number < $1.number }.map(\.offer.id) }
+
+  /// The offer in the tap's notification.
+  func offer(_ id: String) -> TapOffer? { onScreen[id]?.offer }
+
+  /// Whether the tap's notification says that it has failed.
+  func hasFailed(_ id: String) -> Bool { onScreen[id]?.state == .failed }
+
+  /// The answer that the app has not given in time.
+  func pendingAnswer(of offer: TapOffer) -> PendingAnswer? { pendingCalls[offer.handOverKey]?.answer }
+
+  /// Whether another tap of the same tag has replaced this one on the screen.
+  func isReplaced(_ id: String) -> Bool { onScreen[id] == nil && replaced.contains { $0.id == id } }
+
+  /// What a click means. Only the offer that the user saw can be answered: the one on the screen, or the one that was replaced there.
+  func answer(to action: String, of id: String, canCopy: Bool) -> TapOffer.Answer {
+    let offer = onScreen[id]?.offer ?? replaced.last { $0.id == id }
+    return offer?.answer(to: action, canCopy: canCopy) ?? .showAgain
+  }
+
+  mutating func handle(_ event: Event) -> [Action] {
+    switch event {
+    case .stored(let offer): return stored(offer)
+    case .resumed(let offer, let state, let reason): return resumed(offer, state, reason)
+    case .shown(let id, let place):
+      // The tap has left the screen meanwhile, and its notification is being closed.
+      guard let state = onScreen[id]?.state else { return [] }
+      if state == .received { onScreen[id]?.state = .shown }
+      return [.putOnScreen(id, at: place)]
+    case .opening(let offer, let token, let choice):
+      let remembering: [Action] = choice.map { [.remember(offer.id, $0)] } ?? []
+      return close(offer.id) + remembering + [handOver(offer, token)]
+    case .again(let offer, let failure): return again(offer, failure)
+    case .handedOver(let offer, let outcome, let answer):
+      pendingCalls[offer.handOverKey] = answer.map { PendingCall(answer: $0) }
+      return handedOver(offer, outcome)
+    case .answered(let offer, let outcome): return answered(offer, outcome)
+    case .closed(let id, let reason): return closed(id, reason)
+    case .dismiss(let id):
+      return [.move(id, to: .dismissed, reason: .none)] + close(id) + [.announceClosed(id, .dismissed)]
+    case .expired(let id): return close(id) + [.announceClosed(id, .expired)]
+    case .cleared(let id):
+      // Close it even if it is not on the screen: a click that the inbox refused has left the notification there.
+      let hasFailed = remove(id)?.state == .failed
+      return [.closeNotification(id)] + (hasFailed ? [] : [.announceClosed(id, .dismissed)])
+    }
+  }
+
+  private mutating func stored(_ offer: TapOffer) -> [Action] {
+    guard let left = tapOfTag[offer.tag].flatMap({ remove($0) })?.offer else {
+      return put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
+    }
+    let previous = left.id
+    replaced.append(left)
+    if replaced.count > TapPolicy.maximumOnScreen { replaced.removeFirst() }
+    // A click on the old notification may be on its way. It must not answer the new question, so the question gets a new notification.
+    guard offer.question == .nothing else {
+      return [
+        .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(previous),
+        .announceClosed(previous, .dismissed),
+      ] + put(offer, .received) + [.announceReceived(offer.id), .show(offer, replacing: nil)]
+    }
+    // It takes the other's place, so no other tap has to make room.
+    _ = put(offer, .received)
+    return [
+      .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .announceReceived(offer.id),
+      .show(offer, replacing: previous), .announceClosed(previous, .dismissed),
+    ]
+  }
+
+  private mutating func resumed(_ offer: TapOffer, _ state: TapState, _ reason: TapReason) -> [Action] {
+    guard offer.isShown else {
+      // The earlier run may have left its notification.
+      let (end, reason) =
+        state == .failed ? (TapState.expired, reason) : (.failed, TapReason(.refused, detail: offer.reason))
+      return [.move(offer.id, to: end, reason: reason), .closeNotification(offer.id), .announceClosed(offer.id, end)]
+    }
+    let leaving = put(offer, state, failure: state == .failed ? reason : nil, isEarlier: true)
+    // Newer taps may fill the screen already.
+    guard onScreen[offer.id] != nil else { return leaving }
+    return leaving + [state == .failed ? .showFailure(offer, reason: reason) : .show(offer, replacing: nil)]
+  }
+
+  /// A tap that has left the screen is shown there again, and keeps its state in the inbox.
+  private mutating func again(_ offer: TapOffer, _ failure: TapReason?) -> [Action] {
+    guard let present = onScreen[offer.id] else {
+      let newer = tapOfTag[offer.tag]
+      let leaving = put(offer, .shown)
+      if let newer, onScreen[newer] != nil { tapOfTag[offer.tag] = newer }
+      return leaving + [.show(offer, replacing: nil)]
+    }
+    onScreen[offer.id] = OnScreen(offer: offer, state: present.state, failure: present.failure, number: present.number)
+    if let failure, present.state == .failed { return [.showFailure(offer, reason: failure)] }
+    return [.show(offer, replacing: nil)]
+  }
+
+  private mutating func handedOver(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
+    guard let reason = outcome.failure else {
+      return [.move(offer.id, to: .delivered, reason: .none), .announceClosed(offer.id, .delivered)]
+    }
+    return [.move(offer.id, to: .failed, reason: reason), .announceClosed(offer.id, .failed)]
+      + put(offer, .failed, failure: reason)
+      + [.showFailure(offer, reason: reason)]
+  }
+
+  /// A pending call for the same app is waited for again. The calls of other apps are overtaken.
+  private mutating func handOver(_ offer: TapOffer, _ token: String?) -> Action {
+    let key = offer.handOverKey
+    for other in pendingCalls.keys where other.tap == offer.id { pendingCalls[other]?.isOvertaken = other != key }
+    return pendingAnswer(of: offer).map { .awaitAnswer(offer, $0) } ?? .handOver(offer, token: token)
+  }
+
+  private mutating func answered(_ offer: TapOffer, _ outcome: HandOverOutcome) -> [Action] {
+    guard let call = pendingCalls.removeValue(forKey: offer.handOverKey), !call.isOvertaken else { return [] }
+    switch outcome {
+    case .delivered:
+      return [.move(offer.id, to: .delivered, reason: .none)] + close(offer.id)
+        + [.announceClosed(offer.id, .delivered)]
+    case .failed:
+      let reason = outcome.failure ?? .none
+      // A tap that has left the screen is not shown again. The list says why it has failed.
+      guard let shown = onScreen[offer.id] else { return [.move(offer.id, to: .expired, reason: reason)] }
+      onScreen[offer.id]?.failure = reason
+      return [.move(offer.id, to: .failed, reason: reason), .showFailure(shown.offer, reason: reason)]
+    case .unknown: return []
+    }
+  }
+
+  private mutating func closed(_ id: String, _ reason: NotificationCloseReason) -> [Action] {
+    guard let tap = remove(id) else { return [] }
+    switch (tap.state, reason) {
+    case (_, .dismissed):
+      return [.move(id, to: .dismissed, reason: .none), .announceClosed(id, .dismissed)]
+    // The user has not closed it, and can still open it from the inbox.
+    case (_, .expired), (_, .closed), (_, .undefined):
+      return [.move(id, to: .expired, reason: tap.failure ?? .none), .announceClosed(id, .expired)]
+    }
+  }
+
+  /// Gives a tap a place on the screen. If there are too many, the oldest leaves.
+  private mutating func put(
+    _ offer: TapOffer, _ state: TapState, failure: TapReason? = nil, isEarlier: Bool = false
+  ) -> [Action] {
+    if isEarlier { lastEarlierNumber += 1 } else { lastNumber += 1 }
+    let number = isEarlier ? lastEarlierNumber : lastNumber
+    onScreen[offer.id] = OnScreen(offer: offer, state: state, failure: failure, number: number)
+    // The next tap of this tag replaces the newest one, not an older one that failed or was resumed meanwhile.
+    let present = tapOfTag[offer.tag].flatMap { onScreen[$0]?.number }
+    if present.map({ state != .failed && $0 < number }) ?? true { tapOfTag[offer.tag] = offer.id }
+    guard onScreen.count > TapPolicy.maximumOnScreen,
+      let oldest = onScreen.values.min(by: { $0.number < $1.number }), remove(oldest.offer.id) != nil
+    else { return [] }
+    let id = oldest.offer.id
+    return [
+      .move(id, to: .expired, reason: oldest.failure ?? TapReason(.madeRoom)), .closeNotification(id),
+      .announceClosed(id, .expired),
+    ]
+  }
+
+  private mutating func close(_ id: String) -> [Action] { remove(id) == nil ? [] : [.closeNotification(id)] }
+
+  private mutating func remove(_ id: String) -> OnScreen? {
+    guard let tap = onScreen.removeValue(forKey: id) else { return nil }
+    if tapOfTag[tap.offer.tag] == id { tapOfTag[tap.offer.tag] = nil }
+    return tap
+  }
+}
+
+extension TapPolicy.Action {
+  /// The tap's id.
+  var id: String {
+    switch self {
+    case .move(let id, _, _), .putOnScreen(let id, _), .closeNotification(let id), .announceReceived(let id),
+      .announceClosed(let id, _), .remember(let id, _):
+      id
+    case .show(let offer, _), .showFailure(let offer, _), .handOver(let offer, _), .awaitAnswer(let offer, _):
+      offer.id
+    }
+  }
+}

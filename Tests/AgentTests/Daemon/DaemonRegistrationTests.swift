@@ -1,0 +1,121 @@
+import Bus
+import Names
+import Testing
+
+@testable import Agent
+
+/// What the daemon is told, and in which order, without a bus.
+struct DaemonRegistrationTests {
+  private static let refused = BusError(name: Names.Errors.notASession, message: "no session")
+  private static let timedOut = BusError.timedOut()
+  private var registration = DaemonRegistration(desired: .init(conditions: [:]), reportPause: .seconds(2))
+
+  private mutating func register() {
+    #expect(registration.daemonChanged(isPresent: true) == .register(registration.desired))
+    #expect(!registration.isRegistered)
+    #expect(registration.ended() == nil)
+    #expect(registration.isRegistered)
+  }
+
+  @Test mutating func `without a daemon nothing is sent, and the registration has the latest conditions`() {
+    #expect(registration.report(["camera": true]) == nil)
+    #expect(registration.report(.init(conditions: ["locked": false], isUnlockedByUser: true)) == nil)
+    #expect(registration.lockKnowledge == .known)
+    let report = DaemonRegistration.Report(conditions: ["locked": false], isUnlockedByUser: true)
+    #expect(registration.daemonChanged(isPresent: true) == .register(report))
+    #expect(report.values == ["locked": false, "unlocked-by-user": true])
+    #expect(registration.lockKnowledge == .pending)
+    #expect(registration.ended() == nil)
+    #expect(registration.isRegistered && registration.lockKnowledge == .known)
+    #expect(!registration.desired.isUnlockedByUser)
+  }
+
+  @Test mutating func `a change during the registration is reported after it`() {
+    _ = registration.daemonChanged(isPresent: true)
+    #expect(registration.report(["locked": true]) == nil)
+    #expect(registration.ended() == .report(.init(conditions: ["locked": true])))
+    #expect(registration.isRegistered && registration.lockKnowledge == .pending)
+    #expect(registration.ended() == nil)
+    #expect(registration.lockKnowledge == .known)
+  }
+
+  @Test mutating func `only one report is under way, and the next one is the newest`() {
+    register()
+    #expect(registration.report([:]) == nil)
+    #expect(registration.report(["locked": true]) == .report(.init(conditions: ["locked": true])))
+    #expect(registration.report(["locked": false]) == nil)
+    #expect(registration.report(["camera": true]) == nil)
+    #expect(registration.ended() == .report(.init(conditions: ["camera": true])))
+    #expect(registration.ended() == nil)
+  }
+
+  @Test mutating func `another condition does not delay the answer about the lock`() {
+    register()
+    _ = registration.report(.init(conditions: ["locked": true]))
+    _ = registration.report(["locked": true, "camera": true])
+    #expect(registration.lockKnowledge == .pending)
+    #expect(registration.ended() != nil)
+    #expect(registration.lockKnowledge == .known)
+  }
+
+  @Test mutating func `a report that failed may have been applied, so the former conditions are reported again`() {
+    register()
+    _ = registration.report(["locked": true])
+    _ = registration.report([:])
+    #expect(registration.ended(Self.timedOut) == .report(.init(conditions: [:])))
+    #expect(registration.ended(Self.timedOut) == .pause(.seconds(2)))
+    #expect(registration.isRegistered && registration.lockKnowledge == .failed(Self.timedOut))
+    #expect(registration.report([:]) == nil)
+    #expect(registration.ended() == .report(.init(conditions: [:])))
+    #expect(registration.ended(Self.timedOut) == .pause(.seconds(2)))
+    // A change ends the pause.
+    #expect(registration.report(["camera": true]) == .report(.init(conditions: ["camera": true])))
+  }
+
+  @Test mutating func `the pauses between registrations grow to thirty seconds`() {
+    _ = registration.daemonChanged(isPresent: true)
+    for pause in [0.5, 1, 2, 4, 8, 16, 30, 30] {
+      #expect(registration.ended(Self.refused) == .pause(.seconds(pause)))
+      // Nothing is scanned for an agent that was refused: it does not hurry.
+      #expect(registration.report(.init(conditions: ["locked": true])) == nil)
+      #expect(registration.lockKnowledge == .known && registration.error == Self.refused)
+      #expect(registration.ended() == .register(.init(conditions: ["locked": true])))
+    }
+    #expect(registration.error == Self.refused)
+    #expect(registration.ended() == nil)
+    #expect(registration.error == nil)
+  }
+
+  @Test mutating func `a registration that timed out may be accepted later, so a change ends the pause`() {
+    _ = registration.daemonChanged(isPresent: true)
+    #expect(registration.ended(Self.timedOut) == .pause(.milliseconds(500)))
+    #expect(registration.lockKnowledge == .pending)
+    let locked = DaemonRegistration.Report(conditions: ["locked": true])
+    #expect(registration.report(["locked": true]) == .register(locked))
+    #expect(registration.report([:]) == nil)
+    let tooMany = BusError(name: Names.Errors.tooMany, message: "")
+    #expect(registration.ended(tooMany) == .register(.init(conditions: [:])))
+    #expect(registration.ended(Self.refused) == .pause(.seconds(2)))
+    #expect(registration.report(["locked": true]) == nil)
+  }
+
+  @Test mutating func `a command is repeated even if it changes nothing`() {
+    register()
+    for _ in 0..<2 {
+      let report = DaemonRegistration.Report(conditions: ["locked": false], isUnlockedByUser: true)
+      #expect(registration.report(.init(conditions: ["locked": false], isUnlockedByUser: true)) == .report(report))
+      #expect(registration.ended() == nil)
+    }
+    #expect(registration.report(.init(conditions: ["locked": false])) == nil)
+  }
+
+  @Test mutating func `a daemon that restarts hears everything again`() {
+    register()
+    _ = registration.report(["locked": true])
+    #expect(registration.daemonChanged(isPresent: false) == nil)
+    #expect(!registration.isRegistered && registration.lockKnowledge == .known)
+    #expect(registration.ended() == nil)
+    #expect(
+      registration.daemonChanged(isPresent: true) == .register(.init(conditions: ["locked": true])))
+  }
+}
