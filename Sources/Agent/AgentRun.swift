@@ -233,7 +233,7 @@ actor AgentRun {
       // What is begun from here on nobody would end.
       guard !isEnding else { return nil }
       let keys = new.keys(differingFrom: configuration)
-      try await goBy(new, service)
+      await goBy(new, service)
       (configuration, configurationTime, mistake) = (new, time, nil)
       log(
         .info,
@@ -259,12 +259,8 @@ actor AgentRun {
     return try read.get()
   }
 
-  private func goBy(_ new: AgentConfiguration, _ service: AgentService) async throws(KeyFileError) {
-    do throws(InboxError) {
-      try await service.adopt(new, inboxAt: files.inbox(new))
-    } catch {
-      throw KeyFileError(file: "agent.conf", line: nil, problem: "cannot take effect (\(error))", remedy: "try again")
-    }
+  private func goBy(_ new: AgentConfiguration, _ service: AgentService) async {
+    await service.adopt(new, inboxAt: files.inbox(new))
     guard !isEnding else { return }
     if new.verify != configuration.verify { verify(new.verify) }
     do throws(SystemError) {

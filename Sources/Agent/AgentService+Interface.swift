@@ -119,9 +119,8 @@ extension AgentService {
   /// - Parameters:
   ///   - configuration: what the user has set.
   ///   - location: where the inbox is by that.
-  /// - Throws: ``InboxError/Code/storage`` where the inbox cannot be as it is to be; then nothing has changed.
-  func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async throws(InboxError) {
-    try await inbox.configure(location, Retention(configuration))
+  func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async {
+    await inbox.configure(location, Retention(configuration))
     let schemes = Set(configuration.schemes)
     let isDecidedAnew = schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
     (routing.schemes, routing.smartPosters) = (schemes, configuration.smartPosters)
