@@ -23,7 +23,7 @@ extension Inbox {
 
   private func save(to store: TapStore, _ body: ((TapStore) throws(SQLiteError) -> Void)? = nil) throws(SQLiteError) {
     var sequences: [String: Int64] = [:]
-    try store.transaction { () throws(SQLiteError) in
+    try store.database.transaction { () throws(SQLiteError) in
       for id in dirty where live[id] == nil { try store.remove(id) }
       for tap in live.values.filter({ dirty.contains($0.id) }).sorted(by: { $0.sequence < $1.sequence }) {
         sequences[tap.id] = try store.put(tap.stored)

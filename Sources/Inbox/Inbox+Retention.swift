@@ -7,7 +7,7 @@ extension Inbox {
     let expired = applyRetention(to: Set(live.keys))
     commit()
     if storage.store != nil { file?.removeAside(before: now().before(days: retention.days)) }
-    if owesCompaction { compact() }
+    compact()
     return expired
   }
 
@@ -15,7 +15,7 @@ extension Inbox {
   /// next ``prune()`` tries again.
   public func compact() {
     guard let store = storage.store else { return }
-    owesCompaction = (try? store.compact()) == nil
+    _ = try? store.compact()
     store.stamp = file?.stamp(after: store.stamp)
   }
 
@@ -87,7 +87,6 @@ extension Inbox {
       finished.insert(tap.id)
     }
     commit()
-    owesCompaction = true
     return oldest.prefix(excess).filter { !$0.stored.isOver }.map(\.id)
   }
 
@@ -111,6 +110,5 @@ extension Inbox {
   /// Forgets taps that the file no longer has. Their notifications may still be up.
   private func forget(_ removed: [String]) {
     for id in removed { if let place = live.removeValue(forKey: id)?.stored.place { addOther(place) } }
-    if !removed.isEmpty { owesCompaction = true }
   }
 }

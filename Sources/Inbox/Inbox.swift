@@ -53,7 +53,6 @@ public actor Inbox {
   let now: @Sendable () -> Timestamp
   let notice: @Sendable (String) -> Void
   let report: @Sendable (String) -> Void
-  /// Simulates a full disk in tests; 0 sets no limit.
   let maximumPages: Int
   var storage = Storage.unopened
   /// Held while the file is used.
@@ -68,8 +67,6 @@ public actor Inbox {
   var otherPlacesAreDirty = false
   /// How many taps got a sequence number before the file gave them one.
   var unsavedCount: Int64 = 0
-  /// Whether the file still holds bytes of deleted taps.
-  var owesCompaction = false
   /// The last ids that are over: the daemon may send them again after they were deleted.
   var finished = RecentIdentifiers(limit: 64)
 
@@ -81,19 +78,14 @@ public actor Inbox {
   /// - Parameters:
   ///   - location: the place of the taps.
   ///   - retention: how long and how many.
+  ///   - maximumPages: limits the file's size in SQLite's pages, as a full disk does in tests; 0 for no limit.
   ///   - now: the time of day.
   ///   - notice: receives a log line when the file is deleted because taps are not to be kept.
   ///   - report: receives a log line when history is lost, or no longer written. No line contains tag contents.
   public init(
-    _ location: Location, retention: Retention = Retention(), now: @escaping @Sendable () -> Timestamp,
-    notice: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void
-  ) {
-    self.init(location, retention: retention, maximumPages: 0, now: now, notice: notice, report: report)
-  }
-
-  init(
-    _ location: Location, retention: Retention, maximumPages: Int, now: @escaping @Sendable () -> Timestamp,
-    notice: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void
+    _ location: Location, retention: Retention = Retention(), maximumPages: Int = 0,
+    now: @escaping @Sendable () -> Timestamp, notice: @escaping @Sendable (String) -> Void = { _ in },
+    report: @escaping @Sendable (String) -> Void
   ) {
     loop = EventLoop(label: "inbox")
     self.location = location

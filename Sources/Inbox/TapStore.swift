@@ -8,7 +8,7 @@ final class TapStore {
 
   /// - Parameters:
   ///   - path: a file, or `":memory:"`.
-  ///   - maximumPages: simulates a full disk in tests; 0 sets no limit.
+  ///   - maximumPages: as in ``Inbox/init(_:retention:maximumPages:now:notice:report:)``.
   /// - Throws: if it cannot be opened, is damaged, or has a newer schema (`SQLITE_MISMATCH`).
   init(path: String, maximumPages: Int = 0) throws(SQLiteError) {
     database = try Database(path: path)
@@ -75,11 +75,6 @@ final class TapStore {
     id, time, message, technology, uid, reader, uri, title, handler, state, changed, reason_code, reason, screen_bus, screen_owner,
     screen_id, sequence
     """
-
-  /// Runs `body` as one transaction.
-  func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
-    try database.transaction(body)
-  }
 
   // MARK: Notifications that show no tap
 

@@ -150,7 +150,7 @@ struct InboxFileTests {
     let path = temporary.path + "/inbox.sqlite"
     do {
       let store = try InboxFile(directory: temporary.path, name: "inbox.sqlite").open(at: sampleTime, report: { _ in })
-      try store.transaction { () throws(SQLiteError) in
+      try store.database.transaction { () throws(SQLiteError) in
         for index in 0..<2000 {
           let tap = sampleTap("\(index)", message: [UInt8](repeating: 7, count: 1000))
           _ = try store.put(StoredTap(tap: tap, state: .delivered, changed: sampleTime))
