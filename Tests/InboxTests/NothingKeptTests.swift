@@ -81,6 +81,23 @@ struct NothingKeptTests {
     #expect(!isThere("inbox.sqlite.screen"))
   }
 
+  @Test func `a tap on the screen is cleared if that is asked for, unless it is being opened`() async throws {
+    let inbox = keepingNothing()
+    for (number, id) in ["a", "b", "opening"].enumerated() {
+      _ = await inbox.receive(sampleTap(id))
+      try await inbox.show(id, at: place(UInt32(number)))
+    }
+    try await inbox.move("opening", to: .opening)
+    let onScreen: Set = ["a", "b", "opening"]
+    #expect(try await inbox.clear(InboxClearing(onScreen: onScreen)).isEmpty)
+    #expect(try await inbox.clear(InboxClearing(ids: ["a"], onScreen: onScreen, includesOnScreen: true)) == ["a"])
+    #expect(try await inbox.clear(InboxClearing(onScreen: onScreen, includesOnScreen: true)) == ["b"])
+    #expect(try await inbox.list().map(\.id) == ["opening"])
+    #expect(await !inbox.receive(sampleTap("a")).isNew)
+    // Their notifications are still up.
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [place(0), place(1)])
+  }
+
   @Test func `a file of places that holds something else is no harm`() async throws {
     try temporary.write(
       "bus :1.7 1\nbus :1.7 -1\n\nbus :1.7\nbus :1.7 1 2\nbus :1.7 99999999999\n\u{0}", to: "inbox.sqlite.screen")
