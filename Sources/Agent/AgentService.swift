@@ -130,7 +130,7 @@ actor AgentService {
     if !isRead { log(.warning, Self.slowReading) }
     await resume()
     Task {
-      await takeFile()
+      await waitForFile()
       await inbox.check()
     }
     if !isRead { Task { await catchUp(after: reading) } }
@@ -196,27 +196,23 @@ actor AgentService {
     let reading = try TagReading(values, now: now())
     let wasReady = isReady
     let offer = await makeOffer(reading)
-    let expired: [String]
-    do {
-      let tap = offer.tap(reading)
-      guard offer.isShown else {
-        let (state, reason) = offer.ending
-        if try await inbox.keep(tap, as: state, because: reason).isNew {
-          log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
-          await perform([.announceClosed(offer.id, state)])
-          if case .refused(let refusal) = offer.obstacle {
-            await notifications.show(RefusedLinkNotice.notification(refusal), as: RefusedLinkNotice.key)
-          }
+    let tap = offer.tap(reading)
+    guard offer.isShown else {
+      let (state, reason) = offer.ending
+      if await inbox.keep(tap, as: state, because: reason).isNew {
+        log(.notice, "tap \(offer.id) is not offered: \(offer.reason)")
+        await perform([.announceClosed(offer.id, state)])
+        if case .refused(let refusal) = offer.obstacle {
+          await notifications.show(RefusedLinkNotice.notification(refusal), as: RefusedLinkNotice.key)
         }
-        return
       }
-      let reception = try await inbox.receive(tap)
-      guard reception.isNew else {
-        log(.debug, "tap \(offer.id) was received before")
-        return
-      }
-      expired = reception.expired
-    } catch { throw AgentAnswers.error(error) }
+      return
+    }
+    let receipt = await inbox.receive(tap)
+    guard receipt.isNew else {
+      log(.debug, "tap \(offer.id) was received before")
+      return
+    }
     // The reason is for debugging only: it names the domain that the handler claims, which is the link's host.
     if let handler = offer.handler?.desktopID {
       log(.info, "tap \(offer.id) is offered, to be opened in \(handler)")
@@ -224,7 +220,7 @@ actor AgentService {
       log(.info, "tap \(offer.id) is offered to be read and copied: no app opens it")
     }
     log.debug("tap \(offer.id) is offered like this because", Redacted(offer.reason, as: "reason"))
-    for id in expired { await perform(policy.handle(.expired(id))) }
+    for id in receipt.expired { await perform(policy.handle(.expired(id))) }
     await perform(policy.handle(.stored(offer)))
     await notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }

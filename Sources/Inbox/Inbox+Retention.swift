@@ -1,45 +1,114 @@
-/// How long taps are kept, and what ends their time.
+/// How long taps are kept, and what is removed.
 extension Inbox {
   /// Applies the retention.
   ///
   /// - Returns: the ids of taps that were waiting and are now ``TapState/expired``.
-  /// - Throws: ``InboxError/Code/storage``.
-  public func prune() throws(InboxError) -> [String] {
-    removeFormer()
-    let time = now()
-    let expired = try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in try retain(in: store, at: time) }
-    }
-    for id in expired { finished.insert(id) }
-    // Where another process has the file, they are its to remove.
-    if !isDegraded { file?.removeAside(before: time.before(days: retention.days)) }
-    if owesCompaction { compact() }
+  public func prune() -> [String] {
+    let expired = applyRetention(to: Set(live.keys))
+    commit()
+    if storage.store != nil { file?.removeAside(before: now().before(days: retention.days)) }
+    compact()
     return expired
   }
 
-  /// Overwrites what was removed in the file, and makes that shorter where it is mostly empty. Where the disk is too full for that,
-  /// it is done by what comes next.
+  /// Overwrites removed taps in the file, and shortens a file that is mostly empty. If the disk is too full for that, the
+  /// next ``prune()`` tries again.
   public func compact() {
-    guard let store else { return }
-    owesCompaction = (try? store.compact()) == nil
+    guard let store = storage.store else { return }
+    _ = try? store.compact()
+    store.stamp = file?.stamp(after: store.stamp)
   }
 
-  func retain(in store: TapStore, at time: Timestamp) throws(SQLiteError) -> [String] {
-    let limit = time.before(days: retention.days)
-    let maximum = retention.maximumTaps
-    if try store.remove(before: limit, keeping: maximum) > 0 { owesCompaction = true }
-    let overdue = try store.overdue(before: limit, excess: try store.count() - maximum)
-    for id in overdue { try end(id, because: .overdue, in: store, at: time) }
-    return overdue
+  /// Removes taps for good, about ``InboxClearing/portion`` at most. Unless only some ids are asked for, also removes
+  /// damaged files that were moved aside.
+  ///
+  /// - Parameter clearing: which taps.
+  /// - Returns: their ids. After a whole portion there may be more.
+  /// - Throws: ``InboxError/Code/storage`` if the file cannot be written: its taps would come back.
+  public func clear(_ clearing: InboxClearing) throws(InboxError) -> [String] {
+    var removed: [String] = []
+    if location.keepsFinished {
+      let isRemoved = commit { store throws(SQLiteError) in
+        removed = try store.remove(clearing, limit: InboxClearing.portion)
+      }
+      guard isRemoved else {
+        if case .taken = storage { throw .inUse }
+        throw .notWritable
+      }
+      forget(removed)
+    } else {
+      // Nothing else is kept.
+      removed = clearing.onScreen.filter { live[$0].map { clearing.includes($0.stored) } ?? false }
+      removed.forEach(drop)
+    }
+    commit()
+    for id in removed.suffix(64) { finished.insert(id) }
+    if clearing.ids == nil { file?.removeAside(before: clearing.before ?? Timestamp(microseconds: .max)) }
+    return removed
   }
 
-  /// Ends the time of a tap that waits. Why one has failed is worth more than what has ended its time.
-  func end(
-    _ id: String, because code: TapReason.Code, in store: TapStore, at time: Timestamp
-  ) throws(SQLiteError) {
-    guard keepsFinished else { return try store.remove(id) }
-    guard let stored = try store.tap(id) else { return }
-    let reason = stored.state == .failed ? stored.reason : TapReason(code)
-    _ = try store.update(id, from: stored.state, to: .expired, reason: reason, at: time)
+  /// Taps that wait for the user, oldest first.
+  var waiting: [ListedTap] {
+    live.values.filter { !$0.stored.isOver && $0.stored.state != .opening }.sorted { $0.sequence < $1.sequence }
+  }
+
+  /// Removes finished taps, and ends waiting ones that are too old or too many.
+  ///
+  /// - Parameter ids: the taps that may be ended.
+  /// - Returns: the ids of those that were ended; the caller commits that.
+  func applyRetention(to ids: Set<String>) -> [String] {
+    let limit = now().before(days: retention.days)
+    let excess = removeFinished(evenIfFew: true)
+    let oldest = Set(waiting.prefix(max(excess, 0)).map(\.id))
+    let overdue = waiting.filter { ids.contains($0.id) && ($0.stored.tap.time < limit || oldest.contains($0.id)) }
+    for tap in overdue { end(tap, because: .overdue) }
+    return overdue.map(\.id)
+  }
+
+  /// Ends a waiting tap. A failed one keeps the reason of its failure, which is worth more.
+  func end(_ tap: ListedTap, because code: TapReason.Code) {
+    change(tap.id, to: .expired, reason: tap.stored.state == .failed ? tap.stored.reason : TapReason(code))
+    finished.insert(tap.id)
+  }
+
+  /// Commits a new tap, and drops the oldest ones if there are too many: finished ones first, then waiting ones, so that
+  /// a tag with ever new taps cannot fill the disk.
+  ///
+  /// - Parameter id: the new tap.
+  /// - Returns: the ids of waiting taps that were dropped.
+  func makeRoom(for id: String) -> [String] {
+    let excess = removeFinished(evenIfFew: false)
+    guard excess > 0 else { return [] }
+    let oldest = live.values.filter { $0.id != id && $0.stored.state != .opening }.sorted {
+      ($0.stored.isOver ? 0 : 1, $0.sequence) < ($1.stored.isOver ? 0 : 1, $1.sequence)
+    }
+    for tap in oldest.prefix(excess) {
+      drop(tap.id)
+      finished.insert(tap.id)
+    }
+    commit()
+    return oldest.prefix(excess).filter { !$0.stored.isOver }.map(\.id)
+  }
+
+  /// Commits, and removes finished taps from the file.
+  ///
+  /// - Parameter evenIfFew: whether old ones are removed even if there is room.
+  /// - Returns: how many more taps there are than the retention allows.
+  private func removeFinished(evenIfFew: Bool) -> Int {
+    let (limit, maximum) = (now().before(days: retention.days), retention.maximumTaps)
+    var (removed, excess) = ([String](), 0)
+    let isSaved = commit { store throws(SQLiteError) in
+      guard try store.count() > maximum || evenIfFew else { return }
+      removed = try store.remove(before: limit, keeping: maximum)
+      excess = try store.count() - maximum
+    }
+    guard isSaved else { return live.count - maximum }
+    forget(removed)
+    return excess
+  }
+
+  /// Forgets taps that the file no longer has. Their notifications may still be up.
+  private func forget(_ removed: [String]) {
+    for id in removed { if let place = live.removeValue(forKey: id)?.stored.place { addOther(place) } }
   }
 }

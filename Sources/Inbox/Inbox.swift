@@ -1,135 +1,125 @@
-import CSQLite
 import EventLoop
 
-/// The taps and where each of them stands, safe over a crash.
+/// The taps and their states, safe over a crash.
 ///
-/// Every change is one committed transaction by the time its call returns, so a caller that awaits it may let the outside see
-/// its effect. SQLite blocks: the actor runs on a loop of its own, never on the one that owns the buses.
+/// Taps that are not over live in memory; the file is their history. Every change is made in memory and committed to the
+/// file before its call returns, so the caller may then show its effect. If the file cannot be written, the taps that it
+/// lacks stay in memory (``dirty``) and each later change tries again. A full disk or a damaged file therefore never costs
+/// a tap, only history.
 ///
-/// A disk that is full or a file that is damaged costs the history, not the next tap: the inbox says so, carries the open taps
-/// over where they can still be read, and goes on, in a fresh file or in memory, until ``returnToFile(maximum:)``.
+/// One process writes a file. A second agent of the same user keeps its taps in memory until the file is free
+/// (``waitForFile(maximum:)``).
 ///
-/// One process writes a file: whoever comes second keeps its taps in memory until the file is free (``takeFile(maximum:)``).
-///
-/// Owns one ``Database`` (through ``TapStore``), closed when the actor goes, or by ``close()``.
+/// SQLite blocks, so the actor has its own loop. It never runs on the one that owns the buses.
 public actor Inbox {
-  /// Where the taps are kept.
+  /// The place of the taps.
   public enum Location: Sendable, Hashable {
-    /// A file in a directory that is the inbox's own (an absolute path; made where it is not there).
+    /// A file in a directory that only the inbox uses (an absolute path, created if it is missing).
     case file(directory: String, name: String)
-    /// Nowhere: gone with the process.
+    /// Memory, finished taps included.
     case memory
-    /// Nowhere, and a tap only for as long as it may still be opened from the screen. A file of a time when taps were kept is removed;
-    /// in its directory stands nothing but where notifications are (``ScreenFile``). Without a directory, not even that.
+    /// Memory, and each tap only while it can be opened from the screen. The file that ``file(directory:name:)`` would
+    /// use is deleted. A ``ScreenFile`` in its directory, if there is one, lists the notifications on the screen.
     case memoryWhileOpen(directory: String? = nil, name: String = "")
   }
 
-  /// What a location means.
-  struct Place: Hashable {
-    var file: InboxFile?
-    /// Where taps were kept before they were not to be kept any more.
-    var former: InboxFile?
-    let keepsFinished: Bool
+  /// What the inbox can do with its file.
+  enum Storage {
+    /// Not opened yet. Can transition to: `.open`, `.off`, `.unusable`, `.taken`.
+    case unopened
+    /// Open, and up to date after each change. Can transition to: `.failing`, `.unusable`, `.taken`.
+    case open(TapStore)
+    /// Open, but the last use failed. Each change tries again. Can transition to: `.open`, `.unusable`, `.taken`.
+    case failing(TapStore)
+    /// The file cannot be opened, or deleted. Only ``Inbox/retryFile(maximum:)`` tries again: its caller shows the taps
+    /// that an earlier run left in the file. Can transition to: `.failing`, `.off`, `.taken`.
+    case unusable
+    /// Another process holds the lock. Can transition to: `.failing`, `.off`, `.unusable`.
+    case taken
+    /// No file is used (``Location/memoryWhileOpen(directory:name:)``). Can transition to: `.unusable`.
+    case off
 
-    init(_ location: Location) {
-      switch location {
-      case .file(let directory, let name):
-        (file, keepsFinished) = (InboxFile(directory: directory, name: name), true)
-      case .memory: keepsFinished = true
-      case .memoryWhileOpen(let directory, let name):
-        (former, keepsFinished) = (directory.map { InboxFile(directory: $0, name: name) }, false)
+    var store: TapStore? {
+      switch self {
+      case .open(let store), .failing(let store): store
+      case .unopened, .unusable, .taken, .off: nil
       }
     }
   }
 
   private let loop: EventLoop
-  var place: Place
-  var file: InboxFile? { place.file }
-  var former: InboxFile? { place.former }
-  var keepsFinished: Bool { place.keepsFinished }
+  var location: Location
   var retention: Retention
   let now: @Sendable () -> Timestamp
   let notice: @Sendable (String) -> Void
   let report: @Sendable (String) -> Void
   let maximumPages: Int
-  /// Makes the store of an inbox that keeps nothing in a file.
-  let openMemory: @Sendable () throws(SQLiteError) -> TapStore
-  var store: TapStore? { didSet { stamp = nil } }
-  /// What the file was when `store` last used it; nil while that is in memory.
-  var stamp: InboxFile.Stamp?
-  /// Whether `store` is in memory though there is a file to go back to.
-  var isDegraded = false
-  /// Whether that is because another process has the file.
-  var isTaken = false
-  /// Whether that process's end is waited for.
-  var isWaiting = false
-  /// Whether the file may hold what an earlier run has left, and nobody has heard of it yet.
-  var owesResumption = false
-  /// Whether something was removed that can still be read in the file.
-  var owesCompaction = false
-  /// Held while the file is open.
+  var storage = Storage.unopened
+  /// Held while the file is used.
   var lock: InboxLock?
-  /// Whether ``former`` is known to be gone.
-  var isFormerGone = false
-  /// Whether it was said that it cannot be removed.
-  var hasReportedFormer = false
-  /// What ``ScreenFile`` holds.
-  var writtenPlaces: Set<ScreenPlace> = []
-  /// What is over, and may no longer be in the store.
+  var isWaitingForLock = false
+  /// The taps that are not over, that a notification shows, or that are ``dirty``.
+  var live: [String: ListedTap] = [:]
+  /// The ids of taps that differ from those in the file. One that is not ``live`` has to be deleted there.
+  var dirty: Set<String> = []
+  /// The notifications that show no tap of the inbox, oldest first.
+  var otherPlaces: [ScreenPlace] = [] { didSet { otherPlacesAreDirty = true } }
+  var otherPlacesAreDirty = false
+  /// How many taps got a sequence number before the file gave them one.
+  var unsavedCount: Int64 = 0
+  /// The last ids that are over: the daemon may send them again after they were deleted.
   var finished = RecentIdentifiers(limit: 64)
 
   /// The inbox's own loop.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// Nothing is opened until the first call.
+  /// Creates an inbox. The first call opens the file.
   ///
   /// - Parameters:
-  ///   - location: where the taps are kept.
+  ///   - location: the place of the taps.
   ///   - retention: how long and how many.
+  ///   - maximumPages: limits the file's size in SQLite's pages, as a full disk does in tests; 0 for no limit.
   ///   - now: the time of day.
-  ///   - notice: is given a line for the log when history was removed because it is not to be kept.
-  ///   - report: is given a line for the log when history was lost or is no longer kept. Neither line holds tag contents.
+  ///   - notice: receives a log line when the file is deleted because taps are not to be kept.
+  ///   - report: receives a log line when history is lost, or no longer written. No line contains tag contents.
   public init(
-    _ location: Location, retention: Retention = Retention(), now: @escaping @Sendable () -> Timestamp,
-    notice: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void
-  ) {
-    self.init(location, retention: retention, maximumPages: 0, now: now, notice: notice, report: report)
-  }
-
-  init(
-    _ location: Location, retention: Retention, maximumPages: Int, now: @escaping @Sendable () -> Timestamp,
-    notice: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void,
-    openMemory: @escaping @Sendable () throws(SQLiteError) -> TapStore = { () throws(SQLiteError) in
-      try TapStore(path: ":memory:")
-    }
+    _ location: Location, retention: Retention = Retention(), maximumPages: Int = 0,
+    now: @escaping @Sendable () -> Timestamp, notice: @escaping @Sendable (String) -> Void = { _ in },
+    report: @escaping @Sendable (String) -> Void
   ) {
     loop = EventLoop(label: "inbox")
-    place = Place(location)
+    self.location = location
     self.retention = retention
     self.maximumPages = maximumPages
     self.now = now
     self.notice = notice
     self.report = report
-    self.openMemory = openMemory
   }
 
-  /// Stores a tap in the state ``TapState/received``, unless its id is known, and makes room for it.
-  ///
-  /// - Throws: ``InboxError/Code/storage`` where not even memory could hold it.
-  public func receive(_ tap: Tap) throws(InboxError) -> Reception {
-    try record(tap, as: .received, reason: .none)
-  }
+  // MARK: Taps
 
-  /// Stores a tap that is over before anybody saw it: there is nothing on it to open, or nothing that may be.
+  /// Stores a tap in the state ``TapState/received`` unless its id is known, and makes room for it.
+  public func receive(_ tap: Tap) -> Receipt { store(tap, as: .received, reason: .none) }
+
+  /// Stores a tap that is never shown, because nothing on the tag may be opened.
   ///
   /// - Parameters:
   ///   - tap: what was read.
   ///   - state: ``TapState/dismissed`` or ``TapState/failed``.
   ///   - reason: why.
   /// - Returns: whether its id was new.
-  /// - Throws: ``InboxError/Code/storage`` where not even memory could hold it.
-  public func keep(_ tap: Tap, as state: TapState, because reason: TapReason) throws(InboxError) -> Reception {
-    try record(tap, as: state, reason: reason)
+  public func keep(_ tap: Tap, as state: TapState, because reason: TapReason) -> Receipt {
+    store(tap, as: state, reason: reason)
+  }
+
+  private func store(_ tap: Tap, as state: TapState, reason: TapReason) -> Receipt {
+    guard !finished.contains(tap.id), !dirty.contains(tap.id), find(tap.id) == nil else { return .known }
+    unsavedCount += 1
+    let stored = StoredTap(tap: tap, state: state, changed: now(), reason: reason)
+    live[tap.id] = ListedTap(stored: stored, sequence: ListedTap.firstUnsaved + unsavedCount)
+    dirty.insert(tap.id)
+    if !state.isOpen { finished.insert(tap.id) }
+    return Receipt(isNew: true, expired: makeRoom(for: tap.id))
   }
 
   /// Moves a tap to its next state.
@@ -138,160 +128,140 @@ public actor Inbox {
   ///   - id: the tap's id.
   ///   - state: one of the present state's ``TapState/successors``.
   ///   - reason: why.
-  ///   - handler: who opens it from here on; nil where that is who it was.
-  /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/illegalTransition``, ``InboxError/Code/storage``.
+  ///   - handler: the handler that opens it; nil to leave it as it is.
+  /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/illegalTransition``.
   public func move(
     _ id: String, to state: TapState, reason: TapReason = .none, handler: String? = nil
   ) throws(InboxError) {
-    let time = now()
-    let present = try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) -> TapState? in
-        let present = try store.state(of: id)
-        guard let present, present.successors.contains(state) else { return present }
-        if keepsFinished || state.isOpen || state == .failed {
-          _ = try store.update(id, from: present, to: state, reason: reason, handler: handler, at: time)
-        } else {
-          try store.remove(id)
-        }
-        return present
-      }
-    }
-    guard let present else { throw .unknownTap(id) }
+    let present = try tap(id).state
     guard present.successors.contains(state) else { throw .illegalTransition(id, from: present, to: state) }
+    change(id, to: state, reason: reason, handler: handler)
+    commit()
     if !state.isOpen { finished.insert(id) }
   }
 
-  /// Takes in that a notification shows a tap: one that is ``TapState/received`` is ``TapState/shown`` from here on. Of another tap
-  /// that was there it is known that it is there no longer.
+  /// Changes a tap in memory; the caller commits it.
+  func change(_ id: String, to state: TapState, reason: TapReason, handler: String? = nil) {
+    guard var tap = find(id) else { return }
+    tap.stored.state = state
+    tap.stored.reason = reason
+    tap.stored.changed = now()
+    if let handler { tap.stored.tap.handler = handler }
+    live[id] = tap
+    dirty.insert(id)
+  }
+
+  // MARK: Notifications
+
+  /// Records that a notification shows a tap. A ``TapState/received`` tap becomes ``TapState/shown``. If another tap had
+  /// this place, it has none from now on.
   ///
-  /// - Parameters:
-  ///   - id: the tap's id.
-  ///   - place: the notification.
-  /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/storage``.
+  /// - Throws: ``InboxError/Code/unknownTap``.
   public func show(_ id: String, at place: ScreenPlace) throws(InboxError) {
-    let time = now()
-    let isKnown = try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in
-        try store.leave(place)
-        guard try store.put(id, at: place) else { return false }
-        _ = try store.update(id, from: .received, to: .shown, reason: .none, at: time)
-        return true
-      }
-    }
-    guard isKnown else { throw .unknownTap(id) }
+    vacate(place)
+    defer { commit() }
+    if try tap(id).state == .received { change(id, to: .shown, reason: .none) }
+    live[id] = live[id] ?? find(id)
+    live[id]?.stored.place = place
+    dirty.insert(id)
   }
 
-  /// Takes in that a notification is up that shows no tap. No more than 256 are remembered.
-  ///
-  /// - Parameter place: the notification.
-  /// - Throws: ``InboxError/Code/storage``.
-  public func showOther(at place: ScreenPlace) throws(InboxError) {
-    try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in
-        try store.leave(place)
-        try store.putOther(at: place)
-      }
-    }
+  /// Records that a notification is up that shows no tap. The newest 256 are remembered.
+  public func showOther(at place: ScreenPlace) {
+    vacate(place)
+    addOther(place)
+    commit()
   }
 
-  /// Takes in that notifications are gone, whatever they have shown.
-  ///
-  /// - Throws: ``InboxError/Code/storage``.
-  public func leave(_ places: [ScreenPlace]) throws(InboxError) {
-    try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in
-        for place in places { try store.leave(place) }
-      }
-    }
+  /// Records that notifications are gone, whether or not they showed taps.
+  public func leave(_ places: [ScreenPlace]) {
+    places.forEach(vacate)
+    commit()
   }
+
+  private func vacate(_ place: ScreenPlace) {
+    // The places of an earlier run are known once the file is open.
+    openIfNeeded()
+    for (id, tap) in live where tap.stored.place == place {
+      live[id]?.stored.place = nil
+      dirty.insert(id)
+    }
+    if otherPlaces.contains(place) { otherPlaces.removeAll { $0 == place } }
+  }
+
+  func addOther(_ place: ScreenPlace) {
+    guard !otherPlaces.contains(place) else { return }
+    otherPlaces = (otherPlaces + [place]).suffix(256)
+  }
+
+  // MARK: Lists
 
   /// One tap, whole.
   ///
-  /// - Throws: ``InboxError/Code/unknownTap``, ``InboxError/Code/storage``.
+  /// - Throws: ``InboxError/Code/unknownTap``.
   public func tap(_ id: String) throws(InboxError) -> StoredTap {
-    let tap = try attempt { store throws(SQLiteError) in try store.tap(id) }
-    guard let tap else { throw .unknownTap(id) }
-    return tap
+    guard let tap = find(id) else { throw .unknownTap(id) }
+    return tap.stored
+  }
+
+  func find(_ id: String) -> ListedTap? {
+    openIfNeeded()
+    if let tap = live[id] { return tap }
+    guard !dirty.contains(id) else { return nil }
+    return withStore { store throws(SQLiteError) in try store.tap(id) } ?? nil
   }
 
   /// A list without the messages.
   ///
-  /// - Throws: ``InboxError/Code/unknownTap`` where there is no tap that they are to be older than,
-  ///   ``InboxError/Code/storage``.
+  /// - Throws: ``InboxError/Code/unknownTap`` if there is no tap with the id ``InboxQuery/before``.
   public func list(_ query: InboxQuery = InboxQuery()) throws(InboxError) -> [TapSummary] {
-    guard let list = try attempt({ store throws(SQLiteError) in try store.list(query) }) else {
-      throw .unknownTap(query.before ?? "")
+    var end = query.beforeSequence ?? .max
+    if let before = query.before {
+      guard let tap = find(before) else { throw .unknownTap(before) }
+      end = min(end, tap.sequence)
     }
-    return list
+    let limit = query.limit + dirty.count
+    let kept = withStore { store throws(SQLiteError) in try store.list(query, before: end, limit: limit) }
+    let list = overlaid(kept) { query.states.contains($0.state) && $0.sequence < end }
+    return Array(list.sorted { ($0.sequence < $1.sequence) != query.newestFirst }.prefix(query.limit))
   }
 
-  /// A list with the messages: the first taps that a query has.
+  /// The first taps of a query with their messages.
   ///
   /// - Parameters:
-  ///   - query: which.
-  ///   - bytes: no more taps than have messages of so many bytes together, and one at least.
-  /// - Returns: the taps; none only where there are no more.
+  ///   - query: which taps.
+  ///   - bytes: the messages together may have this many bytes. The first tap is returned in any case.
+  /// - Returns: the taps; empty only if there are no more.
   /// - Throws: as ``list(_:)``.
   public func list(_ query: InboxQuery, bytes: Int) throws(InboxError) -> [ListedTap] {
-    guard let list = try attempt({ store throws(SQLiteError) in try store.list(query, bytes: bytes) }) else {
-      throw .unknownTap(query.before ?? "")
+    var (taps, size) = ([ListedTap](), 0)
+    for summary in try list(query) {
+      guard let tap = find(summary.id) else { continue }
+      size += tap.stored.tap.message.count
+      if size > bytes && !taps.isEmpty { break }
+      taps.append(tap)
     }
-    return list
+    return taps
   }
 
-  /// What a start of the agent finds unfinished.
+  /// Finds taps by the beginning of their ids.
   ///
-  /// Taps that were being opened become ``TapState/failed``: the handler may or may not have got them. Of all that wait, or
-  /// failed and can be tried again, the newest are to be shown; older ones become ``TapState/expired``.
-  ///
-  /// - Parameter maximum: how many are to be shown at most.
-  /// - Returns: what to show, and what expired.
-  /// - Throws: ``InboxError/Code/storage``.
-  public func resume(maximum: Int) throws(InboxError) -> Resumption {
-    let time = now()
-    let resumption = try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) in try resume(store, maximum: maximum, at: time) }
-    }
-    for id in resumption.expired { finished.insert(id) }
-    return resumption
+  /// - Parameters:
+  ///   - prefix: the beginning of an id.
+  ///   - limit: at most this many, up to ``InboxQuery/maximumLimit``.
+  /// - Returns: the taps without their messages, in the order of their ids.
+  public func list(idPrefix prefix: String, limit: Int) -> [TapSummary] {
+    let limit = min(max(limit, 1), InboxQuery.maximumLimit)
+    let kept = withStore { store throws(SQLiteError) in try store.list(idPrefix: prefix, limit: limit + dirty.count) }
+    return Array(overlaid(kept) { $0.id.hasPrefix(prefix) }.sorted { $0.id < $1.id }.prefix(limit))
   }
 
-  func resume(_ store: TapStore, maximum: Int, at time: Timestamp) throws(SQLiteError) -> Resumption {
-    try store.updateAll(from: .opening, to: .failed, reason: TapReason(.endedWhileOpening), at: time)
-    // What has waited for too long is not shown once more before it ends.
-    let overdue = try retain(in: store, at: time)
-    let waiting = try store.waiting(newest: max(maximum, 1))
-    let shown = Set(waiting.map(\.id))
-    let older = try store.waiting().filter { !shown.contains($0) }
-    for id in older { try end(id, because: .madeRoom, in: store, at: time) }
-    return Resumption(
-      waiting: waiting, expired: overdue + older, places: try store.places(), otherPlaces: try store.otherPlaces())
-  }
-
-  private func record(_ tap: Tap, as state: TapState, reason: TapReason) throws(InboxError) -> Reception {
-    guard !finished.contains(tap.id) else { return .known }
-    guard keepsFinished || state.isOpen else {
-      finished.insert(tap.id)
-      return .stored
-    }
-    let stored = StoredTap(tap: tap, state: state, changed: now(), reason: reason)
-    let limit = stored.changed.before(days: retention.days)
-    let maximum = retention.maximumTaps
-    let reception = try attempt { store throws(SQLiteError) in
-      try store.transaction { () throws(SQLiteError) -> Reception in
-        guard try store.insert(stored) else { return .known }
-        guard try store.count() > maximum else { return .stored }
-        _ = try store.remove(before: limit, keeping: maximum)
-        // Only taps that wait are left: a tag that comes as ever new ones must not fill the disk.
-        let excess = try store.count() - maximum
-        let expired = try store.waiting().filter { $0 != tap.id }.prefix(max(excess, 0))
-        for id in expired { try store.remove(id) }
-        owesCompaction = true
-        return Reception(isNew: true, expired: Array(expired))
-      }
-    }
-    for id in reception.expired { finished.insert(id) }
-    if !state.isOpen { finished.insert(tap.id) }
-    return reception
+  /// - Parameters:
+  ///   - kept: what the file has; nil if it cannot be read.
+  ///   - isMatch: whether a tap belongs to the list.
+  /// - Returns: the list, with the taps that differ from the file.
+  private func overlaid(_ kept: [TapSummary]?, _ isMatch: (TapSummary) -> Bool) -> [TapSummary] {
+    let unsaved = live.values.filter { kept == nil || dirty.contains($0.id) }.map(TapSummary.init).filter(isMatch)
+    return (kept ?? []).filter { !dirty.contains($0.id) } + unsaved
   }
 }

@@ -1,24 +1,22 @@
-/// What is to be removed from the inbox, for good.
-///
-/// What is just being opened always stays.
+/// Which taps to remove from the inbox for good. A tap that is being opened always stays.
 public struct InboxClearing: Sendable, Hashable {
   /// Only these taps; nil for all.
   public let ids: [String]?
-  /// Only taps that were read before.
+  /// Only taps that were read before this time.
   public let before: Timestamp?
-  /// The ids of the taps that have a notification. No other tap that waits is ever removed: it is just about to get one.
+  /// The ids of the taps that have a notification. Other waiting taps always stay, because they are about to get one.
   public let onScreen: Set<String>
-  /// Whether these are removed, too.
+  /// Whether the taps with a notification are removed, too.
   public let includesOnScreen: Bool
 
-  /// No more than this are removed in one go, so that a new tap has not to wait for it.
+  /// At most this many are removed at once, so that a new tap does not have to wait long.
   public static let portion = 1000
 
   /// - Parameters:
   ///   - ids: only these taps, ``portion`` at most; nil for all.
-  ///   - before: only taps that were read before.
+  ///   - before: only taps that were read before this time.
   ///   - onScreen: the ids of the taps that have a notification.
-  ///   - includesOnScreen: whether these are removed, too.
+  ///   - includesOnScreen: whether the taps with a notification are removed, too.
   public init(
     ids: [String]? = nil, before: Timestamp? = nil, onScreen: Set<String> = [], includesOnScreen: Bool = false
   ) {
@@ -29,36 +27,10 @@ public struct InboxClearing: Sendable, Hashable {
   }
 }
 
-extension Inbox {
-  /// The taps whose ids begin so, in the order of their ids, without their messages.
-  ///
-  /// - Parameters:
-  ///   - prefix: the beginning of an id.
-  ///   - limit: at most this many, up to ``InboxQuery/maximumLimit``.
-  /// - Returns: the taps.
-  /// - Throws: ``InboxError/Code/storage``.
-  public func list(idPrefix prefix: String, limit: Int) throws(InboxError) -> [TapSummary] {
-    let limit = min(max(limit, 1), InboxQuery.maximumLimit)
-    return try attempt { store throws(SQLiteError) in try store.list(idPrefix: prefix, limit: limit) }
-  }
-
-  /// Removes taps for good, about ``InboxClearing/portion`` of them at most; where not only some ids are asked for, also the files of
-  /// earlier inboxes that were put aside.
-  ///
-  /// - Parameter clearing: which.
-  /// - Returns: their ids; as long as it is a whole portion or more, there may be others.
-  /// - Throws: ``InboxError/Code/storage``, also where the file cannot be written: what is in it would come back.
-  public func clear(_ clearing: InboxClearing) throws(InboxError) -> [String] {
-    let removed = try attempt { store throws(SQLiteError) -> [String]? in
-      // Also where the disk is full just now.
-      guard !isDegraded else { return nil }
-      return try store.transaction { () throws(SQLiteError) in
-        try store.remove(clearing, limit: InboxClearing.portion)
-      }
-    }
-    guard let removed else { throw isTaken ? .inUse : .notWritable }
-    for id in removed.suffix(64) { finished.insert(id) }
-    if clearing.ids == nil { file?.removeAside(before: clearing.before ?? Timestamp(microseconds: .max)) }
-    return removed
+extension InboxClearing {
+  /// Whether a tap that has a notification is to be removed.
+  func includes(_ tap: StoredTap) -> Bool {
+    includesOnScreen && tap.state != .opening && (ids?.contains(tap.tap.id) ?? true)
+      && (before.map { tap.tap.time < $0 } ?? true)
   }
 }

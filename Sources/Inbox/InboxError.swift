@@ -1,20 +1,20 @@
-/// Why the inbox refused something.
+/// A call that the inbox refused.
 public struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of refusal it is; more may come.
+  /// The kind of refusal; later versions may add some.
   public struct Code: Sendable, Hashable {
     private let name: String
 
     /// No tap has this id.
     public static let unknownTap = Code(name: "unknown-tap")
-    /// A tap in this state cannot become that one.
+    /// A tap in this state cannot move to that state.
     public static let illegalTransition = Code(name: "illegal-transition")
-    /// Neither the file nor memory could hold it.
+    /// The file cannot be written.
     public static let storage = Code(name: "storage")
   }
 
-  /// What kind of refusal it is.
+  /// The kind of refusal.
   public let code: Code
-  /// What happened, to which tap, and what to do where something can be done.
+  /// What happened, to which tap, and what to do if anything helps.
   public let message: String
 
   static func unknownTap(_ id: String) -> InboxError {
@@ -22,13 +22,13 @@ public struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   static let notWritable = InboxError(
-    code: .storage, message: "the inbox's file cannot be written now, and nothing was removed; is the disk full?")
+    code: .storage, message: "the inbox's file cannot be written now, so nothing was removed; is the disk full?")
 
   static let inUse = InboxError(
     code: .storage,
     message:
-      "another process of this user has the inbox's file, as an agent of another session bus, and nothing was removed; "
-      + "ask in that session")
+      "another process of this user has the inbox's file, for example the agent of another session bus. Nothing was removed; "
+      + "try it in that session")
 
   static func illegalTransition(_ id: String, from: TapState, to: TapState) -> InboxError {
     InboxError(

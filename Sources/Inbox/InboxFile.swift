@@ -1,9 +1,9 @@
 import CSQLite
 import Glibc
 
-/// Where the database lies, and what is done before SQLite sees it.
+/// The files of the database: created before SQLite opens them, checked, moved aside and removed.
 struct InboxFile: Hashable {
-  /// A directory that is the inbox's own.
+  /// A directory that only the inbox uses.
   let directory: String
   /// The database's name in it.
   let name: String
@@ -16,14 +16,14 @@ struct InboxFile: Hashable {
   /// Where ``ScreenFile`` is.
   var screenPath: String { path + ".screen" }
 
-  /// Makes the directory where it can be made, for what is beside the database.
+  /// Creates the directory if possible, for the files beside the database.
   func prepareDirectory() { do throws(SQLiteError) { try makeDirectory() } catch {} }
 
-  /// Makes the directory (0700) and the file (0600) and opens the database.
+  /// Creates the directory (0700) and the file (0600) and opens the database.
   ///
-  /// A file that is damaged, or of a newer schema, is moved aside under a name that says so, and a fresh one is made.
+  /// A damaged file, or one with a newer schema, is moved aside, and a new one is created.
   ///
-  /// - Throws: where not even a fresh one can be made.
+  /// - Throws: if even a new one cannot be created.
   func open(
     at time: Timestamp, maximumPages: Int = 0, report: (String) -> Void
   ) throws(SQLiteError) -> TapStore {
@@ -39,9 +39,9 @@ struct InboxFile: Hashable {
     }
   }
 
-  /// Reads the whole file, by a connection of its own that changes nothing.
+  /// Checks the whole file through a separate read-only connection.
   ///
-  /// - Returns: what is wrong with it; nil also where it cannot be read now.
+  /// - Returns: the damage; nil if there is none, or the file cannot be read now.
   func damage() -> SQLiteError? {
     do throws(SQLiteError) {
       let database = try Database(path: try resolvedDirectory() + "/" + name, isReadOnly: true)
@@ -52,18 +52,18 @@ struct InboxFile: Hashable {
     }
   }
 
-  /// What tells whether another program has deleted, replaced or overwritten the database or its write-ahead log.
+  /// The state of the files. It shows if another program has deleted, replaced or overwritten one of them.
   struct Stamp: Hashable {
     /// Devices and inodes; 0 if there is no such file.
     fileprivate var identities: [UInt64] = []
-    /// Of the database alone, which SQLite writes only at a checkpoint: its size and the time of its last change.
+    /// The size and the time of change of the database alone, which SQLite writes only at a checkpoint.
     fileprivate var content: [Int] = []
   }
 
   /// The files as they are now, after SQLite has written them.
   ///
-  /// - Parameter former: what they were before; nil if SQLite has just opened them.
-  /// - Returns: what they are now, with the former identities: a file that was replaced meanwhile is noticed at the next look.
+  /// - Parameter former: the last stamp; nil if SQLite has just opened the files.
+  /// - Returns: the new stamp. It keeps the former identities, so that the next check notices a replaced file.
   func stamp(after former: Stamp?) -> Stamp {
     var result = stamp()
     guard let former else { return result }
@@ -86,7 +86,7 @@ struct InboxFile: Hashable {
     return result
   }
 
-  /// What another program has done to the files since `stamp`; nil if SQLite can go on with them.
+  /// What another program did to the files after `stamp`; nil if SQLite can still use them.
   func change(since stamp: Stamp) -> SQLiteError? {
     let present = self.stamp()
     guard present.identities == stamp.identities else {
@@ -96,7 +96,7 @@ struct InboxFile: Hashable {
     return present.content == stamp.content ? nil : damage()
   }
 
-  /// Renames the database, if it is there, and what SQLite keeps beside it.
+  /// Renames the database, if it exists, and the files that SQLite keeps beside it.
   func moveAside(because error: SQLiteError, at time: Timestamp, report: (String) -> Void) throws(SQLiteError) {
     let kind = InboxFile.kindsAside[error.isDamage ? 0 : 1]
     let aside = "\(path).\(kind)-\(time.microseconds)"
@@ -107,15 +107,15 @@ struct InboxFile: Hashable {
     }
     for suffix in ["-wal", "-shm"] { rename(path + suffix, aside + suffix) }
     guard isThere else {
-      return report("the inbox \(path) was deleted while it was in use: its history is lost, and a new one is begun")
+      return report("the inbox \(path) was deleted while it was in use: its history is lost, and a new one is created")
     }
-    report("the inbox \(path) is \(kind) (\(error.message)); it is kept as \(aside), and a new one is begun")
+    report("the inbox \(path) is \(kind) (\(error.message)); it is kept as \(aside), and a new one is created")
   }
 
-  /// Removes files that ``moveAside(because:at:report:)`` has renamed: what was on tags is in them, too.
+  /// Removes files that ``moveAside(because:at:report:)`` has renamed, because they contain tag data.
   ///
-  /// - Parameter time: only those that were moved aside before.
-  /// - Returns: whether there was one.
+  /// - Parameter time: only files that were moved aside before this time.
+  /// - Returns: whether there were any.
   @discardableResult
   func removeAside(before time: Timestamp) -> Bool {
     guard let stream = opendir(directory) else { return false }
@@ -137,10 +137,10 @@ struct InboxFile: Hashable {
     return hasRemoved
   }
 
-  /// Removes the database, what SQLite keeps beside it, and what was moved aside.
+  /// Removes the database, the files that SQLite keeps beside it, and those that were moved aside.
   ///
-  /// - Returns: whether there was anything.
-  /// - Throws: where something cannot be removed.
+  /// - Returns: whether there were any.
+  /// - Throws: if one cannot be removed.
   func remove() throws(SQLiteError) -> Bool {
     var hasRemoved = removeAside(before: Timestamp(microseconds: .max))
     for suffix in ["-wal", "-shm", ""] {
@@ -155,7 +155,7 @@ struct InboxFile: Hashable {
 
   private static let kindsAside = ["damaged", "unusable"]
 
-  /// - Returns: when a file was moved aside; nil where it was not.
+  /// - Returns: when a file was moved aside, by its name; nil for other files.
   private func time(in aside: String, of kind: String) -> Timestamp? {
     let prefix = "\(name).\(kind)-"
     guard aside.hasPrefix(prefix) else { return nil }
@@ -177,8 +177,8 @@ struct InboxFile: Hashable {
     guard chmod(directory, 0o700) == 0 else { throw failure("make \(directory) private") }
   }
 
-  /// The directory without symbolic links. SQLite is told to follow none, and means none in the whole path; but a linked
-  /// `~/.local` is the user's business, and only the file itself must not lead elsewhere.
+  /// The directory without symbolic links. `SQLITE_OPEN_NOFOLLOW` refuses links anywhere in the path, but a linked
+  /// `~/.local` is fine: only the file itself must not be a link.
   private func resolvedDirectory() throws(SQLiteError) -> String {
     guard let resolved = realpath(directory, nil) else { throw failure("find \(directory)") }
     defer { free(resolved) }
@@ -186,7 +186,7 @@ struct InboxFile: Hashable {
   }
 
   private func makeFile() throws(SQLiteError) {
-    // Before SQLite, so that the file is never readable by others; its -wal and -shm take over the mode.
+    // Created before SQLite opens it, so that others can never read it. Its -wal and -shm get the same mode.
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure("open \(path)") }
     defer { close(descriptor) }

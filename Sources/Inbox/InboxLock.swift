@@ -1,42 +1,42 @@
 import EventLoop
 import Glibc
 
-/// Held while the inbox's file is open, so that one process writes it: two agents, on two session buses of one user, would each show and
-/// hand over what the other has stored.
+/// Held while the inbox's file is open, so that only one process writes it. Otherwise two agents of one user, on two session
+/// buses, would each show and hand over the other's taps.
 ///
-/// A lock of the open file (`flock`), on a file beside the database: the kernel lets it go with the process, however that ends.
+/// An `flock` on a file beside the database. The kernel releases it when the process ends.
 final class InboxLock: Sendable {
   let descriptor: FileDescriptor
 
   private init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
 
-  /// Between `fork` and `exec` a child of this process has the open file too, so that closing it does not end the lock.
+  /// Unlocks explicitly: between `fork` and `exec` a child shares the open file, so closing it here would not release it.
   deinit { flock(descriptor.rawValue, LOCK_UN) }
 
-  /// Whether another process that asks for the lock at `path` meets this one. It does not if the file was deleted or replaced.
+  /// Whether this lock still guards `path`. It does not after the file was deleted or replaced.
   func isAt(_ path: String) -> Bool {
     var (own, named) = (stat(), stat())
     return fstat(descriptor.rawValue, &own) == 0 && lstat(path, &named) == 0 && own.st_dev == named.st_dev
       && own.st_ino == named.st_ino
   }
 
-  /// What came of asking for it.
+  /// The result of an attempt.
   enum Answer {
     case held(InboxLock)
     /// Another process has it.
     case taken
-    /// There are no locks here: a file system without them, a directory that cannot be written.
+    /// The file system has no locks, or the directory cannot be written.
     case impossible
   }
 
-  /// Asks for it.
+  /// Tries to lock, without waiting.
   static func ask(_ path: String) -> Answer {
     guard let descriptor = open(path) else { return .impossible }
     guard flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 else { return .held(InboxLock(descriptor)) }
     return errno == EWOULDBLOCK ? .taken : .impossible
   }
 
-  /// Waits for it, on a thread of its own; nil where it cannot be had.
+  /// Waits for the lock on its own thread; nil if locking is impossible.
   static func wait(_ path: String) async -> InboxLock? {
     let lock = try? await DedicatedThread.run { () -> InboxLock? in
       guard let descriptor = open(path) else { return nil }

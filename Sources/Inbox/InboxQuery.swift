@@ -9,17 +9,17 @@ public struct InboxQuery: Sendable, Hashable {
   public let newestFirst: Bool
   /// At most this many, from 1 to ``maximumLimit``.
   public let limit: Int
-  /// Only taps that came before the one with this id; nil for all.
+  /// Only taps that arrived before the one with this id; nil for all.
   public let before: String?
-  /// Only taps with a lesser ``TapSummary/sequence``; nil for all. Unlike a tap, a number is not removed in between.
+  /// Only taps with a smaller ``TapSummary/sequence``; nil for all. Unlike a tap, a number cannot be removed meanwhile.
   public let beforeSequence: Int64?
 
   /// - Parameters:
   ///   - states: only taps in one of these states; all of them by default.
   ///   - newestFirst: whether the newest tap comes first.
-  ///   - limit: at most this many; brought into the range from 1 to ``maximumLimit``.
-  ///   - before: only taps that came before the one with this id.
-  ///   - beforeSequence: only taps with a lesser ``TapSummary/sequence``.
+  ///   - limit: at most this many, clamped to the range from 1 to ``maximumLimit``.
+  ///   - before: only taps that arrived before the one with this id.
+  ///   - beforeSequence: only taps with a smaller ``TapSummary/sequence``.
   public init(
     states: Set<TapState> = Set(TapState.allCases), newestFirst: Bool = true, limit: Int = 100, before: String? = nil,
     beforeSequence: Int64? = nil
@@ -44,30 +44,44 @@ public struct TapSummary: Sendable, Hashable {
   public let title: String
   /// The handler's desktop id.
   public let handler: String?
-  /// Where the tap stands.
+  /// The tap's state.
   public let state: TapState
-  /// When it got there.
+  /// When it reached this state.
   public let changed: Timestamp
-  /// Why it is there.
+  /// Why it is in this state.
   public let reason: TapReason
-  /// Greater than that of every tap that came before; what a list is read by, page for page.
+  /// Greater than that of every earlier tap. Pages of a list are read by it.
   public let sequence: Int64
 }
 
-/// A tap with its message, as a list of such has it.
+/// A tap with its message and its place in the order.
 public struct ListedTap: Sendable, Hashable {
   /// The tap.
-  public let stored: StoredTap
+  public internal(set) var stored: StoredTap
   /// As in ``TapSummary/sequence``.
-  public let sequence: Int64
+  public internal(set) var sequence: Int64
+
+  var id: String { stored.tap.id }
+
+  /// Taps that the file does not have yet are numbered from here: after all others, and exact in JSON.
+  static let firstUnsaved: Int64 = 1 << 52
+}
+
+extension TapSummary {
+  init(_ listed: ListedTap) {
+    let (tap, stored) = (listed.stored.tap, listed.stored)
+    self.init(
+      id: tap.id, time: tap.time, uri: tap.uri, title: tap.title, handler: tap.handler, state: stored.state,
+      changed: stored.changed, reason: stored.reason, sequence: listed.sequence)
+  }
 }
 
 /// How long and how many taps are kept.
 public struct Retention: Sendable, Hashable {
   /// Finished taps older than this are removed, and open ones expire.
   public let days: Int
-  /// At most this many taps are kept, and those that are being opened; the oldest finished ones go first, then the oldest
-  /// that wait.
+  /// At most this many taps are kept, plus those that are being opened. The oldest finished ones are removed first, then
+  /// the oldest waiting ones.
   public let maximumTaps: Int
 
   /// - Parameters:

@@ -7,7 +7,7 @@ struct RecentIdentifiers {
   /// - Parameter limit: how many are remembered.
   init(limit: Int) { self.limit = limit }
 
-  /// Remembers one, and forgets the oldest where there are too many.
+  /// Remembers one, and forgets the oldest if there are too many.
   mutating func insert(_ identifier: String) {
     guard !contains(identifier) else { return }
     identifiers.append(identifier)

@@ -1,15 +1,15 @@
 import EventLoop
 import Glibc
 
-/// Where notifications are, for the next run of an agent that keeps no taps: it finds what one that was killed has left on the screen, and takes
-/// it away.
+/// The list of the notifications on the screen, for an agent that keeps no taps. If that agent is killed, the next
+/// one closes them.
 ///
-/// A line a notification: the bus, the server, the number. Nothing of any tag.
+/// One line per notification: the bus, the server, the number. It contains no tag data.
 struct ScreenFile {
   /// Beside the database that there would be.
   let path: String
 
-  /// What stands there; nothing where it cannot be read.
+  /// The notifications; none if the file cannot be read.
   func read() -> [ScreenPlace] {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return [] }
@@ -23,10 +23,9 @@ struct ScreenFile {
     }
   }
 
-  /// Puts these in the place of what stands there. Where that cannot be, an agent that is killed leaves its notifications to the user.
-  func write(_ places: Set<ScreenPlace>) {
-    let lines = places.map { "\($0.bus) \($0.owner) \($0.id)\n" }
-    guard !lines.isEmpty else {
+  /// Replaces the list. If that fails, a killed agent leaves its notifications for the user to close.
+  func write(_ places: [ScreenPlace]) {
+    guard !places.isEmpty else {
       unlink(path)
       return
     }
@@ -34,60 +33,12 @@ struct ScreenFile {
     let descriptor = Glibc.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return }
     let file = FileDescriptor(owning: descriptor)
-    let bytes = Array(lines.sorted().joined().utf8)
-    // Not synchronised: no notification is up after the machine has crashed.
+    let bytes = Array(Set(places).map { "\($0.bus) \($0.owner) \($0.id)\n" }.sorted().joined().utf8)
+    // Not synchronised: after a crash of the machine no notification is up.
     guard Glibc.write(file.rawValue, bytes, bytes.count) == bytes.count else {
       unlink(new)
       return
     }
     rename(new, path)
-  }
-}
-
-/// An inbox that keeps nothing.
-extension Inbox {
-  /// Removes what was kept before, unless an agent that keeps it still runs.
-  func removeFormer() {
-    guard let former, !isFormerGone else { return }
-    former.prepareDirectory()
-    if lock == nil {
-      switch InboxLock.ask(former.lockPath) {
-      case .held(let lock): self.lock = lock
-      case .impossible: break
-      case .taken:
-        return reportFormer(
-          "is in use by another process of this user, as an agent that keeps taps, and stays until that is gone")
-      }
-    }
-    do throws(SQLiteError) {
-      let wasThere = try former.remove()
-      isFormerGone = true
-      if wasThere { notice("taps are not kept any more: the inbox \(former.path) was removed") }
-    } catch {
-      reportFormer("is still there, though taps are not kept any more: \(error.message); remove it by hand")
-    }
-  }
-
-  private func reportFormer(_ words: String) {
-    guard let former, !hasReportedFormer else { return }
-    hasReportedFormer = true
-    report("the inbox \(former.path) \(words)")
-  }
-
-  /// What an earlier run has left on the screen.
-  func placesOfFormer() -> [ScreenPlace] {
-    guard let former, lock != nil else { return [] }
-    return ScreenFile(path: former.screenPath).read()
-  }
-
-  /// Has the next run know where notifications are.
-  @discardableResult func keepingPlaces<Result>(_ result: Result) -> Result {
-    guard let former, lock != nil, let store, let taps = try? store.places(), let others = try? store.otherPlaces()
-    else { return result }
-    let places = Set(taps.values).union(others)
-    guard places != writtenPlaces else { return result }
-    ScreenFile(path: former.screenPath).write(places)
-    writtenPlaces = places
-    return result
   }
 }

@@ -1,7 +1,7 @@
-/// Where a tap's notification was put: one notification of one server on one bus.
+/// One notification of one server on one bus.
 ///
-/// None of the three is ever given twice while the one before it counts: a bus has a new identifier at each start, a server a new unique
-/// name at each of its own, and a server numbers its notifications anew only after four thousand million of them.
+/// A place is not reused: a bus has a new identifier after each start, and so has a server. A server reuses a number only
+/// after 2^32 notifications.
 public struct ScreenPlace: Sendable, Hashable {
   /// The bus's own identifier, `org.freedesktop.DBus.GetId`.
   public let bus: String

@@ -9,7 +9,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// The earlier one is the lesser.
   public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
 
-  /// The moment that lies `days` days before this one; the earliest there is where that is out of range.
+  /// The moment `days` days earlier, or the earliest possible one if that is out of range.
   public func before(days: Int) -> Timestamp {
     let (span, overflow) = Int64(days).multipliedReportingOverflow(by: 86_400_000_000)
     let (result, underflow) = microseconds.subtractingReportingOverflow(span)
@@ -17,7 +17,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   }
 }
 
-/// A tag that was read: what the daemon gave, and what the agent made of it.
+/// A tag that was read: the daemon's data, and the agent's decision about it.
 public struct Tap: Sendable, Hashable {
   /// The daemon's UUID for this reading. The inbox holds it once.
   public let id: String
@@ -27,16 +27,16 @@ public struct Tap: Sendable, Hashable {
   public let message: [UInt8]
   /// The tag's technology, for example `"type-2"`.
   public let technology: String
-  /// The tag's UID; an identity only where it does not start with 08 (see the NFC Forum's Digital specification).
+  /// The tag's UID. One that starts with 08 is random (see the NFC Forum's Digital specification).
   public let uid: [UInt8]
   /// The reader's object path at the daemon.
   public let reader: String
-  /// The link in its normal form; nil where the message holds none that may be opened.
+  /// The link in its normal form; nil if the message contains none that may be opened.
   public let uri: String?
   /// What the notification says will happen.
   public let title: String
-  /// The handler's desktop id; nil where nothing opens this tap.
-  public let handler: String?
+  /// The handler's desktop id; nil if no handler opens this tap.
+  public internal(set) var handler: String?
 
   /// - Parameters:
   ///   - id: the daemon's UUID for this reading.
@@ -64,24 +64,24 @@ public struct Tap: Sendable, Hashable {
   }
 }
 
-/// A tap with its place in the inbox.
+/// A tap with its state.
 public struct StoredTap: Sendable, Hashable {
   /// What was read.
   public var tap: Tap
-  /// Where it stands.
+  /// Its state.
   public var state: TapState
-  /// When it got there.
+  /// When it reached that state.
   public var changed: Timestamp
-  /// Why it is there.
+  /// Why it is in that state.
   public var reason: TapReason
-  /// The notification that was last known to show it; nil where there is none any more.
+  /// The notification that shows it, or showed it last; nil once that is gone.
   public var place: ScreenPlace?
 
   /// - Parameters:
   ///   - tap: what was read.
-  ///   - state: where it stands.
-  ///   - changed: when it got there.
-  ///   - reason: why it is there.
+  ///   - state: its state.
+  ///   - changed: when it reached that state.
+  ///   - reason: why it is in that state.
   ///   - place: the notification that shows it.
   public init(tap: Tap, state: TapState, changed: Timestamp, reason: TapReason = .none, place: ScreenPlace? = nil) {
     self.tap = tap

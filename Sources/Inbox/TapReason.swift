@@ -1,52 +1,52 @@
-/// Why a tap has come to its state: what programs go by, and what is shown to a person.
+/// Why a tap is in its state: a code for programs, and a detail for people.
 ///
-/// The words are made where they are shown; what is stored is a code that stays the same over languages and versions.
+/// The stored code is the same in all languages and versions. The words that a person reads are made when they are shown.
 public struct TapReason: Sendable, Hashable {
-  /// What kind of reason it is. More may come: a code that nobody knows says nothing but its ``TapReason/detail``.
+  /// The kind of reason. Later versions may add some; of an unknown code only the ``TapReason/detail`` is shown.
   public struct Code: RawRepresentable, Sendable, Hashable {
-    /// What the database and the bus interface hold.
+    /// The code in the database and in the bus interface.
     public let rawValue: String
 
-    /// - Parameter rawValue: what the database and the bus interface hold.
+    /// - Parameter rawValue: the code in the database and in the bus interface.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The state says it all, or what there is to say stands in the detail.
+    /// The state needs no reason, or the detail is the reason.
     public static let none = Code(rawValue: "")
     /// The agent ended while the tap was being opened.
     public static let endedWhileOpening = Code(rawValue: "ended-while-opening")
-    /// The handler was given the message, and nobody knows whether it has taken it; the detail says why. What agents before this one
-    /// have stored; others are the codes of `HandOverDoubt`.
+    /// The handler was sent the message and may have received it; the detail says more. Only older agents store this
+    /// code. Newer ones use those of `HandOverDoubt`.
     public static let noAnswer = Code(rawValue: "no-answer")
-    /// The handler has said that it does not take it; the detail may be its words.
+    /// The handler refused the message; the detail may be its own error text.
     public static let handlerFailed = Code(rawValue: "handler-failed")
-    /// The handler was never reached: it is not there, or did not start.
+    /// The handler was not reached: it is not installed, or did not start.
     public static let notStarted = Code(rawValue: "not-started")
-    /// The tag holds neither a link nor a text: a contact card, say. It is kept, and nothing is shown.
+    /// The tag contains neither a link nor text, for example a contact card. The tap is kept, without a notification.
     public static let nothingToOpen = Code(rawValue: "nothing-to-open")
     /// The link on the tag may not be opened, or the message cannot be read.
     public static let refused = Code(rawValue: "refused")
-    /// The same tag was read again, and its newer tap has taken the place of this one.
+    /// The same tag was read again, and its newer tap replaced this one.
     public static let tappedAgain = Code(rawValue: "tapped-again")
-    /// Newer taps have taken its place on the screen.
+    /// Newer taps took its place on the screen.
     public static let madeRoom = Code(rawValue: "made-room")
-    /// It had waited for as long as the retention lets a tap wait.
+    /// It waited longer than the retention allows.
     public static let overdue = Code(rawValue: "overdue")
   }
 
-  /// What kind of reason it is.
+  /// The kind of reason.
   public let code: Code
-  /// One line, which may be another program's words; empty where the code says it all.
+  /// One line, possibly from another program; empty if the code is enough.
   public let detail: String
 
-  /// Nothing to say.
+  /// No reason.
   public static let none = TapReason(.none)
 
-  /// More than this of a detail is not kept, in Unicode scalars.
+  /// The length to which a detail is cut, in Unicode scalars.
   public static let maximumDetail = 500
 
   /// - Parameters:
-  ///   - code: what kind of reason it is.
-  ///   - detail: what there is to say besides. Control characters become spaces, and what is too long is cut.
+  ///   - code: the kind of reason.
+  ///   - detail: one line. Control characters become spaces, and a long line is cut.
   public init(_ code: Code, detail: String = "") {
     self.code = code
     var line = String.UnicodeScalarView()

@@ -1,4 +1,4 @@
-/// Where a tap stands on its way from the tag to the handler.
+/// The state of a tap between the tag and the handler.
 ///
 /// `received → shown → opening → delivered`, or one of the other ends:
 ///
@@ -12,27 +12,27 @@
 /// expired ─→ dismissed (from the list, later)
 /// ```
 ///
-/// The raw value is what the database and the bus interface hold.
+/// The database and the bus interface use the raw value.
 public enum TapState: String, Sendable, Hashable, CaseIterable {
-  /// Stored; nobody has seen it yet. After a crash it is shown.
+  /// Stored, but not on the screen yet. After a crash it is shown.
   case received
-  /// A notification server has taken it. After a crash it is shown again.
+  /// A notification server accepted it. After a crash it is shown again.
   case shown
-  /// The user has clicked; the handler is being given the message. After a crash it becomes ``failed``.
+  /// The user clicked, and the handler is being sent the message. After a crash it becomes ``failed``.
   case opening
-  /// The handler has taken the message.
+  /// The handler accepted the message.
   case delivered
-  /// The user has closed it, a newer tap of the same tag has taken its place, or there was nothing to open
+  /// The user closed it, a newer tap of the same tag replaced it, or it contains nothing to open
   /// (``TapReason/Code/nothingToOpen``).
   case dismissed
-  /// It was not handed over, or nobody knows whether it was; the tap's reason says why. It stays so while a notification offers to try
-  /// again, or is to, and until the handler answers after all; for good where there was nothing that may be opened
+  /// It was not handed over, or may not have been; the reason says why. It stays so while a notification offers to try
+  /// again, and until the handler answers after all. A tap that may not be opened stays so for good
   /// (``TapReason/Code/refused``).
   case failed
-  /// The notification server, newer taps or the retention ended its time on the screen. One that had failed keeps the reason.
+  /// The notification server, newer taps or the retention ended its time on the screen. A failed one keeps its reason.
   case expired
 
-  /// The states that this one may become.
+  /// The states that may follow.
   public var successors: Set<TapState> {
     switch self {
     case .received: [.shown, .opening, .dismissed, .failed, .expired]
@@ -50,6 +50,17 @@ public enum TapState: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .received, .shown, .opening: true
     case .delivered, .dismissed, .failed, .expired: false
+    }
+  }
+}
+
+extension StoredTap {
+  /// Whether the tap is done. A failed one waits for another try, unless it may not be opened.
+  var isOver: Bool {
+    switch state {
+    case .received, .shown, .opening: false
+    case .delivered, .dismissed, .expired: true
+    case .failed: reason.code == .refused
     }
   }
 }

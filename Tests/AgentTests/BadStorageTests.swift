@@ -124,7 +124,7 @@ struct BadStorageTests {
     let server = try await rig.startServer()
     let agent = try await rig.startAgent()
     try await proveThatTapsWork(rig, server)
-    #expect(try await agent.line(containing: "damaged").contains("a new one is begun"))
+    #expect(try await agent.line(containing: "damaged").contains("a new one is created"))
     await rig.installation.stop()
   }
 

@@ -23,9 +23,9 @@ struct ChangedFileTests {
   /// An inbox with a tap that is over, and one that waits.
   private func filled() async throws -> Inbox {
     let inbox = inbox()
-    _ = try await inbox.receive(sampleTap("over"))
+    _ = await inbox.receive(sampleTap("over"))
     try await inbox.move("over", to: .dismissed)
-    _ = try await inbox.receive(sampleTap("waits"))
+    _ = await inbox.receive(sampleTap("waits"))
     return inbox
   }
 
@@ -39,19 +39,19 @@ struct ChangedFileTests {
   func `a deleted inbox is noticed at the next tap, and what waits is in a new file`(suffixes: [String]) async throws {
     let inbox = try await filled()
     for suffix in suffixes { try #require(unlink(path + suffix) == 0) }
-    _ = try await inbox.receive(sampleTap("new"))
+    _ = await inbox.receive(sampleTap("new"))
     #expect(reports.all.count == 1)
     #expect(reports.all.first?.contains("was deleted while it was in use") == true)
-    _ = try await inbox.receive(sampleTap("newer"))
+    _ = await inbox.receive(sampleTap("newer"))
     #expect(try await kept(after: inbox) == ["newer", "new", "waits"])
     #expect(reports.all.count == 1)
   }
 
   @Test func `an inbox that is deleted while it is written is noticed at the next tap`() async throws {
     let inbox = try await filled()
-    try await inbox.duringUse { [path] in _ = unlink(path) }
+    await inbox.duringUse { [path] in _ = unlink(path) }
     #expect(reports.all.isEmpty)
-    _ = try await inbox.receive(sampleTap("new"))
+    _ = await inbox.receive(sampleTap("new"))
     #expect(reports.all.count == 1)
     #expect(try await kept(after: inbox) == ["new", "waits"])
   }
@@ -76,7 +76,7 @@ struct ChangedFileTests {
       Issue.record("the new lock cannot be had")
       return
     }
-    _ = try await inbox.receive(sampleTap("new"))
+    _ = await inbox.receive(sampleTap("new"))
     #expect(reports.all.count == 1)
     #expect(reports.all.first?.contains("in use by another process") == true)
     #expect(access(path, F_OK) != 0)
@@ -87,7 +87,7 @@ struct ChangedFileTests {
   @Test func `a deleted write-ahead log is noticed, and what waits is in a new file`() async throws {
     let inbox = try await filled()
     try #require(unlink(path + "-wal") == 0)
-    _ = try await inbox.receive(sampleTap("new"))
+    _ = await inbox.receive(sampleTap("new"))
     #expect(reports.all.count == 1)
     #expect(try await kept(after: inbox) == ["new", "waits"])
   }
@@ -96,7 +96,7 @@ struct ChangedFileTests {
     let inbox = try await filled()
     let other = try temporary.write("another program's", to: "other")
     try #require(rename(other, path) == 0)
-    _ = try await inbox.receive(sampleTap("new"))
+    _ = await inbox.receive(sampleTap("new"))
     #expect(reports.all.count == 1)
     #expect(reports.all.first?.contains(aside) == true)
     #expect(try await kept(after: inbox) == ["new", "waits"])
@@ -113,7 +113,7 @@ struct ChangedFileTests {
     try #require(descriptor >= 0)
     try #require(write(descriptor, text, text.count) == text.count)
     close(descriptor)
-    _ = try await inbox.receive(sampleTap("new"))
+    _ = await inbox.receive(sampleTap("new"))
     #expect(reports.all.count == 1)
     #expect(reports.all.first?.contains(aside) == true)
     #expect(try await kept(after: inbox).contains("new"))
@@ -124,7 +124,7 @@ struct ChangedFileTests {
     let inbox = try await filled()
     try #require(utimes(path, nil) == 0)
     #expect(try Database(path: path, isReadOnly: true).run("SELECT id FROM taps").count == 2)
-    _ = try await inbox.receive(sampleTap("new"))
+    _ = await inbox.receive(sampleTap("new"))
     #expect(reports.all.isEmpty)
     #expect(try await kept(after: inbox) == ["new", "waits", "over"])
   }
@@ -132,7 +132,7 @@ struct ChangedFileTests {
 
 extension Inbox {
   /// Does something after the inbox has looked at its files, and before it is done with them.
-  fileprivate func duringUse(_ body: @Sendable () -> Void) throws(InboxError) {
-    try attempt { (_: TapStore) throws(SQLiteError) in body() }
+  fileprivate func duringUse(_ body: @Sendable () -> Void) {
+    _ = withStore { (_: TapStore) throws(SQLiteError) in body() }
   }
 }

@@ -11,10 +11,10 @@ struct ClearingTests {
       ("dismissed", [.dismissed]), ("failed", [.opening, .failed]), ("expired", [.expired]),
     ]
     for (number, (id, way)) in ways.enumerated() {
-      _ = try await inbox.receive(sampleTap(id, time: Timestamp(microseconds: Int64(number))))
+      _ = await inbox.receive(sampleTap(id, time: Timestamp(microseconds: Int64(number))))
       for state in way { try await inbox.move(id, to: state) }
     }
-    _ = try await inbox.refuse(sampleTap("refused", time: Timestamp(microseconds: 7)), detail: "")
+    _ = await inbox.refuse(sampleTap("refused", time: Timestamp(microseconds: 7)), detail: "")
   }
 
   static let cases: [(InboxClearing, Set<String>)] = [
@@ -42,12 +42,12 @@ struct ClearingTests {
     #expect(Set(try await inbox.clear(clearing)) == expected)
     #expect(Set(try await inbox.list().map(\.id)) == before.subtracting(expected))
     // What was removed does not come back where the daemon gives it once more.
-    for id in expected { #expect(try await !inbox.receive(sampleTap(id)).isNew) }
+    for id in expected { #expect(await !inbox.receive(sampleTap(id)).isNew) }
   }
 
   @Test func `a lot goes portion by portion`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3000), now: { sampleTime }, report: { _ in })
-    for number in 0..<2500 { _ = try await inbox.refuse(sampleTap("\(number)"), detail: "") }
+    for number in 0..<2500 { _ = await inbox.refuse(sampleTap("\(number)"), detail: "") }
     var portions: [Int] = []
     repeat {
       portions.append(try await inbox.clear(InboxClearing()).count)
@@ -61,7 +61,7 @@ struct ClearingTests {
       .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
     let secret = Array("the-secret-of-the-tag".utf8)
     for number in 0..<300 {
-      _ = try await inbox.refuse(
+      _ = await inbox.refuse(
         sampleTap("\(number)", message: secret + [UInt8](repeating: 7, count: 2000)), detail: "")
     }
     func content() throws -> [UInt8] {
@@ -81,7 +81,7 @@ struct ClearingTests {
       .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
     for number in 0..<50 {
       let text = Array("secret-\(number)-".utf8)
-      _ = try await inbox.refuse(sampleTap("\(number)", message: text + [UInt8](repeating: 7, count: 500)), detail: "")
+      _ = await inbox.refuse(sampleTap("\(number)", message: text + [UInt8](repeating: 7, count: 500)), detail: "")
     }
     #expect(try await inbox.clear(InboxClearing(ids: ["20"])) == ["20"])
     await inbox.compact()
@@ -99,7 +99,7 @@ struct ClearingTests {
     let log = try temporary.write("what was on tags", to: "inbox.sqlite.damaged-7-wal")
     let other = try temporary.write("not of this inbox", to: "inbox.sqlite.damaged-mine")
     let inbox = Inbox(.file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
-    _ = try await inbox.refuse(sampleTap("a"), detail: "")
+    _ = await inbox.refuse(sampleTap("a"), detail: "")
     #expect(try await inbox.clear(InboxClearing(ids: isAll ? nil : ["a"])) == ["a"])
     #expect((access(aside, F_OK) == 0) == isLeft)
     #expect((access(log, F_OK) == 0) == isLeft)
@@ -114,7 +114,7 @@ struct ClearingTests {
     let inbox = Inbox(
       .file(directory: temporary.path, name: "inbox.sqlite"), retention: Retention(days: 30), now: { sampleTime },
       report: { _ in })
-    _ = try await inbox.prune()
+    _ = await inbox.prune()
     #expect(access(old, F_OK) != 0)
     #expect(access(young, F_OK) == 0)
   }
@@ -124,7 +124,7 @@ struct ClearingTests {
     let inbox = Inbox(
       .file(directory: try temporary.write("", to: "file") + "/below", name: "inbox.sqlite"), now: { sampleTime },
       report: { _ in })
-    _ = try await inbox.refuse(sampleTap("a"), detail: "")
+    _ = await inbox.refuse(sampleTap("a"), detail: "")
     let error = await #expect(throws: InboxError.self) { try await inbox.clear(InboxClearing()) }
     #expect(error?.code == .storage)
   }

@@ -51,7 +51,7 @@ struct InboxFileTests {
     try #require(symlink(temporary.path + "/elsewhere", temporary.path + "/state") == 0)
     let reports = Reports()
     let inbox = inbox(in: temporary.path + "/state/tagroute", reports: reports)
-    _ = try await inbox.receive(sampleTap("a"))
+    _ = await inbox.receive(sampleTap("a"))
     #expect(reports.all.isEmpty)
     #expect(names(in: temporary.path + "/elsewhere/tagroute").contains("inbox.sqlite"))
   }
@@ -63,7 +63,7 @@ struct InboxFileTests {
     try write([], to: temporary.path + "/other")
     try #require(symlink(temporary.path + "/other", directory + "/inbox.sqlite") == 0)
     let reports = Reports()
-    _ = try await inbox(in: directory, reports: reports).receive(sampleTap("a"))
+    _ = await inbox(in: directory, reports: reports).receive(sampleTap("a"))
     #expect(!reports.all.isEmpty)
     #expect(try read(temporary.path + "/other").isEmpty)
   }
@@ -74,7 +74,7 @@ struct InboxFileTests {
     mkdir(temporary.path + "/state", 0o755)
     mkdir(directory, 0o755)
     let inbox = inbox(in: directory)
-    _ = try await inbox.receive(sampleTap("a"))
+    _ = await inbox.receive(sampleTap("a"))
 
     #expect(try mode(of: directory) == 0o700)
     let files = names(in: directory)
@@ -87,8 +87,8 @@ struct InboxFileTests {
     let before = temporary.path + "/before"
     let after = temporary.path + "/after"
     let first = inbox(in: before)
-    _ = try await first.receive(sampleTap("a"))
-    _ = try await first.receive(sampleTap("b"))
+    _ = await first.receive(sampleTap("a"))
+    _ = await first.receive(sampleTap("b"))
     try await first.move("b", to: .shown)
     // A killed process leaves its files as they are at that moment, with the connection never closed: `first` is alive here.
     mkdir(after, 0o700)
@@ -113,7 +113,7 @@ struct InboxFileTests {
     let reports = Reports()
     let inbox = inbox(in: temporary.path, reports: reports)
 
-    #expect(try await inbox.receive(sampleTap("a")).isNew)
+    #expect(await inbox.receive(sampleTap("a")).isNew)
     #expect(try await inbox.list().map(\.id) == ["a"])
     let aside = "inbox.sqlite.damaged-\(sampleTime.microseconds)"
     #expect(names(in: temporary.path).contains(aside))
@@ -129,7 +129,7 @@ struct InboxFileTests {
       for index in 0..<50 {
         let message = [UInt8](repeating: 7, count: 1000)
         let tap = sampleTap("\(index)", message: message)
-        _ = try store.insert(StoredTap(tap: tap, state: .received, changed: sampleTime))
+        _ = try store.put(StoredTap(tap: tap, state: .received, changed: sampleTime))
       }
     }
     var bytes = try read(path)
@@ -139,7 +139,7 @@ struct InboxFileTests {
 
     let reports = Reports()
     let inbox = inbox(in: temporary.path, reports: reports)
-    #expect(try await inbox.receive(sampleTap("next")).isNew)
+    #expect(await inbox.receive(sampleTap("next")).isNew)
     #expect(reports.all.contains { $0.contains("damaged") })
   }
 
@@ -150,10 +150,10 @@ struct InboxFileTests {
     let path = temporary.path + "/inbox.sqlite"
     do {
       let store = try InboxFile(directory: temporary.path, name: "inbox.sqlite").open(at: sampleTime, report: { _ in })
-      try store.transaction { () throws(SQLiteError) in
+      try store.database.transaction { () throws(SQLiteError) in
         for index in 0..<2000 {
           let tap = sampleTap("\(index)", message: [UInt8](repeating: 7, count: 1000))
-          _ = try store.insert(StoredTap(tap: tap, state: .delivered, changed: sampleTime))
+          _ = try store.put(StoredTap(tap: tap, state: .delivered, changed: sampleTime))
         }
       }
     }
@@ -173,7 +173,7 @@ struct InboxFileTests {
     let inbox = Inbox(
       .file(directory: temporary.path, name: "inbox.sqlite"), retention: Retention(maximumTaps: 3000),
       now: { sampleTime }, report: reports.report)
-    #expect(try await inbox.receive(sampleTap("next")).isNew)
+    #expect(await inbox.receive(sampleTap("next")).isNew)
     try await inbox.move("next", to: .shown)
     #expect(reports.all.isEmpty)
     await inbox.check()
@@ -191,9 +191,9 @@ struct InboxFileTests {
     let many = InboxQuery.maximumLimit + 200
     let location = Inbox.Location.file(directory: directory, name: "inbox.sqlite")
     let first = Inbox(location, retention: Retention(maximumTaps: many), now: { sampleTime }, report: { _ in })
-    for index in 0..<many { _ = try await first.refuse(sampleTap("\(index)"), detail: "") }
+    for index in 0..<many { _ = await first.refuse(sampleTap("\(index)"), detail: "") }
     unlink(directory)
-    _ = await first.returnToFile(maximum: 10)
+    _ = await first.retryFile(maximum: 10)
     #expect(try await first.tap("\(many - 1)").state == .failed)
     #expect(try await first.tap("0").state == .failed)
   }
@@ -206,7 +206,7 @@ struct InboxFileTests {
     }
     let reports = Reports()
     let inbox = inbox(in: temporary.path, reports: reports)
-    #expect(try await inbox.receive(sampleTap("a")).isNew)
+    #expect(await inbox.receive(sampleTap("a")).isNew)
 
     let aside = temporary.path + "/inbox.sqlite.unusable-\(sampleTime.microseconds)"
     let version = try Database(path: aside).run("PRAGMA user_version")
@@ -220,7 +220,7 @@ struct InboxFileTests {
     let inbox = inbox(in: temporary.path, pages: 12, reports: reports)
     let message = [UInt8](repeating: 1, count: 3000)
     for index in 0..<20 {
-      #expect(try await inbox.receive(sampleTap("\(index)", message: message)).isNew)
+      #expect(await inbox.receive(sampleTap("\(index)", message: message)).isNew)
       #expect(try await inbox.tap("\(index)").tap.message == message)
     }
     try await inbox.move("0", to: .shown)
@@ -233,7 +233,7 @@ struct InboxFileTests {
     try write([], to: temporary.path + "/file")
     let reports = Reports()
     let inbox = inbox(in: temporary.path + "/file/below", reports: reports)
-    #expect(try await inbox.receive(sampleTap("a")).isNew)
+    #expect(await inbox.receive(sampleTap("a")).isNew)
     #expect(try await inbox.list().map(\.id) == ["a"])
     #expect(reports.all.count == 1)
   }
@@ -244,9 +244,9 @@ struct InboxFileTests {
     try write([], to: directory)
     let reports = Reports()
     let first = inbox(in: directory, reports: reports)
-    _ = try await first.receive(sampleTap("a"))
+    _ = await first.receive(sampleTap("a"))
     unlink(directory)
-    _ = await first.returnToFile(maximum: 10)
+    _ = await first.retryFile(maximum: 10)
     try await first.move("a", to: .shown)
 
     #expect(reports.all.last?.contains("again") == true)
@@ -260,20 +260,20 @@ struct InboxFileTests {
     let temporary = try TemporaryDirectory()
     let reports = Reports()
     let first = inbox(in: temporary.path)
-    _ = try await first.receive(sampleTap("opening"))
+    _ = await first.receive(sampleTap("opening"))
     try await first.move("opening", to: .opening)
     let second = inbox(in: temporary.path, reports: reports)
     #expect(try await second.list().isEmpty)
-    _ = try await second.receive(sampleTap("mine"))
+    _ = await second.receive(sampleTap("mine"))
     try await second.move("mine", to: .opening)
     #expect(reports.all.count == 1 && reports.all[0].contains("in use by another process"))
     // It is the other's for as long as that has it, whatever is done here.
-    #expect(try await second.prune() == [])
+    #expect(await second.prune() == [])
     #expect(try await first.list().map(\.id) == ["opening"])
 
-    let taking = Task { try await second.takeFile(maximum: 10) }
+    let taking = Task { await second.waitForFile(maximum: 10) }
     await first.close()
-    let left = try #require(try await taking.value)
+    let left = try #require(await taking.value)
     #expect(left.waiting.map(\.id) == ["opening"] && left.waiting.map(\.state) == [.failed])
     // What is being opened here is.
     #expect(try await second.tap("mine").state == .opening)
@@ -284,7 +284,7 @@ struct InboxFileTests {
 
   @Test func `whoever comes first has nothing to wait for`() async throws {
     let temporary = try TemporaryDirectory()
-    #expect(try await inbox(in: temporary.path).takeFile(maximum: 10) == nil)
-    #expect(try await Inbox(.memory, now: { sampleTime }, report: { _ in }).takeFile(maximum: 10) == nil)
+    #expect(await inbox(in: temporary.path).waitForFile(maximum: 10) == nil)
+    #expect(await Inbox(.memory, now: { sampleTime }, report: { _ in }).waitForFile(maximum: 10) == nil)
   }
 }

@@ -8,8 +8,8 @@ struct InboxTests {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let bare = Tap(
       id: "b", time: Timestamp(microseconds: 0), message: [], technology: "", uri: nil, title: "", handler: nil)
-    #expect(try await inbox.receive(sampleTap("a")).isNew)
-    #expect(try await inbox.receive(bare).isNew)
+    #expect(await inbox.receive(sampleTap("a")).isNew)
+    #expect(await inbox.receive(bare).isNew)
 
     let stored = try await inbox.tap("a")
     #expect(stored == StoredTap(tap: sampleTap("a"), state: .received, changed: sampleTime))
@@ -18,10 +18,10 @@ struct InboxTests {
 
   @Test func `the same id is stored once and its state is kept`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    #expect(try await inbox.receive(sampleTap("a")).isNew)
+    #expect(await inbox.receive(sampleTap("a")).isNew)
     try await inbox.move("a", to: .shown)
-    #expect(try await !inbox.receive(sampleTap("a", message: [9])).isNew)
-    #expect(try await !inbox.refuse(sampleTap("a"), detail: "no").isNew)
+    #expect(await !inbox.receive(sampleTap("a", message: [9])).isNew)
+    #expect(await !inbox.refuse(sampleTap("a"), detail: "no").isNew)
 
     #expect(try await inbox.tap("a").state == .shown)
     #expect(try await inbox.tap("a").tap.message == sampleTap("a").message)
@@ -30,15 +30,15 @@ struct InboxTests {
 
   @Test func `a tap that nobody may open is stored as failed with the reason`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    #expect(try await inbox.refuse(sampleTap("a"), detail: "the scheme is never opened").isNew)
+    #expect(await inbox.refuse(sampleTap("a"), detail: "the scheme is never opened").isNew)
     #expect(try await inbox.tap("a").state == .failed)
     #expect(try await inbox.tap("a").reason == TapReason(.refused, detail: "the scheme is never opened"))
   }
 
   @Test func `where nothing is kept a tap is there while it may be opened`() async throws {
     let inbox = Inbox(.memoryWhileOpen(), now: { sampleTime }, report: { _ in })
-    for id in ["a", "b", "c"] { #expect(try await inbox.receive(sampleTap(id)).isNew) }
-    #expect(try await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
+    for id in ["a", "b", "c"] { #expect(await inbox.receive(sampleTap(id)).isNew) }
+    #expect(await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
     try await inbox.move("a", to: .dismissed)
     try await inbox.move("b", to: .opening)
     try await inbox.move("b", to: .failed)
@@ -59,7 +59,7 @@ struct InboxTests {
 
   @Test func `a list goes on where it was, whatever was removed meanwhile`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    for id in ["a", "b", "c", "d"] { #expect(try await inbox.refuse(sampleTap(id), detail: "no").isNew) }
+    for id in ["a", "b", "c", "d"] { #expect(await inbox.refuse(sampleTap(id), detail: "no").isNew) }
     let page = try await inbox.list(InboxQuery(limit: 2))
     #expect(page.map(\.id) == ["d", "c"])
     #expect(try await inbox.clear(InboxClearing(ids: ["c"])) == ["c"])
@@ -70,7 +70,7 @@ struct InboxTests {
   @Test func `a list with messages ends where they are too many, and has one at least`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for (id, size) in [("a", 10), ("b", 4), ("c", 3), ("d", 3)] {
-      #expect(try await inbox.receive(sampleTap(id, message: [UInt8](repeating: 1, count: size))).isNew)
+      #expect(await inbox.receive(sampleTap(id, message: [UInt8](repeating: 1, count: size))).isNew)
     }
     let first = try await inbox.list(InboxQuery(), bytes: 7)
     #expect(first.map(\.stored.tap.id) == ["d", "c"] && first.map(\.stored.tap.message.count) == [3, 3])
@@ -83,7 +83,7 @@ struct InboxTests {
 
   @Test func `a list is bounded, ordered and filtered`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    for index in 0..<5 { _ = try await inbox.receive(sampleTap("\(index)")) }
+    for index in 0..<5 { _ = await inbox.receive(sampleTap("\(index)")) }
     try await inbox.move("3", to: .shown)
 
     #expect(try await inbox.list(InboxQuery(limit: 2)).map(\.id) == ["4", "3"])
@@ -97,7 +97,7 @@ struct InboxTests {
   @Test func `a longer list is read page by page, each before the last of the page before`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for index in 0..<7 {
-      _ = try await inbox.receive(sampleTap("\(index)"))
+      _ = await inbox.receive(sampleTap("\(index)"))
       if index % 2 == 0 { try await inbox.move("\(index)", to: .expired) }
     }
     #expect(try await inbox.list(InboxQuery(limit: 3)).map(\.id) == ["6", "5", "4"])
@@ -113,11 +113,11 @@ struct InboxTests {
 
   @Test func `taps are found by the beginning of their ids`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    for id in ["ab-1", "ab-2", "abc", "b"] { _ = try await inbox.receive(sampleTap(id)) }
-    #expect(try await inbox.list(idPrefix: "ab", limit: 10).map(\.id) == ["ab-1", "ab-2", "abc"])
-    #expect(try await inbox.list(idPrefix: "ab-", limit: 1).map(\.id) == ["ab-1"])
-    #expect(try await inbox.list(idPrefix: "abc", limit: 2).map(\.id) == ["abc"])
-    #expect(try await inbox.list(idPrefix: "c", limit: 2).isEmpty)
+    for id in ["ab-1", "ab-2", "abc", "b"] { _ = await inbox.receive(sampleTap(id)) }
+    #expect(await inbox.list(idPrefix: "ab", limit: 10).map(\.id) == ["ab-1", "ab-2", "abc"])
+    #expect(await inbox.list(idPrefix: "ab-", limit: 1).map(\.id) == ["ab-1"])
+    #expect(await inbox.list(idPrefix: "abc", limit: 2).map(\.id) == ["abc"])
+    #expect(await inbox.list(idPrefix: "c", limit: 2).isEmpty)
   }
 
   @Test func `what a restart finds is shown again, and what was being opened is failed`() async throws {
@@ -127,15 +127,15 @@ struct InboxTests {
       ("delivered", [.opening, .delivered]), ("dismissed", [.dismissed]), ("failed", [.opening, .failed]),
     ]
     for (id, way) in ways {
-      _ = try await inbox.receive(sampleTap(id))
+      _ = await inbox.receive(sampleTap(id))
       for state in way {
         try await inbox.move(
           id, to: state, reason: state == .failed ? TapReason(.notStarted, detail: "it hangs") : .none)
       }
     }
 
-    _ = try await inbox.refuse(sampleTap("refused", uri: nil), detail: "no")
-    let resumed = try await inbox.resume(maximum: 10).waiting
+    _ = await inbox.refuse(sampleTap("refused", uri: nil), detail: "no")
+    let resumed = await inbox.resume(maximum: 10).waiting
     #expect(resumed.map(\.id) == ["received", "shown", "opening", "failed"])
     #expect(resumed.map(\.state) == [.received, .shown, .failed, .failed])
     #expect(resumed.map(\.reason.code.rawValue) == ["", "", "ended-while-opening", "not-started"])
@@ -145,10 +145,10 @@ struct InboxTests {
 
   @Test func `of what a restart finds the newest are shown, and older ones that wait expire`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    for index in 0..<6 { _ = try await inbox.receive(sampleTap("\(index)")) }
+    for index in 0..<6 { _ = await inbox.receive(sampleTap("\(index)")) }
     try await inbox.move("1", to: .opening)
     try await inbox.move("1", to: .failed, reason: TapReason(.notStarted, detail: "it hangs"))
-    let resumption = try await inbox.resume(maximum: 3)
+    let resumption = await inbox.resume(maximum: 3)
     #expect(resumption.waiting.map(\.id) == ["3", "4", "5"])
     #expect(resumption.expired == ["0", "1", "2"])
     for id in resumption.expired { #expect(try await inbox.tap(id).state == .expired) }
@@ -158,7 +158,7 @@ struct InboxTests {
 
   @Test func `who opens a tap is stored with its opening`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    _ = try await inbox.receive(sampleTap("a"))
+    _ = await inbox.receive(sampleTap("a"))
     try await inbox.move("a", to: .opening, handler: "org.example.Other.desktop")
     #expect(try await inbox.tap("a").tap.handler == "org.example.Other.desktop")
     try await inbox.move("a", to: .failed)
@@ -170,25 +170,25 @@ struct InboxTests {
     let time = Locked(sampleTime)
     let inbox = Inbox(
       .memoryWhileOpen(), retention: Retention(days: 1), now: { time.withLock(\.self) }, report: { _ in })
-    for id in ["failed", "open"] { _ = try await inbox.receive(sampleTap(id)) }
+    for id in ["failed", "open"] { _ = await inbox.receive(sampleTap(id)) }
     for state in [TapState.opening, .failed] { try await inbox.move("failed", to: state) }
     try await inbox.move("failed", to: .expired)
     #expect(try await inbox.list().map(\.id) == ["open"])
     time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 2 * 86_400_000_000) }
-    #expect(try await inbox.prune() == ["open"])
+    #expect(await inbox.prune() == ["open"])
     #expect(try await inbox.list().isEmpty)
   }
 
   @Test func `where nothing is kept the last taps that are over are still known`() async throws {
     let inbox = Inbox(.memoryWhileOpen(), now: { sampleTime }, report: { _ in })
-    #expect(try await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
-    #expect(try await !inbox.refuse(sampleTap("refused"), detail: "no").isNew)
+    #expect(await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
+    #expect(await !inbox.refuse(sampleTap("refused"), detail: "no").isNew)
     for index in 0..<64 {
-      #expect(try await inbox.receive(sampleTap("\(index)")).isNew)
+      #expect(await inbox.receive(sampleTap("\(index)")).isNew)
       try await inbox.move("\(index)", to: .dismissed)
     }
-    for index in 0..<64 { #expect(try await !inbox.receive(sampleTap("\(index)")).isNew) }
-    #expect(try await inbox.refuse(sampleTap("refused"), detail: "no").isNew, "64 are remembered, and no more")
+    for index in 0..<64 { #expect(await !inbox.receive(sampleTap("\(index)")).isNew) }
+    #expect(await inbox.refuse(sampleTap("refused"), detail: "no").isNew, "64 are remembered, and no more")
     #expect(try await inbox.list().isEmpty)
   }
 }

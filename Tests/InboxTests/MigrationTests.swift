@@ -80,7 +80,7 @@ struct MigrationTests {
       tap: tap, state: try #require(TapState(rawValue: state)), changed: sampleTime, reason: reason)
     #expect(try await inbox.tap("a") == stored)
     #expect(try await inbox.list().map(\.reason) == [reason])
-    #expect(try await inbox.receive(sampleTap("b")).isNew)
+    #expect(await inbox.receive(sampleTap("b")).isNew)
     #expect(reports.all.isEmpty)
   }
 
@@ -112,17 +112,17 @@ struct MigrationTests {
       .file(directory: temporary.path, name: "inbox.sqlite"), now: { Timestamp(microseconds: 1) },
       report: reports.report)
     let (first, second) = (ScreenPlace(bus: "bus", owner: ":1.7", id: 5), ScreenPlace(bus: "bus", owner: ":1.7", id: 6))
-    let left = try await inbox.resume(maximum: 10)
+    let left = await inbox.resume(maximum: 10)
     #expect(left.places == ["a": first] && left.otherPlaces.isEmpty)
-    try await inbox.showOther(at: second)
+    await inbox.showOther(at: second)
     #expect(try await inbox.clear(InboxClearing()) == ["a"])
-    #expect(try await inbox.resume(maximum: 10).otherPlaces == [second, first])
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [second, first])
     #expect(reports.all.isEmpty)
   }
 
   @Test func `a reason is one bounded line, and a code of a newer program is kept as it is`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    _ = try await inbox.receive(sampleTap("a"))
+    _ = await inbox.receive(sampleTap("a"))
     let words = "no\n\u{1B}[2J" + String(repeating: "x", count: 10_000)
     try await inbox.move("a", to: .failed, reason: TapReason(.init(rawValue: "later"), detail: words))
     let reason = try await inbox.tap("a").reason

@@ -28,47 +28,31 @@ struct NothingKeptTests {
 
   @Test func `what was kept before is removed, and said to be`() async throws {
     let before = keeping()
-    _ = try await before.refuse(sampleTap("a"), detail: "")
+    _ = await before.refuse(sampleTap("a"), detail: "")
     // A process that is killed leaves these.
     for suffix in ["-wal", "-shm"] { try temporary.write("what was on tags", to: "left" + suffix) }
     await before.close()
     for suffix in ["-wal", "-shm"] { rename(temporary.file("left" + suffix), temporary.file("inbox.sqlite" + suffix)) }
     try temporary.write("what was on tags", to: "inbox.sqlite.damaged-7")
     let inbox = keepingNothing()
-    #expect(try await inbox.receive(sampleTap("b")).isNew)
+    #expect(await inbox.receive(sampleTap("b")).isNew)
     for suffix in ["", "-wal", "-shm", ".damaged-7"] { #expect(!isThere("inbox.sqlite" + suffix), "\(suffix)") }
     #expect(notices.all.count == 1 && notices.all.first?.contains("inbox.sqlite was removed") == true)
     #expect(reports.all.isEmpty)
     await inbox.close()
-    _ = try await keepingNothing().receive(sampleTap("c"))
+    _ = await keepingNothing().receive(sampleTap("c"))
     #expect(notices.all.count == 1)
-  }
-
-  @Test func `where it cannot become one it is what it was`() async throws {
-    let inbox = Inbox(
-      .file(directory: temporary.path, name: "inbox.sqlite"), retention: Retention(), maximumPages: 0,
-      now: { sampleTime }, report: reports.report,
-      openMemory: { () throws(SQLiteError) -> TapStore in throw SQLiteError(code: 7, message: "out of memory") })
-    for id in ["a", "b"] { _ = try await inbox.refuse(sampleTap(id), detail: "") }
-    let error = await #expect(throws: InboxError.self) {
-      try await inbox.configure(
-        .memoryWhileOpen(directory: temporary.path, name: "inbox.sqlite"), Retention(days: 1, maximumTaps: 1))
-    }
-    #expect(error?.code == .storage && error?.message.contains("out of memory") == true)
-    _ = try await inbox.prune()
-    #expect(try await inbox.list().count == 2)
-    #expect(isThere("inbox.sqlite") && reports.all.isEmpty)
   }
 
   @Test func `what another agent still keeps is left to that, and removed when it is gone`() async throws {
     let other = keeping()
-    _ = try await other.receive(sampleTap("a"))
+    _ = await other.receive(sampleTap("a"))
     let inbox = keepingNothing()
-    for _ in 0..<2 { #expect(try await inbox.prune().isEmpty) }
+    for _ in 0..<2 { #expect(await inbox.retryFile(maximum: 10) == nil) }
     #expect(isThere("inbox.sqlite"))
     #expect(reports.all.count == 1 && reports.all.first?.contains("in use by another process") == true)
     await other.close()
-    _ = try await inbox.prune()
+    _ = await inbox.retryFile(maximum: 10)
     #expect(!isThere("inbox.sqlite"))
     #expect(notices.all.count == 1)
   }
@@ -76,13 +60,13 @@ struct NothingKeptTests {
   @Test func `the next run hears of what is on the screen, and of nothing else`() async throws {
     let first = keepingNothing()
     for (number, id) in ["waits", "opened", "gone"].enumerated() {
-      _ = try await first.receive(sampleTap(id))
+      _ = await first.receive(sampleTap(id))
       try await first.show(id, at: place(UInt32(number)))
     }
     // Its notification is closed after that.
     for state in [TapState.opening, .delivered] { try await first.move("opened", to: state) }
-    try await first.leave([place(2)])
-    try await first.showOther(at: place(3))
+    await first.leave([place(2)])
+    await first.showOther(at: place(3))
     #expect(
       try String(decoding: readFile(temporary.file("inbox.sqlite.screen")), as: UTF8.self)
         == "bus :1.7 0\nbus :1.7 1\nbus :1.7 3\n")
@@ -90,16 +74,33 @@ struct NothingKeptTests {
     await first.close()
 
     let second = keepingNothing()
-    let left = try await second.resume(maximum: 10)
+    let left = await second.resume(maximum: 10)
     #expect(left.waiting.isEmpty && left.places.isEmpty)
     #expect(Set(left.otherPlaces) == [place(0), place(1), place(3)])
-    try await second.leave(left.otherPlaces)
+    await second.leave(left.otherPlaces)
     #expect(!isThere("inbox.sqlite.screen"))
+  }
+
+  @Test func `a tap on the screen is cleared if that is asked for, unless it is being opened`() async throws {
+    let inbox = keepingNothing()
+    for (number, id) in ["a", "b", "opening"].enumerated() {
+      _ = await inbox.receive(sampleTap(id))
+      try await inbox.show(id, at: place(UInt32(number)))
+    }
+    try await inbox.move("opening", to: .opening)
+    let onScreen: Set = ["a", "b", "opening"]
+    #expect(try await inbox.clear(InboxClearing(onScreen: onScreen)).isEmpty)
+    #expect(try await inbox.clear(InboxClearing(ids: ["a"], onScreen: onScreen, includesOnScreen: true)) == ["a"])
+    #expect(try await inbox.clear(InboxClearing(onScreen: onScreen, includesOnScreen: true)) == ["b"])
+    #expect(try await inbox.list().map(\.id) == ["opening"])
+    #expect(await !inbox.receive(sampleTap("a")).isNew)
+    // Their notifications are still up.
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [place(0), place(1)])
   }
 
   @Test func `a file of places that holds something else is no harm`() async throws {
     try temporary.write(
       "bus :1.7 1\nbus :1.7 -1\n\nbus :1.7\nbus :1.7 1 2\nbus :1.7 99999999999\n\u{0}", to: "inbox.sqlite.screen")
-    #expect(try await keepingNothing().resume(maximum: 10).otherPlaces == [place(1)])
+    #expect(await keepingNothing().resume(maximum: 10).otherPlaces == [place(1)])
   }
 }

@@ -7,18 +7,18 @@ import TestSupport
 struct RetentionTests {
   @Test func `finished taps go by age`() async throws {
     let inbox = Inbox(.memory, retention: Retention(days: 30), now: { sampleTime }, report: { _ in })
-    _ = try await inbox.receive(sampleTap("old", time: sampleTime.before(days: 31)))
-    _ = try await inbox.receive(sampleTap("young", time: sampleTime.before(days: 29)))
+    _ = await inbox.receive(sampleTap("old", time: sampleTime.before(days: 31)))
+    _ = await inbox.receive(sampleTap("young", time: sampleTime.before(days: 29)))
     for id in ["old", "young"] { try await inbox.move(id, to: .dismissed) }
 
-    #expect(try await inbox.prune() == [])
+    #expect(await inbox.prune() == [])
     #expect(try await inbox.list().map(\.id) == ["young"])
   }
 
   @Test func `the oldest finished taps go by number, at once and without a prune`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3), now: { sampleTime }, report: { _ in })
     for index in 0..<6 {
-      _ = try await inbox.receive(sampleTap("\(index)"))
+      _ = await inbox.receive(sampleTap("\(index)"))
       try await inbox.move("\(index)", to: .dismissed)
     }
     #expect(try await inbox.list().map(\.id) == ["5", "4", "3"])
@@ -26,41 +26,41 @@ struct RetentionTests {
 
   @Test func `the oldest that wait go by number too, at once, and are named`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3), now: { sampleTime }, report: { _ in })
-    _ = try await inbox.receive(sampleTap("opening"))
+    _ = await inbox.receive(sampleTap("opening"))
     try await inbox.move("opening", to: .opening)
-    for index in 0..<2 { #expect(try await inbox.receive(sampleTap("\(index)")).expired == []) }
+    for index in 0..<2 { #expect(await inbox.receive(sampleTap("\(index)")).expired == []) }
     try await inbox.move("1", to: .shown)
     for index in 2..<200 {
-      #expect(try await inbox.receive(sampleTap("\(index)")) == Reception(isNew: true, expired: ["\(index - 2)"]))
+      #expect(await inbox.receive(sampleTap("\(index)")) == Receipt(isNew: true, expired: ["\(index - 2)"]))
     }
     #expect(try await inbox.list().map(\.id) == ["199", "198", "opening"])
-    #expect(try await !inbox.receive(sampleTap("197")).isNew)
-    #expect(try await inbox.prune() == [])
+    #expect(await !inbox.receive(sampleTap("197")).isNew)
+    #expect(await inbox.prune() == [])
   }
 
   @Test func `what is being opened stays over the maximum, and the newest tap is taken all the same`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 1), now: { sampleTime }, report: { _ in })
     for id in ["a", "b"] {
-      #expect(try await inbox.receive(sampleTap(id)) == Reception(isNew: true, expired: []))
+      #expect(await inbox.receive(sampleTap(id)) == Receipt(isNew: true, expired: []))
       try await inbox.move(id, to: .opening)
     }
-    #expect(try await inbox.receive(sampleTap("c")).isNew)
+    #expect(await inbox.receive(sampleTap("c")).isNew)
     #expect(try await inbox.list().map(\.id) == ["c", "b", "a"])
   }
 
   @Test func `a waiting tap that is too old expires`() async throws {
     let inbox = Inbox(.memory, retention: Retention(days: 1), now: { sampleTime }, report: { _ in })
-    _ = try await inbox.receive(sampleTap("old", time: sampleTime.before(days: 2)))
-    #expect(try await inbox.prune() == ["old"])
-    #expect(try await inbox.prune() == [])
+    _ = await inbox.receive(sampleTap("old", time: sampleTime.before(days: 2)))
+    #expect(await inbox.prune() == ["old"])
+    #expect(await inbox.prune() == [])
     await #expect(throws: InboxError.self) { try await inbox.tap("old") }
   }
 
   @Test func `one that is too old at a start expires, and is not shown once more`() async throws {
     let inbox = Inbox(.memory, retention: Retention(days: 1), now: { sampleTime }, report: { _ in })
-    _ = try await inbox.receive(sampleTap("old", time: sampleTime.before(days: 2)))
-    _ = try await inbox.receive(sampleTap("young"))
-    let left = try await inbox.resume(maximum: 10)
+    _ = await inbox.receive(sampleTap("old", time: sampleTime.before(days: 2)))
+    _ = await inbox.receive(sampleTap("young"))
+    let left = await inbox.resume(maximum: 10)
     #expect(left.waiting.map(\.id) == ["young"])
     #expect(left.expired == ["old"])
     #expect(try await inbox.tap("old").reason == TapReason(.overdue))
@@ -78,13 +78,13 @@ struct RetentionTests {
     }
     for number in 0..<50 {
       let message = Array("secret-\(number)-".utf8) + [UInt8](repeating: 7, count: 500)
-      _ = try await inbox.refuse(sampleTap("\(number)", message: message), detail: "")
+      _ = await inbox.refuse(sampleTap("\(number)", message: message), detail: "")
     }
     #expect(try isThere("secret-20-"))
     time.withLock { $0 = Timestamp(microseconds: $0.microseconds + 31 * 86_400_000_000) }
     let young = sampleTap("young", time: time.withLock(\.self), message: Array("secret-young-".utf8))
-    _ = try await inbox.refuse(young, detail: "")
-    #expect(try await inbox.prune() == [])
+    _ = await inbox.refuse(young, detail: "")
+    #expect(await inbox.prune() == [])
     #expect(try !isThere("secret-20-"))
     #expect(try isThere("secret-young-"))
   }
@@ -103,7 +103,7 @@ struct RetentionTests {
 /// A tap that failed is on the screen for as long as it may be tried again, and that is not for ever.
 struct FailedTapTests {
   private func failed(_ id: String, in inbox: Inbox, at time: Timestamp = sampleTime) async throws {
-    _ = try await inbox.receive(sampleTap(id, time: time))
+    _ = await inbox.receive(sampleTap(id, time: time))
     try await inbox.move(id, to: .opening)
     try await inbox.move(id, to: .failed, reason: TapReason(.notStarted, detail: "it is not there"))
   }
@@ -112,14 +112,14 @@ struct FailedTapTests {
     let inbox = Inbox(.memory, retention: Retention(days: 30), now: { sampleTime }, report: { _ in })
     try await failed("old", in: inbox, at: sampleTime.before(days: 31))
     try await failed("young", in: inbox, at: sampleTime.before(days: 29))
-    #expect(try await inbox.prune() == ["old"])
-    #expect(try await inbox.resume(maximum: 10).waiting.map(\.id) == ["young"])
+    #expect(await inbox.prune() == ["old"])
+    #expect(await inbox.resume(maximum: 10).waiting.map(\.id) == ["young"])
   }
 
   @Test func `it makes room by number, and is named`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 2), now: { sampleTime }, report: { _ in })
     for id in ["a", "b"] { try await failed(id, in: inbox) }
-    #expect(try await inbox.receive(sampleTap("c")) == Reception(isNew: true, expired: ["a"]))
+    #expect(await inbox.receive(sampleTap("c")) == Receipt(isNew: true, expired: ["a"]))
   }
 
   @Test func `once its notification is gone a restart does not show it again, and the list still says why`()
@@ -128,14 +128,14 @@ struct FailedTapTests {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     try await failed("a", in: inbox)
     try await inbox.move("a", to: .expired, reason: try await inbox.tap("a").reason)
-    #expect(try await inbox.resume(maximum: 10).waiting.isEmpty)
+    #expect(await inbox.resume(maximum: 10).waiting.isEmpty)
     #expect(try await inbox.tap("a").reason.code == .notStarted)
   }
 
   @Test func `one that was refused is over, and never shown`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    _ = try await inbox.refuse(sampleTap("a"), detail: "no")
-    #expect(try await inbox.resume(maximum: 10).waiting.isEmpty)
+    _ = await inbox.refuse(sampleTap("a"), detail: "no")
+    #expect(await inbox.resume(maximum: 10).waiting.isEmpty)
     #expect(try await inbox.tap("a").state == .failed)
   }
 }

@@ -27,7 +27,7 @@ final class Reports: Sendable {
 
 extension Inbox {
   /// Stores a tap whose link may not be opened.
-  func refuse(_ tap: Tap, detail: String) throws(InboxError) -> Reception {
-    try keep(tap, as: .failed, because: TapReason(.refused, detail: detail))
+  func refuse(_ tap: Tap, detail: String) -> Receipt {
+    keep(tap, as: .failed, because: TapReason(.refused, detail: detail))
   }
 }

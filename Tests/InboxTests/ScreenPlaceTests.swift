@@ -8,7 +8,7 @@ struct ScreenPlaceTests {
 
   @Test func `a tap that a notification shows is shown, and what was there before is there no longer`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    for id in ["a", "b"] { _ = try await inbox.receive(sampleTap(id)) }
+    for id in ["a", "b"] { _ = await inbox.receive(sampleTap(id)) }
     try await inbox.show("a", at: place(5))
     #expect(try await inbox.tap("a").state == .shown)
     #expect(try await inbox.tap("a").place == place(5))
@@ -16,9 +16,9 @@ struct ScreenPlaceTests {
     try await inbox.show("b", at: place(5))
     #expect(try await inbox.tap("a").place == nil)
     #expect(try await inbox.tap("b").place == place(5))
-    try await inbox.leave([place(4), ScreenPlace(bus: "bus", owner: ":1.8", id: 5)])
+    await inbox.leave([place(4), ScreenPlace(bus: "bus", owner: ":1.8", id: 5)])
     #expect(try await inbox.tap("b").place == place(5))
-    try await inbox.leave([place(5)])
+    await inbox.leave([place(5)])
     #expect(try await inbox.tap("b").place == nil)
     #expect(try await inbox.tap("b").state == .shown)
     await #expect(throws: InboxError.self) { try await inbox.show("nobody", at: place(6)) }
@@ -30,35 +30,35 @@ struct ScreenPlaceTests {
       ("waits", []), ("opened", [.opening]), ("over", [.opening, .delivered]), ("dismissed", [.dismissed]),
     ]
     for (number, (id, way)) in ways.enumerated() {
-      _ = try await inbox.receive(sampleTap(id))
+      _ = await inbox.receive(sampleTap(id))
       try await inbox.show(id, at: place(UInt32(number)))
       for state in way { try await inbox.move(id, to: state) }
     }
-    _ = try await inbox.receive(sampleTap("nowhere"))
-    let left = try await inbox.resume(maximum: 10)
+    _ = await inbox.receive(sampleTap("nowhere"))
+    let left = await inbox.resume(maximum: 10)
     #expect(left.waiting.map(\.id) == ["waits", "opened", "nowhere"])
     #expect(left.places == ["waits": place(0), "opened": place(1), "over": place(2), "dismissed": place(3)])
   }
 
   @Test func `what shows no tap, or one that was removed, is heard of until it is gone`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    try await inbox.showOther(at: place(1))
-    try await inbox.showOther(at: place(2))
-    _ = try await inbox.refuse(sampleTap("a"), detail: "")
+    await inbox.showOther(at: place(1))
+    await inbox.showOther(at: place(2))
+    _ = await inbox.refuse(sampleTap("a"), detail: "")
     try await inbox.show("a", at: place(3))
     #expect(try await inbox.clear(InboxClearing()) == ["a"])
-    #expect(try await inbox.resume(maximum: 10).otherPlaces == [place(1), place(2), place(3)])
-    try await inbox.leave([place(1), place(3)])
-    #expect(try await inbox.resume(maximum: 10).otherPlaces == [place(2)])
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [place(1), place(2), place(3)])
+    await inbox.leave([place(1), place(3)])
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [place(2)])
     // Where a tap is shown from here on is nobody else's.
-    _ = try await inbox.receive(sampleTap("b"))
+    _ = await inbox.receive(sampleTap("b"))
     try await inbox.show("b", at: place(2))
-    #expect(try await inbox.resume(maximum: 10).otherPlaces == [])
+    #expect(await inbox.resume(maximum: 10).otherPlaces == [])
   }
 
   @Test func `no more than 256 are remembered, the newest`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
-    for number in 0..<300 { try await inbox.showOther(at: place(UInt32(number))) }
-    #expect(try await inbox.resume(maximum: 10).otherPlaces == (44..<300).map { place($0) })
+    for number in 0..<300 { await inbox.showOther(at: place(UInt32(number))) }
+    #expect(await inbox.resume(maximum: 10).otherPlaces == (44..<300).map { place($0) })
   }
 }

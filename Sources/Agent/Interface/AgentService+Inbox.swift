@@ -21,8 +21,8 @@ extension AgentService {
           AgentAnswers.tap($0, reason: policy.offer($0.stored.tap.id)?.reason)
         }
       }
-      guard let prefix else { return try await inbox.list(query).map { AgentAnswers.tap($0) } }
-      return try await inbox.list(idPrefix: prefix, limit: limit).map { AgentAnswers.tap($0) }
+      if let prefix { return await inbox.list(idPrefix: prefix, limit: limit).map { AgentAnswers.tap($0) } }
+      return try await inbox.list(query).map { AgentAnswers.tap($0) }
     } catch {
       throw AgentAnswers.error(error)
     }
@@ -46,7 +46,7 @@ extension AgentService {
   func clear(_ options: [String: Value]) async throws(BusError) -> UInt32 {
     let request = try ClearRequest(options)
     await resumed()
-    await returnToFile()
+    await retryFile()
     var count = 0
     let refusal: InboxError?
     do throws(InboxError) {

@@ -119,9 +119,8 @@ extension AgentService {
   /// - Parameters:
   ///   - configuration: the user's settings.
   ///   - location: the inbox's location with these settings.
-  /// - Throws: ``InboxError/Code/storage`` if the inbox cannot move there. Then nothing has changed.
-  func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async throws(InboxError) {
-    try await inbox.configure(location, Retention(configuration))
+  func adopt(_ configuration: AgentConfiguration, inboxAt location: Inbox.Location) async {
+    await inbox.configure(location, Retention(configuration))
     let schemes = Set(configuration.schemes)
     let mayChangeDecisions = schemes != routing.schemes || configuration.smartPosters != routing.smartPosters
     (routing.schemes, routing.smartPosters) = (schemes, configuration.smartPosters)

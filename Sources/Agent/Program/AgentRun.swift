@@ -241,7 +241,7 @@ actor AgentRun {
       // After `end()`, do not start anything.
       guard !isEnding else { return nil }
       let keys = new.keys(differingFrom: configuration)
-      try await apply(new, service)
+      await apply(new, service)
       (configuration, configurationTime, mistake) = (new, time, nil)
       log(
         .info,
@@ -267,12 +267,8 @@ actor AgentRun {
     return try read.get()
   }
 
-  private func apply(_ new: AgentConfiguration, _ service: AgentService) async throws(KeyFileError) {
-    do throws(InboxError) {
-      try await service.adopt(new, inboxAt: files.inbox(new))
-    } catch {
-      throw KeyFileError(file: "agent.conf", line: nil, problem: "cannot take effect (\(error))", remedy: "try again")
-    }
+  private func apply(_ new: AgentConfiguration, _ service: AgentService) async {
+    await service.adopt(new, inboxAt: files.inbox(new))
     guard !isEnding else { return }
     if new.verify != configuration.verify { verify(new.verify) }
     do throws(SystemError) {

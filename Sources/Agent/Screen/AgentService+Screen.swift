@@ -4,39 +4,32 @@ import Notifications
 
 /// What is on the screen, over the end of one run and the start of the next.
 extension AgentService {
-  /// Shows what an earlier run has left open, in the place of what that has left on the screen, and takes away what is decided.
+  /// Shows the taps that an earlier run left open in the notifications that it left, and closes the others of these.
   func resume() async {
-    defer { endResumption.finish() }
-    do {
-      await show(try await inbox.resume(maximum: TapPolicy.maximumOnScreen))
-    } catch { log(.error, "what an earlier run left open cannot be shown: \(error)") }
+    await show(await inbox.resume(maximum: TapPolicy.maximumOnScreen))
+    endResumption.finish()
   }
 
-  /// Where another agent of this user writes the inbox, takes it when that is gone, and shows what that has left.
-  func takeFile() async {
-    do {
-      guard let left = try await inbox.takeFile(maximum: TapPolicy.maximumOnScreen) else { return }
-      await show(left)
-    } catch { log(.error, "what another agent left open cannot be shown: \(error)") }
+  /// If another agent of this user writes the inbox, waits until that ends, and shows the taps that it left open.
+  func waitForFile() async {
+    if let left = await inbox.waitForFile(maximum: TapPolicy.maximumOnScreen) { await show(left) }
   }
 
-  /// Has the inbox go back to its file, where a full disk, say, had made that impossible, and shows what an earlier run has left in it.
-  func returnToFile() async {
-    if let left = await inbox.returnToFile(maximum: TapPolicy.maximumOnScreen) { await show(left) }
+  /// Opens or writes the inbox's file if that failed before, for example because the disk was full.
+  func retryFile() async {
+    if let left = await inbox.retryFile(maximum: TapPolicy.maximumOnScreen) { await show(left) }
   }
 
-  /// Applies the retention, and tries the inbox's file again where it could not be used.
+  /// Applies the retention.
   func prune() async {
-    await returnToFile()
-    // Another agent may have it only now.
-    Task { await takeFile() }
-    do {
-      for id in try await inbox.prune() { await perform(policy.handle(.expired(id))) }
-    } catch { log(.warning, "\(error)") }
+    await retryFile()
+    // Another agent may have taken the file meanwhile.
+    Task { await waitForFile() }
+    for id in await inbox.prune() { await perform(policy.handle(.expired(id))) }
   }
 
-  func show(_ left: Resumption) async {
-    // What shows no tap is nobody's any more, and has no name.
+  func show(_ left: Leftovers) async {
+    // These show no tap, so a name is made up for each.
     let others = left.otherPlaces.map {
       (NotificationKey("left \($0.bus) \($0.owner) \($0.id)"), NotificationPlace($0))
     }
@@ -50,7 +43,7 @@ extension AgentService {
     for summary in left.waiting { await showLeft(summary.id) }
   }
 
-  /// Of one that cannot be shown nothing is to stay on the screen, and the others are shown all the same.
+  /// Shows one tap again. If that fails, its notification is closed, and the other taps are shown all the same.
   private func showLeft(_ id: String) async {
     do throws(InboxError) {
       let stored = try await inbox.tap(id)
@@ -73,21 +66,17 @@ extension AgentService {
     } catch { log(.debug, "\(error)") }
   }
 
-  /// Takes in where something is that is no tap: the next run has to know what to take away.
-  func putOtherOnScreen(at place: NotificationPlace) async {
-    do throws(InboxError) { try await inbox.showOther(at: ScreenPlace(place)) } catch { log(.warning, "\(error)") }
-  }
+  /// Records a notification that shows no tap, so that the next run can close it.
+  func putOtherOnScreen(at place: NotificationPlace) async { await inbox.showOther(at: ScreenPlace(place)) }
 
-  /// - Parameter places: where nothing is any more.
-  func leave(_ places: [NotificationPlace]) async {
-    do throws(InboxError) { try await inbox.leave(places.map(ScreenPlace.init)) } catch { log(.warning, "\(error)") }
-  }
+  /// - Parameter places: the notifications that are gone.
+  func leave(_ places: [NotificationPlace]) async { await inbox.leave(places.map(ScreenPlace.init)) }
 
-  /// Takes the notifications away, whose buttons nobody would answer; the next run shows them again, and is not to show what only
-  /// memory knows to be over.
+  /// Closes the notifications, because their buttons stop working; the next run shows them again. The file needs the taps
+  /// that only memory knows to be over, or the next run would show these, too.
   func end() async {
     await leave(notifications.closeAll())
-    _ = await inbox.returnToFile(maximum: TapPolicy.maximumOnScreen)
+    _ = await inbox.retryFile(maximum: TapPolicy.maximumOnScreen)
   }
 }
 

@@ -160,7 +160,7 @@ struct LeftOnScreenTests {
     let session = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "agent"))
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let reading = try TagReading(tapValues(1, message: try uriMessage("https://menu.example.com/1")), now: sampleTime)
-    _ = try await inbox.receive(
+    _ = await inbox.receive(
       Tap(
         id: reading.id, time: reading.time, message: reading.message, technology: reading.technology,
         uri: "https://menu.example.com/1", title: "", handler: "x.desktop"))

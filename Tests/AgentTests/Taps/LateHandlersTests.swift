@@ -37,7 +37,7 @@ struct LateHandlersTests {
     for number in 1...2 {
       let reading = try TagReading(
         tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")), now: sampleTime)
-      _ = try await inbox.receive(
+      _ = await inbox.receive(
         Tap(
           id: reading.id, time: reading.time, message: reading.message, technology: reading.technology,
           uid: reading.uid, reader: reading.reader, uri: "", title: "", handler: nil))

@@ -1,8 +1,8 @@
 import CSQLite
 
-/// The tables, by version: `PRAGMA user_version` says which steps a file has seen.
+/// The tables, by version. `PRAGMA user_version` is the number of steps that a file has been through.
 ///
-/// A step is never changed once released; a new shape is a new step at the end.
+/// A released step never changes. A new shape is a new step at the end.
 enum Schema {
   /// Step `n` takes a file from version `n` to version `n + 1`.
   static let steps: [[String]] = [
@@ -27,7 +27,7 @@ enum Schema {
       "CREATE INDEX taps_by_time ON taps (time)",
       "CREATE INDEX taps_by_state ON taps (state, sequence)",
     ],
-    // Version 1 kept the reason as an English sentence; what it said in a sentence of its own becomes a code.
+    // Version 1 stored the reason as an English sentence. The sentences with one meaning become codes.
     [
       "ALTER TABLE taps ADD COLUMN reason_code TEXT NOT NULL DEFAULT ''",
       """
@@ -48,7 +48,7 @@ enum Schema {
       "CREATE INDEX taps_on_screen ON taps (screen_id) WHERE screen_id IS NOT NULL",
       "CREATE INDEX taps_by_state_and_time ON taps (state, time)",
     ],
-    // What is on the screen and is no tap of the inbox (any more): the next run takes it away.
+    // Notifications on the screen that show no tap of the inbox, or a removed one. The next run closes them.
     [
       """
       CREATE TABLE other_places (
@@ -70,7 +70,7 @@ enum Schema {
 
   /// Brings a database to the newest version.
   ///
-  /// - Throws: `SQLITE_MISMATCH` where the file is from a newer program.
+  /// - Throws: `SQLITE_MISMATCH` if a newer program wrote the file.
   static func migrate(_ database: Database) throws(SQLiteError) {
     let rows = try database.run("PRAGMA user_version")
     let version = Int(rows.first?.first?.asInteger ?? 0)

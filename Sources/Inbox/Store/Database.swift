@@ -1,40 +1,45 @@
 import CSQLite
 
-/// What SQLite answered, other than "done".
+/// A failure that SQLite reported.
 struct SQLiteError: Error {
   /// The primary result code, for example `SQLITE_FULL`.
   let code: Int32
-  /// SQLite's own words.
+  /// SQLite's description.
   let message: String
 
-  /// The file does not hold what SQLite once wrote there.
+  /// Whether the file's content is not what SQLite wrote.
   var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 }
 
 /// One SQLite connection.
 ///
-/// Owns the `sqlite3 *` from `sqlite3_open_v2` to `sqlite3_close`, which `deinit` calls; every statement is finalised before
-/// the call that made it returns, so closing never meets a live one. Not Sendable: it lives inside the one actor that uses it.
+/// Owns the `sqlite3 *` from `sqlite3_open_v2` to `sqlite3_close`, which `deinit` calls. Each call finalises its statement,
+/// so none is alive at the close. Not Sendable: it lives inside the one actor that uses it.
 final class Database {
   private let handle: OpaquePointer
-  /// Is told each statement that is run, for tests that ask SQLite how it goes about it.
+  /// Receives each statement, for tests of SQLite's query plans.
   var observer: ((String) -> Void)?
 
-  /// Opens or creates the file, or a database in memory where `path` is `":memory:"`; one that is only read has to be there.
+  /// Opens or creates the file, or a database in memory if `path` is `":memory:"`. A read-only file must exist.
   init(path: String, isReadOnly: Bool = false) throws(SQLiteError) {
     var handle: OpaquePointer?
     let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     let code = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, nil)
     guard let handle else { throw SQLiteError(code: SQLITE_NOMEM, message: "out of memory") }
     guard code == SQLITE_OK else {
-      // A failed open leaves a handle that carries the message and wants to be closed.
+      // A failed open leaves a handle that has the message and must be closed.
       let error = SQLiteError(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)))
       sqlite3_close(handle)
       throw error
     }
     self.handle = handle
-    sqlite3_busy_timeout(handle, 2000)
+    setBusyTimeout(Self.busyTimeout)
   }
+
+  /// How many milliseconds a statement waits for another process to unlock the file.
+  static let busyTimeout: Int32 = 2000
+
+  func setBusyTimeout(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
   deinit { sqlite3_close(handle) }
 
@@ -60,7 +65,7 @@ final class Database {
     }
   }
 
-  /// Runs `body` between `BEGIN IMMEDIATE` and `COMMIT`; where either or `body` throws, nothing of it stays.
+  /// Runs `body` between `BEGIN IMMEDIATE` and `COMMIT`. If any of these fails, rolls everything back.
   func transaction<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
     try run("BEGIN IMMEDIATE")
     do {
@@ -68,14 +73,11 @@ final class Database {
       try run("COMMIT")
       return result
     } catch {
-      // SQLite has already rolled back after some errors; a second rollback is an error of no interest.
+      // After some errors SQLite has rolled back already; then this fails, which is fine.
       _ = try? run("ROLLBACK")
       throw error
     }
   }
-
-  /// How many rows the last statement changed.
-  var changes: Int { Int(sqlite3_changes(handle)) }
 
   private func check(_ code: Int32) throws(SQLiteError) {
     guard code == SQLITE_OK else {

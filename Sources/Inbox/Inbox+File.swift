@@ -1,0 +1,136 @@
+import EventLoop
+
+/// Writing to the file, and its failures.
+extension Inbox {
+  var file: InboxFile? { location.file }
+
+  // MARK: Writing
+
+  /// Writes what the file lacks, in one transaction.
+  ///
+  /// - Parameter body: more work in the same transaction.
+  /// - Returns: whether the file has everything now. If not, memory keeps it.
+  @discardableResult
+  func commit(_ body: ((TapStore) throws(SQLiteError) -> Void)? = nil) -> Bool {
+    openIfNeeded()
+    guard location.keepsFinished else {
+      forgetFinished()
+      return false
+    }
+    if case .open = storage, body == nil, dirty.isEmpty, !otherPlacesAreDirty { return true }
+    return withStore { store throws(SQLiteError) in try save(to: store, body) } != nil
+  }
+
+  private func save(to store: TapStore, _ body: ((TapStore) throws(SQLiteError) -> Void)? = nil) throws(SQLiteError) {
+    var sequences: [String: Int64] = [:]
+    try store.database.transaction { () throws(SQLiteError) in
+      for id in dirty where live[id] == nil { try store.remove(id) }
+      for tap in live.values.filter({ dirty.contains($0.id) }).sorted(by: { $0.sequence < $1.sequence }) {
+        sequences[tap.id] = try store.put(tap.stored)
+      }
+      if otherPlacesAreDirty { try store.setOtherPlaces(otherPlaces) }
+      try body?(store)
+    }
+    for (id, sequence) in sequences { live[id]?.sequence = sequence }
+    for id in dirty where live[id]?.stored.isOver == true && live[id]?.stored.place == nil { live[id] = nil }
+    dirty = []
+    otherPlacesAreDirty = false
+    guard case .failing = storage else { return }
+    storage = .open(store)
+    store.database.setBusyTimeout(Database.busyTimeout)
+    report("the inbox \(name) can be written again")
+  }
+
+  /// With ``Location/memoryWhileOpen(directory:name:)``: drops what is over, and tells the next run what is on the screen.
+  private func forgetFinished() {
+    for tap in live.values where tap.stored.isOver { drop(tap.id) }
+    dirty = Set(live.keys)
+    guard let file, lock != nil else { return }
+    ScreenFile(path: file.screenPath).write(otherPlaces + live.values.compactMap(\.stored.place))
+  }
+
+  /// Drops a tap from memory and, with the next commit, from the file. Its notification may still be up.
+  func drop(_ id: String) {
+    guard let tap = live.removeValue(forKey: id) else { return }
+    if let place = tap.stored.place { addOther(place) }
+    if tap.sequence < ListedTap.firstUnsaved { dirty.insert(id) } else { dirty.remove(id) }
+  }
+
+  // MARK: Failures
+
+  /// Runs `body` on the file. If that is damaged, a new file takes its place and `body` runs once more.
+  ///
+  /// - Returns: nil if there is no file, or `body` failed.
+  @discardableResult
+  func withStore<Result>(_ body: (TapStore) throws(SQLiteError) -> Result) -> Result? {
+    openIfNeeded()
+    for _ in 1...2 {
+      guard let store = storage.store else { return nil }
+      do throws(SQLiteError) {
+        defer { store.stamp = file?.stamp(after: store.stamp) }
+        if let stamp = store.stamp, let error = file?.change(since: stamp) { throw error }
+        return try body(store)
+      } catch {
+        recover(from: error, of: store)
+        guard error.isDamage else { return nil }
+      }
+    }
+    return nil
+  }
+
+  /// Starts a new file in the place of a damaged one, and writes there what memory has.
+  func recover(from error: SQLiteError, of store: TapStore) {
+    guard error.isDamage, let file else {
+      guard case .open = storage else { return }
+      storage = .failing(store)
+      // A program that locks the file for long must not delay every change.
+      store.database.setBusyTimeout(0)
+      return report("the inbox \(name) cannot be written (\(error.message)): taps are kept in memory until it can be")
+    }
+    dirty.formUnion(live.keys)
+    otherPlacesAreDirty = true
+    storage = .unusable
+    if let held = lock, !held.isAt(file.lockPath) { lock = nil }
+    guard takeLock() else { return }
+    do throws(SQLiteError) {
+      // SQLite closes the former file only after the move: closing writes to the path.
+      try withExtendedLifetime(store) { () throws(SQLiteError) in
+        try file.moveAside(because: error, at: now(), report: report)
+      }
+      let new = try openStore()
+      storage = .open(new)
+      try save(to: new)
+      new.stamp = file.stamp()
+    } catch {
+      if let new = storage.store { storage = .failing(new) }
+      report("no new inbox can be written at \(name) (\(error.message)): taps are kept in memory until it can be")
+    }
+  }
+
+  var name: String { file?.path ?? "in memory" }
+
+  /// Searches the whole file for damage: a tap notices damage only in the pages that it uses. A large file takes a second,
+  /// so this runs on its own thread.
+  public func check() async {
+    openIfNeeded()
+    guard let file, case .open(let checked) = storage else { return }
+    guard let damage = (try? await DedicatedThread.run { file.damage() }) ?? nil else { return }
+    if let store = storage.store, store === checked { recover(from: damage, of: store) }
+  }
+}
+
+extension Inbox.Location {
+  /// The file that holds the taps, or held them before.
+  var file: InboxFile? {
+    switch self {
+    case .file(let directory, let name): InboxFile(directory: directory, name: name)
+    case .memory: nil
+    case .memoryWhileOpen(let directory, let name): directory.map { InboxFile(directory: $0, name: name) }
+    }
+  }
+
+  /// Whether taps are kept that are over.
+  var keepsFinished: Bool {
+    if case .memoryWhileOpen = self { false } else { true }
+  }
+}
