@@ -110,7 +110,7 @@ let package = Package(
         "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile",
         "Localization", "NDEF", "Names",
         "Notifications",
-        "Routing", "ScanGate", "Session", "UniversalLinks",
+        "Routing", "ScanGate", "Session", "TagrouteClient", "UniversalLinks",
       ]),
     module(
       "Benchmarks",
