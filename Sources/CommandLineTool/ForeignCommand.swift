@@ -3,33 +3,34 @@ import EventLoop
 import Glibc
 import Names
 
-/// A command that runs while the reader is its own, and not longer than this process.
+/// A command that runs while the reader is lent to it. It ends with this process.
 ///
-/// What it starts may outlive both, and may have the device open: each of these processes holds what the loan lasts by.
+/// Processes that it starts may outlive both and may have the device open. So each of them inherits the descriptor that
+/// keeps the loan.
 actor ForeignCommand {
   private var identifier: Int32?
 
-  /// Passes a signal on; before the command runs it ends this process.
+  /// Passes a signal on. Before the command runs, the signal ends this process.
   func signal(_ number: Int32) {
     guard let identifier else { ProcessEnd.die(of: number) }
-    // A terminal sends these to its whole foreground group, of which the command is.
+    // The terminal sends these to its whole foreground group, which includes the command.
     if (number == SIGINT || number == SIGQUIT) && tcgetpgrp(STDIN_FILENO) == getpgrp() { return }
     kill(identifier, number)
   }
 
-  /// Runs a command to its end.
+  /// Runs a command until it ends.
   ///
   /// - Parameters:
   ///   - program: its path.
   ///   - arguments: all of its arguments, its name first.
   ///   - environment: its whole environment.
-  ///   - loan: what it and all that it starts hold, so that the reader is lent until the last of them has ended.
+  ///   - loan: the descriptor that it and its children inherit. The loan lasts until all of them have ended.
   /// - Returns: its exit code, as a shell counts.
-  /// - Throws: that it cannot be started.
+  /// - Throws: a failure if it cannot be started.
   func run(
     _ program: String, _ arguments: [String], _ environment: [String], holding loan: FileDescriptor
   ) async throws(Failure) -> Int32 {
-    // By way of this program, since only the command's own process can ask to be ended with its parent.
+    // Start this program first: only the command's own process can set its parent-death signal.
     var spawn = ProcessSpawn(
       "/proc/self/exe", arguments: ["tagroute", Self.word, "\(getpid())", program] + arguments,
       environment: environment)
@@ -38,7 +39,7 @@ actor ForeignCommand {
     let (ends, continuation) = AsyncStream.makeStream(of: Result<Int32, SystemError>.self)
     let start = spawn
     do throws(SystemError) {
-      // The thread that starts it waits for it: with that thread the command would be ended, too.
+      // The starting thread must wait for the command, because its end triggers the parent-death signal.
       try DedicatedThread.start {
         do throws(SystemError) {
           let identifier = try start.start()
@@ -67,19 +68,19 @@ actor ForeignCommand {
 
   // MARK: In the command's process
 
-  /// What this program is called with to become the command; nothing that a person types.
+  /// The argument with which this program becomes the command. Internal.
   static let word = "--become"
-  /// Where the command has what the loan lasts by: out of the way of scripts, which use the low numbers.
+  /// The number of the loan's descriptor in the command. Scripts use the low numbers.
   private static let heldDescriptor: Int32 = 64
 
-  /// Becomes the command: asks to be ended with the process that has the reader, and executes it.
+  /// Becomes the command: sets the parent-death signal and executes it.
   ///
-  /// - Parameter arguments: the process id of the one that has the reader, the program's path, and its arguments.
+  /// - Parameter arguments: the process id of the parent, the program's path, and its arguments.
   /// - Throws: why it cannot be executed, with a shell's exit code.
   static func become(_ arguments: [String]) throws(Failure) -> Never {
-    guard arguments.count > 2, let parent = Int32(arguments[0]) else { throw .usage("there is no option \(word)") }
+    guard arguments.count > 2, let parent = Int32(arguments[0]) else { throw .usage("unknown option \(word)") }
     _ = tagroute_set_parent_death_signal(SIGTERM)
-    // It may have ended before that.
+    // The parent may have ended before the signal was set.
     guard getppid() == parent else { exit(Names.ExitCode.failure) }
     if dup2(3, heldDescriptor) >= 0 { close(3) }
     let vector = arguments[2...].map { strdup($0) } + [nil]
@@ -90,12 +91,12 @@ actor ForeignCommand {
   }
 }
 
-/// How this process ends by a signal.
+/// Ends this process by a signal.
 enum ProcessEnd {
-  /// Ends it as if the signal had not been caught, so that a shell sees it.
+  /// Ends it as if the signal had not been caught, so that a shell sees the signal.
   static func die(of number: Int32) -> Never {
     signal(number, SIG_DFL)
-    // A thread that an event loop has started has all signals blocked.
+    // The threads of an event loop block all signals.
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_UNBLOCK, &all, nil)

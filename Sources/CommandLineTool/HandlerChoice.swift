@@ -2,7 +2,7 @@ import Names
 import Bus
 import TagrouteClient
 
-/// `handlers prefer`, `block` and `forget`: what a person chooses about a handler.
+/// `handlers prefer`, `block` and `forget`: the user's choices about a handler.
 enum HandlerChoice: Equatable {
   case prefer(handler: String, claim: String)
   case block(handler: String, claim: String?)
@@ -16,25 +16,21 @@ enum HandlerChoice: Equatable {
     guard let action = arguments.words.first, ["prefer", "block", "forget"].contains(action) else { return nil }
     let handler = arguments.words.dropFirst().first
     let claim = arguments.words.dropFirst(2).first
-    let others = arguments.options.keys.filter { $0 != "json" }
-    guard action == "forget" || others.isEmpty else {
-      throw .usage("tagroute handlers \(action) has no option --\(others[0])")
-    }
+    let (domain, isAll) = (arguments.options["domain"], arguments.has("all"))
+    // The bus takes an empty text for everything. A variable that is not set must not mean that.
+    if handler == "" || claim == "" || domain == "" { throw .usage("an argument is empty") }
     switch (action, handler, claim) {
     case ("prefer", let handler?, let claim?): self = .prefer(handler: handler, claim: claim)
-    case ("prefer", _, _): throw .usage("say tagroute handlers prefer ID DOMAIN")
+    case ("prefer", _, _): throw .usage("use tagroute handlers prefer ID DOMAIN")
     case ("block", let handler?, let claim): self = .block(handler: handler, claim: claim)
-    case ("block", _, _): throw .usage("say tagroute handlers block ID, or block ID DOMAIN")
-    case (_, let handler?, let claim) where others.isEmpty: self = .forget(handler: handler, claim: claim)
-    case (_, nil, nil) where others == ["all"]: self = .forget(handler: nil, claim: nil)
-    case (_, nil, nil) where others == ["domain"]: self = .forget(handler: nil, claim: arguments.options["domain"])
-    default: throw .usage("say tagroute handlers forget ID, forget ID DOMAIN, forget --domain DOMAIN or forget --all")
+    case ("block", _, _): throw .usage("use tagroute handlers block ID [DOMAIN]")
+    case (_, let handler?, let claim) where domain == nil && !isAll: self = .forget(handler: handler, claim: claim)
+    case (_, nil, nil) where isAll != (domain != nil): self = .forget(handler: nil, claim: domain)
+    default: throw .usage("use tagroute handlers forget with ID [DOMAIN], with --domain DOMAIN or with --all")
     }
-    // Empty means everything on the bus: nobody says that by a variable that is not set.
-    if handler == "" || claim == "" || arguments.options["domain"] == "" { throw .usage("an argument is empty") }
   }
 
-  /// Has the agent do it.
+  /// Makes the choice.
   func make(with agent: AgentClient, console: Console) async throws(Failure) -> Int32 {
     do throws(BusError) {
       switch self {
@@ -50,13 +46,13 @@ enum HandlerChoice: Equatable {
   }
 }
 
-/// What `handlers prefer`, `block` and `forget` print; its keys are what scripts depend on.
+/// What `handlers prefer`, `block` and `forget` print; scripts depend on its keys.
 struct HandlerChoiceReport: Encodable {
   /// `prefer`, `block` or `forget`.
   let action: String
-  /// As it was given; null for all.
+  /// As given; null for all.
   @OrNull var handler: String?
-  /// As it was given; null for all.
+  /// As given; null for all.
   @OrNull var domain: String?
 
   init(_ choice: HandlerChoice) {

@@ -6,36 +6,41 @@ import TagrouteClient
 
 extension Command {
   static let handlers = Command(
-    name: "handlers", usage: "handlers [--check [FILE] | verify | prefer | block | forget]",
-    summary: "the apps that take tags, for which links, and which are preferred",
+    "handlers", "list and check the apps that take tags, and choose between them",
     details: """
-      Prints every app whose desktop entry declares that it takes tags, with the domains and schemes it takes. An entry that
-      is wrong is printed with what is wrong with it. Below an app stands what was chosen about it.
+      ID is an app's desktop id. DOMAIN is a domain, *. and a domain (for all hosts
+      below it), or a scheme and a colon. It must be within the app's claims. If two
+      choices cover a link, the more exact DOMAIN wins. The agent keeps the choices.
 
-        --check                 look at the desktop entries anew and print only what is wrong, as FILE:LINE:COLUMN: what and
-                                what to do; also a program or service file that is not there. The exit code is 1 where
-                                something is wrong
-        --check FILE            look at a desktop entry that is not installed yet, or at a file of path rules; no agent is
-                                needed
+      --check prints FILE:LINE:COLUMN, the error and the fix. With FILE it checks a
+      desktop entry that is not installed yet, or a file of path rules, and needs no
+      agent. Exit code 1: there is an error.
 
-      handlers verify ID asks each domain that the app claims whether it names the app, in
-      https://DOMAIN/.well-known/apple-app-site-association or assetlinks.json. An app that its domain names is trusted with
-      the domain's links without a question. Exit code 0: all of them name it; 1: one does not; 75: one did not answer.
-
-        --server ADDRESS:PORT   ask this server in place of every domain, and keep nothing
-        --authorities FILE      the certificate authorities, PEM, in place of the system's; keep nothing
-        --due                   without ID: ask all domains whose last answer has expired, of apps for which that counts
-
-      The agent keeps what is chosen, by a click or by these. A DOMAIN is a domain, *. and a domain (what is below it), or a
-      scheme and a colon, and has to be within what the app claims. Of two choices the one for the more exact DOMAIN counts.
-
-      handlers prefer ID DOMAIN       has this app open such links, without a question
-      handlers block ID [DOMAIN]      has it never be offered for them, or for nothing at all
-      handlers forget ID [DOMAIN]     takes back what was chosen about it
-      handlers forget --domain DOMAIN takes back what was chosen about such links
-      handlers forget --all           takes back all
+      verify asks for https://DOMAIN/.well-known/apple-app-site-association and
+      assetlinks.json. An app that its domain names opens the domain's links without
+      a question. Exit code 0: all domains name the app; 1: one does not; 75: one did
+      not answer.
       """,
-    flags: ["all", "check", "due"], options: ["authorities", "domain", "server"], words: 0...3
+    forms: [
+      .init(
+        nil, "[--check [FILE]]", "list the apps, their links and your choices",
+        [.init("check", "read the desktop entries again, and print only errors")]),
+      .init(
+        "verify", "[ID]", "ask each domain that the app claims whether it names the app",
+        [
+          .init("server", "ADDRESS:PORT", "ask this server instead of the domains, and keep no answers"),
+          .init("authorities", "FILE", "use these certificate authorities (PEM), and keep no answers"),
+          .init("due", "without ID: ask all domains with an expired answer, for apps from a store"),
+        ]),
+      .init("prefer", "ID DOMAIN", "open such links with this app, without a question"),
+      .init("block", "ID [DOMAIN]", "never offer the app for such links, or for any link"),
+      .init(
+        "forget", "[ID [DOMAIN]]", "undo the choices about an app",
+        [
+          .init("domain", "DOMAIN", "undo the choices about such links, for all apps"),
+          .init("all", "undo all choices"),
+        ]),
+    ], words: 0...3
   ) { arguments, console throws(Failure) in
     let choice = try HandlerChoice(arguments)
     let isVerification = arguments.words.first == "verify"
@@ -45,17 +50,11 @@ extension Command {
         || (isVerification
           ? (arguments.words.count == 2) != arguments.has("due") : arguments.words.count <= (checks ? 1 : 0))
     else {
-      throw .usage("say tagroute handlers, or tagroute handlers verify, prefer, block or forget")
+      throw .usage("use tagroute handlers, or tagroute handlers verify, prefer, block or forget")
     }
-    guard isVerification || choice != nil || arguments.options.keys.allSatisfy({ ["check", "json"].contains($0) })
-    else {
-      throw .usage("--authorities, --due and --server belong to tagroute handlers verify, --all and --domain to forget")
-    }
-    guard !isVerification || !checks else { throw .usage("--check belongs to tagroute handlers alone") }
     if checks, let file = arguments.words.first {
-      let problems = HandlerCheck.problems(in: file)
-      return try report(
-        (problems + [HandlerCheck.missing(for: file)].compactMap(\.self)).map(HandlerReport.init), console)
+      let problems = HandlerCheck.problems(in: file) + [HandlerCheck.missing(for: file)].compactMap(\.self)
+      return try report(problems.map(HandlerDescription.init), console)
     }
     let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
       try await AgentClient.connect(on: EventLoop(label: "tagroute"))
@@ -76,19 +75,19 @@ extension Command {
     if checks {
       let missing = handlers.filter { $0.problem == nil }.compactMap { HandlerCheck.missing(for: $0.path, id: $0.id) }
       return try report(
-        handlers.filter { $0.problem != nil }.map(HandlerReport.init) + missing.map(HandlerReport.init), console)
+        handlers.filter { $0.problem != nil } + missing.map(HandlerDescription.init), console)
     }
     let lines = handlers.flatMap(lines)
     try console.answer(
-      handlers.map(HandlerReport.init), lines.isEmpty ? ["no app declares that it takes tags"] : lines)
+      handlers, lines.isEmpty ? ["no app is registered for tags"] : lines)
     return 0
   }
 
-  /// What `handlers` says of one to a person.
+  /// A handler for a person.
   private static func lines(_ handler: HandlerDescription) -> [String] {
     let claims = (handler.domains + handler.schemes.map { "\($0):" }).joined(separator: " ")
     let name = handler.name.isEmpty ? handler.id : "\(handler.id) (\(handler.name))"
-    let problem = handler.problem.map { "wrong, \(handler.line.map { "line \($0): " } ?? "")\($0)" }
+    let problem = handler.problem.map { "error, \(handler.line.map { "line \($0): " } ?? "")\($0)" }
     let choices = [("preferred", handler.preferred), ("allowed", handler.allowed), ("blocked", handler.blocked)]
     return ["\(name): \(problem ?? claims)"]
       + choices.filter { !$0.1.isEmpty }.map { what, claims in
@@ -96,63 +95,19 @@ extension Command {
       }
   }
 
-  /// Prints what is wrong.
+  /// Prints problems.
   ///
   /// - Returns: the exit code.
-  private static func report(_ problems: [HandlerReport], _ console: Console) throws(Failure) -> Int32 {
+  private static func report(_ problems: [HandlerDescription], _ console: Console) throws(Failure) -> Int32 {
     try console.answer(problems, problems.map { "\($0.place): \($0.problem ?? "")" })
     return problems.isEmpty ? 0 : 1
   }
 }
 
-/// What `handlers` prints of each; its keys are what scripts depend on.
-struct HandlerReport: Encodable {
-  let id: String
-  let name: String
-  let path: String
-  let domains: [String]
-  let schemes: [String]
-  let trusted: Bool
-  let origin: String
-  let preferred: [String]
-  let allowed: [String]
-  let blocked: [String]
-  @OrNull var problem: String?
-  @OrNull var line: UInt32?
-  @OrNull var column: UInt32?
-
-  /// `file:line:column`, as compilers print it and editors jump to it.
-  var place: String { path + [line, column].compactMap { $0.map { ":\($0)" } }.joined() }
-
+extension HandlerDescription {
   init(_ problem: HandlerProblem) {
-    id = problem.desktopID ?? ""
-    name = ""
-    path = problem.file
-    domains = []
-    schemes = []
-    trusted = false
-    origin = ""
-    preferred = []
-    allowed = []
-    blocked = []
-    self.problem = problem.message
-    line = problem.line.map(UInt32.init(clamping:))
-    column = problem.column.map(UInt32.init(clamping:))
-  }
-
-  init(_ handler: HandlerDescription) {
-    id = handler.id
-    name = handler.name
-    path = handler.path
-    domains = handler.domains
-    schemes = handler.schemes
-    trusted = handler.trusted
-    origin = handler.origin
-    preferred = handler.preferred
-    allowed = handler.allowed
-    blocked = handler.blocked
-    problem = handler.problem
-    line = handler.line
-    column = handler.column
+    self.init(
+      id: problem.desktopID ?? "", path: problem.file, problem: problem.message, line: problem.line,
+      column: problem.column)
   }
 }

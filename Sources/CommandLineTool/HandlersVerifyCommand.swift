@@ -6,11 +6,11 @@ import Glibc
 import Names
 import TagrouteClient
 
-/// `handlers verify`: which of the domains that a handler claims name it.
+/// `handlers verify`: asks the domains that a handler claims whether they name it.
 struct HandlerVerification {
-  /// The most domains of a handler that are asked.
+  /// The most domains of a handler that it asks.
   static let maximumDomains = 100
-  /// Of a run in the background, in seconds: the next is not to find it still there.
+  /// The limit for a run in the background, in seconds. The agent starts the next run after an hour.
   private static let longestRun: UInt32 = 3000
 
   let agent: AgentClient
@@ -19,49 +19,49 @@ struct HandlerVerification {
   private let isTrial: Bool
 
   /// - Parameters:
-  ///   - agent: knows the handlers, and is told of new answers.
-  ///   - arguments: may name a server and authorities that stand for the real ones; then nothing is kept.
-  ///   - console: where the findings go.
-  /// - Throws: a failure where answers could not be kept.
+  ///   - agent: lists the handlers, and reads new answers.
+  ///   - arguments: may name a test server and authorities. Then no answer is kept.
+  ///   - console: prints the findings.
+  /// - Throws: a failure if there is no place for the answers.
   init(agent: AgentClient, _ arguments: Arguments, console: Console) throws(Failure) {
     self.agent = agent
     self.console = console
     isTrial = arguments.has("server") || arguments.has("authorities")
     var options = AssociationFetcher.Options()
     options.server = arguments.options["server"]
-    // Whoever names an address means it.
+    // An address that the user names may be private.
     options.allowsPrivateAddresses = options.server != nil
     options.authorities = arguments.options["authorities"]
     let store = isTrial ? nil : AssociationStore(environment: ProcessEnvironment.current)
     guard isTrial || store != nil else {
       throw Failure(
-        message: "cannot keep what domains say: neither XDG_STATE_HOME nor HOME is an absolute path",
+        message: "cannot store the answers of domains: neither XDG_STATE_HOME nor HOME is an absolute path",
         exitCode: Names.ExitCode.configuration)
     }
     refresh = AssociationRefresh(fetcher: AssociationFetcher(options: options), store: store, now: Self.now)
   }
 
-  /// Asks the domains of one handler, and prints what each says.
+  /// Asks the domains of one handler, and prints their answers.
   ///
-  /// - Returns: 0 where all of them name it, 1 where one does not, and 75 where the only obstacle is one that may pass.
+  /// - Returns: 0 if all of them name it, 1 if one does not, and 75 if one did not answer.
   func verify(_ id: String) async throws(Failure) -> Int32 {
     let id = id.hasSuffix(".desktop") ? id : id + ".desktop"
-    // One of which only a part is wrong is there twice, once with what is right.
+    // An entry with both valid and invalid parts is listed twice.
     let known = try await handlers().filter { $0.id == id }
     guard let handler = known.first(where: { $0.problem == nil }) ?? known.first else {
       throw Failure(
-        message: "\(id): there is no such handler; tagroute handlers lists them", exitCode: Names.ExitCode.failure)
+        message: "\(id): no such handler; tagroute handlers lists them", exitCode: Names.ExitCode.failure)
     }
     if let problem = handler.problem {
-      throw Failure(message: "\(id): it is not used: \(problem)", exitCode: Names.ExitCode.failure)
+      throw Failure(message: "\(id) has an error and is not used: \(problem)", exitCode: Names.ExitCode.failure)
     }
     let domains = Self.domains(of: [handler])
     guard !domains.isEmpty else {
-      throw Failure(message: "\(id): it claims no domain", exitCode: Names.ExitCode.failure)
+      throw Failure(message: "\(id) claims no domain", exitCode: Names.ExitCode.failure)
     }
     guard domains.count <= Self.maximumDomains else {
       throw Failure(
-        message: "\(id): it claims \(domains.count) domains, and no more than \(Self.maximumDomains) are asked",
+        message: "\(id) claims \(domains.count) domains; at most \(Self.maximumDomains) can be asked",
         exitCode: Names.ExitCode.failure)
     }
     let findings = await refresh.ask(domains)
@@ -73,16 +73,16 @@ struct HandlerVerification {
     return reports.contains { $0.state == .failed } ? Names.ExitCode.tryAgain : 0
   }
 
-  /// Asks the domains whose last answer has expired. What the agent does in the background.
+  /// Asks the domains with an expired answer. The agent runs this in the background.
   ///
-  /// Only of handlers for which an answer counts: it changes nothing for those that are the system's or the user's own, and a
-  /// question tells the domain that they are installed.
+  /// Only for handlers from a store. Answers have no effect on other handlers, and a request reveals to the domain that
+  /// the handler is installed.
   func refreshDue() async throws(Failure) -> Int32 {
-    // Ends the process: what came before is kept, and the agent asks again in an hour.
+    // SIGALRM ends the process. Earlier answers are kept, and the agent asks again in an hour.
     alarm(Self.longestRun)
     let handlers = try await handlers()
     let store = AssociationStore(environment: ProcessEnvironment.current)
-    // An entry that is wrong today may be right tomorrow: what is known of its domains is kept as long as nobody can tell.
+    // If an entry has an error, its domains are unknown. Keep all answers until it is fixed.
     if handlers.allSatisfy({ $0.problem == nil }) { await store?.forget(allBut: Set(Self.domains(of: handlers))) }
     let claimed = Self.domains(of: handlers.filter { $0.problem == nil && $0.origin == "store" })
     let domains = await store?.longestAgoFirst(claimed) ?? claimed
@@ -103,10 +103,10 @@ struct HandlerVerification {
     }
   }
 
-  /// The agent reads what was kept; a trial has kept nothing.
+  /// Makes the agent read the new answers. A trial has none.
   private func tellAgent(_ findings: [[AssociationRefresh.Finding]]) async throws(Failure) {
     if let problem = findings.joined().compactMap(\.problem).first {
-      throw Failure(message: "what domains say is not kept: \(problem)", exitCode: Names.ExitCode.failure)
+      throw Failure(message: "cannot store the answers of domains: \(problem)", exitCode: Names.ExitCode.failure)
     }
     guard !isTrial, !findings.joined().isEmpty else { return }
     do throws(BusError) {
@@ -116,7 +116,7 @@ struct HandlerVerification {
     }
   }
 
-  /// A wildcard's documents are at the domain above, as with Apple and Android.
+  /// The documents of a wildcard are at the parent domain, as with Apple and Android.
   private static func domains(of handlers: [HandlerDescription]) -> [String] {
     var seen: Set<String> = []
     return handlers.flatMap(\.domains).map { $0.hasPrefix("*.") ? String($0.dropFirst(2)) : $0 }
@@ -126,15 +126,15 @@ struct HandlerVerification {
   private static func now() -> Int64 { Int64(time(nil)) }
 }
 
-/// What `handlers verify` prints; its keys are what scripts depend on.
+/// What `handlers verify` prints; scripts depend on its keys.
 struct VerificationReport: Encodable {
   let handler: String
-  /// Whether the answers count from here on.
+  /// Whether the answers were kept and are used.
   let kept: Bool
   let domains: [DomainReport]
 }
 
-/// What a domain says of a handler.
+/// A domain's answer about a handler.
 struct DomainReport: Encodable {
   enum State: String, Encodable {
     case verified
@@ -152,14 +152,14 @@ struct DomainReport: Encodable {
 
     let document: String
     let state: State
-    /// What kind of failure it is, and why; empty where it is none.
+    /// The kind and the message of a failure; empty for other states.
     let code: String
     let reason: String
   }
 
   let domain: String
   let state: State
-  /// Whether the handler is trusted for this domain, be it by an earlier answer.
+  /// Whether the handler is trusted for this domain, by this answer or by an earlier one.
   let trusted: Bool
   let documents: [Document]
   private var earlierAnswerCounts: Bool
@@ -181,10 +181,11 @@ struct DomainReport: Encodable {
         document: finding.document.rawValue, state: state, code: failure?.code.rawValue ?? "",
         reason: failure?.message ?? "")
     }
-    // Where nobody knows whether there are rules, the document without any does not count.
+    // Without a current apple-app-site-association, its path rules are unknown. assetlinks.json alone is not enough
+    // then.
     let hasRules = findings.contains { $0.document == .appSiteAssociation && $0.record.current(at: now) != nil }
     let counting = findings.filter { hasRules || $0.document == .appSiteAssociation }
-    // Anybody can give an entry of the user's own any id.
+    // The user's programs can give their entries any id.
     let isNamed =
       description.origin == "store" && counting.contains { $0.record.names(handler, in: $0.document, at: now) }
     trusted = isNamed || description.origin == "system"
@@ -197,13 +198,13 @@ struct DomainReport: Encodable {
       ? .verified : documents.contains { $0.state == .failed } ? .failed : .notNamed
   }
 
-  /// For a person: what the domain says, and what each of its documents does.
+  /// The answer of the domain and of each document, for a person.
   var lines: [String] {
     let verdict =
       switch state {
       case .verified: "verified"
       case .notNamed: "not named"
-      case .failed: earlierAnswerCounts ? "failed; an earlier answer counts" : "failed"
+      case .failed: earlierAnswerCounts ? "failed; an earlier answer is still valid" : "failed"
       }
     return ["\(domain): \(verdict)"]
       + documents.map { document in
@@ -211,7 +212,7 @@ struct DomainReport: Encodable {
           switch document.state {
           case .named: "names it"
           case .notNamed: "does not name it"
-          case .absent: "there is none"
+          case .absent: "not found"
           case .failed: document.reason
           }
         return "  \(document.document): \(finding)"

@@ -2,53 +2,55 @@ import Bus
 import Names
 import TagrouteClient
 
-/// Why a reader that was lent to a command is so no more: the daemon was started anew, and does not lend it again.
+/// Why a reader is no longer lent to a command: the daemon restarted and does not lend it again.
 struct LoanLoss: Hashable, Sendable {
-  /// For the person who runs the command: what happened, and what to do.
+  /// What happened, and what to do.
   let message: String
   private let exitCode: Int32
 
-  /// Nil where the daemon is about to lend it: the next change says when to ask again, or, where it has not answered at all, the clock.
+  /// Nil if the daemon may lend it soon. The caller asks again after the next change or, without a reply, after a
+  /// pause.
   ///
   /// - Parameters:
-  ///   - error: what the daemon has answered to whoever wants the reader again.
-  ///   - state: what the reader was just before that.
+  ///   - error: the daemon's reply to the request for the reader.
+  ///   - state: the state of the reader just before that.
   init?(_ error: BusError, reader state: String) {
     switch error.name {
     case BusError.Name.nameHasNoOwner, BusError.Name.serviceUnknown: return nil
     case _ where error.isUnanswered: return nil
-    // Not open yet, or open in the command, from which nobody takes it. Whoever takes it from now on makes a change of it.
+    // The reader is not open yet, or open in the command. If another client takes it later, its state changes.
     case Names.Errors.notPossible where !Self.isTaken(state): return nil
     default: break
     }
     message = """
-      the daemon was started anew and lends the reader to the command no more: \(error.message). The command goes on without it until that is \
-      over, and is given it back then: wait, or end the command and run it again later
+      the daemon restarted and no longer lends the reader to the command: \(error.message). The command continues \
+      without it until the daemon lends it again: wait, or stop the command and run it again later
       """
-    // Whatever else a daemon may say, one of another version say: for the command it had no reader to lend.
+    // Other errors, for example of a daemon with another version, mean that there is no reader to lend.
     let isNotAllowed = Failure(error, from: .daemon).exitCode == Names.ExitCode.notAllowed
     exitCode = isNotAllowed ? Names.ExitCode.notAllowed : Names.ExitCode.tryAgain
   }
 
-  /// Where a daemon has readers and none of them can be told to be the one that was lent: it may call that one otherwise, or cannot find it
-  /// while the command has it open.
+  /// The daemon has readers, but none that is known to be the lent one. It may use another name for it, or cannot find
+  /// it while the command has it open.
   ///
-  /// - Parameter device: what was lent.
+  /// - Parameter device: the lent device.
   init(unknownToDaemon device: String) {
     message = """
-      the daemon was started anew and has other readers, none of which is known to be \(device), which it lent to the command. The command goes on \
-      without it until the daemon has a reader of that name: wait, or end the command, look at tagroute status, and run it again
+      the daemon restarted, and none of its readers is known to be \(device), which it lent to the command. The \
+      command continues without it until the daemon has that reader: wait, or stop the command, check tagroute \
+      status, and run it again
       """
     exitCode = Names.ExitCode.tryAgain
   }
 
-  /// Whether somebody else has a reader in this state.
+  /// Whether another client has a reader in this state.
   static func isTaken(_ state: String) -> Bool { ["released", "in-session"].contains(state) }
 
-  /// What a command that has ended without the reader means for a script.
+  /// The exit code after a command that ended without the reader.
   ///
-  /// - Parameter code: the command's exit code, as a shell counts.
-  /// - Returns: the reason why there was no reader, in the place of a failure. What the command has done without a failure is done, and a signal
-  ///   (128 and its number) was somebody's wish.
+  /// - Parameter code: the command's exit code, as in a shell.
+  /// - Returns: the code of the loss, if the command failed. A success, or an end by a signal (128 plus its number), is
+  ///   kept.
   func exitCode(of code: Int32) -> Int32 { (1...128).contains(code) ? exitCode : code }
 }

@@ -3,32 +3,32 @@ import EventLoop
 import Names
 import TagrouteClient
 
-/// A reader that is lent to a command, for as long as the command runs.
+/// A reader that is lent to a command while the command runs.
 ///
-/// A daemon that is started anew meanwhile knows nothing of the loan, and is asked for it again as soon as it has the reader: where
-/// the command has the device open the daemon cannot open it, and takes it between two uses at the most.
+/// A daemon that restarts does not know the loan, so this actor asks for it again as soon as the daemon has the reader.
+/// The daemon cannot open the device while the command has it open.
 actor ReaderLoan {
   private let connection: Connection
   private let client: DaemonClient
   private let why: String
   private var inhibitor: Inhibitor?
   private let clock: any Clock<Duration>
-  /// How many readers there were beside the one that is lent, and it.
+  /// The number of readers of the daemon, including the lent one.
   private var readerCount = 0
-  /// The pause before the daemon is asked again, where it does not answer.
+  /// The pause before the next request to a daemon that does not reply.
   private var pause = ReaderLoan.shortestPause
-  /// From half a second, twice as long each time, to half a minute.
+  /// The pause doubles from half a second to half a minute.
   private static let (shortestPause, longestPause) = (Duration.milliseconds(500), Duration.seconds(30))
-  /// Why there is no loan; nil where there is one, or is about to be.
+  /// Why there is no loan; nil while there is one, or may be one soon.
   private var loss: LoanLoss?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
   /// - Parameters:
-  ///   - connection: to the system bus.
-  ///   - why: what the loan is for.
-  ///   - clock: what says when a daemon that has not answered is asked again.
-  /// - Throws: nothing that a caller can cause.
+  ///   - connection: a connection to the system bus.
+  ///   - why: the purpose of the loan.
+  ///   - clock: measures the pauses.
+  /// - Throws: only if a constant object path were invalid.
   init(
     _ connection: Connection, why: String, clock: any Clock<Duration> = ContinuousClock()
   ) throws(BusError) {
@@ -40,8 +40,8 @@ actor ReaderLoan {
 
   /// Takes the loan.
   ///
-  /// - Parameter reader: the reader's object path; nil is the first one that is ready.
-  /// - Returns: what it lasts by, with the device.
+  /// - Parameter reader: the reader's object path; nil for the first that is ready.
+  /// - Returns: the inhibitor that keeps the loan, with the device.
   /// - Throws: `BusError`, as `DaemonClient.releaseReader`.
   func take(_ reader: ObjectPath?) async throws(BusError) -> Inhibitor {
     let inhibitor = try await client.releaseReader(who: "tagroute run", why: why, reader: reader)
@@ -49,7 +49,7 @@ actor ReaderLoan {
     return inhibitor
   }
 
-  /// Takes it again whenever a daemon has ended with it, until the task is cancelled.
+  /// Takes the loan again whenever a daemon restarts, until the task is cancelled.
   func keep() async {
     let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let following = Task { await follow(look) }
@@ -65,7 +65,7 @@ actor ReaderLoan {
         pause = Self.shortestPause
       } else {
         let pause = nextPause()
-        // Nothing that the daemon does later need tell of it.
+        // The daemon may send no further change.
         alarm = Task { [clock] in
           try await clock.sleep(for: pause)
           look.yield()
@@ -74,19 +74,19 @@ actor ReaderLoan {
     }
   }
 
-  /// Has the loan looked at whenever the daemon has changed; where the bus does not tell of that, now and then.
+  /// Checks the loan after each change of the daemon. If the bus reports no changes, checks it after pauses.
   private func follow(_ look: AsyncStream<Void>.Continuation) async {
     var (pause, isSaid) = (Self.shortestPause, false)
     while !Task.isCancelled {
       do throws(BusError) {
         for await _ in try await client.changes() { look.yield() }
-        // The connection was closed, or nobody waits any more.
+        // The connection was closed, or the task was cancelled.
         return
       } catch {
         guard !Task.isCancelled else { return }
         if !isSaid {
-          let what = "the bus does not tell what becomes of the daemon: \(error.message)"
-          Console.tell("tagroute: \(Console.printable(what)); it is asked now and then\n")
+          let what = "the bus does not report changes of the daemon: \(error.message)"
+          Console.tell("tagroute: \(Console.printable(what)); tagroute checks it from time to time\n")
         }
         isSaid = true
       }
@@ -101,15 +101,15 @@ actor ReaderLoan {
     return pause
   }
 
-  /// Looks at the loan, and takes it again where it is over.
+  /// Checks the loan, and takes it again if it has ended.
   ///
-  /// - Returns: whether the daemon has answered what it was asked.
+  /// - Returns: whether the daemon replied.
   private func isAnswered() async -> Bool {
     guard let inhibitor else { return true }
     guard inhibitor.isHeld else { return await takeAgain() }
     do throws(BusError) {
       let count = try await client.status().readers.count
-      // Otherwise another daemon may have answered.
+      // If the loan ended meanwhile, the reply may be that of a new daemon.
       if inhibitor.isHeld { readerCount = count }
       return true
     } catch {
@@ -117,17 +117,17 @@ actor ReaderLoan {
     }
   }
 
-  /// What the command's end means for a script.
+  /// The exit code of `run`.
   ///
-  /// - Parameter code: its exit code, as a shell counts.
-  /// - Returns: that, or why it had no reader.
+  /// - Parameter code: the command's exit code, as in a shell.
+  /// - Returns: that code, or the code of a lost reader.
   func exitCode(of code: Int32) -> Int32 { loss?.exitCode(of: code) ?? code }
 
   /// - Parameters:
-  ///   - device: what was lent.
-  ///   - readers: those of the daemon that there is now, which may call it otherwise.
-  ///   - count: how many the daemon before had.
-  /// - Returns: the same reader; nil where there is no telling which that is.
+  ///   - device: the lent device.
+  ///   - readers: the readers of the new daemon, which may use another name.
+  ///   - count: the number of readers of the previous daemon.
+  /// - Returns: the lent reader; nil if it cannot be identified.
   static func reader(_ device: String, among readers: [ReaderStatus], of count: Int) -> ReaderStatus? {
     readers.first { $0.device == device } ?? (count == 1 && readers.count == 1 ? readers.first : nil)
   }
@@ -138,12 +138,12 @@ actor ReaderLoan {
     do throws(BusError) {
       let readers = try await client.status().readers
       guard let reader = Self.reader(device, among: readers, of: readerCount) else {
-        // One that has none yet is about to find some.
+        // A daemon without readers has just started.
         if !readers.isEmpty { lose(LoanLoss(unknownToDaemon: device)) }
         return true
       }
       state = reader.state
-      // Said already; polkit need not be asked about it again.
+      // The loss is already reported. Do not make polkit ask the user again.
       if loss != nil, LoanLoss.isTaken(state) { return true }
       _ = try await take(try ObjectPath(reader.path))
       if loss != nil { Console.tell("tagroute: the daemon lends the reader to the command again\n") }
@@ -155,7 +155,7 @@ actor ReaderLoan {
     }
   }
 
-  /// Says it, once. Where the command has ended meanwhile, nobody wants the reader any more.
+  /// Reports the loss once, unless the command has ended.
   private func lose(_ found: LoanLoss) {
     guard !Task.isCancelled, loss == nil else { return }
     loss = found

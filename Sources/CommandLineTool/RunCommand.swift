@@ -6,26 +6,27 @@ import TagrouteClient
 
 extension Command {
   static let run = Command(
-    name: "run", usage: "run -- COMMAND…", summary: "give another libnfc program the reader for as long as it runs",
+    "run", "lend the reader to another program that uses libnfc", arguments: "-- COMMAND…",
     details: """
-      Has the daemon close the reader's device and runs COMMAND with LIBNFC_DEFAULT_DEVICE set to it, for example
+      The daemon closes the reader, and COMMAND finds it in LIBNFC_DEFAULT_DEVICE:
 
         tagroute run -- nfc-list
 
-      Its exit code is COMMAND's: 128 and the signal's number where a signal ended it, 127 where there is no such program, 126
-      where it cannot be started. SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed on. Where this program is killed, COMMAND gets
-      SIGTERM. The reader is taken back when COMMAND has ended, and with it all that it has started, which could have the device
-      open; a tag that lies there is not announced again. A daemon that is started anew meanwhile is asked for the reader again;
-      where somebody else has it by then, or none of that daemon's readers is known to be it, this program says so, and COMMAND
-      goes on without the reader until it is there and free.
+      The exit code is that of COMMAND: 128 plus the signal's number if a signal ended
+      it, 127 if there is no such program, 126 if it cannot be started. SIGINT,
+      SIGTERM, SIGHUP and SIGQUIT are passed on. If tagroute is killed, COMMAND gets
+      SIGTERM. The daemon takes the reader back when COMMAND and all processes that it
+      started have ended. A tag that still lies there is not announced again.
 
-        --reader READER  a reader by its name, device or number, as tagroute status shows them
+      If the daemon restarts meanwhile, tagroute asks it for the reader again. If the
+      new daemon refuses, COMMAND continues without the reader and gets it back as
+      soon as possible.
 
-      Exit codes of its own, where COMMAND was not started: 64 wrong usage, 69 the daemon cannot be reached, 75 the reader is in
-      use, or there is none, 77 not allowed. The last two also where COMMAND has failed while a daemon that was started anew did not
-      lend it the reader.
+      Exit codes if COMMAND was not started: 64 wrong usage, 69 the daemon cannot be
+      reached, 75 the reader is in use or there is none, 77 not allowed. 75 and 77
+      also replace the code of a COMMAND that failed without the reader.
       """,
-    options: ["reader"], words: 1...4096
+    options: [TagCommand.readerOption], words: 1...4096
   ) { arguments, _ throws(Failure) in
     let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     let program = try ProgramSearch.path(of: arguments.words[0], in: ProcessEnvironment.current["PATH"])
@@ -38,7 +39,7 @@ extension Command {
     let code = try await command.run(
       program, arguments.words, environment(ProcessEnvironment.current, device: inhibitor.device ?? ""),
       holding: inhibitor.descriptor)
-    // Until here, whatever happened; the pipe closes by itself where this process dies.
+    // Keeps the loan until here. If this process dies, its pipe closes and ends the loan.
     withExtendedLifetime(inhibitor) {}
     return await loan.exitCode(of: code)
   }
@@ -60,18 +61,18 @@ extension Command {
     }
   }
 
-  /// The command's environment: this process's, in which libnfc finds the reader and looks for no others.
+  /// The command's environment: that of this process, with variables by which libnfc uses only this reader.
   static func environment(_ inherited: [String: String], device: String) -> [String] {
     inherited.merging(["LIBNFC_DEFAULT_DEVICE": device, "LIBNFC_AUTO_SCAN": "false"]) { _, ours in ours }
       .sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
   }
 }
 
-/// Where a shell would find a program.
+/// Finds programs as a shell does.
 enum ProgramSearch {
   /// - Parameters:
-  ///   - name: a name, or a path where it has a slash.
-  ///   - folders: the folders to search, with colons between them, as in `PATH`.
+  ///   - name: a name, or a path if it has a slash.
+  ///   - folders: the folders to search, in the format of `PATH`.
   /// - Returns: a path.
   /// - Throws: a failure with a shell's exit code.
   static func path(of name: String, in folders: String?) throws(Failure) -> String {
@@ -82,6 +83,6 @@ enum ProgramSearch {
       var status = stat()
       if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 { return path }
     }
-    throw Failure(message: "\(name): there is no such program", exitCode: 127)
+    throw Failure(message: "\(name): no such program", exitCode: 127)
   }
 }

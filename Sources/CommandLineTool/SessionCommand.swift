@@ -5,18 +5,23 @@ import TagrouteClient
 
 extension Command {
   static let session = Command(
-    name: "session", usage: "session lock|unlock",
-    summary: "say that the screen is locked, where the locker tells nobody",
+    "session", "report that the screen is locked or unlocked", arguments: "lock|unlock",
     details: """
-      No tag is looked for from lock to unlock, also where the agent ends in between. For swaylock, hyprlock, i3lock and others that
-      tell neither logind nor the session bus; tagroute(1), LOCKERS, has the lines for their configuration. unlock does not open what
-      another locker has locked. Both return once the daemon knows, and fail with 75 where it could not be told within five seconds:
-      the agent goes on trying. Fails with 69 where the agent does not run: then nothing is scanned for this session either.
+      For swaylock, hyprlock, i3lock and other lockers that do not report it
+      themselves. tagroute(1), section LOCKERS, has the lines for their configuration.
+
+      From lock to unlock the daemon treats the session as locked, even if the agent
+      ends in between. By default readers do not scan then: see WhenLocked= in
+      tagroute.conf(5). unlock does not end the lock of another locker.
+
+      Returns when the daemon has the report. Fails with 69 if the agent is not
+      running, and with 75 if the daemon did not get the report within five seconds.
+      The agent then keeps trying.
       """,
     words: 1...1
   ) { arguments, console throws(Failure) in
     guard let word = arguments.words.first, ["lock", "unlock"].contains(word) else {
-      throw .usage("say tagroute session lock, or unlock")
+      throw .usage("use tagroute session lock, or tagroute session unlock")
     }
     let agent = try await Failure.connecting(to: .agent) { () async throws(BusError) in
       try await AgentClient.connect(on: EventLoop(label: "tagroute"))
@@ -31,8 +36,8 @@ extension Command {
   }
 }
 
-/// What `session` prints; its keys are what scripts depend on.
+/// What `session` prints; scripts depend on its keys.
 struct SessionReport: Encodable {
-  /// As it was said; another locker may have the session locked all the same.
+  /// As reported. Another locker may still have the session locked.
   let locked: Bool
 }

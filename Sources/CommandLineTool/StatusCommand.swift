@@ -1,14 +1,15 @@
 import Bus
+import Doctor
 import EventLoop
 import Names
 import TagrouteClient
 
 extension Command {
   static let status = Command(
-    name: "status", usage: "status", summary: "whether tags are looked for, and if not, why",
+    "status", "show whether the readers scan, and if not, why",
     details: """
-      Prints whether background scanning is on, why it is suspended where it is, and the readers with their numbers and
-      states. Fails with 69 where the daemon does not run.
+      Also lists the readers, with their numbers and states, and the agent of this
+      session. Fails with 69 if the daemon is not running.
       """,
     words: 0...0
   ) { _, console throws(Failure) in
@@ -18,23 +19,23 @@ extension Command {
   }
 }
 
-/// What `status` prints; its keys are what scripts depend on.
+/// What `status` prints; scripts depend on its keys.
 struct StatusReport: Encodable {
   struct Reader: Encodable {
-    /// What `--reader` takes; null where the object path of its daemon ends in none.
+    /// For `--reader`; null if the reader's object path does not end in a number.
     @OrNull var number: Int?
     let name: String
     let device: String
     let seat: String
     let state: String
-    /// Empty where there is nothing to explain.
+    /// Why it is absent or failed; empty in other states.
     let reason: String
   }
 
   struct Agent: Encodable {
     let version: String
     let registered: Bool
-    /// As the daemon's.
+    /// Like that of the daemon.
     let configurationError: String
   }
 
@@ -43,9 +44,9 @@ struct StatusReport: Encodable {
   let scanning: Bool
   let suspendReasons: [String]
   let readers: [Reader]
-  /// Empty where the configuration that was read last is in force.
+  /// The error in the configuration that was read last; empty if it is in force.
   let configurationError: String
-  /// Absent in the text and null in JSON where no agent runs in this session.
+  /// Null if no agent runs in this session.
   @OrNull private(set) var agent: Agent?
 
   init(_ daemon: DaemonStatus, _ agent: AgentStatus?) {
@@ -75,25 +76,23 @@ struct StatusReport: Encodable {
     } catch {
       throw Failure(error, from: .daemon)
     }
-    // The system's state is worth telling where there is no session bus, in a service or over ssh.
+    // In a service or over ssh there may be no session bus. Print the daemon's state anyway.
     let agent = try? await AgentClient.connect(on: loop).status()
     return StatusReport(daemon, agent)
   }
 
-  /// Whether tags are looked for, and why not. No reason is the moment between the decision to look and the reader's word that
-  /// it does.
-  func verdict(_ words: (String) -> String) -> String {
+  /// Whether a reader scans, and why not. There is no reason while the daemon waits for the reader to start scanning.
+  static func verdict(_ scanning: Bool, _ reasons: [String]) -> String {
     if scanning { return "scanning" }
-    guard !suspendReasons.isEmpty else { return "about to scan" }
-    return "not scanning: " + suspendReasons.map(words).joined(separator: ", ")
+    return reasons.isEmpty ? "about to scan" : "not scanning: \(reasons.joined(separator: ", "))"
   }
 
-  /// What a person reads.
+  /// The status for a person.
   ///
-  /// - Parameter setup: how Tagroute is installed, which decides what starts it.
-  /// - Returns: the verdict, then what is wrong, the readers and the agent, a line each.
+  /// - Parameter setup: how Tagroute is installed, for the commands that start it.
+  /// - Returns: lines with the verdict, errors, readers, the agent and differences of versions.
   func lines(_ setup: Setup) -> [String] {
-    var lines = [verdict(Self.words)]
+    var lines = [Self.verdict(scanning, suspendReasons.map(SuspendReason.words))]
     lines += Self.refusal(configurationError)
     if readers.isEmpty { lines.append("no reader") }
     for reader in readers {
@@ -118,29 +117,6 @@ struct StatusReport: Encodable {
 
   private static func refusal(_ error: String) -> [String] {
     guard !error.isEmpty else { return [] }
-    return ["the former configuration is in force, for what was read last is not", "  \(error)"]
-  }
-
-  /// A suspend reason as a person says it; one that this version does not know, as it is.
-  static func words(_ reason: String) -> String {
-    switch reason {
-    case "disabled": "switched off"
-    case "no-reader": "no reader"
-    case "no-agent": "no agent is registered"
-    case "no-session": "nobody is logged in at the reader's seat"
-    case "session-inactive": "the session is not active"
-    case "session-remote": "the session is remote"
-    case "session-not-graphical": "the session is not graphical"
-    case "session-class": "the session is not a user's"
-    case "session-locked": "the session is locked"
-    case "lock-unknown": "nobody tells whether the session is locked"
-    case "sleeping": "the machine goes to sleep"
-    case "reader-session": "an app uses the reader"
-    case "inhibited": "a program inhibits it"
-    case "airplane-mode": "airplane mode"
-    case "camera": "a camera is in use"
-    case "display-off": "the display is off"
-    default: reason
-    }
+    return ["the new configuration has an error, so the previous one stays in force", "  \(error)"]
   }
 }

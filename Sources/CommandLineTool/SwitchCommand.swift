@@ -1,20 +1,20 @@
 import Names
 import Bus
+import Doctor
 import EventLoop
 import TagrouteClient
 
 extension Command {
-  static let on = switching(true, summary: "look for tags, whenever nothing speaks against it")
-  static let off = switching(false, summary: "look for no tags until this is taken back, over restarts too")
+  static let on = switching(true, summary: "start scanning")
+  static let off = switching(false, summary: "stop scanning until `tagroute on`, also after a restart")
 
   private static func switching(_ isOn: Bool, summary: String) -> Command {
-    let name = isOn ? "on" : "off"
-    return Command(
-      name: name, usage: name, summary: summary,
+    Command(
+      isOn ? "on" : "off", summary,
       details: """
-        Switches background scanning \(name) for the whole machine, which is kept over a restart. polkit decides who may: the user at
-        the machine. Fails with 77 where it says no, with 69 where the daemon does not run, with 75 where polkit is still being
-        asked.
+        Applies to the whole machine. polkit decides who may do this: by default, the
+        user at the machine. Fails with 69 if the daemon is not running, with 75 while
+        polkit still asks the user, and with 77 if it is not allowed.
         """,
       words: 0...0
     ) { _, console throws(Failure) in
@@ -43,8 +43,8 @@ struct SwitchReport: Encodable {
   let suspendReasons: [String]
 
   var text: String {
-    guard enabled else { return "switched off" }
-    let reasons = suspendReasons.map(StatusReport.words).joined(separator: ", ")
-    return reasons.isEmpty ? "switched on" : "switched on; not scanning yet: \(reasons)"
+    guard enabled else { return "scanning is off" }
+    let reasons = suspendReasons.map(SuspendReason.words).joined(separator: ", ")
+    return reasons.isEmpty ? "scanning is on" : "scanning is on, but paused: \(reasons)"
   }
 }

@@ -5,10 +5,7 @@ import Testing
 /// The forms of `handlers prefer`, `block` and `forget`.
 @Suite struct HandlerChoiceTests {
   private func choice(_ words: String) throws -> HandlerChoice? {
-    let arguments = try Arguments(
-      words.split(separator: " ").map { $0 == "-" ? "" : String($0) }, flags: ["all", "check", "due", "json"],
-      valued: ["authorities", "domain", "server"])
-    return try HandlerChoice(arguments)
+    try HandlerChoice(Command.handlers.parse(words.split(separator: " ").map { $0 == "-" ? "" : String($0) }))
   }
 
   @Test(

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct InboxArgumentsTests {
   private func action(_ words: [String]) throws -> InboxAction {
-    try InboxAction(Arguments(words, flags: Command.inbox.flags.union(["json"]), valued: Command.inbox.options))
+    try InboxAction(Command.inbox.parse(words))
   }
 
   @Test func whatIsAskedForIsUnderstood() throws {

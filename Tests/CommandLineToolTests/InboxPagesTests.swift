@@ -7,7 +7,8 @@ import Testing
 
 /// How the command reads a large inbox, from a stand-in for the agent.
 @Suite(.timeLimit(.minutes(5))) struct InboxPagesTests {
-  /// An inbox of 2,500 taps; no page has more than 800 where messages are wanted. The last tap of a page is gone before the next one.
+  /// An inbox of 2,500 taps; no page has more than 800 where messages are wanted. The last tap of a page is gone
+  /// before the next one.
   private actor Inbox {
     private(set) var calls: [String: Int] = [:]
 

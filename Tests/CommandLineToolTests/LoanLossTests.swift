@@ -23,8 +23,8 @@ import Testing
     state: String
   ) throws {
     let loss = try #require(found(Names.Errors.notPossible, state))
-    #expect(loss.message.contains("because of \(Names.Errors.notPossible). The command goes on without it"))
-    #expect(loss.message.hasSuffix("wait, or end the command and run it again later"))
+    #expect(loss.message.contains("because of \(Names.Errors.notPossible). The command continues without it"))
+    #expect(loss.message.hasSuffix("wait, or stop the command and run it again later"))
     #expect(loss.exitCode(of: 1) == Names.ExitCode.tryAgain)
   }
 

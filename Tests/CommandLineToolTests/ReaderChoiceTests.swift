@@ -19,7 +19,7 @@ import Testing
     #expect(try choice.choose(among: [reader(0, "b"), reader(1, "a")]).string.hasSuffix("/1"))
     let failure = #expect(throws: Failure.self) { try choice.choose(among: [reader(0, "b")]) }
     #expect(failure?.exitCode == Names.ExitCode.tryAgain)
-    #expect(failure?.message.contains("the reader a is not there") == true)
+    #expect(failure?.message.contains("the reader a is gone") == true)
   }
 
   @Test func aLoanIsTakenAgainOfTheSameReader() {

@@ -74,15 +74,15 @@ import Testing
     let process = try place.start(["run", "--", "sh", "-c", "read line; exit 1"], input: true)
     for await request in place.daemon.requests { if case .inhibit = request { break } }
     try await place.lose(readersBeing: ["pn532_uart:/dev/one", "pn532_uart:/dev/other"])
-    let line = try await process.line(containing: "the daemon was started anew and has other readers")
-    #expect(line.contains("none of which is known to be \(ReaderSessionStandIn.device),"))
+    let line = try await process.line(containing: "the daemon restarted, and none of its readers")
+    #expect(line.contains("none of its readers is known to be \(ReaderSessionStandIn.device),"))
     // Said once, and over when the reader is there again.
     try await place.daemon.have(readers: ["pn532_uart:/dev/other", "pn532_uart:/dev/one"])
     try await place.daemon.have(readers: ["pn532_uart:/dev/other", ReaderSessionStandIn.device])
     try await process.line(containing: "the daemon lends the reader to the command again")
-    #expect(await process.log().count { $0.contains("none of which") } == 1)
+    #expect(await process.log().count { $0.contains("none of its readers") } == 1)
     try await place.lose(readersBeing: ["pn532_uart:/dev/one", "pn532_uart:/dev/other"])
-    try await process.line(containing: "none of which", after: 2)
+    try await process.line(containing: "none of its readers", after: 2)
     try await process.send("")
     #expect(try await process.exit() == .exited(Names.ExitCode.tryAgain))
   }

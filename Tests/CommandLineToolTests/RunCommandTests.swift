@@ -93,7 +93,7 @@ import Testing
     let place = try await Place()
     let process = try place.lend(["there-is-no-such-program"])
     #expect(try await process.exit() == .exited(127))
-    #expect(await process.log() == ["tagroute: there-is-no-such-program: there is no such program"])
+    #expect(await process.log() == ["tagroute: there-is-no-such-program: no such program"])
     let other = try place.lend(["/etc/hostname"])
     #expect(try await other.exit() == .exited(126))
     await place.released()

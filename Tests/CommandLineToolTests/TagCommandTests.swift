@@ -105,7 +105,7 @@ import Testing
   @Test func noTagInTimeIs75() async throws {
     let result = try await Place().run(["read", "--timeout", "1"])
     #expect(result.code == .exited(75))
-    #expect(result.errors == ["tagroute: no tag came in time, which is 1 s: try again"])
+    #expect(result.errors == ["tagroute: no tag came within 1 s: try again"])
   }
 
   @Test func theSessionsEndHasItsExitCode() async throws {
@@ -129,7 +129,7 @@ import Testing
     }
     let none = try await place.run(["read", "--reader", "2"])
     #expect(none.code == .exited(75))
-    #expect(none.errors == ["tagroute: there is no reader 2: tagroute status shows those that there are"])
+    #expect(none.errors == ["tagroute: no reader 2 found: tagroute status lists the readers"])
   }
 
   @Test func writeWritesAndSaysSo() async throws {
@@ -141,7 +141,7 @@ import Testing
     let file = try TemporaryDirectory()
     let message = try NDEFMessage(records: [.empty]).encoded()
     let text = try await place.run(["write", "--ndef", try file.write(message, to: "m")])
-    #expect(text.output == "type-2 04A1B2C3D4E5F6: 3 bytes are written and read back\n")
+    #expect(text.output == "type-2 04A1B2C3D4E5F6: 3 bytes written and read back\n")
     #expect(await place.daemon.placed?.message == message)
   }
 

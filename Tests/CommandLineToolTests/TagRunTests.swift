@@ -33,7 +33,8 @@ struct TagRunTests {
     let known = Failure(message: "it is away", exitCode: 75, sheet: "Es ist weg.")
     #expect(run.handle(.worked(known)) == [.hide, .print, .close("Es ist weg.")])
     #expect(run.handle(.closed) == [.finish(.failed(known))])
-    // The sheet is in the user's language, the terminal's words are not; and without any it would say that all went well.
+    // The sheet is in the user's language, the terminal's words are not; and without any it would say that all went
+    // well.
     run = active()
     _ = run.handle(.detected(1, name: "1"))
     #expect(run.handle(.worked(failure)) == [.hide, .print, .close("The terminal says why.")])
@@ -96,7 +97,7 @@ struct TagRunTests {
   @Test func theTimeIsForTheWaitingAndNotForTheWork() {
     var run = active()
     let late = Failure(
-      message: "no tag came in time, which is 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
+      message: "no tag came within 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
     #expect(run.handle(.timeIsUp) == [.hide, .close("No tag came in time.")])
     #expect(run.handle(.closed) == [.finish(.failed(late))])
     run = active()
@@ -128,7 +129,7 @@ struct TagRunTests {
     run = active()
     _ = run.handle(.ended(ReaderSessionEnd(reason)))
     let late = Failure(
-      message: "no tag came in time, which is 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
+      message: "no tag came within 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
     #expect(run.handle(.timeIsUp) == [.hide, .finish(.failed(late))])
     run = active()
     _ = run.handle(.ended(ReaderSessionEnd(reason)))

@@ -1,4 +1,5 @@
 import NDEF
+import TagrouteClient
 import Testing
 
 @testable import CommandLineTool

@@ -2,7 +2,7 @@ import Bus
 import Names
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 @testable import TagrouteClient
 
 /// What `tagroute doctor` says of an agent that the daemon has not taken.

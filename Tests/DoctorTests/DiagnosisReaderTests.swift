@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 @testable import TagrouteClient
 
 /// What `tagroute doctor` says of readers that cannot be used.
@@ -78,10 +78,10 @@ struct DiagnosisReaderTests {
     #expect(absent(false)?.remedy == .advise("plug it in"))
     #expect(
       absent(false, device: "")?.remedy
-        == .advise("plug one in, or name its port under [Reader] Devices= in /etc/tagroute.conf"))
+        == .advise("plug in a reader, or name its port in Devices= below [Reader] in /etc/tagroute.conf"))
     #expect(
       absent(nil)?.remedy
-        == .advise("plug it in, or look whether Devices= below [Reader] in /etc/tagroute.conf names another"))
+        == .advise("plug it in, or check whether Devices= below [Reader] in /etc/tagroute.conf names another reader"))
   }
 
   @Test func `whether a configuration names readers is read from it`() throws {
@@ -227,7 +227,7 @@ struct DiagnosisReaderTests {
     for isLoaded in [true, false] {
       #expect(notes(isKeptOff: true, isLoaded: isLoaded).isEmpty)
       #expect(
-        notes(isKeptOff: false, isLoaded: isLoaded).first?.text.hasPrefix("/etc/modprobe.d/tagroute.conf takes")
+        notes(isKeptOff: false, isLoaded: isLoaded).first?.text.hasPrefix("/etc/modprobe.d/tagroute.conf replaces")
           == true)
     }
   }

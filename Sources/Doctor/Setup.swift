@@ -1,18 +1,18 @@
-import Names
+package import Names
 
-/// How Tagroute is installed and run on this system: what decides which command is a remedy. Every one that depends on that is here.
-struct Setup: Hashable, Sendable {
-  /// Where the programs come from.
+/// How Tagroute is installed and run on this system, and the commands that depend on that.
+package struct Setup: Hashable, Sendable {
+  /// The origin of the programs.
   enum Programs: Hashable, Sendable {
     /// A package of the distribution.
     case package
-    /// `Packaging/install` with another prefix than packages have.
+    /// `Packaging/install` with another prefix than that of packages.
     case prefix(String)
-    /// Nobody has installed them: this folder is what a build has made.
+    /// Not installed: the folder of a build.
     case build(String)
   }
 
-  /// What installs packages here.
+  /// The package manager.
   enum PackageTool: String, Hashable, Sendable, CaseIterable {
     case apt
     case dnf
@@ -20,28 +20,28 @@ struct Setup: Hashable, Sendable {
     case pacman
   }
 
-  /// What belongs to others, and is in a package of theirs.
+  /// Packages of other projects.
   enum Package: Hashable, Sendable {
     case polkit
     case notificationServer
   }
 
   var programs = Programs.package
-  /// Nil where the distribution is none that is known here.
+  /// Nil if the distribution is unknown.
   var packageTool: PackageTool?
   /// Whether systemd is the system's manager (sd_booted(3)).
   var hasSystemd = true
-  /// Whether there is the user that the daemon runs as.
+  /// Whether the daemon's user exists.
   var hasUser = true
-  /// What this runs on, in the distribution's own words and the kernel's; empty where nobody tells.
+  /// The name of the distribution; empty if unknown.
   var system = ""
 
   /// - Parameters:
-  ///   - folder: where this program is.
+  ///   - folder: the folder of this program.
   ///   - hasDaemon: whether the daemon is in the libexec of the same prefix.
   ///   - release: the contents of os-release(5).
   ///   - hasSystemd: whether systemd is the system's manager.
-  ///   - hasUser: whether there is the user that the daemon runs as.
+  ///   - hasUser: whether the daemon's user exists.
   init(folder: String?, hasDaemon: Bool, release: String, hasSystemd: Bool = true, hasUser: Bool = true) {
     (self.hasSystemd, self.hasUser) = (hasSystemd, hasUser)
     switch folder {
@@ -64,11 +64,11 @@ struct Setup: Hashable, Sendable {
     "opensuse-tumbleweed": .zypper, "arch": .pacman,
   ]
 
-  private static let autostart = "it starts with the next session where that starts what is in /etc/xdg/autostart"
+  private static let autostart = "it starts with the next session if the desktop uses /etc/xdg/autostart"
 
   private var isInstalled: Bool { if case .build = programs { false } else { true } }
 
-  /// The path of a program that no person starts.
+  /// The path of a program in libexec.
   func program(_ name: String) -> String {
     switch programs {
     case .package: "/usr/libexec/\(name)"
@@ -77,29 +77,29 @@ struct Setup: Hashable, Sendable {
     }
   }
 
-  /// Puts the files of Tagroute where they belong.
+  /// Installs Tagroute's files again.
   var installing: Remedy {
-    let archive = "or install the file that it came from in the same way"
+    let archive = "or reinstall the package file that it came from"
     return switch (programs, packageTool) {
     case (.package, .apt?): .run("sudo apt-get install --reinstall tagroute", archive)
     case (.package, .dnf?): .run("sudo dnf reinstall tagroute", archive)
     case (.package, .zypper?): .run("sudo zypper install --force tagroute", archive)
     case (.package, .pacman?): .run("sudo pacman --sync tagroute", archive)
-    case (.package, nil): .advise("install the package tagroute again")
-    // Packaging/install puts them nowhere else.
+    case (.package, nil): .advise("reinstall the package tagroute")
+    // Packaging/install supports only these two.
     case (.prefix(let prefix), _) where !["/usr", "/usr/local"].contains(prefix):
-      .advise("put the files of Tagroute below \(prefix) again, in the way they came there")
+      .advise("reinstall Tagroute below \(prefix), the way it was installed")
     case (.prefix(let prefix), _):
       .run(
         "sudo Packaging/install PREFIX=\(prefix)",
-        "in the sources of Tagroute; it says at its end what else is to be done")
-    case (.build, _): .run("sudo Packaging/install", "in the sources of Tagroute; it says at its end what starts it")
+        "in the source tree of Tagroute; it prints the remaining steps")
+    case (.build, _): .run("sudo Packaging/install", "in the source tree of Tagroute; it prints how to start it")
     }
   }
 
-  /// Adds the simulated reader to what is installed.
-  var installingSimulator: Remedy {
-    let archive = "or the file of that name that was made together with the one of tagroute"
+  /// Installs the simulated reader.
+  package var installingSimulator: Remedy {
+    let archive = "or install the tagroute-simulator package file of the same build"
     return switch (programs, packageTool) {
     case (.package, .apt?): .run("sudo apt-get install tagroute-simulator", archive)
     case (.package, .dnf?): .run("sudo dnf install tagroute-simulator", archive)
@@ -107,12 +107,12 @@ struct Setup: Hashable, Sendable {
     case (.package, .pacman?): .run("sudo pacman --sync tagroute-simulator", archive)
     case (.package, nil): .advise("install the package tagroute-simulator")
     case (.prefix(let prefix), _):
-      .run("sudo Packaging/install PREFIX=\(prefix) COMPONENT=simulator", "in the sources of Tagroute")
-    case (.build(let folder), _): .advise("build it into \(folder) too")
+      .run("sudo Packaging/install PREFIX=\(prefix) COMPONENT=simulator", "in the source tree of Tagroute")
+    case (.build(let folder), _): .advise("build it into \(folder)")
     }
   }
 
-  /// Installs what Tagroute stands on.
+  /// Installs a package that Tagroute needs.
   func installing(_ package: Package) -> Remedy {
     let name =
       switch (package, packageTool) {
@@ -125,16 +125,16 @@ struct Setup: Hashable, Sendable {
     case .dnf?: .run("sudo dnf install \(name)")
     case .zypper?: .run("sudo zypper install \(name)")
     case .pacman?: .run("sudo pacman --sync \(name)")
-    case nil: .advise("install the package \(name), or what your distribution calls it")
+    case nil: .advise("install the package \(name), or its equivalent in your distribution")
     }
   }
 
-  /// Has polkit answer, which is there and does not.
+  /// Restarts polkit.
   ///
-  /// - Parameter unit: its unit as systemd knows it; nil where there is no systemd.
-  /// - Returns: what starts it again; systemd refuses that of one that is masked.
+  /// - Parameter unit: its unit; nil without systemd.
+  /// - Returns: the remedy. A masked unit must be unmasked first.
   func restartingPolkit(_ unit: Examination.Unit?) -> Remedy {
-    guard hasSystemd else { return .advise("start polkitd again by what starts services here") }
+    guard hasSystemd else { return .advise("restart polkitd with your service manager") }
     let restart = "sudo systemctl restart \(Self.polkitUnit)"
     guard let unit, unit.load == "masked" else { return .run(restart) }
     return .run("sudo systemctl \(unit.unmask) \(Self.polkitUnit) && \(restart)")
@@ -144,41 +144,41 @@ struct Setup: Hashable, Sendable {
 
   var startingSystemBus: Remedy {
     hasSystemd
-      ? .run("sudo systemctl start dbus.socket", "or look at DBUS_SYSTEM_BUS_ADDRESS")
-      : .advise("start dbus-daemon --system by what starts services on this system, or look at DBUS_SYSTEM_BUS_ADDRESS")
+      ? .run("sudo systemctl start dbus.socket", "or check DBUS_SYSTEM_BUS_ADDRESS")
+      : .advise("start dbus-daemon --system with your service manager, or check DBUS_SYSTEM_BUS_ADDRESS")
   }
 
-  /// Has the bus read our policy, and the daemon start under it.
+  /// Makes the bus read the policy, and restarts the daemon.
   func readingPolicy(_ daemon: RunningProgram) -> Remedy {
     hasSystemd
       ? .run("sudo systemctl reload dbus && \(daemon.systemctl) restart \(daemon.unit)")
       : .run(
         "sudo dbus-send --system --dest=org.freedesktop.DBus / org.freedesktop.DBus.ReloadConfig",
-        "then start tagrouted again")
+        "then restart tagrouted")
   }
 
   var stoppingPCSCD: Remedy {
-    let condition = "where you do not need it"
+    let condition = "if you do not need it"
     return hasSystemd
-      ? .run(ReaderRemedy.stoppingPCSCD, condition) : .advise("end it \(condition)")
+      ? .run(ReaderRemedy.stoppingPCSCD, condition) : .advise("stop it \(condition)")
   }
 
-  /// Starts one of our programs that does not run.
+  /// Starts a program.
   ///
   /// - Parameters:
   ///   - service: the program.
-  ///   - unit: its unit as systemd knows it; nil where there is no systemd.
-  /// - Returns: what starts it, or lets it be started.
+  ///   - unit: its unit; nil without systemd.
+  /// - Returns: the remedy, which may fix the unit first.
   func starting(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
     switch unit?.load {
     case nil:
       switch service.owner {
-      // Nobody else may have its name on the bus, and what makes the user puts the policy there too.
+      // Only this user may own the bus name. Installing creates the user and the policy.
       case .system where !hasUser: installing
       case .system:
         .run(
           "sudo -u \(ReaderRemedy.owner) \(program(service.program))",
-          "by what starts services on this system: it stays in the foreground")
+          "from your service manager: it stays in the foreground")
       case .user: .run("\(program(service.program)) &", isInstalled ? Self.autostart : nil)
       }
     case "masked"?:
@@ -190,80 +190,81 @@ struct Setup: Hashable, Sendable {
     default:
       .run(
         "\(service.verify) \(service.unit)",
-        "says what is wrong with it, and \(service.systemctl) cat \(service.unit) where that stands")
+        "shows the error, and \(service.systemctl) cat \(service.unit) the file")
     }
   }
 
-  /// Starts one of our programs where nobody has asked systemd about it: installed, it has a unit wherever there is systemd.
-  func starting(_ service: RunningProgram) -> Remedy {
+  /// Starts a program with an unknown unit. An installed program has a unit if there is systemd.
+  package func starting(_ service: RunningProgram) -> Remedy {
     guard isInstalled else { return starting(service, nil) }
     return hasSystemd ? .run("\(service.systemctl) start \(service.unit)") : starting(service, nil)
   }
 
-  /// Starts one of our programs again, where nobody has asked systemd about it.
-  func restarting(_ service: RunningProgram) -> Remedy {
+  /// Restarts a program with an unknown unit.
+  package func restarting(_ service: RunningProgram) -> Remedy {
     guard isInstalled else { return restarting(service, nil) }
     return hasSystemd ? .run(service.restart(hasSystemd: true)) : restarting(service, nil)
   }
 
-  /// Starts one of our programs again, which runs or has run.
+  /// Restarts a program.
   func restarting(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
     guard let unit, unit.load == "loaded" else { return .advise(service.restart(hasSystemd: false)) }
     let restart = service.restart(hasSystemd: true)
-    // Calls to a daemon that has given up use up its starts, and systemd then refuses this one too. The unit's Result does not tell: it
-    // stays what the program ended with. The agent's unit has no such limit.
+    // Bus activation of a failed daemon uses up its start limit, and systemd then refuses this start too. The unit's
+    // Result
+    // does not show that. The agent's unit has no such limit.
     guard service.owner == .system, unit.active == "failed" else { return .run(restart) }
     return .run("\(service.systemctl) reset-failed \(service.unit) && \(restart)")
   }
 
-  /// Ends one of our programs that runs, where nobody has asked systemd about it.
-  func stopping(_ service: RunningProgram) -> Remedy {
-    hasSystemd ? .run("\(service.systemctl) stop \(service.unit)") : .advise("end \(service.program)")
+  /// Stops a program with an unknown unit.
+  package func stopping(_ service: RunningProgram) -> Remedy {
+    hasSystemd ? .run("\(service.systemctl) stop \(service.unit)") : .advise("stop \(service.program)")
   }
 
-  /// Has one of our programs that runs read its configuration again.
+  /// Makes a program read its configuration again.
   func reloading(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
     guard unit?.load == "loaded", unit?.active == "active" else { return .advise("send SIGHUP to \(service.program)") }
     return .run("\(service.systemctl) reload \(service.unit)")
   }
 
-  /// Has one of our programs look at its configuration, as whoever it runs as: root may read what the daemon may not.
+  /// Makes a program check its configuration, as its own user: root may read files that the daemon may not.
   ///
   /// - Parameters:
   ///   - service: the program.
-  ///   - settings: where its configuration is.
-  ///   - then: what is to be done where nothing is wrong with it; nil where that is all.
-  /// - Returns: what says whether something is.
+  ///   - settings: its configuration.
+  ///   - then: the next step if there is no error; nil if there is none.
+  /// - Returns: the remedy.
   func checking(_ service: RunningProgram, _ settings: Examination.Settings, then: Remedy? = nil) -> Remedy {
     let command = "\(program(service.program)) --check\(settings.isNamed ? " --config \(settings.file)" : "")"
     let user = hasUser ? "-u \(ReaderRemedy.owner) " : ""
     return .run(
       service.owner == .system ? "sudo \(user)\(command)" : command,
-      "says what is wrong with it" + (then.map { "; where nothing is, \($0.text)" } ?? ""))
+      "shows its errors" + (then.map { "; if there are none, \($0.text)" } ?? ""))
   }
 
-  /// Says why one of our programs does not go on.
+  /// Shows the log of a program.
   func log(of service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
     unit?.load == "loaded"
-      ? .run("\(service.journalctl) -u \(service.unit) -n 20", "says why")
-      : .advise("what \(service.program) has written on its standard error says why")
+      ? .run("\(service.journalctl) -u \(service.unit) -n 20", "shows why")
+      : .advise("\(service.program) printed the reason on its standard error")
   }
 }
 
 extension Examination.Unit {
-  /// The word of systemctl(1) that ends its mask, which is either for good or until the next start of the machine.
+  /// The systemctl(1) command that removes its mask, which is permanent or lasts until a reboot.
   var unmask: String { file == "masked-runtime" ? "unmask --runtime" : "unmask" }
 }
 
 extension RunningProgram {
-  enum Owner: Hashable, Sendable {
+  package enum Owner: Hashable, Sendable {
     case system
     case user
   }
 
-  /// Who looks after it, and so whose command and whose bus it is.
-  var owner: Owner { self == .daemon ? .system : .user }
-  var program: String { rawValue }
+  /// Whether it belongs to the system or to the user: its bus, and who may control it.
+  package var owner: Owner { self == .daemon ? .system : .user }
+  package var program: String { rawValue }
   var journalctl: String { owner == .system ? "sudo journalctl" : "journalctl --user" }
   var verify: String { owner == .system ? "systemd-analyze verify" : "systemd-analyze --user verify" }
 }

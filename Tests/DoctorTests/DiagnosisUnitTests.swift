@@ -2,7 +2,7 @@ import Bus
 import Names
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 @testable import TagrouteClient
 
 /// What `tagroute doctor` says of the two units, and of a system that has none.
@@ -48,15 +48,15 @@ struct DiagnosisUnitTests {
       command: "systemd-analyze verify tagrouted.service"),
     Case(
       load: "loaded", active: "failed", sub: "failed", exitStatus: 78,
-      text: "tagrouted.service has failed: tagrouted says that its configuration is wrong",
+      text: "tagrouted.service failed: tagrouted reports an error in its configuration",
       command: "sudo systemctl reset-failed tagrouted.service && sudo systemctl restart tagrouted.service"),
     Case(
       load: "loaded", active: "activating", sub: "auto-restart", exitStatus: 1,
-      text: "tagrouted.service is started again and again: tagrouted ends with 1",
+      text: "tagrouted.service keeps restarting: tagrouted ended with code 1",
       command: "sudo journalctl -u tagrouted.service -n 20"),
     Case(
       load: "loaded", active: "activating", sub: "start", exitStatus: 69, restarts: 4,
-      text: "tagrouted.service is started again and again: tagrouted says that it cannot use the bus",
+      text: "tagrouted.service keeps restarting: tagrouted reports that it cannot use the bus",
       command: "sudo journalctl -u tagrouted.service -n 20"),
   ]
 
@@ -72,12 +72,12 @@ struct DiagnosisUnitTests {
     #expect(wrong.map(\.subject) == [.daemonUnit])
     #expect(wrong.first?.text == expected.text)
     #expect(wrong.first?.remedy?.command == expected.command)
-    #expect(findings.first { $0.subject == .daemon } == .note(.daemon, "tagrouted does not run"))
+    #expect(findings.first { $0.subject == .daemon } == .note(.daemon, "tagrouted is not running"))
   }
 
   @Test func `a start that is under way is no crash loop`() {
     let findings = Seen.findings { $0.daemonUnit = .given(Seen.unit(active: "activating", sub: "start")) }
-    #expect(findings.first { $0.subject == .daemonUnit } == .note(.daemonUnit, "tagrouted.service is being started"))
+    #expect(findings.first { $0.subject == .daemonUnit } == .note(.daemonUnit, "tagrouted.service is starting"))
   }
 
   @Test func `what was started by hand needs no unit`() {
@@ -128,7 +128,7 @@ struct DiagnosisUnitTests {
       $0.graphicalSession = .given(Seen.unit(active: "inactive"))
     }
     #expect(
-      findings.map(\.text) == ["tagroute-agent.service is inactive, since a condition of the unit does not hold"])
+      findings.map(\.text) == ["tagroute-agent.service is inactive, because a condition of the unit is not met"])
     #expect(findings.first?.remedy?.command == "systemctl --user status tagroute-agent.service")
   }
 
@@ -139,7 +139,7 @@ struct DiagnosisUnitTests {
     }
     #expect(findings.map(\.subject) == [.agentUnit])
     #expect(findings.first?.remedy?.command == "systemctl --user restart tagroute-agent.service")
-    #expect(findings.first?.remedy?.advice == "journalctl --user -u tagroute-agent.service -n 20 says why")
+    #expect(findings.first?.remedy?.advice == "journalctl --user -u tagroute-agent.service -n 20 shows why")
   }
 
   @Test func `where there is no systemd no remedy is a command of systemd's`() {
@@ -172,7 +172,7 @@ struct DiagnosisUnitTests {
     #expect(setup.restarting(.agent).command == "systemctl --user restart tagroute-agent.service")
     #expect(setup.stopping(.agent).text == "systemctl --user stop tagroute-agent.service")
     setup.hasSystemd = false
-    #expect(setup.stopping(.agent).text == "end tagroute-agent")
+    #expect(setup.stopping(.agent).text == "stop tagroute-agent")
     #expect(setup.starting(.agent).command == "/usr/libexec/tagroute-agent &")
     #expect(setup.restarting(.agent).command == nil)
     setup = Setup(folder: "/src/.build/debug", hasDaemon: false, release: "")

@@ -1,8 +1,8 @@
-import Names
+package import Names
 
-/// What mends that which is not of Tagroute's own programs: libraries, radios, a `tagroute` that was left over.
+/// Fixes outside Tagroute's own programs: libraries, radios, and another copy of `tagroute`.
 extension Setup {
-  /// The packages of what `tagroute-reader` is linked with and is not Tagroute's own, by the beginning of a library's name.
+  /// The packages of the libraries of `tagroute-reader`, by the beginning of the library's name.
   private static let libraries: [(beginning: String, packages: [PackageTool: String])] = [
     ("libnfc.so.", [.apt: "libnfc6", .dnf: "libnfc", .zypper: "libnfc6", .pacman: "libnfc"]),
     ("libseccomp.so.", [.apt: "libseccomp2", .dnf: "libseccomp", .zypper: "libseccomp2", .pacman: "libseccomp"]),
@@ -13,47 +13,47 @@ extension Setup {
     ("libusb-1.0.so.", [.apt: "libusb-1.0-0", .dnf: "libusb1", .zypper: "libusb-1_0-0", .pacman: "libusb"]),
   ]
 
-  /// Puts a library where the dynamic linker finds it, also where its package is there and the file has gone, or is broken.
+  /// Installs a library, also if its package is installed but the file is missing or broken.
   ///
-  /// - Parameter library: the file's name, as the linker gives it.
-  /// - Returns: nil of a library that is in no package known here.
+  /// - Parameter library: the file's name in the linker's error.
+  /// - Returns: nil if the package is unknown.
   func installing(library: String) -> Remedy? {
     guard let found = Self.libraries.first(where: { library.hasPrefix($0.beginning) }) else { return nil }
     guard let tool = packageTool, let name = found.packages[tool] else {
-      return .advise("install the package of your distribution that has \(library), again where it is there")
+      return .advise("install or reinstall the package of your distribution that contains \(library)")
     }
     return switch tool {
     case .apt: .run("sudo apt-get install --reinstall \(name)")
-    // It refuses to reinstall what is not there, and to install what is.
+    // dnf can reinstall only installed packages, and install only others.
     case .dnf: .run("sudo dnf reinstall \(name) || sudo dnf install \(name)")
     case .zypper: .run("sudo zypper install --force \(name)")
     case .pacman: .run("sudo pacman --sync \(name)")
     }
   }
 
-  /// Switches the radios on.
+  /// Turns the radios on.
   var endingAirplaneMode: Remedy {
     let package = packageTool == .apt ? "rfkill" : packageTool == nil ? "rfkill or util-linux" : "util-linux"
     return .run(
       "sudo rfkill unblock all",
-      "which is in the package \(package); or end it in the desktop's settings, or by the machine's own switch")
+      "from the package \(package); or turn it off in the desktop's settings or with the hardware switch")
   }
 
-  /// What has both be of one version: the older one gives way.
+  /// Updates the older one of two programs.
   ///
   /// - Parameters:
-  ///   - difference: between this program and one that runs.
-  ///   - restart: what starts that one again, in the version that is installed.
-  /// - Returns: nil where there is no telling which of them is the older one.
-  func updating(_ difference: VersionDifference, restarting restart: Remedy) -> Remedy? {
+  ///   - difference: the difference between this program and one that runs.
+  ///   - restart: restarts the other program in the installed version.
+  /// - Returns: nil if it is unknown which one is older.
+  package func updating(_ difference: VersionDifference, restarting restart: Remedy) -> Remedy? {
     switch difference.isPeerOlder {
     case true?: restart
-    case false?: .advise("\(ownPath) is the older one: update it, or remove it where a newer tagroute is installed")
+    case false?: .advise("\(ownPath) is older: update it, or remove it if a newer tagroute is installed")
     case nil: nil
     }
   }
 
-  /// Where this very program is.
+  /// The path of this program.
   private var ownPath: String {
     switch programs {
     case .package: "/usr/bin/tagroute"

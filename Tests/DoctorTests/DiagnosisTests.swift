@@ -2,7 +2,7 @@ import Bus
 import KeyFile
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 @testable import TagrouteClient
 
 /// What `tagroute doctor` makes of what it has seen.
@@ -20,10 +20,10 @@ struct DiagnosisTests {
       }
     }
     let reinstall = Remedy.run(
-      "sudo apt-get install --reinstall tagroute", "or install the file that it came from in the same way")
+      "sudo apt-get install --reinstall tagroute", "or reinstall the package file that it came from")
     let refused = findings(nil) { $0.daemon = .failed(BusError(name: BusError.Name.accessDenied, message: "no")) }
     #expect(refused.map(\.subject) == [.policy])
-    #expect(refused.first?.text.contains("does not let you talk to tagrouted: there is no") == true)
+    #expect(refused.first?.text.contains("does not let you talk to tagrouted: its policy") == true)
     #expect(refused.first?.remedy == reinstall)
 
     // On a bus without it the daemon cannot have its name, and ends with 77 as often as systemd starts it.
@@ -51,12 +51,12 @@ struct DiagnosisTests {
       $0.daemon = .given(
         DaemonStatus(version: "0.0.9", enabled: true, scanning: true, suspendReasons: [], readers: [Seen.reader]))
     }
-    #expect(daemon.map(\.text) == ["tagrouted is version 0.0.9, this is 0.1.0; tags are shown all the same"])
+    #expect(daemon.map(\.text) == ["tagrouted is version 0.0.9, this is 0.1.0; tags are still shown"])
     let agent = notes { $0.agent = .given(AgentStatus(version: "0.2.0", registered: true)) }
-    #expect(agent.map(\.text) == ["tagroute-agent is version 0.2.0, this is 0.1.0; tags are shown all the same"])
+    #expect(agent.map(\.text) == ["tagroute-agent is version 0.2.0, this is 0.1.0; tags are still shown"])
     #expect(daemon.first?.remedy?.command == "sudo systemctl restart tagrouted.service")
     // A restart of what is newer changes nothing.
-    let older = "is the older one: update it, or remove it where a newer tagroute is installed"
+    let older = "is older: update it, or remove it if a newer tagroute is installed"
     #expect(agent.first?.remedy == .advise("/usr/bin/tagroute \(older)"))
     let left = notes {
       $0.setup = Setup(folder: "/usr/local/bin", hasDaemon: true, release: "")
@@ -79,7 +79,7 @@ struct DiagnosisTests {
     }
     #expect(findings.map(\.subject) == [.configuration, .agentConfiguration])
     #expect(findings.first?.line.hasPrefix("wrong  configuration: /etc/tagroute.conf:3: no such key") == true)
-    let meanwhile = "; until then tagroute-agent goes on with the former one"
+    let meanwhile = "; until then tagroute-agent uses the previous configuration"
     #expect(findings.last?.text == "~/.config/tagroute/agent.conf: is not a file" + meanwhile)
     #expect(findings.first?.line.contains("sudo systemctl reload tagrouted.service") == true)
     // One that does not run has none to go on with.
@@ -96,7 +96,7 @@ struct DiagnosisTests {
       $0.daemon = .failed(Seen.absent)
       $0.daemonUnit = .failed(Seen.absent)
     }
-    #expect(unitless.first?.remedy == .advise("change that line"))
+    #expect(unitless.first?.remedy == .advise("fix that line"))
   }
 
   @Test func `a configuration that is only for the daemon to read is judged by the daemon`() {
@@ -111,7 +111,7 @@ struct DiagnosisTests {
     let content = finding { _ in }
     #expect(
       content
-        == .right(.configuration, "/etc/tagroute.conf is not for you to read; tagrouted has read it and is content"))
+        == .right(.configuration, "you may not read /etc/tagroute.conf; tagrouted has read it without errors"))
     // It has been changed since, and nobody has told the daemon: a reload that fails does not.
     func changed(at time: UInt64) -> Finding? {
       finding {
@@ -125,20 +125,20 @@ struct DiagnosisTests {
     #expect(changed(at: 8)?.verdict == .note)
     #expect(
       changed(at: 8)?.text
-        == "/etc/tagroute.conf is not for you to read; /etc/tagroute.conf or a drop-in is newer than "
-        + "what tagrouted goes by")
+        == "you may not read /etc/tagroute.conf; /etc/tagroute.conf or a drop-in changed after "
+        + "tagrouted read it")
     #expect(
       changed(at: 8)?.remedy
         == .run(
           "sudo -u tagroute /usr/libexec/tagrouted --check",
-          "says what is wrong with it; where nothing is, sudo systemctl reload tagrouted.service"))
+          "shows its errors; if there are none, sudo systemctl reload tagrouted.service"))
     let refused = finding {
       $0.configuration.changed = 8
       guard var status = $0.daemon.value else { return }
       (status.configurationError, status.configurationTime) = ("/etc/tagroute.conf:3: no", 7)
       $0.daemon = .given(status)
     }
-    #expect(refused?.verdict == .wrong && refused?.text.contains("for it has read /etc/tagroute.conf:3: no") == true)
+    #expect(refused?.verdict == .wrong && refused?.text.contains("has an error: /etc/tagroute.conf:3: no") == true)
     let absent = finding { $0.daemon = .failed(Seen.absent) }
     #expect(absent?.verdict == .note)
     // As the daemon's own user: root may read what that one may not.
@@ -195,7 +195,9 @@ struct DiagnosisTests {
     #expect(older?.line.contains("sudo systemctl reload tagrouted.service") == true)
     let refused = finding(error: "/etc/tagroute.conf:3: no such key: Scann", read: 7, changed: 8)
     #expect(refused?.verdict == .wrong)
-    #expect(refused?.text.contains("goes on with the former one, for it has read /etc/tagroute.conf:3: no") == true)
+    #expect(
+      refused?.text.contains(
+        "uses the previous configuration, because the new one has an error: /etc/tagroute.conf:3: no") == true)
   }
 
   @Test func `a file that may have been taken away is worth a note, and one that was named has no drop-ins`() {
@@ -211,11 +213,11 @@ struct DiagnosisTests {
     #expect(
       finding { $0.removed = 8 }
         == .note(
-          .configuration, "there is no /etc/tagroute.conf; if there was one, tagrouted still goes by it",
+          .configuration, "there is no /etc/tagroute.conf; if it was removed, tagrouted still uses it",
           .run("sudo systemctl reload tagrouted.service")))
     #expect(
       finding { $0 = .init(file: "/tmp/x", isThere: true, isNamed: true, changed: 8) }?.text
-        == "/tmp/x is newer than what tagrouted goes by")
+        == "/tmp/x changed after tagrouted read it")
   }
 
   @Test func `the same of the agent, where it is one that tells`() {
@@ -230,22 +232,24 @@ struct DiagnosisTests {
     #expect(finding(read: nil, changed: 8)?.verdict == .right)
     let older = finding(read: 7, changed: 8)
     #expect(older?.verdict == .note)
-    #expect(older?.text.hasPrefix("~/.config/tagroute/agent.conf is newer than what tagroute-agent goes by") == true)
+    #expect(older?.text.hasPrefix("~/.config/tagroute/agent.conf changed after tagroute-agent read it") == true)
     #expect(older?.line.contains("systemctl --user reload tagroute-agent.service") == true)
     let refused = finding(error: "agent.conf: cannot take effect (no)", read: 7, changed: 7)
     #expect(refused?.verdict == .wrong)
-    #expect(refused?.text.contains("goes on with the former one, for it has read agent.conf: cannot take") == true)
+    #expect(
+      refused?.text.contains(
+        "uses the previous configuration, because the new one has an error: agent.conf: cannot take") == true)
   }
 
   @Test func `of a configuration it is said which file counts, and whether it is there`() {
     func texts(_ change: (inout Examination) -> Void) -> [String] {
       Seen.findings(change).filter { $0.subject == .configuration }.map(\.text)
     }
-    #expect(texts { _ in } == ["there is no /etc/tagroute.conf: the defaults count"])
-    #expect(texts { $0.configuration.isThere = true } == ["/etc/tagroute.conf is in order"])
+    #expect(texts { _ in } == ["there is no /etc/tagroute.conf: the defaults apply"])
+    #expect(texts { $0.configuration.isThere = true } == ["/etc/tagroute.conf has no errors"])
     #expect(
       texts { $0.configuration = .init(file: "/tmp/x", isThere: true, isNamed: true) } == [
-        "/tmp/x is in order; tagrouted was told to read it"
+        "/tmp/x has no errors; tagrouted was started with it"
       ])
     // Also where there is no bus to ask the daemon on.
     #expect(
@@ -274,8 +278,8 @@ struct DiagnosisTests {
     #expect(scanning.map(\.verdict) == [verdict])
     #expect(scanning.first?.remedy?.command == command)
     if reason == "inhibited" {
-      #expect(scanning.first?.text == "not now: tagroute run inhibits it (nfc-list has it)")
-      #expect(scanning.first?.remedy?.advice == "it is over when process 77 ends")
+      #expect(scanning.first?.text == "paused by tagroute run (nfc-list has it)")
+      #expect(scanning.first?.remedy?.advice == "scanning continues when process 77 ends")
     }
   }
 

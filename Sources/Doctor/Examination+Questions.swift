@@ -4,12 +4,12 @@ import Names
 import TagrouteClient
 
 extension Examination {
-  /// Looks at everything, and changes nothing; what the buses can start, they may start by being asked.
+  /// Examines the system. Changes nothing, except that calls may start services on the buses.
   ///
   /// - Parameters:
-  ///   - environment: a whole environment, which says where things are.
-  ///   - loop: what the connections live on.
-  /// - Returns: what there is to see; what cannot be asked is in it as that.
+  ///   - environment: a whole environment.
+  ///   - loop: the event loop of the connections.
+  /// - Returns: the results, including failed questions.
   static func make(
     _ environment: [String: String] = ProcessEnvironment.current, on loop: EventLoop
   ) async -> Examination {
@@ -24,7 +24,7 @@ extension Examination {
     seen.policyFile = files.policy()
     seen.hasUdevRules = files.hasUdevRules
     seen.readerProgram = await ReaderProgramProbe.run(files.readerProgram(seen.setup))
-    // Both at once: somebody on each may let us wait.
+    // Ask both buses at the same time, because a call on either may take long.
     let start = seen
     async let session = {
       var seen = start
@@ -44,7 +44,7 @@ extension Examination {
     return seen
   }
 
-  /// - Returns: the number of the daemon's process; nil where it does not run.
+  /// - Returns: the daemon's process id; nil if it is not running.
   private mutating func askSystemBus(_ files: ExaminedFiles, on loop: EventLoop) async -> UInt32? {
     let bus: Connection
     do throws(BusError) {
@@ -84,7 +84,7 @@ extension Examination {
     (agentUnit, graphicalSession) = (other.agentUnit, other.graphicalSession)
   }
 
-  /// - Returns: the number of the agent's process; nil where none runs.
+  /// - Returns: the agent's process id; nil if it is not running.
   private mutating func askSessionBus(on loop: EventLoop) async -> UInt32? {
     let bus: Connection
     do throws(BusError) {
@@ -127,7 +127,7 @@ extension Examination {
       member, timeout: patience)
   }
 
-  /// The process that owns a name, as the bus knows it.
+  /// The id of the process that owns a name.
   private static func process(of name: String, _ bus: Connection) async throws(BusError) -> UInt32? {
     try await bus.call(
       "org.freedesktop.DBus", ObjectPath("/org/freedesktop/DBus"), "org.freedesktop.DBus",
@@ -144,7 +144,7 @@ extension Examination {
     try await properties(ObjectPath(managerPath), "Manager", bus)["Version"]?.asString
   }
 
-  /// Asks the systemd of the system's bus, or of the user's.
+  /// Asks the systemd instance on this bus: the system's or the user's.
   private static func unit(_ name: String, _ bus: Connection) async throws(BusError) -> Unit {
     let reply = try await bus.call(
       systemd, ObjectPath(managerPath), "\(systemd).Manager", "LoadUnit", [.string(name)], timeout: patience,
@@ -155,13 +155,13 @@ extension Examination {
       load: all["LoadState"]?.asString ?? "", active: all["ActiveState"]?.asString ?? "",
       sub: all["SubState"]?.asString ?? "", file: all["UnitFileState"]?.asString ?? "",
       loadError: all["LoadError"]?.asStructure?.last?.asString ?? "")
-    // Until somebody has tried to start it there is no result, and the time of it is 0.
+    // The timestamp is 0 if the unit was never started. Then there is no result.
     unit.missesCondition =
       all["ConditionResult"]?.asBool == false && all["ConditionTimestamp"]?.asUInt64 ?? 0 != 0
     guard name.hasSuffix(".service"), unit.load == "loaded" else { return unit }
     let service = try await properties(path, "Service", bus)
     unit.result = service["Result"]?.asString ?? ""
-    // CLD_EXITED: a number of a signal is no exit code.
+    // CLD_EXITED. For other codes the status is a signal.
     if service["ExecMainCode"]?.asInt32 == 1 { unit.exitStatus = service["ExecMainStatus"]?.asInt32 }
     unit.restarts = service["NRestarts"]?.asUInt32 ?? 0
     let command = service["ExecStart"]?.asArray?.first?.asStructure ?? []
@@ -173,7 +173,7 @@ extension Examination {
         guard let words = entry.asStructure, let name = words.first?.asString else { return nil }
         return AllowedDevice(name: name, access: words.count > 1 ? words[1].asString ?? "" : "")
       }
-      // systemd.resource-control(5): standard pseudo devices, which pseudo-terminals are, too, are in all policies but `strict`.
+      // systemd.resource-control(5): all policies but `strict` allow pseudo devices, including pseudo-terminals.
       unit.devices = allowed + (policy == "strict" ? [] : [AllowedDevice(name: "char-pts", access: "rw")])
     }
     return unit
@@ -188,6 +188,6 @@ extension Examination {
     ).first?.asDictionary ?? [:]
   }
 
-  /// A service that is started for the question may take a while; one that hangs is to be named, not waited for.
+  /// Long enough for a service that starts on demand, and short enough to report one that hangs.
   private static let patience = Duration.seconds(10)
 }

@@ -5,17 +5,17 @@ import KeyFile
 import Names
 
 extension Setup {
-  /// How this very program is installed.
-  static var current: Setup { ExaminedFiles(ProcessEnvironment.current).setup() }
+  /// How this program is installed.
+  package static var current: Setup { ExaminedFiles(ProcessEnvironment.current).setup() }
 }
 
-/// What files say to `tagroute doctor`: how this system is installed, what is configured, and by what readers are opened.
+/// Reads files: the installation, the configurations and the device files.
 struct ExaminedFiles {
   private let environment: [String: String]
   private let directories: SystemDirectories
 
-  /// - Parameter environment: a whole environment; `TAGROUTE_DEV`, `TAGROUTE_SYS`, `TAGROUTE_PROC` and `TAGROUTE_RUN` name other
-  ///   folders than the system's, for tests.
+  /// - Parameter environment: a whole environment. `TAGROUTE_DEV`, `TAGROUTE_SYS`, `TAGROUTE_PROC` and `TAGROUTE_RUN`
+  ///   replace the system's directories in tests.
   init(_ environment: [String: String]) {
     self.environment = environment
     directories = SystemDirectories(environment: environment)
@@ -32,7 +32,7 @@ struct ExaminedFiles {
       hasUser: getpwnam(ReaderRemedy.owner) != nil)
   }
 
-  /// What this runs on.
+  /// The versions of the kernel and the distribution.
   func versions(_ setup: Setup) -> [String] {
     var kernel = utsname()
     uname(&kernel)
@@ -42,14 +42,14 @@ struct ExaminedFiles {
 
   func isLoaded(_ module: String) -> Bool { isThere("\(directories.kernel)/module/\(module)") }
 
-  /// Whether a file of modprobe.d(5) keeps a module from being loaded by itself.
+  /// Whether a modprobe.d(5) file blacklists a module.
   func isKeptOff(
     _ module: String,
     folders: [String] = [
       "/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d",
     ]
   ) -> Bool {
-    // modprobe(8): a dash and an underscore are the same in the name of a module.
+    // modprobe(8): dashes and underscores in module names are equal.
     func name(_ module: some StringProtocol) -> String { String(module.map { $0 == "-" ? "_" : $0 }) }
     return dropIns(in: folders.reversed()).contains { file in
       (text(file) ?? "").split(separator: "\n").contains { line in
@@ -59,30 +59,30 @@ struct ExaminedFiles {
     }
   }
 
-  /// Whether a file of the administrator's stands in the place of ours, of the same name in a folder that counts less.
+  /// Whether a file of the administrator replaces Tagroute's modprobe.d(5) file.
   var hasOwnModuleFile: Bool { isThere(ReaderRemedy.moduleFile) }
 
   var hasPCSCD: Bool { isThere("\(directories.runtime)/pcscd/pcscd.comm") }
 
-  /// Whether our rules are in one of the folders of udev(7).
+  /// Whether Tagroute's rules are in one of the udev(7) folders.
   var hasUdevRules: Bool {
     ["/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"].contains {
       isThere("\($0)/udev/rules.d/\(ReaderRemedy.udevRules)")
     }
   }
 
-  /// The program that opens readers, beside this one or where such are installed.
+  /// The path of the program that opens readers.
   func readerProgram(_ setup: Setup) -> String { setup.program(Names.Files.readerProgram) }
 
-  /// Our policy in the folders that the system bus reads (dbus-daemon(1)).
+  /// Tagroute's policy in the folders of the system bus (dbus-daemon(1)).
   func policy() -> String? {
     ["/etc/dbus-1/system.d", "/usr/share/dbus-1/system.d"].map { "\($0)/\(Diagnosis.policyName)" }.first(where: isThere)
   }
 
   // MARK: Configurations
 
-  /// - Parameter arguments: what the daemon was, or would be, started with; nil where nobody knows.
-  /// - Returns: what is to be said of its configuration.
+  /// - Parameter arguments: the daemon's command line; nil if unknown.
+  /// - Returns: its configuration.
   func daemonConfiguration(arguments: [String]?) -> Examination.Settings {
     var configuration: DaemonConfiguration?
     var settings: Examination.Settings
@@ -92,7 +92,7 @@ struct ExaminedFiles {
       }
     } else {
       let files = DaemonConfiguration.standardFiles()
-      // A drop-in that was taken away is a change of its directory.
+      // Removing a drop-in changes its directory.
       settings = self.settings(
         Names.Files.daemonConfiguration, isThere: files.contains(where: isThere),
         changed: (files + Names.Files.daemonDropIns).compactMap { changed($0) }.max()
@@ -102,8 +102,8 @@ struct ExaminedFiles {
     return settings
   }
 
-  /// - Parameter arguments: as for the daemon's.
-  /// - Returns: nil where there is no home to look in.
+  /// - Parameter arguments: the agent's command line; nil if unknown.
+  /// - Returns: nil without a home directory.
   func agentConfiguration(arguments: [String]?) -> Examination.Settings? {
     if let file = arguments.flatMap(Self.configuration) {
       return settings(file, isThere: true, isNamed: true, changed: changed(file)) { () throws(KeyFileError) in
@@ -117,7 +117,7 @@ struct ExaminedFiles {
     }
   }
 
-  /// The file that a command line names by `--config`, as both programs read it; nil where it names none.
+  /// The file of `--config` in a command line, as both programs parse it; nil without the option.
   static func configuration(_ arguments: [String]) -> String? {
     var file: String?
     for (argument, next) in zip(arguments, arguments.dropFirst() + [""]) {
@@ -127,17 +127,18 @@ struct ExaminedFiles {
     return file
   }
 
-  /// When a file was changed last, or put where it is, in microseconds since 1970; nil where there is none.
+  /// When a file was last changed or moved, in microseconds since 1970; nil if there is none.
   private func changed(_ path: String, flags: Int32 = 0) -> UInt64? {
     var status = stat()
     guard fstatat(AT_FDCWD, path, &status, flags) == 0 else { return nil }
-    // A file that is moved or copied here keeps the time at which its text was written.
+    // The modification time would not change if an old file is moved here.
     let time = status.st_ctim
     return UInt64(clamping: time.tv_sec) &* 1_000_000 &+ UInt64(clamping: time.tv_nsec / 1000)
   }
 
-  /// When a file that is not there may have been taken away, in microseconds since 1970: then its directory has changed later than
-  /// anything in it. Nil where it is there, or that is not so.
+  /// When a missing file may have been removed, in microseconds since 1970: the change of its directory, if that is
+  /// later
+  /// than all files in it. Otherwise nil.
   private func removed(_ path: String) -> UInt64? {
     guard !isThere(path), let slash = path.lastIndex(of: "/") else { return nil }
     let folder = String(path[..<slash])
@@ -145,7 +146,7 @@ struct ExaminedFiles {
       return nil
     }
     let latest = names.compactMap { changed("\(folder)/\($0)", flags: AT_SYMLINK_NOFOLLOW) }.max() ?? 0
-    // Whatever is put there changes both, and the clock may tick in between.
+    // Creating a file changes both times, and the clock may advance in between.
     return time > latest &+ 1_000_000 ? time : nil
   }
 
@@ -166,12 +167,12 @@ struct ExaminedFiles {
 
   // MARK: Processes and devices
 
-  /// The command line of a process; nil where it cannot be read.
+  /// The command line of a process; nil if it cannot be read.
   func arguments(of process: UInt32) -> [String]? {
     text("\(directories.processes)/\(process)/cmdline")?.split(separator: "\0").map(String.init)
   }
 
-  /// Whom the kernel takes a process for (proc(5), `status`); nil where that cannot be read.
+  /// The user and groups of a process (proc(5), `status`); nil if unreadable.
   func credentials(of process: UInt32) -> Examination.Credentials? {
     var values: [Substring: [UInt32]] = [:]
     for line in (text("\(directories.processes)/\(process)/status") ?? "").split(separator: "\n") {
@@ -188,10 +189,10 @@ struct ExaminedFiles {
       user: users[3], userName: name, groupName: group, groups: Set([groups[3]] + (values["Groups"] ?? [])))
   }
 
-  /// The file by which libnfc opens a device.
+  /// The device file of a reader.
   ///
   /// - Parameter device: libnfc's connection string, `pn532_uart:/dev/ttyUSB0` or `acr122_usb:001:004`.
-  /// - Returns: nil where it is opened by none that is known here.
+  /// - Returns: nil if the string names no file.
   func node(of device: String) -> Examination.Node? {
     let parts = device.split(separator: ":", omittingEmptySubsequences: false)
     var node: Examination.Node
@@ -207,14 +208,14 @@ struct ExaminedFiles {
     guard node.isThere else { return node }
     (node.owner, node.group, node.mode) = (file.st_uid, file.st_gid, file.st_mode & 0o7777)
     node.groupName = getgrgid(file.st_gid).map { String(cString: $0.pointee.gr_name) } ?? "\(file.st_gid)"
-    // As makedev(3) has put them together.
+    // The layout of makedev(3).
     let major = (file.st_rdev >> 8 & 0xFFF) | (file.st_rdev >> 32 & ~0xFFF)
     let minor = (file.st_rdev & 0xFF) | (file.st_rdev >> 12 & ~0xFF)
     node.name(major: major, minor: minor, drivers: characterDrivers(major))
     return node
   }
 
-  /// What /proc/devices calls the drivers of a major number.
+  /// The drivers of a major number in /proc/devices.
   private func characterDrivers(_ major: UInt) -> [String] {
     var drivers: [String] = []
     for line in (text("\(directories.processes)/devices") ?? "").split(separator: "\n") {
@@ -227,7 +228,7 @@ struct ExaminedFiles {
 
   private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// A text file, or its beginning; nil where it cannot be read.
+  /// The beginning of a text file; nil if it cannot be read.
   private func text(_ path: String) -> String? {
     guard let bytes = try? FileContents.read(path, upTo: 65536) else { return nil }
     return String(decoding: bytes.prefix(65536), as: UTF8.self)

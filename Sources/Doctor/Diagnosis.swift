@@ -3,7 +3,7 @@ import KeyFile
 import Names
 import TagrouteClient
 
-/// What is right, what is wrong and what mends it, of what was seen. Pure.
+/// Turns an examination into findings with remedies. Pure.
 struct Diagnosis {
   let seen: Examination
 
@@ -11,7 +11,7 @@ struct Diagnosis {
 
   var setup: Setup { seen.setup }
 
-  /// In the order of a tap's way: who follows a remedy from the top meets no consequence before its cause.
+  /// In the order of a tap's way, so that a cause comes before its consequences.
   var findings: [Finding] {
     ([versions] + machine + readers + session + scanning).map { $0.shortened(seen.home) }
   }
@@ -27,7 +27,7 @@ struct Diagnosis {
         .wrong(
           .systemBus, error.message,
           error.name == BusError.Name.timeout
-            ? .advise("look at DBUS_SYSTEM_BUS_ADDRESS; where that is not set, start the machine again")
+            ? .advise("check DBUS_SYSTEM_BUS_ADDRESS; if it is not set, reboot")
             : setup.startingSystemBus),
       ]
     }
@@ -45,16 +45,16 @@ struct Diagnosis {
       refused: status?.configurationError, readAt: status?.configurationTime)
   }
 
-  /// What is to be said of a configuration, the daemon's or the agent's.
+  /// The finding about a configuration.
   ///
   /// - Parameters:
-  ///   - subject: which.
-  ///   - settings: what the files say.
-  ///   - service: who reads them.
-  ///   - unit: its unit.
-  ///   - isRunning: whether it runs, and so goes on with what it has read before.
-  ///   - refused: the mistake for which it does, as it says itself.
-  ///   - time: when what is in force was read, in microseconds since 1970.
+  ///   - subject: the subject of the finding.
+  ///   - settings: the files.
+  ///   - service: the program that reads them.
+  ///   - unit: the program's unit.
+  ///   - isRunning: whether the program runs, with the configuration that it last read.
+  ///   - refused: the error in the new configuration, as the program reports it.
+  ///   - time: when the program read the configuration in force, in microseconds since 1970.
   /// - Returns: the finding.
   func finding(
     _ subject: Finding.Subject, _ settings: Examination.Settings, _ service: RunningProgram, _ unit: Examination.Unit?,
@@ -64,45 +64,49 @@ struct Diagnosis {
     let isRefused = refused?.isEmpty == false
     let newer = self.newer(settings, service, than: time)
     if settings.isForbidden, let mistake = settings.mistake, service == .daemon {
-      let forbidden = "\(mistake.file) is not for you to read"
+      let forbidden = "you may not read \(mistake.file)"
       if !isRunning { return .note(subject, forbidden, setup.checking(service, settings)) }
-      // It need not have heard of the change: systemd has a reload fail at a mistake, and tells the daemon nothing.
+      // The daemon may not know of the change: if the file has an error, `systemctl reload` fails before the daemon
+      // gets
+      // SIGHUP.
       if !isRefused, let newer {
         return .note(subject, "\(forbidden); \(newer)", setup.checking(service, settings, then: again))
       }
-      if !isRefused { return .right(subject, "\(forbidden); \(service.program) has read it and is content") }
+      if !isRefused { return .right(subject, "\(forbidden); \(service.program) has read it without errors") }
     } else if let mistake = settings.mistake {
-      let meanwhile = isRunning ? "; until then \(service.program) goes on with the former one" : ""
-      // Of one that never ran another line says what starts it.
+      let meanwhile = isRunning ? "; until then \(service.program) uses the previous configuration" : ""
+      // If it never ran, another finding says how to start it.
       let then = isRunning || unit?.load == "loaded" ? ", then \(again.text)" : ""
       guard mistake.line != nil else {
         return .wrong(subject, "\(mistake.file): \(mistake.problem)\(meanwhile)", .advise(mistake.remedy + then))
       }
-      return .wrong(subject, mistake.description + meanwhile, .advise("change that line\(then)"))
+      return .wrong(subject, mistake.description + meanwhile, .advise("fix that line\(then)"))
     }
     if let refused, isRefused {
-      return .wrong(subject, "\(service.program) goes on with the former one, for it has read \(refused)", again)
+      return .wrong(
+        subject, "\(service.program) uses the previous configuration, because the new one has an error: \(refused)",
+        again)
     }
     if let newer { return .note(subject, newer, again) }
     if settings.isNamed {
-      return .right(subject, "\(settings.file) is in order; \(service.program) was told to read it")
+      return .right(subject, "\(settings.file) has no errors; \(service.program) was started with it")
     }
     return .right(
-      subject, settings.isThere ? "\(settings.file) is in order" : "there is no \(settings.file): the defaults count")
+      subject, settings.isThere ? "\(settings.file) has no errors" : "there is no \(settings.file): the defaults apply")
   }
 
-  /// Says that files have changed since a program has read them; nil where they have not, as far as can be seen.
+  /// Reports files that changed after the program read them; nil if no change is visible.
   private func newer(_ settings: Examination.Settings, _ service: RunningProgram, than time: UInt64?) -> String? {
     guard let time else { return nil }
     if let changed = settings.changed, changed > time {
       let files = service == .daemon && !settings.isNamed ? "\(settings.file) or a drop-in" : settings.file
-      return "\(files) is newer than what \(service.program) goes by"
+      return "\(files) changed after \(service.program) read it"
     }
     guard let removed = settings.removed, removed > time else { return nil }
-    return "there is no \(settings.file); if there was one, \(service.program) still goes by it"
+    return "there is no \(settings.file); if it was removed, \(service.program) still uses it"
   }
 
-  /// Whether the system bus lets the daemon have its name, and everybody talk to it.
+  /// Whether the system bus allows the daemon to own its name, and users to call it.
   private var policy: Finding? {
     if seen.daemon.value != nil { return .right(.policy, "the system bus lets you talk to tagrouted") }
     let isRefused =
@@ -111,12 +115,13 @@ struct Diagnosis {
     let isKeptOff =
       unit.map { ["activating", "failed"].contains($0.active) && $0.exitStatus == Names.ExitCode.notAllowed } ?? false
     guard isRefused || isKeptOff else { return nil }
-    let what = isRefused ? "does not let you talk to tagrouted" : "does not let tagrouted have its name"
+    let what = isRefused ? "does not let you talk to tagrouted" : "does not let tagrouted own its name"
     guard let file = seen.policyFile else {
-      return .wrong(.policy, "the system bus \(what): there is no policy \(Self.policyName)", setup.installing)
+      return .wrong(.policy, "the system bus \(what): its policy \(Self.policyName) is missing", setup.installing)
     }
     return .wrong(
-      .policy, "the system bus \(what), although there is \(file): it has not read it, or another policy overrules it",
+      .policy,
+      "the system bus \(what), although \(file) exists: the bus has not read it, or another policy overrides it",
       setup.readingPolicy(.daemon))
   }
 
@@ -131,7 +136,7 @@ struct Diagnosis {
     case .given(let status):
       if let difference = RunningProgram.daemon.difference(version: status.version) {
         return .note(
-          .daemon, "\(difference); tags are shown all the same",
+          .daemon, "\(difference); tags are still shown",
           setup.updating(difference, restarting: setup.restarting(.daemon, unit)))
       }
       return .right(.daemon, "tagrouted \(status.version) answers")
@@ -139,9 +144,9 @@ struct Diagnosis {
       switch error.name {
       case BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner, BusError.Name.accessDenied:
         let isRefused = error.name == BusError.Name.accessDenied
-        let text = isRefused ? "tagrouted cannot be asked" : "tagrouted does not run"
+        let text = isRefused ? "tagrouted cannot be reached" : "tagrouted is not running"
         if isExplained { return .note(.daemon, text) }
-        // What systemd has running without its name on the bus is nothing that a start would change.
+        // If systemd runs it without its bus name, starting it has no effect.
         let isActive = unit?.active == "active"
         return .wrong(.daemon, text, isActive ? setup.restarting(.daemon, unit) : setup.starting(.daemon, unit))
       default:
@@ -157,17 +162,17 @@ struct Diagnosis {
       let isAbsent = [BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner].contains(error.name)
       let isMasked = seen.polkitUnit.value?.load == "masked"
       return .wrong(
-        .polkit, "polkit does not answer (\(error.message)): reading and writing tags by command is refused",
+        .polkit, "polkit does not answer (\(error.message)): commands that read or write tags are refused",
         isAbsent && !isMasked ? setup.installing(.polkit) : setup.restartingPolkit(seen.polkitUnit.value))
     case .given(let actions):
       let missing = Self.actions.filter { !actions.contains($0) }
       guard missing.isEmpty else {
         return .wrong(
           .polkit,
-          "polkit does not know \(missing.joined(separator: ", ")): their file in /usr/share/polkit-1/actions is missing",
+          "polkit does not know \(missing.joined(separator: ", ")): its file in /usr/share/polkit-1/actions is missing",
           setup.installing)
       }
-      return .right(.polkit, "knows our actions")
+      return .right(.polkit, "knows Tagroute's actions")
     }
   }
 

@@ -1,8 +1,9 @@
 import Testing
 
-@testable import CommandLineTool
+@testable import Doctor
 
-/// What `tagroute doctor` says where the dynamic linker does not put `tagroute-reader` together, and of what others' packages have.
+/// What `tagroute doctor` says where the dynamic linker does not put `tagroute-reader` together, and of what others'
+/// packages have.
 @Suite struct DiagnosisLibraryTests {
   private static let program = "/usr/libexec/tagroute-reader"
   private static let missing = "cannot open shared object file: No such file or directory"
@@ -50,7 +51,7 @@ import Testing
     let findings = Seen.wrong { $0.readerProgram = .isNotLinked(Self.loading("libnfc.so.6")) }
     #expect(
       findings.first?.text
-        == "tagroute-reader, which opens readers, is not started (\(Self.loading("libnfc.so.6")))")
+        == "tagroute-reader, which opens readers, does not start (\(Self.loading("libnfc.so.6")))")
   }
 
   @Test func `who ends airplane mode is told what has the command, and what does it without`() {
@@ -63,7 +64,7 @@ import Testing
       #expect(remedy(release).command == "sudo rfkill unblock all")
       #expect(
         remedy(release).advice
-          == "which is in the package \(package); or end it in the desktop's settings, or by the machine's own switch")
+          == "from the package \(package); or turn it off in the desktop's settings or with the hardware switch")
     }
   }
 }

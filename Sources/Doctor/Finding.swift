@@ -1,31 +1,33 @@
-/// What mends something, in a command where there is one.
-struct Remedy: Hashable, Sendable {
-  /// For a shell, as it stands; nil where no command does it.
-  let command: String?
-  /// What else there is to know or to do; nil where the command is all.
+package import EventLoop
+
+/// A fix: a command, if there is one, and advice.
+package struct Remedy: Hashable, Sendable {
+  /// For a shell, as it is; nil if there is no such command.
+  package let command: String?
+  /// What else to know or to do; nil if the command is enough.
   let advice: String?
 
   static func run(_ command: String, _ advice: String? = nil) -> Remedy { Remedy(command: command, advice: advice) }
 
   static func advise(_ advice: String) -> Remedy { Remedy(command: nil, advice: advice) }
 
-  /// As a person reads it.
-  var text: String { [command, advice].compactMap { $0 }.joined(separator: "; ") }
+  /// For a person.
+  package var text: String { [command, advice].compactMap { $0 }.joined(separator: "; ") }
 }
 
-/// One thing that was looked at, and what is to be said of it.
-struct Finding: Encodable, Hashable, Sendable {
-  enum Verdict: String, Encodable, Sendable {
+/// The result of one check.
+package struct Finding: Hashable, Sendable {
+  package enum Verdict: String, Encodable, Sendable {
     /// As it should be.
     case right
-    /// As long as this is so no tag gets to its app, or what the text names does not work. It does not pass by itself.
+    /// Keeps tags from all apps, or breaks the thing that the text names. It does not pass by itself.
     case wrong
-    /// Worth knowing: it passes by itself, somebody wants it so, or another finding says what is to be done.
+    /// Worth knowing: it passes by itself, is intended, or has its fix in another finding.
     case note
   }
 
-  /// What was looked at; scripts depend on these names.
-  enum Subject: String, Encodable, CaseIterable, Sendable {
+  /// What was checked. Scripts depend on these names.
+  package enum Subject: String, Encodable, CaseIterable, Sendable {
     case versions
     case systemBus = "system-bus"
     case configuration
@@ -45,12 +47,12 @@ struct Finding: Encodable, Hashable, Sendable {
     case scanning
   }
 
-  let subject: Subject
-  let verdict: Verdict
-  /// What is so, in words.
-  let text: String
-  /// What mends it; nil where there is nothing to mend.
-  let remedy: Remedy?
+  package let subject: Subject
+  package let verdict: Verdict
+  /// The finding in words.
+  package let text: String
+  /// The fix; nil if none is needed.
+  package let remedy: Remedy?
 
   static func right(_ subject: Subject, _ text: String) -> Finding {
     Finding(subject: subject, verdict: .right, text: text, remedy: nil)
@@ -64,15 +66,15 @@ struct Finding: Encodable, Hashable, Sendable {
     Finding(subject: subject, verdict: .note, text: text, remedy: remedy)
   }
 
-  /// As a person reads it, on one line.
-  var line: String {
+  /// The finding on one line, for a person.
+  package var line: String {
     let verdict = verdict.rawValue + String(repeating: " ", count: 5 - verdict.rawValue.count)
     return "\(verdict)  \(subject.rawValue): \(text)\(remedy.map { ": \($0.text)" } ?? "")"
   }
 
-  /// The same with each path in a person's home beginning with `~`, so that what is sent with a report does not say who that is.
+  /// Replaces the home directory in paths by `~`, so that a report does not contain the user's name.
   ///
-  /// - Parameter home: the directory; nil, or the root, changes nothing.
+  /// - Parameter home: the home directory; nil and `/` change nothing.
   /// - Returns: the finding to print.
   func shortened(_ home: String?) -> Finding {
     guard let home, home.hasPrefix("/"), home.count > 1 else { return self }
@@ -83,21 +85,13 @@ struct Finding: Encodable, Hashable, Sendable {
       remedy: remedy.map { Remedy(command: $0.command.map(short), advice: $0.advice.map(short)) })
   }
 
-  enum CodingKeys: CodingKey {
-    case subject
-    case verdict
-    case text
-    case remedy
-    case command
-  }
-
-  /// Written out because the synthesized one leaves a nil away, and scripts look for the key.
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(subject, forKey: .subject)
-    try container.encode(verdict, forKey: .verdict)
-    try container.encode(text, forKey: .text)
-    try container.encode(remedy?.text, forKey: .remedy)
-    try container.encode(remedy?.command, forKey: .command)
+  /// Checks everything that a tag needs on its way to its app. Changes nothing, apart from services that the buses
+  /// start
+  /// because they are called, and the agent, which reads its files again.
+  ///
+  /// - Parameter loop: the event loop of the connections.
+  /// - Returns: the findings, in the order of a tap's way.
+  package static func all(on loop: EventLoop) async -> [Finding] {
+    Diagnosis(await Examination.make(on: loop)).findings
   }
 }

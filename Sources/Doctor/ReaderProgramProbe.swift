@@ -1,15 +1,15 @@
 import Glibc
 import Rig
 
-/// Has `tagroute-reader` say which libnfc it has: no other program loads that.
+/// Asks `tagroute-reader` for its version of libnfc, which no other program loads.
 enum ReaderProgramProbe {
-  /// It opens nothing and has no reason to take long.
+  /// `--version` opens no device, so it should be fast.
   private static let patience = Duration.seconds(10)
-  /// What a dynamic linker ends with that cannot put a program together: without a library, or with one of another version.
+  /// The exit code of the dynamic linker if a library is missing or has the wrong version.
   private static let isNotLinked: Int32 = 127
 
-  /// - Parameter path: where the program is to be.
-  /// - Returns: what becomes of it.
+  /// - Parameter path: the program.
+  /// - Returns: the result.
   static func run(_ path: String) async -> Examination.ReaderProgram {
     guard access(path, X_OK) == 0 else { return .isMissing(path: path) }
     let process: ChildProcess
@@ -22,24 +22,24 @@ enum ReaderProgramProbe {
     do {
       status = try await process.exit(within: patience)
     } catch {
-      return .fails("it does not say its version")
+      return .fails("it does not print its version")
     }
     let lines = await process.log()
     switch status {
     case .exited(0):
       let libnfc = lines.lazy.compactMap { line in version(in: line) }.first
-      return libnfc.map { .loads(libnfc: $0) } ?? .fails("it does not say its version")
+      return libnfc.map { .loads(libnfc: $0) } ?? .fails("it does not print its version")
     case .exited(isNotLinked):
       return .isNotLinked(lines.last { missingLibrary(in: $0) != nil } ?? lines.last ?? "a library is missing")
-    case .exited(let code): return .fails(lines.last ?? "it ends with \(code)")
-    case .signalled(let number): return .fails("signal \(number) ends it")
+    case .exited(let code): return .fails(lines.last ?? "it ended with code \(code)")
+    case .signalled(let number): return .fails("it was killed by signal \(number)")
     }
   }
 
-  /// The library that the dynamic linker does not load, by what it prints then (glibc, `elf/dl-error-skeleton.c` and `elf/dl-load.c`).
+  /// The library in an error of the dynamic linker (glibc, `elf/dl-error-skeleton.c` and `elf/dl-load.c`).
   ///
-  /// - Parameter line: as the linker has printed it: `PROGRAM: error while loading shared libraries: LIBRARY: PROBLEM`.
-  /// - Returns: the file's name, `libnfc.so.6`; nil where the line says something else, that a symbol is missing for one.
+  /// - Parameter line: `PROGRAM: error while loading shared libraries: LIBRARY: PROBLEM`.
+  /// - Returns: the file's name, such as `libnfc.so.6`; nil for another error, such as a missing symbol.
   static func missingLibrary(in line: String) -> String? {
     guard let words = line.firstRange(of: ": error while loading shared libraries: ") else { return nil }
     let path = line[words.upperBound...].prefix { $0 != ":" }
