@@ -5,7 +5,7 @@ import Testing
 
 /// What the real program has said on the sheet of its session, in the user's language.
 @Suite(.timeLimit(.minutes(5))) struct SheetLanguageTests {
-  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
 
   private struct Words: Sendable, CustomTestStringConvertible {
     let language: String
