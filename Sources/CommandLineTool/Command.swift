@@ -3,13 +3,20 @@ struct Command: Sendable {
   let name: String
   /// One line, which starts with a verb.
   let summary: String
+  /// The arguments after the name, of a command with a single form.
+  var arguments = ""
   /// What there is to know besides the forms and options, in paragraphs.
   let details: String
-  /// The ways to call the command. The first one has no word of its own.
-  let forms: [Form]
+  /// The options of a command with a single form.
+  var options: [Option] = []
+  /// The forms of a command with several. The first one has no word.
+  var severalForms: [Form] = []
   /// How many words may follow the command.
   let words: ClosedRange<Int>
   let run: @Sendable (Arguments, Console) async throws(Failure) -> Int32
+
+  /// The ways to call the command.
+  var forms: [Form] { severalForms.isEmpty ? [Form(nil, arguments, summary, options)] : severalForms }
 
   /// One way to call a command, such as `inbox show ID`.
   struct Form: Sendable {
@@ -44,27 +51,6 @@ struct Command: Sendable {
     }
 
     static let common = [Option("json", "print JSON"), Option("help", "print this help")]
-  }
-
-  init(
-    _ name: String, _ summary: String, details: String, forms: [Form], words: ClosedRange<Int>,
-    run: @escaping @Sendable (Arguments, Console) async throws(Failure) -> Int32
-  ) {
-    self.name = name
-    self.summary = summary
-    self.details = details
-    self.forms = forms
-    self.words = words
-    self.run = run
-  }
-
-  /// A command with a single form.
-  init(
-    _ name: String, _ summary: String, arguments: String = "", details: String, options: [Option] = [],
-    words: ClosedRange<Int>, run: @escaping @Sendable (Arguments, Console) async throws(Failure) -> Int32
-  ) {
-    self.init(
-      name, summary, details: details, forms: [Form(nil, arguments, summary, options)], words: words, run: run)
   }
 
   static let groups: [(title: String, commands: [Command])] = [

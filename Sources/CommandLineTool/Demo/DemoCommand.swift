@@ -9,7 +9,7 @@ import TagrouteClient
 
 extension Command {
   static let demo = Command(
-    "demo", "try Tagroute with a simulated reader",
+    name: "demo", summary: "try Tagroute with a simulated reader",
     details: """
       Starts a simulated reader, the daemon and the agent on private buses, puts a tag
       on the reader, and waits for a click on its notification. The sample app prints

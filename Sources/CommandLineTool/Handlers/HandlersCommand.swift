@@ -6,7 +6,7 @@ import TagrouteClient
 
 extension Command {
   static let handlers = Command(
-    "handlers", "list and check the apps that take tags, and choose between them",
+    name: "handlers", summary: "list and check the apps that take tags, and choose between them",
     details: """
       ID is an app's desktop id. DOMAIN is a domain, *. and a domain (for all hosts
       below it), or a scheme and a colon. It must be within the app's claims. If two
@@ -21,7 +21,7 @@ extension Command {
       a question. Exit code 0: all domains name the app; 1: one does not; 75: one did
       not answer.
       """,
-    forms: [
+    severalForms: [
       .init(
         nil, "[--check [FILE]]", "list the apps, their links and your choices",
         [.init("check", "read the desktop entries again, and print only errors")]),

@@ -5,7 +5,7 @@ import TagrouteClient
 
 extension Command {
   static let resolve = Command(
-    "resolve", "show where a tag with this link would go, and why", arguments: "URI",
+    name: "resolve", summary: "show where a tag with this link would go, and why", arguments: "URI",
     details: "Opens no app.",
     options: [.init("explain", "print every step, and why each app that claims the link won or lost")],
     words: 1...1

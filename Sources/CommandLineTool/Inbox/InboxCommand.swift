@@ -5,7 +5,7 @@ import TagrouteClient
 
 extension Command {
   static let inbox = Command(
-    "inbox", "list, show, open, export and remove the taps that the agent has kept",
+    name: "inbox", summary: "list, show, open, export and remove the taps that the agent has kept",
     details: """
       The list has the beginning of each id, the time, the state, the app and the
       content of the tag. ID is the id of a tap, or a unique beginning of it.
@@ -15,7 +15,7 @@ extension Command {
       possible now: you have to choose an app, or the tap is being opened; 76 the app
       did not reply, and may have opened it.
       """,
-    forms: [
+    severalForms: [
       .init(
         nil, "", "list the taps, newest first",
         [

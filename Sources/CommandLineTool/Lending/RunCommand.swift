@@ -6,7 +6,7 @@ import TagrouteClient
 
 extension Command {
   static let run = Command(
-    "run", "lend the reader to another program that uses libnfc", arguments: "-- COMMAND…",
+    name: "run", summary: "lend the reader to another program that uses libnfc", arguments: "-- COMMAND…",
     details: """
       The daemon closes the reader, and COMMAND finds it in LIBNFC_DEFAULT_DEVICE:
 

@@ -3,7 +3,7 @@ import EventLoop
 
 extension Command {
   static let doctor = Command(
-    "doctor", "find problems and show how to fix them",
+    name: "doctor", summary: "find problems and show how to fix them",
     details: """
       Checks the buses, the daemon and its unit, polkit, kernel modules, pcscd, the
       readers, the agent and its unit, the notification server, the apps that take

@@ -5,7 +5,7 @@ import TagrouteClient
 
 extension Command {
   static let monitor = Command(
-    "monitor", "print each change, and each tap of this session, until interrupted",
+    name: "monitor", summary: "print each change, and each tap of this session, until interrupted",
     details: """
       A tap has a line with its app and the reason, and a line when it ends. With
       --json each line is an object with the key "event": "status", "daemon-gone",

@@ -5,7 +5,7 @@ import TagrouteClient
 
 extension Command {
   static let session = Command(
-    "session", "report that the screen is locked or unlocked", arguments: "lock|unlock",
+    name: "session", summary: "report that the screen is locked or unlocked", arguments: "lock|unlock",
     details: """
       For swaylock, hyprlock, i3lock and other lockers that do not report it
       themselves. tagroute(1), section LOCKERS, has the lines for their configuration.

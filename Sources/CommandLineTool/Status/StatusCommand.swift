@@ -6,7 +6,7 @@ import TagrouteClient
 
 extension Command {
   static let status = Command(
-    "status", "show whether the readers scan, and if not, why",
+    name: "status", summary: "show whether the readers scan, and if not, why",
     details: """
       Also lists the readers, with their numbers and states, and the agent of this
       session. Fails with 69 if the daemon is not running.

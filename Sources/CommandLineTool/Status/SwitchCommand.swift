@@ -10,7 +10,7 @@ extension Command {
 
   private static func switching(_ isOn: Bool, summary: String) -> Command {
     Command(
-      isOn ? "on" : "off", summary,
+      name: isOn ? "on" : "off", summary: summary,
       details: """
         Applies to the whole machine. polkit decides who may do this: by default, the
         user at the machine. Fails with 69 if the daemon is not running, with 75 while

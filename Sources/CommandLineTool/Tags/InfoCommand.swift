@@ -3,7 +3,7 @@ import TagrouteClient
 
 extension Command {
   static let info = Command(
-    "info", "wait for a tag and print its type, identifiers and memory",
+    name: "info", summary: "wait for a tag and print its type, identifiers and memory",
     details: """
       Missing values are omitted, or null with --json. A tag that refuses to be read
       has the status refused.

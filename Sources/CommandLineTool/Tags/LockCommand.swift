@@ -4,7 +4,7 @@ import TagrouteClient
 
 extension Command {
   static let lock = Command(
-    "lock", "wait for a tag and make it read-only for ever",
+    name: "lock", summary: "wait for a tag and make it read-only for ever",
     details: """
       This is permanent: no program can make the tag writable again. The command asks
       first.

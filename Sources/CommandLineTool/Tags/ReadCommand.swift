@@ -3,7 +3,7 @@ import TagrouteClient
 
 extension Command {
   static let read = Command(
-    "read", "wait for a tag and print the records of its message",
+    name: "read", summary: "wait for a tag and print the records of its message",
     details: """
       Fails with 1 if the tag cannot hold a message. An empty tag is printed without
       records.

@@ -3,7 +3,7 @@ import TagrouteClient
 
 extension Command {
   static let transceive = Command(
-    "transceive", "wait for a tag, send it commands and print its answers", arguments: "HEX…",
+    name: "transceive", summary: "wait for a tag, send it commands and print its answers", arguments: "HEX…",
     details: """
       Commands and answers are hexadecimal digits. The form of a command depends on
       the tag:

@@ -4,7 +4,7 @@ import TagrouteClient
 
 extension Command {
   static let write = Command(
-    "write", "wait for a tag, write a message on it and read it back",
+    name: "write", summary: "wait for a tag, write a message on it and read it back",
     details: """
       Replaces the message on the tag. Give exactly one of --uri, --text,
       --smart-poster and --ndef.
