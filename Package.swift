@@ -103,6 +103,9 @@ let package = Package(
     module("Session", ["Bus", "EventLoop", "ScanGate"]),
     module("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names"]),
 
+    // What keeps tags from their apps, and how to fix it.
+    module("Doctor", ["Bus", "Configuration", "EventLoop", "KeyFile", "Names", "Rig", "TagrouteClient"]),
+
     // Composition roots: the only places where stages meet.
     module(
       "Agent",
@@ -110,7 +113,7 @@ let package = Package(
         "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "Inbox", "Journal", "KeyFile",
         "Localization", "NDEF", "Names",
         "Notifications",
-        "Routing", "ScanGate", "Session", "UniversalLinks",
+        "Routing", "ScanGate", "Session", "TagrouteClient", "UniversalLinks",
       ]),
     module(
       "Benchmarks",
@@ -122,8 +125,8 @@ let package = Package(
     module(
       "CommandLineTool",
       [
-        "AssociationFetch", "Associations", "Bus", "CShims", "Configuration", "EventLoop", "Handlers", "Journal",
-        "KeyFile", "Localization", "NDEF", "Names", "Rig", "TagrouteClient",
+        "AssociationFetch", "Associations", "Bus", "CShims", "Doctor", "EventLoop", "Handlers", "Journal",
+        "Localization", "NDEF", "Names", "Rig", "TagrouteClient",
       ]),
     module(
       "Daemon",
@@ -174,6 +177,7 @@ let package = Package(
         "Bus", "DeviceEvents", "EventLoop", "Journal", "Names", "ReaderLink", "ScanGate", "Session", "TestSupport",
         "tagroute-reader", "tagrouted",
       ]),
+    tests("Doctor", ["Bus", "KeyFile", "Names", "TagrouteClient", "TestSupport"]),
     tests("EventLoop", ["CShims", "Rig"]),
     .testTarget(name: "ExamplesTests", dependencies: ["Bus", "TestSupport", "suica"], swiftSettings: settings),
     tests("Handlers", ["Bus", "EventLoop", "KeyFile", "Routing", "SeededRandom", "TestSupport", "UniversalLinks"]),

@@ -1,10 +1,10 @@
 import Names
 
-/// What a person typed after the program's name, taken apart.
+/// The parsed command line.
 struct Arguments {
-  /// The words that are not options, the command first.
+  /// The words that are not options.
   private(set) var words: [String] = []
-  /// Options by their long name, without the dashes; the value is empty where the option takes none.
+  /// Options by their long name, without the dashes; the value is empty if the option takes none.
   private(set) var options: [String: String] = [:]
 
   /// - Parameters:
@@ -35,7 +35,7 @@ struct Arguments {
         guard let value = attached ?? rest.popFirst() else { throw .usage("--\(name) needs a value") }
         options[name] = value
       } else {
-        throw .usage("there is no option \(argument)")
+        throw .usage("unknown option \(argument)")
       }
     }
   }
@@ -43,9 +43,9 @@ struct Arguments {
   /// Whether an option was given.
   func has(_ option: String) -> Bool { options[option] != nil }
 
-  /// The number that an option has; nil where it was not given.
+  /// The number of an option; nil if the option was not given.
   ///
-  /// - Throws: a usage failure where it is none, or out of its range.
+  /// - Throws: a usage failure if it is not a number in the range.
   func number(_ option: String, in range: ClosedRange<Int>) throws(Failure) -> Int? {
     guard let text = options[option] else { return nil }
     guard let number = Int(text), range.contains(number) else {
@@ -55,12 +55,12 @@ struct Arguments {
   }
 }
 
-/// Why a command did not do what it was asked to: what a person reads, and what a script reads.
+/// Why a command failed: a message for a person, and an exit code for a script.
 struct Failure: Error, Equatable {
   /// `what: why`, without the program's name.
   let message: String
   let exitCode: Int32
-  /// What the sheet of a reader session says in its place, in the user's language; nil where it has no words for it.
+  /// The message for the sheet of a reader session, in the user's language; nil if there is none.
   var sheet: String?
 
   init(message: String, exitCode: Int32, sheet: String? = nil) {

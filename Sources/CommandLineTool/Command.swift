@@ -1,59 +1,80 @@
-/// One thing that `tagroute` does.
-struct Command {
+/// One command of `tagroute`.
+struct Command: Sendable {
   let name: String
-  /// What follows `tagroute`, for messages.
-  let usage: String
-  /// One line for the overview.
+  /// One line, which starts with a verb.
   let summary: String
-  /// What `--help` prints after the usage.
+  /// The arguments after the name, of a command with a single form.
+  var arguments = ""
+  /// What there is to know besides the forms and options, in paragraphs.
   let details: String
-  /// Options without a value, besides `--help` and `--json`.
-  var flags: Set<String> = []
-  /// Options with a value.
-  var options: Set<String> = []
+  /// The options of a command with a single form.
+  var options: [Option] = []
+  /// The forms of a command with several. The first one has no word.
+  var severalForms: [Form] = []
   /// How many words may follow the command.
   let words: ClosedRange<Int>
   let run: @Sendable (Arguments, Console) async throws(Failure) -> Int32
 
-  static let all: [Command] = [
-    .status, .doctor, .monitor, .on, .off, .session, .read, .write, .info, .lock, .transceive, .run, .resolve,
-    .handlers,
-    .inbox, .demo,
+  /// The ways to call the command.
+  var forms: [Form] { severalForms.isEmpty ? [Form(nil, arguments, summary, options)] : severalForms }
+
+  /// One way to call a command, such as `inbox show ID`.
+  struct Form: Sendable {
+    /// The word after the command's name; nil if the form has none.
+    let word: String?
+    /// The arguments after the name and the word.
+    let arguments: String
+    /// One line, which starts with a verb.
+    let summary: String
+    let options: [Option]
+
+    init(_ word: String?, _ arguments: String, _ summary: String, _ options: [Option] = []) {
+      self.word = word
+      self.arguments = arguments
+      self.summary = summary
+      self.options = options
+    }
+  }
+
+  /// An option of a form.
+  struct Option: Sendable {
+    /// Without the dashes.
+    let name: String
+    /// What the help calls the value; nil if the option takes none.
+    let argument: String?
+    let help: String
+
+    init(_ name: String, _ help: String) { (self.name, argument, self.help) = (name, nil, help) }
+
+    init(_ name: String, _ argument: String, _ help: String) {
+      (self.name, self.argument, self.help) = (name, argument, help)
+    }
+
+    static let common = [Option("json", "print JSON"), Option("help", "print this help")]
+  }
+
+  static let groups: [(title: String, commands: [Command])] = [
+    ("Status", [.status, .doctor, .monitor, .on, .off, .session]),
+    ("Tags", [.read, .write, .info, .lock, .transceive, .run]),
+    ("Links, apps and taps", [.resolve, .handlers, .inbox]),
+    ("Try it", [.demo]),
   ]
+  static var all: [Command] { groups.flatMap(\.commands) }
 
-  /// What `tagroute COMMAND --help` prints.
-  var help: String {
-    """
-    Usage: tagroute \(usage)
-
-    \(details)
-
-      --json   print JSON, whose keys stay as they are
-      --help   print this
-    """
-  }
-
-  /// What `tagroute --help` prints.
-  static var overview: String {
-    let width = all.map(\.usage.count).max() ?? 0
-    let lines = all.map { "  \($0.usage)\(String(repeating: " ", count: width - $0.usage.count))  \($0.summary)" }
-    return """
-      Usage: tagroute COMMAND [OPTION…]
-
-      Tap an NFC tag, and a notification offers the app that is registered for its link.
-
-      \(lines.joined(separator: "\n"))
-
-      Every command takes --json and --help. Exit codes: 0 done, 1 failed, 64 wrong usage, 66 there is no such tap, 69 the
-      daemon or the agent cannot be reached, 73 a file cannot be written, 74 the answer cannot be written, 75 try again later, 76 an app
-      did not answer, 77 not allowed, 78 wrong configuration.
-      """
-  }
-}
-
-extension Console {
-  /// Prints text of our own, of several lines.
-  func page(_ text: String) throws(Failure) {
-    try lines(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+  /// Parses what follows the command's name.
+  ///
+  /// - Throws: a usage failure, also for an option that belongs to another form.
+  func parse(_ arguments: [String]) throws(Failure) -> Arguments {
+    let options = Option.common + forms.flatMap(\.options)
+    let parsed = try Arguments(
+      arguments, flags: Set(options.filter { $0.argument == nil }.map(\.name)),
+      valued: Set(options.filter { $0.argument != nil }.map(\.name)))
+    guard !parsed.has("help") else { return parsed }
+    let form = forms.first { $0.word == parsed.words.first } ?? forms[0]
+    let allowed = Set((Option.common + form.options).map(\.name))
+    if let other = parsed.options.keys.sorted().first(where: { !allowed.contains($0) }) {
+      throw .usage("tagroute \(name)\(form.word.map { " \($0)" } ?? "") has no option --\(other)")
+    }
+    return parsed
   }
 }

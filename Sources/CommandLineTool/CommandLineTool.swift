@@ -11,9 +11,9 @@ public enum CommandLineTool {
   /// - Returns: the exit code, one of `Names.ExitCode` or 0.
   public static func run(_ arguments: [String]) async -> Int32 {
     ProcessEnvironment.silenceDispatch()
-    // A reader of our output that goes away ends us by a failed write, not by a signal with a core.
+    // If the reader of the output closes it, end by SIGPIPE and without a core dump.
     signal(SIGPIPE, SIG_DFL)
-    // Before the first text.
+    // Load the catalogue before the first text.
     Translation.start()
     do throws(Failure) {
       return try await dispatch(arguments)
@@ -24,33 +24,36 @@ public enum CommandLineTool {
   }
 
   private static func dispatch(_ arguments: [String]) async throws(Failure) -> Int32 {
-    // Whoever reads JSON says so first, or last.
+    // --json may stand before the command or after it.
     let leading = arguments.prefix { $0 == "--json" }
     let arguments = Array(arguments.dropFirst(leading.count))
     guard let name = arguments.first else {
-      throw .usage("say what to do")
+      throw .usage("no command given")
     }
     switch name {
     case "--help", "-h", "help":
-      try Console(json: false).page(Command.overview)
+      try Console(json: false).page(Help.overview)
       return 0
     case "--version":
       try Console(json: false).line("tagroute \(Names.version)")
+      return 0
+    case "--print-options":
+      // For Packaging/check-options. Tabs separate the columns.
+      try Console.write(Help.options.map { $0 + "\n" }.joined(), to: STDOUT_FILENO)
       return 0
     case ForeignCommand.word: try ForeignCommand.become(Array(arguments.dropFirst()))
     default: break
     }
     guard let command = Command.all.first(where: { $0.name == name }) else {
-      throw .usage("there is no command \(name)")
+      throw .usage("unknown command \(name)")
     }
-    let parsed = try Arguments(
-      Array(leading) + arguments.dropFirst(), flags: command.flags.union(["help", "json"]), valued: command.options)
+    let parsed = try command.parse(Array(leading) + arguments.dropFirst())
     if parsed.has("help") {
-      try Console(json: false).page(command.help)
+      try Console(json: false).page(Help.text(for: command))
       return 0
     }
     guard command.words.contains(parsed.words.count) else {
-      throw .usage("tagroute \(command.usage): wrong number of arguments")
+      throw .usage("tagroute \(name): wrong number of arguments")
     }
     return try await command.run(parsed, Console(json: parsed.has("json")))
   }

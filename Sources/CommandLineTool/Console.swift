@@ -3,36 +3,36 @@ import Glibc
 import Journal
 import Names
 
-/// Where a command's answer goes: lines for a person, or JSON for a script.
+/// The output of a command: lines for a person, or JSON for a script.
 struct Console {
-  /// Whether answers are JSON.
+  /// Whether the output is JSON.
   let json: Bool
 
-  /// Prints a command's answer: the value where it is to be JSON, else the lines.
+  /// Prints a command's result: the value as JSON, or the lines.
   ///
   /// - Parameters:
   ///   - value: for a script.
   ///   - lines: for a person.
-  /// - Throws: that it cannot be written, or is no JSON; then nothing of it counts.
+  /// - Throws: a failure if it cannot be written.
   func answer(_ value: @autoclosure () -> some Encodable, _ lines: @autoclosure () -> [String] = []) throws(Failure) {
     if json { try object(value()) } else { try self.lines(lines()) }
   }
 
-  /// Prints a line on standard output. Whatever it holds stays on its line and cannot steer a terminal.
+  /// Prints a line on standard output. Line breaks and control characters in it are printed as escapes.
   func line(_ text: String) throws(Failure) { try lines([text]) }
 
-  /// Prints lines, all at once.
+  /// Prints lines in one write.
   func lines(_ texts: [String]) throws(Failure) { try Console.write(Console.text(texts), to: STDOUT_FILENO) }
 
-  /// Prints a value as JSON: on lines of its own, or on a single one where it is one of many.
+  /// Prints a value as JSON, on several lines or on one.
   func object(_ value: some Encodable, onOneLine: Bool = false) throws(Failure) {
     try Console.write(try text(value, onOneLine: onOneLine), to: STDOUT_FILENO)
   }
 
-  /// Lines as `lines` prints them.
+  /// The lines as `lines` prints them.
   static func text(_ lines: [String]) -> String { lines.map { printable($0) + "\n" }.joined() }
 
-  /// A value as JSON, as `object` prints it.
+  /// The value as `object` prints it.
   func text(_ value: some Encodable, onOneLine: Bool) throws(Failure) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting =
@@ -44,7 +44,7 @@ struct Console {
     do {
       return Console.escaped(json: String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
     } catch {
-      throw Failure(message: "cannot write the answer as JSON: \(error)", exitCode: 1)
+      throw Failure(message: "cannot write the output as JSON: \(error)", exitCode: 1)
     }
   }
 
@@ -53,16 +53,16 @@ struct Console {
     tell("tagroute: \(printable(failure.message))\n")
   }
 
-  /// Writes on standard error: where that cannot be, there is nobody to be told so.
+  /// Writes on standard error. A failure to do so is ignored, because it could not be reported.
   static func tell(_ text: String) { try? write(text, to: STDERR_FILENO) }
 
-  /// `text` with everything that a terminal would obey, that changes how its neighbours look, or that nobody sees, as an escape.
+  /// `text` with escapes for control characters, for invisible ones, and for those that change how others look.
   static func printable(_ text: String) -> String { Escaping.printable(text) }
 
-  /// The same JSON value, without anything that a terminal would obey or that changes how its neighbours look: JSON itself
-  /// has only the controls below U+0020 escaped (RFC 8259, section 7).
+  /// The same JSON value with more characters escaped: those that control a terminal or change how others look. JSON
+  /// requires this only below U+0020 (RFC 8259, section 7).
   ///
-  /// Beyond ASCII there is nothing in a JSON text but what stands in its strings, so no parsing is needed.
+  /// All characters beyond ASCII are inside strings, so no parsing is needed.
   static func escaped(json text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x7F }) { return text }
     var result = String.UnicodeScalarView()
@@ -81,9 +81,9 @@ struct Console {
     return String(result)
   }
 
-  /// Writes text that holds nothing but what may be written there.
+  /// Writes text that needs no further escapes.
   ///
-  /// - Throws: why not all of it is written: a script that has half an answer must not take it for a whole one.
+  /// - Throws: a failure if it is not written in full. A script must not take a part for the whole.
   static func write(_ text: String, to descriptor: Int32) throws(Failure) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
@@ -91,7 +91,7 @@ struct Console {
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else {
         throw Failure(
-          message: "cannot write what there is to say: \(String(cString: strerror(errno)))",
+          message: "cannot write the output: \(String(cString: strerror(errno)))",
           exitCode: Names.ExitCode.outputFailed)
       }
       rest = rest.dropFirst(count)

@@ -1,25 +1,26 @@
 import Bus
+import Doctor
 import Names
 
 extension Failure {
-  /// What a failed call means for a person, and for a script.
+  /// Describes a failed call.
   ///
   /// - Parameters:
-  ///   - error: what the bus said.
-  ///   - service: which of our programs was called.
+  ///   - error: the error.
+  ///   - service: the program that was called.
   init(_ error: BusError, from service: RunningProgram) {
     switch error.name {
     case BusError.Name.serviceUnknown, BusError.Name.nameHasNoOwner:
       self.init(
-        message: "the \(service.role) does not run: \(Setup.current.starting(service).text)",
+        message: "the \(service.role) is not running: \(Setup.current.starting(service).text)",
         exitCode: Names.ExitCode.unavailable)
     case _ where error.isUnanswered:
       self.init(message: "the \(service.role): \(error.message)", exitCode: Names.ExitCode.unavailable)
-    // Of another version: what is in all versions is never taken away.
+    // The program has another version. Members of the first version are never removed.
     case BusError.Name.unknownMethod, BusError.Name.unknownInterface, BusError.Name.unknownProperty:
       self.init(
-        message: "\(service.program) is of another version than this one, \(Names.version), and does not know how "
-          + "(\(error.message)): \(Setup.current.restarting(service).text)",
+        message: "\(service.program) has another version than this tagroute (\(Names.version)) and does not support "
+          + "this (\(error.message)): \(Setup.current.restarting(service).text)",
         exitCode: Names.ExitCode.unavailable)
     case BusError.Name.notSupported:
       self.init(message: "the \(service.role): \(error.message)", exitCode: Names.ExitCode.unavailable)
@@ -28,7 +29,7 @@ extension Failure {
     case Names.Errors.tooMany, Names.Errors.notPossible:
       self.init(message: "the \(service.role): \(error.message)", exitCode: Names.ExitCode.tryAgain)
     case Names.Errors.noSuchTap:
-      self.init(message: "\(error.message); tagroute inbox lists those there are", exitCode: Names.ExitCode.noInput)
+      self.init(message: "\(error.message); tagroute inbox lists the taps", exitCode: Names.ExitCode.noInput)
     case Names.Errors.invalidArgument, BusError.Name.invalidArguments:
       self.init(message: error.message, exitCode: Names.ExitCode.usage)
     default:
@@ -36,7 +37,7 @@ extension Failure {
     }
   }
 
-  /// Connects, where any failure means that there is no bus.
+  /// Connects. Any error means that there is no bus.
   static func connecting<Client>(
     to service: RunningProgram, _ connect: () async throws(BusError) -> Client
   ) async throws(Failure) -> Client {
@@ -51,11 +52,11 @@ extension Failure {
 }
 
 extension BusError {
-  /// Whether a program that is on the bus has not answered: it ended, took too long, or the bus went away.
+  /// Whether a program did not reply: it ended, took too long, or the bus connection was lost.
   var isUnanswered: Bool { [Name.noReply, Name.timeout, Name.disconnected].contains(name) }
 }
 
 extension RunningProgram {
-  /// What it is called in a sentence.
+  /// Its name in a message.
   fileprivate var role: String { self == .daemon ? "daemon" : "agent" }
 }

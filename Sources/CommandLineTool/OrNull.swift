@@ -1,4 +1,4 @@
-/// What may be absent of an answer in JSON: null then, since scripts look for the key, which a synthesized `encode(to:)` leaves away.
+/// An optional value that is null in JSON. A synthesized `encode(to:)` would omit the key, and scripts look for it.
 @propertyWrapper struct OrNull<Value: Encodable>: Encodable {
   var wrappedValue: Value?
 

@@ -12,9 +12,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (["--nope"], "there is no option --nope"),
-    (["-x"], "there is no option -x"),
-    (["-json"], "there is no option -json"),
+    (["--nope"], "unknown option --nope"),
+    (["-x"], "unknown option -x"),
+    (["-json"], "unknown option -json"),
     (["--json=yes"], "--json takes no value"),
     (["--file"], "--file needs a value"),
   ])

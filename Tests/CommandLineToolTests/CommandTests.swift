@@ -67,7 +67,7 @@ import Testing
       "/bin/sh", ["-c", "exec \"$0\" \"$@\" > /dev/full", try BuiltProducts.program("tagroute")] + arguments,
       environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "DBUS_SESSION_BUS_ADDRESS": bus.address])
     #expect(result.status == .exited(74))
-    #expect(result.log == ["tagroute: cannot write what there is to say: No space left on device"])
+    #expect(result.log == ["tagroute: cannot write the output: No space left on device"])
   }
 
   @Test func withoutADaemonItIs69AndSaysHowToStartIt() async throws {
@@ -78,7 +78,7 @@ import Testing
       getpwnam("tagroute") == nil
       ? "sudo Packaging/install" : "sudo -u tagroute \(try BuiltProducts.program("tagrouted"))"
     #expect(result.errors.count == 1)
-    #expect(result.errors.first?.hasPrefix("tagroute: the daemon does not run: \(start); ") == true)
+    #expect(result.errors.first?.hasPrefix("tagroute: the daemon is not running: \(start); ") == true)
   }
 
   @Test func statusTellsWhatTheDaemonTells() async throws {
@@ -94,8 +94,8 @@ import Testing
         1: pn532\\u{202e} on seat0: failed (pn532_uart:/dev/x)
           it is taken by pcscd
         no agent in this session: \(try BuiltProducts.program("tagroute-agent")) &
-        tagrouted is version 9.8.7, this is 0.1.0: \(try BuiltProducts.program("tagroute")) is the older one: update it, \
-        or remove it where a newer tagroute is installed
+        tagrouted is version 9.8.7, this is 0.1.0: \(try BuiltProducts.program("tagroute")) is older: update it, \
+        or remove it if a newer tagroute is installed
 
         """)
     let json = try object(try await run(["status", "--json"], on: bus).output)
@@ -132,7 +132,8 @@ import Testing
     #expect(result.status == .exited(69))
     #expect(result.errors.count == 1)
     let error = try #require(result.errors.first)
-    #expect(error.hasPrefix("tagroute: tagrouted is of another version than this one, 0.1.0, and does not know how ("))
+    #expect(
+      error.hasPrefix("tagroute: tagrouted has another version than this tagroute (0.1.0) and does not support this ("))
     #expect(error.hasSuffix("): end tagrouted and start it again, in the way it was started"))
   }
 
@@ -189,7 +190,7 @@ import Testing
       try await run(["handlers"], on: bus).output == """
         org.example.Menu.desktop (Menu): menu.example.com x-menu:
           preferred for x-menu:
-        broken.desktop (Broken): wrong, line 3: no Exec
+        broken.desktop (Broken): error, line 3: no Exec
 
         """)
     let text = try await run(["handlers", "--json"], on: bus).output

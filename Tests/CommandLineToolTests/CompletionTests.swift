@@ -2,7 +2,8 @@ import Bus
 import TestSupport
 import Testing
 
-/// What bash offers by what the real program answers; `Packaging/check-completions` tries the rest on a stand-in, in each shell.
+/// What bash offers by what the real program answers; `Packaging/check-completions` tries the rest on a stand-in, in
+/// each shell.
 @Suite(.timeLimit(.minutes(5))) struct CompletionTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 

@@ -28,7 +28,7 @@ import Testing
     #expect(
       log == [
         "tagroute: demo needs tagroute-simulator, which is not installed: sudo Packaging/install PREFIX=\(prefix.path) "
-          + "COMPONENT=simulator; in the sources of Tagroute"
+          + "COMPONENT=simulator; in the source tree of Tagroute"
       ])
   }
 
@@ -38,7 +38,7 @@ import Testing
     #expect(status == .exited(1))
     #expect(
       log.first?.hasPrefix(
-        "tagroute: demo: the sample app is not there: \(prefix.path)/share/tagroute/examples/org.example.Menu.desktop: No such file"
+        "tagroute: demo: the sample app is missing: \(prefix.path)/share/tagroute/examples/org.example.Menu.desktop: No such file"
       )
         == true, "\(log)")
     let elsewhere = try await demo(prefix, ["--examples", "/nonexistent"])

@@ -141,7 +141,7 @@ import Testing
     let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
     var other: Inhibitor? = try await client.releaseReader(who: "another program", why: "because")
     process.signal(SIGCONT)
-    let told = "tagroute: the daemon was started anew and lends the reader to the command no more"
+    let told = "tagroute: the daemon restarted and no longer lends the reader to the command"
     try await process.line(containing: told)
     if isGivenBack {
       #expect(other?.isHeld == true)

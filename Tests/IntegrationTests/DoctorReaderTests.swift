@@ -78,8 +78,8 @@ import Testing
     let file = try desktop.installation.directory.write("[Scan]\nSessions=any\n", to: "tagroute.conf")
     try await start(desktop)
     let reader = try await desktop.wrong()["reader"]
-    #expect(reader?.text == "there is none that libnfc drives")
-    #expect(reader?.remedy == "plug one in, or name its port under [Reader] Devices= in \(file)")
+    #expect(reader?.text == "no reader found that libnfc can drive")
+    #expect(reader?.remedy == "plug in a reader, or name its port in Devices= below [Reader] in \(file)")
     await desktop.stop()
   }
 }

@@ -36,9 +36,9 @@ import Testing
     ] as [(String, String, String?)] {
       let finding = findings.first { $0.subject == subject }
       #expect(finding?.verdict == "note" && finding?.command == command, "\(findings)")
-      #expect(finding?.text == text + "; tags are shown all the same")
+      #expect(finding?.text == text + "; tags are still shown")
     }
-    let old = "\(try BuiltProducts.program("tagroute")) is the older one: update it"
+    let old = "\(try BuiltProducts.program("tagroute")) is older: update it"
     #expect(findings.first { $0.subject == "daemon" }?.remedy?.hasPrefix(old) == true)
     // What the daemon itself says of a reader, with nothing in it that steers a terminal.
     let reader = findings.first { $0.subject == "reader" }
@@ -85,7 +85,7 @@ import Testing
     let wrong = try await desktop.wrong()
     #expect(wrong["daemon"]?.text.hasPrefix("tagrouted does not answer (") == true)
     #expect(wrong["daemon"]?.remedy == "end tagrouted and start it again, in the way it was started")
-    #expect(wrong["polkit"]?.remedy == "start polkitd again by what starts services here")
+    #expect(wrong["polkit"]?.remedy == "restart polkitd with your service manager")
     #expect(wrong["agent"]?.text.hasPrefix("tagroute-agent does not answer (") == true)
     #expect(wrong["notifications"]?.text.hasPrefix("the notification server does not answer (") == true)
     withExtendedLifetime(dumb) {}
@@ -101,30 +101,32 @@ import Testing
     let policy = findings.first { $0.subject == "policy" }
     #expect(policy?.verdict == "wrong", "\(findings)")
     #expect(policy?.text.hasPrefix("the system bus does not let you talk to tagrouted") == true)
-    #expect(findings.contains { $0.subject == "daemon" && $0.verdict == "note" && $0.text.contains("cannot be asked") })
+    #expect(
+      findings.contains { $0.subject == "daemon" && $0.verdict == "note" && $0.text.contains("cannot be reached") })
     withExtendedLifetime(daemon) {}
     try await bus.stop()
     await desktop.stop()
   }
 
-  @Test func `each reason for which no tags are looked for is told`() async throws {
+  @Test func `each reason for which no the readers scan for tags is told`() async throws {
     let desktop = try await Desktop()
     let daemon = try await DaemonDouble(on: desktop.systemBus.string)
     try await daemon.start()
     for (reasons, verdict, text, command) in [
-      (["disabled"], "wrong", "it is switched off", "tagroute on"),
+      (["disabled"], "wrong", "scanning is switched off", "tagroute on"),
       (
-        ["lock-unknown"], "wrong", "nobody tells whether the session is locked, and LockDetection=strict wants to know",
+        ["lock-unknown"], "wrong",
+        "no program reports whether the session is locked, and LockDetection=strict requires that",
         "tagroute session unlock"
       ),
       (
-        ["airplane-mode"], "wrong", "airplane mode: every radio is switched off, or the desktop says so",
+        ["airplane-mode"], "wrong", "airplane mode: all radios are off, or the desktop reports it",
         "sudo rfkill unblock all"
       ),
-      (["session-locked"], "note", "not now: the session is locked", "tagroute session unlock"),
-      (["sleeping", "no-reader"], "note", "not now: the machine goes to sleep, no reader", nil),
-      (["of-tomorrow"], "note", "not now: of-tomorrow", nil),
-      ([], "note", "it is about to begin", nil),
+      (["session-locked"], "note", "paused: the session is locked", "tagroute session unlock"),
+      (["sleeping", "no-reader"], "note", "paused: the machine is going to sleep, no reader", nil),
+      (["of-tomorrow"], "note", "paused: of-tomorrow", nil),
+      ([], "note", "scanning is about to start", nil),
     ] as [([String], String, String, String?)] {
       await daemon.doesNotScan(for: reasons)
       let scanning = try await desktop.findings().findings.filter { $0.subject == "scanning" }
@@ -141,19 +143,19 @@ import Testing
     let copy = directory.file("programs/tagroute")
     #expect(try await ChildProcess.run("/bin/cp", [BuiltProducts.program("tagroute"), copy]).status == .exited(0))
     let program = directory.file("programs/tagroute-reader")
-    #expect(try await desktop.wrong(program: copy)["reader"]?.text == "there is no \(program), which opens readers")
+    #expect(try await desktop.wrong(program: copy)["reader"]?.text == "\(program), which opens readers, is missing")
     for (script, text, command) in [
       (
         "echo 'x: error while loading shared libraries: libnfc.so.6: cannot open' >&2; exit 127",
-        "is not started (x: error while loading shared libraries: libnfc.so.6: cannot open)", "libnfc"
+        "does not start (x: error while loading shared libraries: libnfc.so.6: cannot open)", "libnfc"
       ),
       (
         "echo 'x: symbol lookup error: libnfc.so.6: undefined symbol: y' >&2; exit 127",
-        "is not started (x: symbol lookup error: libnfc.so.6: undefined symbol: y)", "Packaging/install"
+        "does not start (x: symbol lookup error: libnfc.so.6: undefined symbol: y)", "Packaging/install"
       ),
-      ("kill -9 $$", "does not work (signal 9 ends it)", "Packaging/install"),
-      ("exit 1", "does not work (it ends with 1)", "Packaging/install"),
-      ("echo hello", "does not work (it does not say its version)", "Packaging/install"),
+      ("kill -9 $$", "does not work (it was killed by signal 9)", "Packaging/install"),
+      ("exit 1", "does not work (it ended with code 1)", "Packaging/install"),
+      ("echo hello", "does not work (it does not print its version)", "Packaging/install"),
     ] {
       try directory.write("#!/bin/sh\n\(script)\n", to: "programs/tagroute-reader", mode: 0o755)
       let finding = try await desktop.wrong(program: copy)["reader"]

@@ -35,12 +35,12 @@ import Testing
       ])
     let directory = desktop.installation.directory
     #expect(try findings[0].text.contains(Regex("^tagroute [0-9.]+, libnfc [0-9][^ ]*, Linux ")), "\(findings[0].text)")
-    #expect(findings[2].text == "\(directory.file("tagroute.conf")) is in order; tagrouted was told to read it")
-    #expect(findings[9].text == "\(directory.file("agent.conf")) is in order; tagroute-agent was told to read it")
+    #expect(findings[2].text == "\(directory.file("tagroute.conf")) has no errors; tagrouted was started with it")
+    #expect(findings[9].text == "\(directory.file("agent.conf")) has no errors; tagroute-agent was started with it")
     let text = try await desktop.installation.start("tagroute", ["doctor"])
     #expect(try await text.exit() == .exited(0))
     #expect(await text.log().count == findings.count)
-    #expect(await text.log().last == "right  scanning: tags are looked for")
+    #expect(await text.log().last == "right  scanning: the readers scan for tags")
     await desktop.stop()
   }
 
@@ -104,12 +104,15 @@ import Testing
     await server.setCapabilities(["body"])
     #expect(try await desktop.wrong().keys.sorted() == ["notifications"])
     await server.stop()
-    #expect(try await desktop.wrong()["notifications"]?.text.contains("nobody shows") == true)
+    #expect(try await desktop.wrong()["notifications"]?.text.contains("no notification server runs") == true)
 
     try await desktop.daemon.signal(SIGKILL)
     try await desktop.daemon.exit()
     let waiting = try await desktop.findings().findings
-    #expect(waiting.contains { $0.subject == "agent" && $0.verdict == "note" && $0.text == "waits for tagrouted" })
+    #expect(
+      waiting.contains {
+        $0.subject == "agent" && $0.verdict == "note" && $0.text == "the agent is waiting for tagrouted"
+      })
     try await desktop.agent.signal(SIGKILL)
     try await desktop.agent.exit()
     let alone = try await desktop.wrong()
@@ -150,7 +153,7 @@ import Testing
     try await system.setUnit("tagrouted.service") {
       ($0.active, $0.sub, $0.exitStatus) = ("activating", "auto-restart", 77)
     }
-    #expect(try await desktop.wrong()["policy"]?.text.contains("does not let tagrouted have its name") == true)
+    #expect(try await desktop.wrong()["policy"]?.text.contains("does not let tagrouted own its name") == true)
 
     try await desktop.agent.signal(SIGKILL)
     try await desktop.agent.exit()
@@ -190,8 +193,8 @@ import Testing
     try await desktop.status { !$0.scanning && $0.suspendReasons == ["inhibited"] }
     let inhibited = try await desktop.findings()
     #expect(inhibited.status == .exited(0))
-    #expect(inhibited.findings.last?.text == "not now: Camera inhibits it (takes a picture)")
-    #expect(inhibited.findings.last?.remedy == "it is over when process \(getpid()) ends")
+    #expect(inhibited.findings.last?.text == "paused by Camera (takes a picture)")
+    #expect(inhibited.findings.last?.remedy == "scanning continues when process \(getpid()) ends")
     withExtendedLifetime(inhibitor) {}
 
     try await client.setEnabled(false)

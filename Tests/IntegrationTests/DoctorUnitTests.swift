@@ -24,10 +24,10 @@ import Testing
       Case(text: "systemd cannot read \(unit) (it is bad)", command: "\(verify) \(unit)") {
         ($0.load, $0.active, $0.loadError) = ("bad-setting", "inactive", "it is bad")
       },
-      Case(text: "\(unit) has failed: ", command: restart) {
+      Case(text: "\(unit) failed: ", command: restart) {
         ($0.active, $0.sub, $0.exitStatus) = ("failed", "failed", 69)
       },
-      Case(text: "\(unit) is started again and again: ", command: "") {
+      Case(text: "\(unit) keeps restarting: ", command: "") {
         ($0.active, $0.sub, $0.exitStatus) = ("activating", "auto-restart", 1)
       },
     ]
@@ -36,9 +36,11 @@ import Testing
   /// What is worth a note of a unit whose program runs.
   private static func passing(_ unit: String) -> [Case] {
     [
-      Case(text: "\(unit) is inactive; it was started in another way", command: "") { $0.active = "inactive" },
-      Case(text: "\(unit) is being started", command: "") { ($0.active, $0.sub) = ("activating", "start") },
-      Case(text: "\(unit) is active, and is not started by itself the next time", command: "") {
+      Case(text: "\(unit) is inactive; \(unit.dropLast(8)) runs, but not from this unit", command: "") {
+        $0.active = "inactive"
+      },
+      Case(text: "\(unit) is starting", command: "") { ($0.active, $0.sub) = ("activating", "start") },
+      Case(text: "\(unit) is active, but will not start automatically the next time", command: "") {
         $0.file = "disabled"
       },
     ]

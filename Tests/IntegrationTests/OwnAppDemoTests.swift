@@ -46,7 +46,7 @@ import Testing
     let (status, log) = try await demo(["--uri", "https://swift.example.com/closed"])
     #expect(status == .exited(1))
     #expect(
-      log.last?.hasPrefix("· the app has not taken it: ") == true && log.last?.contains("kitchen") == true, "\(log)")
+      log.last?.hasPrefix("· the app did not take it: ") == true && log.last?.contains("kitchen") == true, "\(log)")
   }
 
   @Test func whichAppIsForTheCallerToSay() async throws {
@@ -59,7 +59,7 @@ import Testing
     #expect(asked.log.last?.contains("--handler APP") == true, "\(asked.log)")
     let (status, log) = try await demo(["--uri", "https://menu.example.com/", "--handler", "org.example.Other"])
     #expect(status == .exited(0))
-    #expect(log.contains("· it is opened in org.example.Other.desktop"))
+    #expect(log.contains("· opening org.example.Other.desktop"))
     #expect(log.contains("· the app prints: opened"))
   }
 

@@ -26,8 +26,8 @@ import Testing
     daemon.signal(SIGHUP)
     try await daemon.line(containing: "until then the former configuration stays in force")
     try await desktop.status { $0.configurationError.contains("perhaps") }
-    #expect(try await output(desktop, "status").contains("the former configuration is in force"))
-    #expect(try await output(desktop, "doctor").contains("tagrouted goes on with the former one"))
+    #expect(try await output(desktop, "status").contains("the previous one stays in force"))
+    #expect(try await output(desktop, "doctor").contains("tagrouted uses the previous configuration"))
 
     try directory.write(
       good.replacing("[Reader]\n", with: "[Reader]\nTechnologies=type-2\n"), to: "tagroute.conf")
@@ -102,11 +102,13 @@ import Testing
     try await agent.line(containing: "until then the former configuration stays in force")
     // Mended, but nobody has told the agent.
     try directory.write("[Inbox]\nInbox=off\n", to: "agent.conf")
-    #expect(try await output(desktop, "doctor").contains("tagroute-agent goes on with the former one, for it has read"))
+    #expect(
+      try await output(desktop, "doctor").contains(
+        "tagroute-agent uses the previous configuration, because the new one has an error:"))
     #expect(try await output(desktop, "status").contains("agent.conf:2: "))
     agent.signal(SIGHUP)
     try await agent.line(containing: Self.isRead + "new are Inbox")
-    #expect(try await !output(desktop, "doctor").contains("goes on with the former one"))
+    #expect(try await !output(desktop, "doctor").contains("uses the previous configuration"))
     #expect(try await !output(desktop, "status").contains("agent.conf"))
     await desktop.stop()
   }

@@ -24,7 +24,7 @@ import Testing
     try await desktop.status(\.scanning)
 
     let polkit = try await PolkitStandIn.start(on: desktop.systemBus, allowing: [Names.PolkitAction.configure])
-    #expect(try await tagroute(desktop, "off") == (0, "switched off"))
+    #expect(try await tagroute(desktop, "off") == (0, "scanning is off"))
     try await desktop.status { !$0.scanning && !$0.enabled && $0.suspendReasons == ["disabled"] }
     let (_, status) = try await tagroute(desktop, "status")
     #expect(status.contains("not scanning: switched off"))

@@ -3,41 +3,41 @@ import Handlers
 import Inbox
 import Names
 import Routing
+import TagrouteClient
 import UniversalLinks
 
-/// The dictionaries that `org.tagroute.Agent1` answers with.
+/// The dictionaries that `org.tagroute.Agent1` returns. Their records are those of its clients.
 enum AgentAnswers {
   static func route(_ route: Route, of text: String) -> [String: Value] {
-    var answer: [String: Value] = [
-      "uri": .string(route.uri?.string ?? text),
-      "kind": .string(route.kind.rawValue),
-      "candidates": .strings(route.candidates.prefix(mostNamed).map(\.desktopID)),
-      "more-candidates": .uint32(UInt32(clamping: route.candidates.count - mostNamed)),
-      "trusted": .boolean(route.trusted),
-      "question": .string(route.question.rawValue),
-      "reason": .string(route.reason),
-      "steps": .strings(route.steps.map(\.description)),
-    ]
-    if let handler = route.handler { answer["handler"] = .string(handler.desktopID) }
     let winners = route.claimants.prefix { $0.wins }
-    let named = winners.prefix(mostNamed) + route.claimants[winners.endIndex...]
-    answer["claimants"] = .dictionaries(named.map(claimant))
-    answer["more-claimants"] = .uint32(
-      UInt32(clamping: route.claimants.count - named.count + route.claimantsLeftOut))
-    return answer
+    let claimants = winners.prefix(mostNamed) + route.claimants[winners.endIndex...]
+    var answer = Resolution()
+    answer.uri = route.uri?.string ?? text
+    answer.kind = route.kind.rawValue
+    answer.handler = route.handler?.desktopID
+    answer.candidates = route.candidates.prefix(mostNamed).map(\.desktopID)
+    answer.moreCandidates = UInt32(clamping: route.candidates.count - mostNamed)
+    answer.claimants = claimants.map(claimant)
+    answer.moreClaimants = UInt32(clamping: route.claimants.count - claimants.count + route.claimantsLeftOut)
+    answer.trusted = route.trusted
+    answer.question = route.question.rawValue
+    answer.reason = route.reason
+    answer.steps = route.steps.map(\.description)
+    return answer.values
   }
 
-  /// A handler that is named for ten thousand others would otherwise be an answer of a megabyte.
+  /// Ten thousand handlers may claim a link. Without a limit the reply would be a megabyte.
   private static let mostNamed = 32
 
-  private static func claimant(_ candidate: Candidate) -> [String: Value] {
-    var values: [String: Value] = [
-      "id": .string(candidate.application.desktopID), "claim": .string(candidate.claim),
-      "outcome": .string(candidate.outcome.rawValue), "trust": .string(candidate.trust.rawValue),
-      "reason": .string(candidate.sentence),
-    ]
-    if let rule = candidate.rule { values["rule"] = .string(rule) }
-    return values
+  private static func claimant(_ candidate: Candidate) -> ClaimantDescription {
+    var claimant = ClaimantDescription()
+    claimant.id = candidate.application.desktopID
+    claimant.claim = candidate.claim
+    claimant.outcome = candidate.outcome.rawValue
+    claimant.trust = candidate.trust.rawValue
+    claimant.rule = candidate.rule
+    claimant.reason = candidate.sentence
+    return claimant
   }
 
   static func handlers(
@@ -47,65 +47,67 @@ enum AgentAnswers {
     let usable = registry.declarations.filter { !$0.usableDomains.isEmpty || !$0.schemes.isEmpty }
     let working = usable.map { declaration in
       let application = declaration.application
-      let id = application.desktopID
-      return (
-        application.desktopID,
-        [
-          "id": Value.string(application.desktopID),
-          "name": .string(application.name),
-          "path": .string(application.file),
-          "domains": .strings(declaration.usableDomains.map(\.description)),
-          "schemes": .strings(declaration.schemes),
-          "trusted": .boolean(application.origin == .system),
-          "origin": .string(application.origin.rawValue),
-          "preferred": .strings(preferred[id] ?? []),
-          "allowed": .strings(choices.claims(allowedTo: application)),
-          "blocked": .strings(choices.blocked[id]?.sorted() ?? []),
-        ]
-      )
+      var handler = HandlerDescription()
+      handler.id = application.desktopID
+      handler.name = application.name
+      handler.path = application.file
+      handler.domains = declaration.usableDomains.map(\.description)
+      handler.schemes = declaration.schemes
+      handler.trusted = application.origin == .system
+      handler.origin = application.origin.rawValue
+      handler.preferred = preferred[handler.id] ?? []
+      handler.allowed = choices.claims(allowedTo: application)
+      handler.blocked = choices.blocked[handler.id]?.sorted() ?? []
+      return handler
     }
     let broken = problems.map { problem in
-      let id = problem.desktopID ?? String(problem.file.split(separator: "/").last ?? "")
-      var values: [String: Value] = [
-        "id": .string(id), "name": .string(""), "path": .string(problem.file), "domains": .strings([]),
-        "schemes": .strings([]), "trusted": .boolean(false), "problem": .string(problem.message),
-      ]
-      if let line = problem.line { values["line"] = .uint32(UInt32(clamping: line)) }
-      if let column = problem.column { values["column"] = .uint32(UInt32(clamping: column)) }
-      return (id, values)
+      HandlerDescription(
+        id: problem.desktopID ?? String(problem.file.split(separator: "/").last ?? ""), path: problem.file,
+        problem: problem.message, line: problem.line, column: problem.column)
     }
-    return (working + broken).sorted { $0.0 < $1.0 }.map(\.1)
+    return (working + broken).sorted { $0.id < $1.id }.map(\.values)
   }
 
-  static func tap(_ tap: TapSummary) -> [String: Value] {
-    [
-      "id": .string(tap.id), "time": .uint64(UInt64(clamping: tap.time.microseconds)), "uri": .string(tap.uri ?? ""),
-      "title": .string(tap.title), "state": .string(tap.state.rawValue), "handler": .string(tap.handler ?? ""),
-      "sequence": .uint64(UInt64(clamping: tap.sequence)),
-    ]
+  static func tap(_ summary: TapSummary) -> [String: Value] {
+    var tap = TapDescription()
+    tap.id = summary.id
+    tap.time = UInt64(clamping: summary.time.microseconds)
+    tap.uri = summary.uri ?? ""
+    tap.title = summary.title
+    tap.state = summary.state.rawValue
+    tap.handler = summary.handler
+    tap.sequence = UInt64(clamping: summary.sequence)
+    return tap.values
   }
 
-  /// One of a list with messages.
+  /// A tap of a list with messages.
   static func tap(_ listed: ListedTap, reason: String?) -> [String: Value] {
-    tap(listed.stored, reason: reason).merging(["sequence": .uint64(UInt64(clamping: listed.sequence))]) { $1 }
+    tap(listed.stored, reason: reason, sequence: listed.sequence)
   }
 
   /// - Parameters:
   ///   - stored: the tap.
-  ///   - reason: why it goes where it goes, as it was decided before it was shown; nil where that is no longer known.
-  /// - Returns: the answer about one tap, with its message.
-  static func tap(_ stored: StoredTap, reason: String?) -> [String: Value] {
-    let tap = stored.tap
-    var values: [String: Value] = [
-      "id": .string(tap.id), "time": .uint64(UInt64(clamping: tap.time.microseconds)), "uri": .string(tap.uri ?? ""),
-      "title": .string(tap.title), "state": .string(stored.state.rawValue), "handler": .string(tap.handler ?? ""),
-      "message": .bytes(tap.message), "state-reason": .string(stored.reason.words),
-      "state-reason-code": .string(stored.reason.code.rawValue),
-      "state-time": .uint64(UInt64(clamping: stored.changed.microseconds)), "technology": .string(tap.technology),
-      "uid": .bytes(tap.uid), "reader": .string(tap.reader),
-    ]
-    if let reason { values["reason"] = .string(reason) }
-    return values
+  ///   - reason: why it goes to its handler, as decided before it was shown; nil if the agent no longer knows.
+  ///   - sequence: its place in a list.
+  /// - Returns: all keys of the tap.
+  static func tap(_ stored: StoredTap, reason: String?, sequence: Int64? = nil) -> [String: Value] {
+    var tap = TapDescription()
+    tap.id = stored.tap.id
+    tap.time = UInt64(clamping: stored.tap.time.microseconds)
+    tap.uri = stored.tap.uri ?? ""
+    tap.title = stored.tap.title
+    tap.state = stored.state.rawValue
+    tap.handler = stored.tap.handler
+    tap.sequence = sequence.map(UInt64.init(clamping:))
+    tap.message = stored.tap.message
+    tap.reason = reason
+    tap.stateReason = stored.reason.words
+    tap.stateReasonCode = stored.reason.code.rawValue
+    tap.stateTime = UInt64(clamping: stored.changed.microseconds)
+    tap.technology = stored.tap.technology
+    tap.uid = stored.tap.uid
+    tap.reader = stored.tap.reader
+    return tap.values
   }
 
   /// - Throws: `org.tagroute.Error.InvalidArgument`.

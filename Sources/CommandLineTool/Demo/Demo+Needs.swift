@@ -1,13 +1,14 @@
+import Doctor
 import Glibc
 import Names
 import Rig
 
-/// What a demo needs and the package of the daemon does not have.
+/// What the demo needs besides the package of the daemon.
 extension Demo {
   /// The desktop entry of the sample app, in the folder of the examples.
   static let entry = "org.example.Menu.desktop"
 
-  /// Where `Packaging/install` puts the sample app, whatever the prefix.
+  /// Where `Packaging/install` puts the sample app.
   ///
   /// - Parameter program: the directory of this program, which has `share` beside it.
   /// - Returns: an absolute path.
@@ -16,7 +17,7 @@ extension Demo {
     return "\(prefix)/share/tagroute/examples"
   }
 
-  /// - Throws: that there is no simulated reader, and what installs one.
+  /// - Throws: a failure with the command that installs the simulated reader.
   static func checkSimulator() throws(Failure) {
     guard (try? BuiltProducts.program("tagroute-simulator")) == nil else { return }
     throw Failure(
@@ -24,14 +25,14 @@ extension Demo {
       exitCode: Names.ExitCode.failure)
   }
 
-  /// - Throws: that the sample app is not where it is looked for.
+  /// - Throws: a failure if the sample app is missing.
   func checkExamples() throws(Failure) {
     let file = "\(examples)/\(Demo.entry)"
     guard access(file, R_OK) != 0 else { return }
     throw Failure(
       message: """
-        demo: the sample app is not there: \(file): \(String(cString: strerror(errno))); it comes with tagroute-simulator, and --examples \
-        names another folder
+        demo: the sample app is missing: \(file): \(String(cString: strerror(errno))); it comes with \
+        tagroute-simulator, and --examples names another folder
         """, exitCode: Names.ExitCode.failure)
   }
 }

@@ -1,4 +1,5 @@
 import Bus
+import Doctor
 import EventLoop
 import Glibc
 import NDEF
@@ -8,29 +9,31 @@ import TagrouteClient
 
 extension Command {
   static let demo = Command(
-    name: "demo", usage: "demo [--uri URI]", summary: "see it work, without a reader",
+    name: "demo", summary: "try Tagroute with a simulated reader",
     details: """
-      Starts a simulated reader, the daemon and the agent on buses of their own, puts a tag on the reader and waits for a
-      click on its notification. The sample app then prints the message it was handed. Nothing of the system is changed.
-      The notification appears on this desktop; where there is none, on a screen that only programs see.
+      Starts a simulated reader, the daemon and the agent on private buses, puts a tag
+      on the reader, and waits for a click on its notification. The sample app prints
+      the message. The system is not changed. Without a desktop the notification
+      appears on a virtual screen, and the program clicks.
 
-        --unattended         also click, and fail unless the app got the message
-        --examples FOLDER    where the sample app is, by default the one installed with tagroute-simulator
-        --screenshot FILE    store a picture of the notification (only with --unattended)
-
-      With --uri it taps a tag with that link for an app of yours instead, and prints what the app prints. The app is found as ever, by
-      the desktop entries and D-Bus service files of this user and of the system, and is opened at once, without a notification and
-      without a question. It starts with the settings of a new user, on a session bus of its own; it is waited for until it ends, 10
-      seconds at most.
-
-        --uri URI            the link on the tag
-        --handler APP        in this app, one of those that claim the link; needed where there is a choice
+      With --uri it tests an app of yours: it taps a tag with that link and prints the
+      output of the app. It finds the app by the desktop entries and D-Bus service
+      files of this user and of the system, and opens it at once, without a
+      notification and without a question. The app starts with the settings of a new
+      user, on a private session bus. The command waits at most 10 seconds for the app
+      to end.
       """,
-    flags: ["unattended"], options: ["examples", "handler", "screenshot", "uri"], words: 0...0
+    options: [
+      .init("unattended", "also click, and fail unless the app got the message"),
+      .init("examples", "FOLDER", "use the sample app from this folder"),
+      .init("screenshot", "FILE", "store a picture of the notification; only with --unattended"),
+      .init("uri", "URI", "tap a tag with this link, for an app of yours"),
+      .init("handler", "APP", "open this app, one of those that claim the link; required if there are several"),
+    ], words: 0...0
   ) { arguments, console throws(Failure) in
     let isOfSample = ["examples", "screenshot", "unattended"].contains(where: arguments.has)
     guard arguments.has("uri") ? !isOfSample : !arguments.has("handler") else {
-      throw .usage("say tagroute demo, or tagroute demo --uri URI [--handler APP]")
+      throw .usage("use tagroute demo, or tagroute demo --uri URI [--handler APP]")
     }
     try Demo.checkSimulator()
     do {
@@ -57,7 +60,7 @@ extension Command {
 
 /// What `demo` prints with `--json`.
 struct DemoReport: Encodable {
-  /// Whether the app has the message: the sample app has printed every record too.
+  /// Whether the app has the message. The sample app must have printed every record too.
   var delivered = false
   /// The tap's state in the inbox at the end.
   var state = ""
@@ -65,7 +68,7 @@ struct DemoReport: Encodable {
   var output: [String] = []
 }
 
-/// One run: everything started, one tap, one click, everything ended.
+/// One run: start all programs, tap, click, stop all programs.
 struct Demo {
   let examples: String
   let isUnattended: Bool
@@ -91,7 +94,7 @@ struct Demo {
     say("an app that registers menu.example.com for tags: \(examples)/\(Demo.entry)")
     try installation.directory.write(
       try readFile("\(examples)/\(Demo.entry)"), to: "share/applications/\(Demo.entry)")
-    say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on buses of their own")
+    say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on private buses")
     try await screen.startServer(in: installation)
     try await installation.startAll()
     do {
@@ -106,14 +109,14 @@ struct Demo {
     }
   }
 
-  /// A session bus has room for one agent, and where Tagroute is installed the user's own has it.
+  /// A session bus can have one agent. If Tagroute is installed, that is the user's own.
   private func makeSureOfRoom(on bus: String) async throws {
     let agent = try await AgentClient.connect(to: BusAddress(bus), on: EventLoop(label: "demo"))
     guard let status = try await agent.status() else { return }
     throw Failure(
       message: """
-        demo: tagroute-agent \(status.version) runs in this session, which has room for one: tap a real tag; or see a tap for an app of \
-        yours with tagroute demo --uri URI; or first \(Setup.current.stopping(.agent).text)
+        demo: tagroute-agent \(status.version) is running in this session, and a session can have only one: \
+        tap a real tag, or try an app of yours with tagroute demo --uri URI, or first \(Setup.current.stopping(.agent).text)
         """,
       exitCode: Names.ExitCode.tryAgain)
   }
@@ -129,7 +132,7 @@ struct Demo {
     try await installation.simulate("tap --type 2 --ndef \(installation.directory.file("tag.ndef"))")
     let tap = try await observer.waitForNotification()
     if screen.isVirtual {
-      if !isUnattended { say("no desktop here: a program clicks, on a screen that only programs see") }
+      if !isUnattended { say("no desktop here: a program clicks, on a virtual screen") }
       if let screenshot { try await screen.photograph(to: screenshot) }
       say("a click on the notification")
       try await screen.click()
@@ -149,7 +152,7 @@ struct Demo {
     return report
   }
 
-  /// Prints what the programs said last, which is where the reason is.
+  /// Prints the last log lines of the programs, which contain the reason.
   private func explain(_ installation: Installation) async {
     for process in [await installation.daemon, await installation.agent] {
       guard let process else { continue }
@@ -158,7 +161,7 @@ struct Demo {
   }
 
   private func say(_ text: String) {
-    // What it comes to is its exit code.
+    // The result is the exit code.
     if !console.json { try? console.line("· \(text)") }
   }
 }

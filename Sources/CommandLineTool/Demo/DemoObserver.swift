@@ -3,7 +3,7 @@ import EventLoop
 import Rig
 import TagrouteClient
 
-/// Sees what happens in an installation, through the interfaces that every client has.
+/// Observes an installation through the public interfaces.
 struct DemoObserver {
   private let installation: Installation
   private let daemon: DaemonClient
@@ -20,12 +20,12 @@ struct DemoObserver {
     events = try await agent.events()
   }
 
-  /// Says which of the two has ended, should one.
+  /// Reports if one of the two programs ends.
   private func ends() async -> AsyncStream<String> {
     let (ends, continuation) = AsyncStream.makeStream(of: String.self)
     for process in [await installation.daemon, await installation.agent] {
       guard let process else { continue }
-      // Of its own, because nothing cancels the waiting for a process.
+      // A separate task, because waiting for a process cannot be cancelled.
       Task {
         if let status = try? await process.exit(within: .seconds(3600)) {
           continuation.yield("\(process.name) has ended: \(status)")

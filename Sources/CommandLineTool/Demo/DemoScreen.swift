@@ -2,11 +2,11 @@ import EventLoop
 import Glibc
 import Rig
 
-/// Where the demo's notification appears: this desktop, or a screen that only programs see (Xvfb, with dunst on it).
+/// The screen for the demo's notification: this desktop, or a virtual screen (Xvfb with dunst).
 struct DemoScreen {
-  /// What programs need in their environment to draw there.
+  /// The environment variables that programs need to draw there.
   let environment: [String: String]
-  /// The desktop's own session bus; nil on a screen of our own, which gets a bus of its own too.
+  /// The desktop's session bus; nil for a virtual screen, which gets a private bus.
   let sessionBus: String?
   private let server: ChildProcess?
   private let notifications = Holder()
@@ -18,10 +18,10 @@ struct DemoScreen {
     func hold(_ process: ChildProcess) { self.process = process }
   }
 
-  /// Whether nobody but a program sees it, so that nobody but a program can click.
+  /// Whether it is a virtual screen, on which only a program can click.
   var isVirtual: Bool { server != nil }
 
-  /// Takes this desktop where there is one and a person is to click, else makes a screen.
+  /// Uses this desktop if there is one and a person clicks; otherwise starts a virtual screen.
   static func open(isUnattended: Bool) async throws -> DemoScreen {
     let own = ProcessEnvironment.current
     let drawing = own.filter { ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"].contains($0.key) }
@@ -37,7 +37,7 @@ struct DemoScreen {
     return DemoScreen(environment: ["DISPLAY": ":\(number)"], sessionBus: nil, server: server)
   }
 
-  /// Starts the notification server of a screen of our own, and waits until it has its name.
+  /// Starts the notification server of a virtual screen, and waits until it owns its bus name.
   func startServer(in installation: Installation) async throws {
     guard server != nil else { return }
     let dunst = try await installation.start(BuiltProducts.systemProgram("dunst", package: "dunst"))
@@ -55,7 +55,7 @@ struct DemoScreen {
     try await run("import", "imagemagick", ["-window", "root", file], environment: environment)
   }
 
-  /// Clicks the notification as a person does: dunst's middle button is the one that acts.
+  /// Clicks the notification. In dunst, the middle button invokes the action.
   func click() async throws {
     let window = try await waitForWindow()
     try await run(

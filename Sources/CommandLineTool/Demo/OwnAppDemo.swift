@@ -6,14 +6,14 @@ import Names
 import Rig
 import TagrouteClient
 
-/// One tap for an app that its author wants to try: simulated reader, daemon, agent and buses are the demo's own, so that what runs in
-/// the session is left alone; desktop entries, service files and the app are the user's.
+/// One tap that tests an app. Reader, daemon, agent and buses are private, so the session is not affected. Desktop
+/// entries, service files and the app are the user's.
 struct OwnAppDemo {
   let uri: String
   let handler: String?
   let console: Console
 
-  /// How long an app may go on after the hand-over.
+  /// How long an app may run after the hand-over.
   private static let patience = Duration.seconds(10)
 
   func run() async throws -> DemoReport {
@@ -26,7 +26,7 @@ struct OwnAppDemo {
     let installation = try await Installation(options)
     do {
       try await linkServices(of: [directories.data].compactMap(\.self) + options.dataDirectories, into: installation)
-      say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on buses of their own")
+      say("a simulated PN532 reader, libnfc, tagrouted and tagroute-agent on private buses")
       try await installation.startAll()
       return try await tap(installation, message)
     } catch {
@@ -35,27 +35,27 @@ struct OwnAppDemo {
     }
   }
 
-  /// What the app needs to find its files and its screen. Where settings and state are kept stays the demo's own.
+  /// The variables by which the app finds its files and its screen. Settings and state stay in the demo's directories.
   private static func environment(_ own: [String: String], data: String?) -> [String: String] {
     let kept = ["DISPLAY", "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "PATH", "XAUTHORITY"]
     var result = own.filter { kept.contains($0.key) }
     result["XDG_DATA_HOME"] = data
-    // The path of its own is below the session's runtime directory, which is another one here.
+    // The socket is in the session's runtime directory. The demo has another one.
     if let display = own["WAYLAND_DISPLAY"], let runtime = own["XDG_RUNTIME_DIR"] {
       result["WAYLAND_DISPLAY"] = display.hasPrefix("/") ? display : "\(runtime)/\(display)"
     }
     return result
   }
 
-  /// Lets the bus start the apps, whose service files are named as their desktop entries are. What else can be activated in a session
-  /// stays out: a second notification server, say, or the session's own agent.
+  /// Lets the bus start apps with a service file that is named like their desktop entry. Other services stay out, for
+  /// example a second notification server or the session's own agent.
   private func linkServices(of data: [String], into installation: Installation) async throws {
     guard let bus = installation.sessionBus else { return }
     for folder in data {
       for file in Self.names(in: "\(folder)/dbus-1/services") where file.hasSuffix(".service") {
         let entry = "applications/\(file.dropLast(".service".count)).desktop"
         guard data.contains(where: { access("\($0)/\(entry)", R_OK) == 0 }) else { continue }
-        // The first directory is the most important one, and its link is there already.
+        // Fails if an earlier directory has the file, because earlier directories have precedence.
         symlink("\(folder)/dbus-1/services/\(file)", "\(bus.servicesDirectory)/\(file)")
       }
     }
@@ -86,7 +86,7 @@ struct OwnAppDemo {
     let file = try installation.directory.write(message, to: "tag.ndef")
     try await installation.simulate("tap --type 4 --ndef \(file)")
     let tap = try await observer.waitForNotification()
-    say("it is opened in \(app)")
+    say("opening \(app)")
     var report = DemoReport()
     var refusal: BusError?
     do throws(BusError) {
@@ -98,22 +98,22 @@ struct OwnAppDemo {
     report.output = try await end(installation)
     for line in report.output { say("the app prints: \(line)") }
     if let refusal {
-      say("the app has not taken it: \(refusal.message)")
+      say("the app did not take it: \(refusal.message)")
     } else {
       say("the app has it")
     }
     return report
   }
 
-  /// Ends everything, and the app with its bus.
+  /// Stops all programs, and the app with its bus.
   ///
-  /// - Returns: what the app has printed, whoever has started it.
+  /// - Returns: the output of the app, whether the bus or the agent started it.
   private func end(_ installation: Installation) async throws -> [String] {
     let agent = await installation.agent
     let called = try await installation.sessionBus?.end(within: Self.patience) ?? []
     await installation.stop()
     await agent?.outputsClosed(within: Self.patience)
-    // The agent's own lines begin with their priority.
+    // The agent's own log lines begin with their priority.
     let started = await agent?.log().filter { !$0.hasPrefix("<") } ?? []
     return called + started
   }
@@ -123,19 +123,19 @@ struct OwnAppDemo {
     guard resolution.kind == "universal-link" || resolution.kind == "scheme", !candidates.isEmpty else {
       throw Failure(
         message:
-          "demo: no app has registered \(uri) for tags (\(resolution.reason)); tagroute handlers --check says what is "
-          + "wrong with an entry",
+          "demo: no app has registered \(uri) for tags (\(resolution.reason)); tagroute handlers --check shows "
+          + "errors in entries",
         exitCode: Names.ExitCode.failure)
     }
     if let handler {
       guard let app = candidates.first(where: { $0 == handler || $0 == handler + ".desktop" }) else {
-        throw .usage("\(handler) does not claim \(uri): that do \(candidates.joined(separator: ", "))")
+        throw .usage("\(handler) does not claim \(uri); these apps do: \(candidates.joined(separator: ", "))")
       }
       return app
     }
     guard candidates.count == 1 || resolution.question != "which" else {
       throw Failure(
-        message: "demo: which app opens it is for you to say: --handler APP, with one of "
+        message: "demo: several apps claim the link. Choose one with --handler APP: "
           + candidates.joined(separator: ", "),
         exitCode: Names.ExitCode.tryAgain)
     }
@@ -143,7 +143,7 @@ struct OwnAppDemo {
   }
 
   private func say(_ text: String) {
-    // What it comes to is its exit code.
+    // The result is the exit code.
     if !console.json { try? console.line("· \(text)") }
   }
 }

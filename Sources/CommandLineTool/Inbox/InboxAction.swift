@@ -1,14 +1,14 @@
-/// What a person wants of the inbox.
+/// What `inbox` is asked to do.
 enum InboxAction: Equatable {
   case list(state: String?, limit: Int, before: String?)
   case show(String)
   case open(String, handler: String?)
   case dismiss(String)
-  /// Nil is all of them.
+  /// Nil for all taps.
   case export(String?, OutputFile)
   case clear(InboxClear)
 
-  /// What one command may name.
+  /// The most ids in one command.
   static let maximumIDs = 500
   private static let actions = ["show", "open", "dismiss", "export", "clear"]
 
@@ -18,23 +18,11 @@ enum InboxAction: Equatable {
     let action = arguments.words.first
     let words = arguments.words.dropFirst()
     guard action.map(Self.actions.contains) ?? true else {
-      throw .usage("say tagroute inbox, or tagroute inbox \(Self.actions.joined(separator: ", "))")
+      throw .usage("use tagroute inbox, or tagroute inbox \(Self.actions.joined(separator: ", "))")
     }
-    let allowed: Set<String> =
-      switch action {
-      case "open": ["handler"]
-      case "export": ["all", "force"]
-      case "clear": ["all", "older-than", "yes"]
-      case nil: ["before", "limit", "state"]
-      default: []
-      }
-    if let other = arguments.options.keys.sorted().first(where: { $0 != "json" && !allowed.contains($0) }) {
-      throw .usage("tagroute inbox\(action.map { " " + $0 } ?? "") has no option --\(other)")
-    }
-    // Empty is what a variable gives that is not set.
-    guard !words.contains(""), arguments.options.allSatisfy({ $0.value != "" || Self.flags.contains($0.key) }) else {
-      throw .usage("an argument is empty")
-    }
+    // A variable that is not set gives an empty argument.
+    let values = Command.inbox.forms.flatMap(\.options).filter { $0.argument != nil }.map { arguments.options[$0.name] }
+    guard !words.contains(""), !values.contains("") else { throw .usage("an argument is empty") }
     let isAll = arguments.has("all")
     switch (action, words.first, words.count) {
     case (nil, _, _):
@@ -48,17 +36,15 @@ enum InboxAction: Equatable {
       self = .export(nil, OutputFile(path: file, overwrites: arguments.has("force")))
     case ("export", let id?, 2) where !isAll:
       self = .export(id, OutputFile(path: arguments.words[2], overwrites: arguments.has("force")))
-    case ("export", _, _): throw .usage("say tagroute inbox export ID FILE, or export --all FILE")
+    case ("export", _, _): throw .usage("use tagroute inbox export ID FILE, or tagroute inbox export --all FILE")
     case ("clear", _, _): self = .clear(try InboxClear(Array(words), arguments))
-    case (let action?, _, _): throw .usage("say tagroute inbox \(action) ID")
+    case (let action?, _, _): throw .usage("use tagroute inbox \(action) ID")
     }
   }
 
-  private static let flags: Set<String> = ["all", "force", "json", "yes"]
-
-  /// Looks at what needs no agent.
+  /// Checks what needs no agent.
   ///
-  /// - Throws: a failure that no answer of the agent would mend.
+  /// - Throws: a failure that does not depend on the agent.
   func checkBeforehand(_ console: Console) throws(Failure) {
     switch self {
     case .export(let id, let file): try file.check(isText: id == nil, console)

@@ -5,9 +5,9 @@ import TagrouteClient
 
 /// `inbox clear`: removes taps for good.
 struct InboxClear: Equatable {
-  /// As they were typed; empty where it is not about some.
+  /// As typed; empty for all.
   let ids: [String]
-  /// Only those that were read so many days ago; nil for all.
+  /// Only taps that were read this many days ago or earlier; nil for all.
   let days: Int?
   let fromScreen: Bool
   private let isConfirmed: Bool
@@ -19,21 +19,21 @@ struct InboxClear: Equatable {
     fromScreen = arguments.has("all")
     isConfirmed = arguments.has("yes")
     guard [!ids.isEmpty, days != nil, fromScreen].count(where: { $0 }) <= 1 else {
-      throw .usage("say tagroute inbox clear with IDs, with --older-than, with --all or with none of them")
+      throw .usage("use at most one of IDs, --older-than and --all")
     }
     guard ids.count <= InboxAction.maximumIDs else {
-      throw .usage("no more than \(InboxAction.maximumIDs) ids at once: say --older-than or --all")
+      throw .usage("at most \(InboxAction.maximumIDs) ids at once; use --older-than or --all")
     }
   }
 
-  /// - Throws: a usage failure where nobody can be asked.
+  /// - Throws: a usage failure if confirmation is needed and there is no terminal.
   func checkConfirmation() throws(Failure) {
     guard isConfirmed || isatty(STDIN_FILENO) == 1 else {
-      throw .usage("what is removed is gone, and there is no terminal to ask at: say --yes if that is meant")
+      throw .usage("this removes taps for good, and there is no terminal to ask: confirm with --yes")
     }
   }
 
-  /// - Returns: 0, or that some of those named could not be removed.
+  /// - Returns: the exit code; not 0 if a tap that was named could not be removed.
   func run(_ inbox: InboxReader, _ console: Console) async throws(Failure) -> Int32 {
     var whole: [String] = []
     for id in ids { whole.append(try await inbox.id(of: id)) }
@@ -47,11 +47,11 @@ struct InboxClear: Equatable {
       ClearReport(removed: removed, kept: kept.map { KeptTap(id: $0.id, state: $0.state) }),
       ["removed: \(removed)"]
         + kept.map { "kept: \($0.shortID), which is \(Self.words($0.state)): \($0.title)" })
-    // Of all that there is some are always to be kept; who has named one wants that one gone.
+    // Without ids, kept taps are expected. With ids, a kept tap is a failure.
     return ids.isEmpty || kept.isEmpty ? 0 : Names.ExitCode.tryAgain
   }
 
-  /// What was meant and is still there: what is just being opened, and what is on the screen.
+  /// The selected taps that were not removed: those being opened and those on the screen.
   private func kept(
     of ids: [String], before limit: UInt64?, _ inbox: InboxReader
   ) async throws(Failure) -> [TapDescription] {
@@ -69,17 +69,17 @@ struct InboxClear: Equatable {
   private func confirm(_ count: Int) async throws(Failure) {
     let what =
       if !ids.isEmpty {
-        "\(count) tap\(count == 1 ? " is" : "s are")"
+        "\(count) tap\(count == 1 ? "" : "s")"
       } else if let days {
-        "All taps older than \(days) day\(days == 1 ? "" : "s"), besides those on the screen, are"
+        "all taps older than \(days) day\(days == 1 ? "" : "s") that are not on the screen"
       } else if fromScreen {
-        "All taps, also those on the screen, are"
+        "all taps, also those on the screen,"
       } else {
-        "All taps that are over are"
+        "all taps that are not on the screen"
       }
-    Console.tell("\(what) removed for good. Remove? [y/N] ")
+    Console.tell("Remove \(what) for good? [y/N] ")
     let answer = await BlockingRead.line()?.lowercased()
-    guard answer == "y" || answer == "yes" else { throw Failure(message: "nothing was removed", exitCode: 1) }
+    guard answer == "y" || answer == "yes" else { throw Failure(message: "no tap was removed", exitCode: 1) }
   }
 
   private static func before(days: Int) -> UInt64 {
@@ -90,20 +90,20 @@ struct InboxClear: Equatable {
 
   private static func words(_ state: String) -> String {
     switch state {
-    case "opening": "just being opened"
+    case "opening": "being opened"
     case "received", "shown", "failed": "on the screen"
     default: state
     }
   }
 }
 
-/// What `inbox clear` prints; its keys are what scripts depend on.
+/// What `inbox clear` prints; scripts depend on its keys.
 struct ClearReport: Encodable {
   let removed: UInt32
   let kept: [KeptTap]
 }
 
-/// One that is still there.
+/// A tap that was not removed.
 struct KeptTap: Encodable {
   let id: String
   let state: String

@@ -5,34 +5,48 @@ import TagrouteClient
 
 extension Command {
   static let inbox = Command(
-    name: "inbox", usage: "inbox [show | open | dismiss | export | clear]",
-    summary: "the tags that were read: look at them, open them later, remove them",
+    name: "inbox", summary: "list, show, open, export and remove the taps that the agent has kept",
     details: """
-      Prints the taps that the agent has kept, the newest first: the beginning of the id, the time, the state, the app and what is on
-      the tag. An ID below is an id, or as much of its beginning as only one tap has. Nothing that a tag holds can steer the terminal.
+      The list has the beginning of each id, the time, the state, the app and the
+      content of the tag. ID is the id of a tap, or a unique beginning of it.
 
-        --state STATE    only those in this state: received, shown, opening, delivered, dismissed, failed or expired
-        --limit NUMBER   at most so many, 1 to 100000, by default 100
-        --before ID      only those that came before this one
-
-      inbox show ID             everything that is known of a tap: its state and why, where it goes and why, its records
-      inbox open ID             opens it as a click on its notification does, and waits until the app has taken it
-          --handler APP         in this app, one of those that claim the link; needed where there is a choice, and not remembered
-      inbox dismiss ID          takes it from the screen
-      inbox export ID FILE      writes its NDEF message; - is standard output, which has to be no terminal
-      inbox export --all FILE   writes all taps, each on a line as inbox show --json has it
-          --force               overwrites FILE
-      inbox clear [ID…]         removes taps for good: these, or all that are over. What is on the screen stays
-          --older-than DAYS     only those that were read before
-          --all                 also what is on the screen, which is taken from it. What is just being opened stays
-          --yes                 does not ask; needed where standard input is no terminal
-
-      Exit codes: 1 the app did not take it, or has it already, or none opens such a link, 66 there is no such tap, 69 the agent does
-      not run, 73 FILE cannot be written, 75 it is not possible now: the user has to choose, or it is just being opened, 76 the app
-      did not answer: it may have been opened.
+      Exit codes: 1 the app refused it, has it already, or no app opens the link; 66
+      no such tap; 69 the agent is not running; 73 FILE cannot be written; 75 not
+      possible now: you have to choose an app, or the tap is being opened; 76 the app
+      did not reply, and may have opened it.
       """,
-    flags: ["all", "force", "yes"], options: ["before", "handler", "limit", "older-than", "state"],
-    words: 0...(InboxAction.maximumIDs + 1)
+    severalForms: [
+      .init(
+        nil, "", "list the taps, newest first",
+        [
+          .init(
+            "state", "STATE",
+            "only taps in this state: received, shown, opening, delivered, dismissed, failed or expired"),
+          .init("limit", "NUMBER", "list at most this many, 1 to 100000; the default is 100"),
+          .init("before", "ID", "only taps that came before this one"),
+        ]),
+      .init("show", "ID", "print all details of a tap"),
+      .init(
+        "open", "ID", "open a tap like a click on its notification, and wait until the app has it",
+        [
+          .init(
+            "handler", "APP", "open it with this app, one of those that claim the link; required if there are several")
+        ]),
+      .init("dismiss", "ID", "remove a tap from the screen"),
+      .init(
+        "export", "[ID] FILE", "write the NDEF message of a tap; - is standard output",
+        [
+          .init("all", "without ID: write all taps, one per line, as inbox show --json prints them"),
+          .init("force", "overwrite FILE"),
+        ]),
+      .init(
+        "clear", "[ID…]", "remove these taps for good, or all that are not on the screen",
+        [
+          .init("older-than", "DAYS", "only taps that were read more than this many days ago"),
+          .init("all", "also remove taps on the screen; a tap that is being opened stays"),
+          .init("yes", "do not ask; required if standard input is not a terminal"),
+        ]),
+    ], words: 0...(InboxAction.maximumIDs + 1)
   ) { arguments, console throws(Failure) in
     let action = try InboxAction(arguments)
     try action.checkBeforehand(console)

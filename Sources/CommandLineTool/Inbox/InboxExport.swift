@@ -1,7 +1,7 @@
 import Names
 import TagrouteClient
 
-/// `inbox export`: a message, or all taps, into a file.
+/// `inbox export`: writes a message or all taps to a file.
 struct InboxExport {
   let inbox: InboxReader
   let file: OutputFile
@@ -13,7 +13,7 @@ struct InboxExport {
     self.console = console
   }
 
-  /// The NDEF message of one tap, as it was on the tag.
+  /// Writes the NDEF message of one tap, as it was on the tag.
   func write(_ text: String) async throws(Failure) {
     let tap = try await inbox.tap(text)
     let message = tap.message ?? []
@@ -21,7 +21,7 @@ struct InboxExport {
     try console.answer(ExportReport(file: file.path, taps: 1, bytes: message.count))
   }
 
-  /// All taps, the newest first, each on a line of JSON.
+  /// Writes all taps, newest first, one per line as JSON.
   func writeAll() async throws(Failure) {
     let lines = Console(json: true)
     var (taps, bytes) = (0, 0)
@@ -39,7 +39,7 @@ struct InboxExport {
   }
 }
 
-/// What `inbox export` prints; its keys are what scripts depend on.
+/// What `inbox export` prints; scripts depend on its keys.
 struct ExportReport: Encodable {
   let file: String
   let taps: Int

@@ -2,13 +2,13 @@ import Bus
 import Names
 import TagrouteClient
 
-/// Asks the agent for taps, with a person's words for what fails.
+/// Asks the agent for taps.
 struct InboxReader: Sendable {
   let agent: AgentClient
-  /// The agent gives no more at once.
+  /// The most taps in one reply of the agent.
   private static let page = 1000
 
-  /// Calls the agent, whose refusal is the command's.
+  /// Calls the agent. Its error becomes the command's failure.
   func call<Result>(_ body: (AgentClient) async throws(BusError) -> Result) async throws(Failure) -> Result {
     do throws(BusError) {
       return try await body(agent)
@@ -17,54 +17,55 @@ struct InboxReader: Sendable {
     }
   }
 
-  /// The tap with this id, or the only one whose id begins so.
+  /// Completes an id.
   ///
-  /// - Returns: its whole id.
+  /// - Returns: the id of the only tap with an id that is this text or begins with it.
   func id(of text: String) async throws(Failure) -> String {
     guard (1...36).contains(text.utf8.count), text.allSatisfy({ $0 == "-" || ($0.isASCII && $0.isHexDigit) }) else {
       throw .usage(
-        "\(text): an id is of hexadecimal digits and -, and its beginning is enough; tagroute inbox lists them")
+        "\(text) is not an id: use hexadecimal digits and -; tagroute inbox lists the ids")
     }
     let found = try await call { agent throws(BusError) in try await agent.taps(idPrefix: text, limit: 3) }.map(\.id)
     if let whole = found.first(where: { $0 == text.lowercased() }) { return whole }
     guard let first = found.first else {
       throw Failure(
-        message: "\(text): no tap has an id that begins so; tagroute inbox lists them", exitCode: Names.ExitCode.noInput
-      )
+        message: "no tap has an id that begins with \(text); tagroute inbox lists the taps",
+        exitCode: Names.ExitCode.noInput)
     }
     guard found.count == 1 else {
-      throw .usage("\(text): several ids begin so, \(found.prefix(2).joined(separator: " and ")) among them: type more")
+      throw .usage(
+        "several ids begin with \(text), such as \(found.prefix(2).joined(separator: " and ")): type more of it")
     }
     return first
   }
 
-  /// One tap, whole.
+  /// A tap with all its details.
   ///
-  /// - Parameter text: as much of its id as is needed.
-  /// - Returns: the tap with its message.
-  /// - Throws: that there is none, or which are meant.
+  /// - Parameter text: its id, or a unique beginning.
+  /// - Returns: the tap.
+  /// - Throws: a failure if there is no such tap, or several.
   func tap(_ text: String) async throws(Failure) -> TapDescription {
     let id = try await id(of: text)
     guard let tap = try await whole(id) else {
-      throw Failure(message: "\(id): this tap has just been removed", exitCode: Names.ExitCode.noInput)
+      throw Failure(message: "tap \(id) was just removed", exitCode: Names.ExitCode.noInput)
     }
     return tap
   }
 
-  /// One tap, whole; nil where it is no longer there.
+  /// A tap with all its details; nil if it was removed.
   func whole(_ id: String) async throws(Failure) -> TapDescription? {
     try await call { agent throws(BusError) in try await agent.taps(id: id) }.first
   }
 
-  /// Taps, the newest first, asked for page by page.
+  /// Reads taps page by page, newest first.
   ///
   /// - Parameters:
-  ///   - state: only those in this state.
-  ///   - limit: at most so many.
-  ///   - before: only those that came before the one with this whole id.
-  ///   - withMessages: whether they are whole.
-  ///   - body: is given each page.
-  /// - Throws: what keeps the agent from answering, or what `body` throws.
+  ///   - state: only taps in this state.
+  ///   - limit: the most taps.
+  ///   - before: only taps that came before the tap with this id.
+  ///   - withMessages: whether to read all details.
+  ///   - body: receives each page.
+  /// - Throws: a failure if the agent does not reply, or the failure of `body`.
   func pages(
     state: String? = nil, limit: Int = .max, before: String? = nil, withMessages: Bool = false,
     _ body: ([TapDescription]) async throws(Failure) -> Void
@@ -74,14 +75,14 @@ struct InboxReader: Sendable {
     while left > 0 {
       let (size, start) = (min(left, Self.page), end)
       let page = try await call { agent throws(BusError) in
-        // By its number: the last tap of a page may be removed before the next is asked for.
+        // Continue by sequence, because the last tap of a page may be removed meanwhile.
         try await agent.taps(
           state: state, limit: UInt32(clamping: size), before: start == nil ? before : nil, beforeSequence: start,
           withMessages: withMessages)
       }
       try await body(page)
       left -= page.count
-      // One with messages ends where they are too many, too.
+      // The agent also bounds the size of a page with messages, so a short page is not the end.
       guard withMessages || page.count == size, let last = page.last?.sequence else { return }
       end = last
     }

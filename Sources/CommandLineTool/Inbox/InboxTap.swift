@@ -3,15 +3,15 @@ import EventLoop
 import Names
 import TagrouteClient
 
-/// One tap of the inbox, and what is done with it.
+/// A tap of the inbox, and the commands for it.
 struct InboxTap {
   let inbox: InboxReader
   let tap: TapDescription
 
   /// - Parameters:
-  ///   - inbox: where it is looked for.
-  ///   - text: as much of the tap's id as is needed.
-  /// - Throws: that there is none, or which are meant.
+  ///   - inbox: the inbox.
+  ///   - text: the tap's id, or a unique beginning.
+  /// - Throws: a failure if there is no such tap, or several.
   init(_ inbox: InboxReader, _ text: String) async throws(Failure) {
     self.inbox = inbox
     tap = try await inbox.tap(text)
@@ -23,7 +23,7 @@ struct InboxTap {
     try console.answer(report, report.lines)
   }
 
-  /// Where a link would go now, where nothing else says where it goes: its notification is gone, and no app has it.
+  /// Where the link would go now. Nil if the tap still has its reason, or if an app has it.
   private func decisionOfNow() async throws(Failure) -> Resolution? {
     guard tap.reason == nil, !tap.uri.isEmpty, !["delivered", "opening"].contains(tap.state) else { return nil }
     return try await inbox.call { agent throws(BusError) in try await agent.resolve(tap.uri) }
@@ -32,21 +32,21 @@ struct InboxTap {
   /// `inbox open`.
   func open(in handler: String?, _ console: Console) async throws(Failure) {
     do throws(BusError) {
-      // Where a launcher has started this, its click is what the app comes to the front by.
+      // If a launcher started this program, its token brings the app to the front.
       let token = ProcessEnvironment.current["XDG_ACTIVATION_TOKEN"]
       try await inbox.agent.open(tap.id, handler: handler, activationToken: token)
     } catch {
       if error.name == Names.Errors.notPossible, handler == nil, let obstacle = await obstacle(error) { throw obstacle }
       throw await failure(error)
     }
-    // It is opened, whatever becomes of this question.
+    // The tap is opened, even if this call fails.
     let opened = (try? await inbox.whole(tap.id)) ?? tap
     try console.answer(
       TapChangeReport(id: tap.id, state: "delivered", handler: opened.handler),
       [opened.handler == nil ? "copied" : "opened in \(opened.app)"])
   }
 
-  /// The tap is what it is about, and often the app whose fault it is, not the agent.
+  /// The message names the tap rather than the agent, because the cause is often the app.
   private func failure(_ error: BusError) async -> Failure {
     var (message, exitCode) = (error.message, Names.ExitCode.failure)
     switch error.name {
@@ -55,14 +55,14 @@ struct InboxTap {
     case Names.Errors.notPossible: exitCode = Names.ExitCode.tryAgain
     case Names.Errors.alreadyDelivered:
       if let now = try? await inbox.whole(tap.id), let time = now.stateTime {
-        message = "it was \(now.handler == nil ? "copied" : "handed to \(now.app)") at \(LocalTime.minute(time))"
+        message = "already \(now.handler == nil ? "copied" : "handed to \(now.app)") at \(LocalTime.minute(time))"
       }
     default: return Failure(error, from: .agent)
     }
     return Failure(message: "tap \(tap.shortID): \(message)", exitCode: exitCode)
   }
 
-  /// What keeps the tap from being opened, whatever it is tried again; nil where that is over in a moment.
+  /// Why the tap cannot be opened in this way at all; nil if the obstacle is temporary.
   private func obstacle(_ error: BusError) async -> Failure? {
     guard !tap.uri.isEmpty else { return nobody(error) }
     guard let resolution = try? await inbox.agent.resolve(tap.uri) else { return nil }
@@ -71,12 +71,12 @@ struct InboxTap {
     let others = resolution.moreCandidates > 0 ? " and \(resolution.moreCandidates) more" : ""
     let candidates = resolution.candidates.joined(separator: ", ") + others
     return Failure(
-      message: "tap \(tap.shortID): which app opens it is for you to say: tagroute inbox open \(tap.shortID) "
-        + "--handler APP, with one of \(candidates)",
+      message: "tap \(tap.shortID): choose the app that opens it: tagroute inbox open \(tap.shortID) "
+        + "--handler APP, where APP is one of \(candidates)",
       exitCode: Names.ExitCode.tryAgain)
   }
 
-  /// Nobody takes what is on the tag; nil where it is being opened all the same, in whatever took it once.
+  /// No app takes the content of the tag. Nil if the tap is being opened anyway.
   private func nobody(_ error: BusError) -> Failure? {
     guard tap.state != "opening" else { return nil }
     return Failure(message: "tap \(tap.shortID): \(error.message)", exitCode: Names.ExitCode.failure)
@@ -93,7 +93,7 @@ struct InboxTap {
   }
 }
 
-/// What `inbox open` and `inbox dismiss` print; its keys are what scripts depend on.
+/// What `inbox open` and `inbox dismiss` print; scripts depend on its keys.
 struct TapChangeReport: Encodable {
   let id: String
   let state: String

@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import Names
 
-/// A file that a command writes for the user: private, and never in the place of another without being told so.
+/// A private file that a command writes. It replaces an existing file only on request.
 struct OutputFile: Equatable {
   /// `-` is standard output.
   let path: String
@@ -11,30 +11,30 @@ struct OutputFile: Equatable {
 
   var isStandardOutput: Bool { path == "-" }
 
-  /// Looks at what can be seen before there is anything to write.
+  /// Checks what can be checked before the content is known.
   ///
   /// - Parameters:
-  ///   - isText: whether a terminal can show it.
-  ///   - console: where the command's answer goes.
-  /// - Throws: a failure that says what is in the way.
+  ///   - isText: whether a terminal can show the content.
+  ///   - console: the output of the command.
+  /// - Throws: a failure with the reason.
   func check(isText: Bool, _ console: Console) throws(Failure) {
     guard !isStandardOutput else {
-      guard !console.json else { throw .usage("--json has no place where the file itself is standard output") }
+      guard !console.json else { throw .usage("--json cannot be used if the file itself goes to standard output") }
       guard isText || isatty(STDOUT_FILENO) == 0 else {
-        throw .usage("these are bytes, which no terminal can show: name a file, or send them to another program")
+        throw .usage("a message is binary data: name a file, or send it to another program")
       }
       return
     }
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw failure("it is there already, and is no regular file") }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw failure("it exists and is not a regular file") }
     guard overwrites else { throw failure(Self.isThere) }
   }
 
-  /// Writes the file piece by piece. Under its name there is what was there until all of it is written, nothing say.
+  /// Writes the file piece by piece. The file gets its name when it is complete.
   ///
-  /// - Parameter body: is given what writes a piece.
-  /// - Throws: why it cannot be written; nothing is left behind then.
+  /// - Parameter body: receives a function that writes a piece.
+  /// - Throws: a failure if it cannot be written. The incomplete file is removed.
   func write(_ body: ((ArraySlice<UInt8>) throws(Failure) -> Void) async throws(Failure) -> Void) async throws(Failure)
   {
     if isStandardOutput {
@@ -53,12 +53,12 @@ struct OutputFile: Equatable {
     }
   }
 
-  /// A new file that nobody else can read, beside the place that it is for.
+  /// A temporary file in the same directory, readable only for the user.
   private func create() throws(Failure) -> (path: String, descriptor: FileDescriptor) {
     // Mode 0600: see mkstemp(3).
     var name = Array("\(path).XXXXXX".utf8CString)
     let number = mkstemp(&name)
-    guard number >= 0 else { throw failure("cannot make a file beside it: \(Self.reason)") }
+    guard number >= 0 else { throw failure("cannot create a temporary file beside it: \(Self.reason)") }
     return (
       String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self), FileDescriptor(owning: number)
     )
@@ -78,6 +78,6 @@ struct OutputFile: Equatable {
     Failure(message: "\(isStandardOutput ? "standard output" : path): \(reason)", exitCode: Names.ExitCode.cannotCreate)
   }
 
-  private static let isThere = "it is there already; --force overwrites it"
+  private static let isThere = "it exists; --force overwrites it"
   private static var reason: String { String(cString: strerror(errno)) }
 }

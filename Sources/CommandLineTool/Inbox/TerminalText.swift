@@ -1,8 +1,8 @@
 import Glibc
 
-/// What is known of a terminal.
+/// The terminal.
 enum Terminal {
-  /// How many cells a line has; nil where `descriptor` is no terminal, or does not say.
+  /// The width in cells; nil if `descriptor` is not a terminal, or its width is unknown.
   static func width(of descriptor: Int32) -> Int? {
     var size = winsize()
     guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -10,18 +10,18 @@ enum Terminal {
   }
 }
 
-/// How much room text takes on a terminal. What the text is has been made harmless before.
+/// The width of text on a terminal. The text must be escaped already.
 enum TerminalText {
-  /// The cells that a text takes.
+  /// The width of a text in cells.
   static func cells(of text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + cells(of: $1) } }
 
-  /// With spaces behind it, or cut.
+  /// The text with spaces appended, or cut.
   static func padded(_ text: String, to width: Int) -> String {
     let cut = cut(text, to: width)
     return cut + String(repeating: " ", count: max(width - cells(of: cut), 0))
   }
 
-  /// At most so many cells; a longer one ends in `…`.
+  /// The text with at most this many cells. If it is cut, it ends in `…`.
   static func cut(_ text: String, to width: Int) -> String {
     guard cells(of: text) > width else { return text }
     var result = String.UnicodeScalarView()
@@ -34,9 +34,9 @@ enum TerminalText {
     return width > 0 ? String(result) + "…" : ""
   }
 
-  /// Two for what is wide or fullwidth (Unicode Standard Annex #11) and for emoji, none for marks on the character before.
+  /// Two for wide and fullwidth characters (Unicode Standard Annex #11) and emoji, none for combining marks.
   private static func cells(of scalar: Unicode.Scalar) -> Int {
-    // Has a symbol shown as a picture, which is wide.
+    // Turns the preceding symbol into an emoji, which is wide.
     if scalar == "\u{FE0F}" { return 1 }
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .control, .format: return 0
@@ -46,7 +46,7 @@ enum TerminalText {
     return scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) } ? 2 : 1
   }
 
-  /// Blocks rather than characters: a gap in one is no character at all.
+  /// Whole blocks; their gaps are unassigned.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
     0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18D8F, 0x1AFF0...0x1B2FF, 0x1F200...0x1F2FF,
@@ -54,7 +54,7 @@ enum TerminalText {
   ]
 }
 
-/// A time of day as the user's clock shows it.
+/// Times in the user's time zone.
 enum LocalTime {
   /// - Parameter time: microseconds since 1970-01-01 00:00 UTC.
   /// - Returns: date, hours and minutes.

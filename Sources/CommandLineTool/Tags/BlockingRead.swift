@@ -1,13 +1,13 @@
 import EventLoop
 import Glibc
 
-/// What a person or a file says, read on a thread of its own, since it may be long in coming.
+/// Reads a file or standard input on a separate thread, because the read may block.
 enum BlockingRead {
   /// - Parameters:
   ///   - path: a file; `-` is standard input.
-  ///   - limit: at most so many bytes count.
-  /// - Returns: the bytes, one more than `limit` where there are more.
-  /// - Throws: why it cannot be read.
+  ///   - limit: the most bytes that are allowed.
+  /// - Returns: the bytes; `limit` + 1 bytes if there are more.
+  /// - Throws: a failure if it cannot be read.
   static func file(_ path: String, limit: Int) async throws(Failure) -> [UInt8] {
     let result: Result<[UInt8], SystemError>
     do throws(SystemError) {
@@ -18,7 +18,7 @@ enum BlockingRead {
     }
   }
 
-  /// A line from standard input, without its end; nil where there is none.
+  /// A line from standard input, without its end; nil at the end of the input.
   static func line() async -> String? {
     (try? await DedicatedThread.run { readLine() }) ?? nil
   }

@@ -1,21 +1,20 @@
 import Bus
 import TagrouteClient
 
-/// What a Type 2 tag answers to GET_VERSION, which changes nothing (NXP MF0ULx1, NTAG213_215_216 and NT3H2111_2211, section
-/// GET_VERSION).
+/// The reply of a Type 2 tag to GET_VERSION (NXP MF0ULx1, NTAG213_215_216 and NT3H2111_2211, section GET_VERSION).
 struct ChipVersion: Equatable {
   /// Eight bytes: a fixed one, vendor, product, subtype, major and minor version, storage size, protocol.
   let answer: [UInt8]
 
-  /// Nil where it is no such answer.
+  /// Nil if it is not such a reply.
   init?(_ answer: [UInt8]) {
     guard answer.count == 8 else { return nil }
     self.answer = answer
   }
 
-  /// Asks a tag. The last thing that is asked: one that does not know the command falls silent.
+  /// Asks a tag. This must be the last command: a tag that does not know it stops replying.
   ///
-  /// - Returns: nil where it is another kind of tag, or does not know.
+  /// - Returns: nil if it is another kind of tag, or does not know the command.
   static func of(_ tag: ReaderTag) async -> ChipVersion? {
     guard tag.technology == "type-2" else { return nil }
     do throws(BusError) {
@@ -25,7 +24,7 @@ struct ChipVersion: Equatable {
     }
   }
 
-  /// What the chip is called; nil for one that is not known here.
+  /// The name of the chip; nil if it is unknown.
   var name: String? {
     guard answer[1] == 0x04 else { return nil }
     switch (answer[2], answer[3], answer[4], answer[5], answer[6]) {

@@ -3,11 +3,11 @@ import Names
 import TagrouteClient
 
 extension Failure {
-  /// What keeps something from being done with a tag.
+  /// Describes a failed operation on a tag.
   init(tag error: BusError) {
     guard let failure = TagFailure(error) else {
       switch error.name {
-      // It has ended in the middle of this, and whoever restarts it restarts it for others too.
+      // The daemon ended during the operation. It usually restarts, so a retry may work.
       case BusError.Name.noReply, BusError.Name.nameHasNoOwner, BusError.Name.serviceUnknown,
         BusError.Name.disconnected:
         self.init(message: Self.endedWhileWorking, exitCode: Names.ExitCode.tryAgain)
@@ -26,29 +26,29 @@ extension Failure {
   }
 
   private static let endedWhileWorking =
-    "the daemon has ended before the tag was done with; one that was being written may hold no message now: try again"
+    "the daemon ended while it worked on the tag. A tag that was being written may be empty now: try again"
 
-  /// How a session ended that was to go on.
+  /// Describes a session that ended early.
   ///
   /// - Parameters:
-  ///   - end: its end.
-  ///   - isWorking: whether something was being done with a tag.
+  ///   - end: the end.
+  ///   - isWorking: whether an operation on a tag was in progress.
   init(_ end: ReaderSessionEnd, whileWorking isWorking: Bool = false) {
     let (text, code) =
       switch end.reason {
       case .timedOut where isWorking:
         (
-          "its time was up before the tag was done with; one that was being written may hold no message now: try again",
+          "the time was up during the work on the tag. A tag that was being written may be empty now: try again",
           Names.ExitCode.tryAgain
         )
       case .timedOut: ("no tag came in time: try again", Names.ExitCode.tryAgain)
       case .cancelled: ("it was cancelled", Names.ExitCode.failure)
       case .readerLost: ("the reader is gone, or was given to another program", Names.ExitCode.unavailable)
-      case .sessionInactive: ("the session is no longer the active one, or is locked", Names.ExitCode.notAllowed)
-      case .sleeping: ("the machine goes to sleep", Names.ExitCode.tryAgain)
+      case .sessionInactive: ("your session is no longer active, or is locked", Names.ExitCode.notAllowed)
+      case .sleeping: ("the machine is going to sleep", Names.ExitCode.tryAgain)
       case .daemonStopping where isWorking, .daemonGone where isWorking:
         (Self.endedWhileWorking, Names.ExitCode.tryAgain)
-      case .daemonStopping, .daemonGone: ("the daemon is gone", Names.ExitCode.unavailable)
+      case .daemonStopping, .daemonGone: ("the daemon stopped", Names.ExitCode.unavailable)
       case .invalidated, .firstRead: ("the session is over", Names.ExitCode.failure)
       }
     self.init(message: "the reader session ended: \(text)", exitCode: code)
@@ -56,7 +56,7 @@ extension Failure {
 }
 
 extension ReaderTag {
-  /// Does something with the tag whose failure is the command's.
+  /// Performs an operation on the tag. Its error becomes the command's failure.
   func attempt<Result>(
     _ body: (ReaderTag) async throws(BusError) -> Result
   ) async throws(Failure) -> Result {

@@ -3,38 +3,36 @@ import TagrouteClient
 
 extension Command {
   static let info = Command(
-    name: "info", usage: "info", summary: "what a tag is",
+    name: "info", summary: "wait for a tag and print its type, identifiers and memory",
     details: """
-      Waits for a tag and prints what it says of itself, whether it can be written, and how much goes on it. What a tag has not
-      is left away, and null with --json. One that refuses to be read has the status refused.
-
-      \(TagCommand.optionHelp)
+      Missing values are omitted, or null with --json. A tag that refuses to be read
+      has the status refused.
 
       \(TagCommand.exitHelp)
       """,
-    options: TagCommand.optionNames, words: 0...0
+    options: TagCommand.options, words: 0...0
   ) { arguments, console throws(Failure) in
     let options = ReaderSessionOptions(message: SheetMessages.any)
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
-      let report = try await InfoReport.of(tag)
-      try await output.answer(report, report.lines)
+      let (report, refusal) = try await InfoReport.of(tag)
+      try await output.answer(report, report.lines(refusal: refusal))
     }.run()
   }
 }
 
-/// What `info` prints; its keys are what scripts depend on.
+/// What `info` prints; scripts depend on its keys.
 struct InfoReport: Encodable {
   let technology: String
   @OrNull private(set) var kind: String?
-  /// What the chip is called, and what it says of its version; nil where it does not, or the name is not known.
+  /// The chip's name and the version that it reports; nil if unknown.
   @OrNull private(set) var chip: String?
   @OrNull private(set) var version: String?
   let uid: String
-  /// As the daemon says it, or `refused` where the tag does not let itself be read.
+  /// The daemon's word, or `refused` if the tag refuses to be read.
   let status: String
-  /// Nil where it is not known.
+  /// Nil if unknown.
   @OrNull private(set) var capacity: UInt32?
-  /// Bytes of the message; nil where there is none.
+  /// The size of the message in bytes; nil without a message.
   @OrNull private(set) var size: Int?
   @OrNull private(set) var atqa: String?
   @OrNull private(set) var sak: String?
@@ -44,11 +42,11 @@ struct InfoReport: Encodable {
   @OrNull private(set) var idm: String?
   @OrNull private(set) var pmm: String?
   @OrNull private(set) var systemCode: String?
-  /// How the tag refuses; empty where it does not.
-  private let refusal: String
 
-  /// Asks a tag: what it has said of itself is told whatever it answers now.
-  static func of(_ tag: ReaderTag) async throws(Failure) -> InfoReport {
+  /// Asks a tag. A tag that refuses to be read has a report too.
+  ///
+  /// - Returns: the report, and the error of a tag that refuses; empty for others.
+  static func of(_ tag: ReaderTag) async throws(Failure) -> (report: InfoReport, refusal: String) {
     var report: TagReport?
     var refusal = ""
     do throws(BusError) {
@@ -57,11 +55,10 @@ struct InfoReport: Encodable {
       guard TagFailure(error) == .refused else { throw Failure(tag: error) }
       refusal = error.message
     }
-    return InfoReport(tag, report, refusal: refusal, await ChipVersion.of(tag))
+    return (InfoReport(tag, report, await ChipVersion.of(tag)), refusal)
   }
 
-  private init(_ tag: ReaderTag, _ report: TagReport?, refusal: String, _ chipVersion: ChipVersion?) {
-    self.refusal = refusal
+  private init(_ tag: ReaderTag, _ report: TagReport?, _ chipVersion: ChipVersion?) {
     chip = chipVersion?.name
     version = chipVersion.map { Hexadecimal.text($0.answer) }
     technology = tag.technology
@@ -93,26 +90,9 @@ struct InfoReport: Encodable {
     }
   }
 
-  enum CodingKeys: CodingKey {
-    case technology
-    case kind
-    case chip
-    case version
-    case uid
-    case status
-    case capacity
-    case size
-    case atqa
-    case sak
-    case historicalBytes
-    case applicationData
-    case protocolInfo
-    case idm
-    case pmm
-    case systemCode
-  }
-
-  var lines: [String] {
+  /// - Parameter refusal: the error of a tag that refuses to be read.
+  /// - Returns: a line for each value that the tag has.
+  func lines(refusal: String) -> [String] {
     let room = capacity ?? 0
     let used = size.map { "\($0) of \(room) bytes used" } ?? "\(room) bytes, empty"
     let ndef =

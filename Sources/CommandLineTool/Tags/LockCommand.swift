@@ -4,17 +4,15 @@ import TagrouteClient
 
 extension Command {
   static let lock = Command(
-    name: "lock", usage: "lock", summary: "make a tag read-only for ever",
+    name: "lock", summary: "wait for a tag and make it read-only for ever",
     details: """
-      Waits for a tag and makes it read-only. This is permanent: nothing makes it writable again, neither this program nor any
-      other. So it asks first; where standard input is no terminal it does nothing without --yes.
-
-        --yes                 do not ask
-      \(TagCommand.optionHelp)
+      This is permanent: no program can make the tag writable again. The command asks
+      first.
 
       \(TagCommand.exitHelp)
       """,
-    flags: ["yes"], options: TagCommand.optionNames, words: 0...0
+    options: [.init("yes", "do not ask; required if standard input is not a terminal")] + TagCommand.options,
+    words: 0...0
   ) { arguments, console throws(Failure) in
     let options = ReaderSessionOptions(
       message: SheetMessages.lock, access: .write)
@@ -31,9 +29,10 @@ extension Command {
 
   private static func confirm() async throws(Failure) {
     guard isatty(STDIN_FILENO) == 1 else {
-      throw .usage("lock is permanent, and there is no terminal to ask at: say --yes if that is meant")
+      throw .usage("lock is permanent, and there is no terminal to ask: confirm with --yes")
     }
-    Console.tell("The next tag is made read-only. This is permanent: nothing makes it writable again. Lock it? [y/N] ")
+    Console.tell(
+      "The next tag is made read-only. This is permanent: no program can make it writable again. Lock it? [y/N] ")
     let answer = await BlockingRead.line()?.lowercased()
     guard answer == "y" || answer == "yes" else {
       throw Failure(message: "no tag was locked", exitCode: 1)
@@ -41,7 +40,7 @@ extension Command {
   }
 }
 
-/// What `lock` prints; its keys are what scripts depend on.
+/// What `lock` prints; scripts depend on its keys.
 struct LockReport: Encodable {
   let technology: String
   let uid: String

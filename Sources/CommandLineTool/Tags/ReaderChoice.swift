@@ -2,7 +2,7 @@ import Bus
 import Names
 import TagrouteClient
 
-/// A reader as a person names it, and the device that this was at first: the next daemon may give a number to another one.
+/// A reader as the user names it, and its device. After a restart the daemon may give its number to another reader.
 struct ReaderChoice: Sendable {
   private let text: String
   private var device: String?
@@ -10,9 +10,9 @@ struct ReaderChoice: Sendable {
   /// - Parameter text: its name, device, object path or number.
   init(_ text: String) { self.text = text }
 
-  /// - Parameter connection: to the system bus.
-  /// - Returns: the readers that there are now, to choose from.
-  /// - Throws: what the daemon says.
+  /// - Parameter connection: a connection to the system bus.
+  /// - Returns: the present readers.
+  /// - Throws: a failure with the daemon's error.
   static func readers(_ connection: Connection) async throws(Failure) -> [ReaderStatus] {
     do throws(BusError) {
       return try await DaemonClient(connection).status().readers
@@ -21,14 +21,14 @@ struct ReaderChoice: Sendable {
     }
   }
 
-  /// - Parameter readers: those that there are now.
-  /// - Returns: the object path of the one that is meant.
-  /// - Throws: that there is none, or that there are several.
+  /// - Parameter readers: the present readers.
+  /// - Returns: the object path of the reader.
+  /// - Throws: a failure if there is no such reader, or several.
   mutating func choose(among readers: [ReaderStatus]) throws(Failure) -> ObjectPath {
     if let device {
       guard let path = readers.first(where: { $0.device == device })?.path, let result = try? ObjectPath(path) else {
         throw Failure(
-          message: "the reader \(device) is not there any more: plug it in and try again, or name another one",
+          message: "the reader \(device) is gone: plug it in and try again, or choose another one",
           exitCode: Names.ExitCode.tryAgain)
       }
       return result
@@ -37,17 +37,17 @@ struct ReaderChoice: Sendable {
     let paths = found.map(\.path)
     guard let path = paths.first, let result = try? ObjectPath(path) else {
       throw Failure(
-        message: "there is no reader \(text): tagroute status shows those that there are",
+        message: "no reader \(text) found: tagroute status lists the readers",
         exitCode: Names.ExitCode.tryAgain)
     }
     guard paths.count == 1 else {
-      throw .usage("\(paths.count) readers are called \(text): name the device")
+      throw .usage("\(paths.count) readers are called \(text): choose one by its device")
     }
     device = found.first.flatMap { $0.device.isEmpty ? nil : $0.device }
     return result
   }
 
-  /// The number at the end of a reader's object path, which is what the daemon tells it from others by; nil where there is none.
+  /// The number at the end of a reader's object path; nil if there is none.
   static func number(of reader: ReaderStatus) -> Int? {
     reader.path.split(separator: "/").last.flatMap { Int($0) }
   }

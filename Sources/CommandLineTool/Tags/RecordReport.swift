@@ -1,6 +1,7 @@
 import NDEF
+import TagrouteClient
 
-/// What is printed of a record; its keys are what scripts depend on.
+/// A record as it is printed. Scripts depend on its keys.
 struct RecordReport: Encodable, Equatable {
   /// `empty`, `well-known`, `media`, `uri`, `external` or `unknown` (NDEF 1.0, section 3.2.6).
   let format: String
@@ -38,12 +39,12 @@ struct RecordReport: Encodable, Equatable {
     }
   }
 
-  /// The records of a message; none where the bytes are none.
+  /// The records of a message; empty if the bytes are not a message.
   static func all(in message: [UInt8]) -> [RecordReport] {
     ((try? NDEFMessage(decoding: message))?.records ?? []).map(RecordReport.init)
   }
 
-  /// A line for a person: of a long text its beginning, since nobody reads more of it on a terminal; JSON has it whole.
+  /// A line for a person, with only the beginning of a long text. JSON has the whole text.
   var line: String {
     let type = Self.beginning(self.type)
     switch (uri.map(Self.beginning), text.map(Self.beginning)) {
@@ -60,7 +61,7 @@ struct RecordReport: Encodable, Equatable {
 }
 
 extension RecordReport {
-  /// A line for each record; the rest of very many is only counted.
+  /// A line for each record. Beyond a limit, records are only counted.
   static func lines(_ records: [RecordReport]) -> [String] {
     let rest = records.count - listedAtMost
     return records.prefix(listedAtMost).map(\.line) + (rest > 0 ? ["and \(rest) more records"] : [])
@@ -68,7 +69,7 @@ extension RecordReport {
 
   private static let listedAtMost = 100
 
-  /// By scalars: one character can be as long as all of them.
+  /// The limit is in scalars, because a single character can have any number of them.
   private static func beginning(_ text: String) -> String {
     let scalars = text.unicodeScalars
     guard let end = scalars.index(scalars.startIndex, offsetBy: shownAtMost, limitedBy: scalars.endIndex),

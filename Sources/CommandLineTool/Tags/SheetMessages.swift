@@ -1,9 +1,9 @@
 import Localization
 import TagrouteClient
 
-/// Every text of ours on the sheet of a reader session, from which xgettext takes what is to be translated.
+/// All texts of this program on the sheet of a reader session. xgettext extracts them for translation.
 ///
-/// The agent shows it among its own words, so it is in the user's language; what is said at the terminal stays English.
+/// The agent shows them in a notification, so they are in the user's language. The terminal output stays English.
 enum SheetMessages {
   // Translators: these are below “Hold a tag near the reader”, after the name of the program.
   static var read: String { translated("Hold the tag that is to be read near the reader.") }
@@ -14,19 +14,19 @@ enum SheetMessages {
     translated("Hold the tag that is to be made read-only for ever near the reader.")
   }
 
-  /// What is said where no tag has come.
+  /// For a timeout.
   static var noTag: String { translated("No tag came in time.") }
-  /// What is said where a tag is none that holds messages, or holds none.
+  /// For a tag without a message.
   static var noMessage: String { translated("The tag holds no message.") }
-  /// What is said where only the terminal has words for it, which are English.
+  /// For a failure that only the terminal explains, in English.
   static var elsewhere: String {
     // Translators: below “✗ That did not work”. The terminal is the window in which the user has typed the command.
     translated("The terminal says why.")
   }
 
-  /// Why something was not done with a tag.
+  /// Describes a failed operation on a tag.
   ///
-  /// - Returns: nil where it is about the reader or the session.
+  /// - Returns: nil for a failure of the reader or the session.
   static func words(for failure: TagFailure) -> String? {
     switch failure {
     case .tagLost: translated("The tag was taken away too soon.")
@@ -43,9 +43,9 @@ enum SheetMessages {
     }
   }
 
-  /// What xgettext looks for: a text as one literal.
+  /// Translates a literal, which xgettext finds by the name of this function.
   ///
-  /// In English where the daemon would not take the translation: that is no reason for a command to fail in one language.
+  /// Falls back to English if the daemon would refuse the translation. The command must not fail in one language only.
   private static func translated(_ message: String) -> String {
     let words = Translation.text(message, [:])
     return Console.forSheet(words) == words ? words : message

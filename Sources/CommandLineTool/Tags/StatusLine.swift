@@ -1,24 +1,25 @@
 import Glibc
 
-/// What goes on, in a line on standard error that the next one replaces; where that is no terminal, nothing.
+/// A status line on standard error that the next one replaces. Not shown if standard error is not a terminal.
 struct StatusLine: Sendable {
   private let isShown = isatty(STDERR_FILENO) == 1
 
-  /// Shows a line of our own in the place of the one before.
+  /// Replaces the status line.
   func show(_ text: String) {
     // Carriage return, and erase to the end of the line (ECMA-48, 8.3.41).
     if isShown { Console.tell("\r\u{1B}[K\(Console.printable(text)) … ") }
   }
 
-  /// Takes the line away, for what is going to be printed.
+  /// Removes the status line before other output.
   func hide() {
     if isShown { Console.tell("\r\u{1B}[K") }
   }
 }
 
 extension Console {
-  /// A text of ours as the sheet of a reader session takes it: without controls, at most 256 bytes. One that is so already, and has
-  /// at most 253, is itself.
+  /// A text in the form that the daemon accepts for a sheet: without control characters, at most 256 bytes. A valid
+  /// text
+  /// of at most 253 bytes is unchanged.
   static func forSheet(_ text: String) -> String {
     var result = ""
     for character in printable(text) {

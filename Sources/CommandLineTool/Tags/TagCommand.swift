@@ -4,29 +4,32 @@ import Glibc
 import Names
 import TagrouteClient
 
-/// A command that does something with the tags of a reader session.
+/// A command that works on the tags of a reader session.
 struct TagCommand: Sendable {
-  /// What is done with a tag; what it says is the command's answer.
+  /// The operation on a tag. It writes the command's output.
   typealias Work = @Sendable (ReaderTag, TagOutput) async throws(Failure) -> Void
 
   let options: ReaderSessionOptions
-  /// The reader as a person names it; nil is whichever is ready.
+  /// The reader as the user names it; nil for any that is ready.
   let reader: String?
-  /// How many seconds a tag is waited for; nil is as long as the daemon lets a session be.
+  /// How many seconds to wait for a tag; nil for the daemon's limit of a session.
   let timeout: Int?
   let isFollowing: Bool
   let output: TagOutput
   let work: Work
 
-  /// The options that all of these commands have.
-  static let optionNames: Set<String> = ["reader", "timeout"]
-  static let optionHelp = """
-      --reader READER       a reader by its name, device or number, as tagroute status shows them
-      --timeout SECONDS     how long to wait for a tag, 1 to 3600; without it until the session's 60 seconds are over
-    """
+  static let readerOption = Command.Option(
+    "reader", "READER", "use this reader: its name, device or number, as tagroute status shows them")
+  /// The options of each command that waits for a tag.
+  static let options = [
+    readerOption,
+    Command.Option(
+      "timeout", "SECONDS", "wait this long for a tag, 1 to 3600; the default is the session's 60 seconds"),
+  ]
   static let exitHelp = """
-    Exit codes: 69 the daemon or the reader is gone, 75 it may work when tried again (no tag came, it was taken away too soon,
-    others use the reader), 77 not allowed, or the tag is read-only or protected, 1 the rest.
+    Exit codes: 1 failed; 69 the daemon or the reader is gone; 75 try again: no tag
+    came, it was taken away too soon, or the reader is in use; 77 not allowed, or
+    the tag is read-only or protected.
     """
 
   init(
@@ -43,10 +46,10 @@ struct TagCommand: Sendable {
 
   private typealias Run = TagRun<ReaderTag>
 
-  /// Runs a session until what was asked for is done.
+  /// Runs a session until the operation is done.
   ///
   /// - Returns: 0.
-  /// - Throws: what kept it from being done. A signal ends the process once the session is over.
+  /// - Throws: why it failed. A signal ends the process when the session has ended.
   func run() async throws(Failure) -> Int32 {
     let loop = EventLoop(label: "tagroute")
     let (events, continuation) = AsyncStream.makeStream(of: Run.Event.self)
@@ -86,7 +89,7 @@ struct TagCommand: Sendable {
   }
 }
 
-/// What a command waits for beside its events; each ends in one.
+/// The asynchronous work of a command. Each task ends with an event.
 private actor TagTasks {
   private let command: TagCommand
   private nonisolated let loop: EventLoop
@@ -118,7 +121,7 @@ private actor TagTasks {
     await follow(session)
   }
 
-  /// How long a daemon that has ended may take to come back with a reader: an update, or systemd's pause after a crash.
+  /// How long a daemon may take to restart and find a reader, for example during an update.
   private static let patience = Duration.seconds(30)
 
   func startAgain() {
@@ -136,7 +139,7 @@ private actor TagTasks {
   }
 
   private func openAgain() async -> Result<ReaderSession, Failure> {
-    var problem = Failure(message: "the daemon is gone", exitCode: Names.ExitCode.unavailable)
+    var problem = Failure(message: "the daemon stopped", exitCode: Names.ExitCode.unavailable)
     guard let connection, let changes = try? await DaemonClient(connection).changes() else { return .failure(problem) }
     for await _ in changes {
       do throws(Failure) {
@@ -144,7 +147,7 @@ private actor TagTasks {
       } catch {
         if Task.isCancelled { break }
         problem = error
-        // No daemon yet, or no reader: the next change says when to look again.
+        // There is no daemon or no reader yet. Try again after the next change.
         guard [Names.ExitCode.unavailable, Names.ExitCode.tryAgain].contains(error.exitCode) else { break }
       }
     }

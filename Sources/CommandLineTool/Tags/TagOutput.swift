@@ -1,28 +1,28 @@
 import Glibc
 
-/// What a command says of a tag, kept until the line that shows what goes on has made room for it.
+/// The output of a command, buffered until the status line is hidden.
 actor TagOutput {
   private let console: Console
   private var pending = ""
 
   init(_ console: Console) { self.console = console }
 
-  /// As `Console.answer`.
+  /// Like `Console.answer`.
   func answer(
     _ value: some Encodable & Sendable, _ lines: [String], onOneLine: Bool = false
   ) throws(Failure) {
     if console.json { try object(value, onOneLine: onOneLine) } else { self.lines(lines) }
   }
 
-  /// As `Console.lines`.
+  /// Like `Console.lines`.
   func lines(_ texts: [String]) { pending += Console.text(texts) }
 
-  /// As `Console.object`.
+  /// Like `Console.object`.
   func object(_ value: some Encodable & Sendable, onOneLine: Bool = false) throws(Failure) {
     pending += try console.text(value, onOneLine: onOneLine)
   }
 
-  /// Prints it.
+  /// Prints the buffer.
   func flush() throws(Failure) {
     let text = pending
     pending = ""

@@ -2,12 +2,12 @@ import Bus
 import Names
 import TagrouteClient
 
-/// What `read` and `info` print of a tag; its keys are what scripts depend on.
+/// The status and message of a tag, for `read` and `info`.
 struct TagReport: Sendable {
   let tag: ReaderTag
   let status: ReaderTag.Status
   let capacity: UInt32
-  /// Nil where the tag holds none.
+  /// Nil if the tag has no message.
   let message: [UInt8]?
 
   /// Asks a tag for its status and its message.
@@ -29,7 +29,7 @@ struct TagReport: Sendable {
     return TagReport(tag: tag, status: status, capacity: capacity, message: message)
   }
 
-  /// The first line for a person: which tag that is, and how full.
+  /// The first line for a person: the tag, and how full it is.
   var summary: String {
     let size = message?.count ?? 0
     let holds =
@@ -44,27 +44,21 @@ struct TagReport: Sendable {
   var records: [RecordReport] { message.map(RecordReport.all) ?? [] }
 }
 
-/// `read --json`.
+/// What `read --json` prints. Scripts depend on its keys.
 struct ReadReport: Encodable {
-  let report: TagReport
+  let technology: String
+  let uid: String
+  let status: String
+  let capacity: UInt32
+  @OrNull private(set) var message: String?
+  let records: [RecordReport]
 
-  enum CodingKeys: CodingKey {
-    case technology
-    case uid
-    case status
-    case capacity
-    case message
-    case records
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(report.tag.technology, forKey: .technology)
-    try container.encode(Hexadecimal.text(report.tag.uid), forKey: .uid)
-    try container.encode(report.status.rawValue, forKey: .status)
-    try container.encode(report.capacity, forKey: .capacity)
-    // Null where there is none: scripts look for the key.
-    try container.encode(report.message.map(Hexadecimal.text), forKey: .message)
-    try container.encode(report.records, forKey: .records)
+  init(_ report: TagReport) {
+    technology = report.tag.technology
+    uid = Hexadecimal.text(report.tag.uid)
+    status = report.status.rawValue
+    capacity = report.capacity
+    message = report.message.map(Hexadecimal.text)
+    records = report.records
   }
 }

@@ -1,51 +1,51 @@
 import Names
 import TagrouteClient
 
-/// What a command does while its reader session goes on, and how it ends.
+/// The course of a command during its reader session, and its result.
 ///
-/// Pure: events in, actions out. One tag is worked on at a time; the session is ended in good order whatever happens.
+/// Pure: events in, actions out. It works on one tag at a time, and always closes the session.
 struct TagRun<Tag: Hashable & Sendable>: Sendable {
   enum Event: Sendable {
-    /// The session was started; it may have to wait.
+    /// The session was started, and may have to wait for the reader.
     case began
     case notBegun(Failure)
     case activated
-    /// A tag, and what it is known by in the next session.
+    /// A tag, and its name, by which the next session recognises it.
     case detected(Tag, name: String)
-    /// What lay there when the session became active has been found.
+    /// All tags that lay there when the session became active have been reported.
     case settled
     case removed(Tag)
-    /// No session has ended in the moments after that tag was taken away: it was.
+    /// The session did not end shortly after the tag was removed. So the removal was real.
     case forgotten(Tag)
     case progress(UInt64)
     case ended(ReaderSessionEnd)
-    /// What was to be done with a tag is done, or has failed.
+    /// The operation on a tag is done, or has failed.
     case worked(Failure?)
-    /// The daemon has answered that the session is over, or has not answered.
+    /// The request to close the session has ended, with or without a reply.
     case closed
-    /// A signal has come.
+    /// A signal arrived.
     case interrupted(Int32)
-    /// The tag that was waited for has not come.
+    /// The time for a tag is over.
     case timeIsUp
   }
 
   enum Action: Equatable, Sendable {
     case start
-    /// Starts a session as soon as there is a daemon again, with a reader that is ready.
+    /// Starts a session as soon as the daemon is back and a reader is ready.
     case startAgain
-    /// Tells the person at a terminal what goes on, in a line that the next one replaces.
+    /// Shows a status line.
     case show(String)
     case hide
     case work(Tag)
-    /// Prints what is to be said of the tag.
+    /// Prints the output about the tag.
     case print
-    /// Tells of a failure, and goes on.
+    /// Reports a failure and continues.
     case report(Failure)
-    /// Says after a while that it is settled.
+    /// Sends `.settled` after a few seconds.
     case settle
-    /// Says after a moment that the tag is forgotten.
+    /// Sends `.forgotten` after a second.
     case forget(Tag)
-    /// Ends the session; where something went wrong, its sheet says what.
+    /// Closes the session. The text is the error on its sheet.
     case close(String?)
     case finish(Outcome)
   }
@@ -56,23 +56,24 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     case signalled(Int32)
   }
 
-  /// Whether tag after tag is worked on, or the first one only.
+  /// Whether to work on one tag after the other, or only on the first.
   let isFollowing: Bool
-  /// For the message where no tag has come in time.
+  /// For the message of a timeout.
   let timeout: Int?
   private var isOpen = false
-  /// The daemon has ended, and the session with it.
+  /// Whether the daemon ended, and the session with it.
   private var isDaemonGone = false
   private var current: Tag?
   private var waiting: [Tag] = []
-  /// What is there, by its name.
+  /// The tags on the reader, with their names.
   private var present: [Tag: String] = [:]
-  /// What was taken away a moment ago, and nothing has happened since: a session that ends takes its tags away first, wherever they
-  /// lie.
+  /// Tags that were removed a moment ago, with no event since. A session that ends reports all its tags as removed
+  /// first,
+  /// even if they still lie there.
   private var takenAway: [Tag: String] = [:]
-  /// What lay there when the last session ended: it is no other tag when the next one finds it.
+  /// The names of tags that lay there when the last session ended. The next session ignores them.
   private var resting: Set<String> = []
-  /// How it ends, once that is decided.
+  /// The result, when it is known.
   private var outcome: Outcome?
 
   init(isFollowing: Bool, timeout: Int?) {
@@ -80,8 +81,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     self.timeout = timeout
   }
 
-  /// - Parameter event: what has happened.
-  /// - Returns: what to do, in this order.
+  /// - Parameter event: the event.
+  /// - Returns: the actions, in order.
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
     case .removed, .forgotten, .ended: break
@@ -134,7 +135,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     current = nil
     let answer: [Action] = [.hide, .print]
     guard isFollowing else {
-      // What is done is done, even where the session ended behind it.
+      // A finished operation is a success, even if the session ended meanwhile.
       if case .signalled? = outcome { return answer + (isOpen ? [] : finish()) }
       outcome = failure.map { isOpen ? .failed($0) : outcome ?? .failed($0) } ?? .done
       return answer + (isOpen ? [.close(failure.map { $0.sheet ?? SheetMessages.elsewhere })] : finish())
@@ -151,14 +152,14 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
     waiting = []
     guard outcome == nil else { return current == nil ? finish() : [] }
     isDaemonGone = [.daemonStopping, .daemonGone].contains(end.reason)
-    // Whoever waits for a tag need not know that the daemon was started anew. One that was being worked on is another matter.
+    // While waiting for a tag, continue after a restart of the daemon. During an operation, fail.
     if isFollowing ? isDaemonGone || end.reason == .timedOut : isDaemonGone && current == nil {
       resting = isFollowing ? Set(takenAway.values).union(present.values) : []
       present = [:]
       return current == nil ? nextSession() : []
     }
     outcome = .failed(Failure(end, whileWorking: current != nil))
-    // What is being done is answered with an error now.
+    // An operation in progress will end with an error.
     return current == nil ? finish() : []
   }
 
@@ -179,7 +180,7 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
       return isOpen ? [.hide, .close(nil)] : finish()
     }
     let failure = Failure(
-      message: "no tag came in time, which is \(timeout ?? 0) s: try again", exitCode: Names.ExitCode.tryAgain,
+      message: "no tag came within \(timeout ?? 0) s: try again", exitCode: Names.ExitCode.tryAgain,
       sheet: SheetMessages.noTag)
     outcome = .failed(failure)
     return isOpen ? [.hide, .close(failure.sheet)] : finish()

@@ -3,25 +3,27 @@ import TagrouteClient
 
 extension Command {
   static let transceive = Command(
-    name: "transceive", usage: "transceive HEX…", summary: "send commands to a tag, and print its answers",
+    name: "transceive", summary: "wait for a tag, send it commands and print its answers", arguments: "HEX…",
     details: """
-      Waits for a tag, sends it each command, and prints each answer on a line, all in hexadecimal digits. A command is, by tag,
+      Commands and answers are hexadecimal digits. The form of a command depends on
+      the tag:
 
-        ISO-DEP card         an APDU; the answer ends in the status word
-        FeliCa card          command code and what follows, without the length; IDM stands for the card's own IDm
-        Ultralight and NTAG  as in the data sheet, without check sum
+        ISO-DEP card         an APDU; the answer ends with the status word
+        FeliCa card          command code and parameters, without the length; IDM
+                             stands for the card's own IDm
+        Ultralight and NTAG  as in the data sheet, without checksum
 
-      A SELECT or a poll reaches only what is declared, and NDEF; applications that pay are never selected.
-
-        --aid HEX,…           the applications of ISO-DEP cards; the first that the card has is selected
-        --system-code HEX,…   the systems of FeliCa cards
-        --write               let it send commands that change the tag
-        --answer-within MS    how long the tag may take for an answer, 1 to 5000 milliseconds, by default 1000
-      \(TagCommand.optionHelp)
+      SELECT and FeliCa Polling commands reach only declared applications and systems,
+      and NDEF. Payment applications are never selected.
 
       \(TagCommand.exitHelp)
       """,
-    flags: ["write"], options: TagCommand.optionNames.union(["aid", "system-code", "answer-within"]), words: 1...256
+    options: [
+      .init("aid", "HEX,…", "declare applications of ISO-DEP cards; the first that the card has is selected"),
+      .init("system-code", "HEX,…", "declare systems of FeliCa cards"),
+      .init("write", "allow commands that change the tag"),
+      .init("answer-within", "MS", "wait this long for an answer, 1 to 5000 milliseconds; the default is 1000"),
+    ] + TagCommand.options, words: 1...256
   ) { arguments, console throws(Failure) in
     let commands = try arguments.words.map { word throws(Failure) in try RawCommand(word) }
     let limit = try arguments.number("answer-within", in: 1...5000) ?? 1000
@@ -31,7 +33,7 @@ extension Command {
       systemCodes: try list(arguments, "system-code", of: 2...2).map { UInt16($0[0]) << 8 | UInt16($0[1]) })
     return try await TagCommand(options, arguments, console) { tag, output throws(Failure) in
       var exchanges: [TransceiveReport.Exchange] = []
-      // What the tag has answered before a command fails is told: it may have been changed.
+      // Print the answers before a failure too, because the commands may have changed the tag.
       var failure: Failure?
       for command in commands where failure == nil {
         let bytes = command.bytes(idm: tag.idm)
@@ -59,14 +61,14 @@ extension Command {
     guard let text = arguments.options[option] else { return [] }
     return try text.split(separator: ",", omittingEmptySubsequences: false).map { part throws(Failure) in
       guard let bytes = Hexadecimal.bytes(String(part)), lengths.contains(bytes.count) else {
-        throw .usage("--\(option): \(part) is not what it takes")
+        throw .usage("--\(option): \(part) is not valid")
       }
       return bytes
     }
   }
 }
 
-/// A command as it is typed, with a place for the IDm that only the card knows.
+/// A command as typed, with a placeholder for the card's IDm.
 struct RawCommand: Equatable {
   private enum Part: Equatable {
     case bytes([UInt8])
@@ -75,15 +77,15 @@ struct RawCommand: Equatable {
 
   private let parts: [Part]
 
-  /// - Parameter text: hexadecimal digits, and `IDM`.
-  /// - Throws: a usage failure where it is something else.
+  /// - Parameter text: hexadecimal digits and `IDM`.
+  /// - Throws: a usage failure for any other text.
   init(_ text: String) throws(Failure) {
     var parts: [Part] = []
     for (index, piece) in text.uppercased().split(separator: "IDM", omittingEmptySubsequences: false).enumerated() {
       if index > 0 { parts.append(.idm) }
       guard !piece.isEmpty else { continue }
       guard let bytes = Hexadecimal.bytes(String(piece)) else {
-        throw .usage("\(text) is no command: write it in hexadecimal digits")
+        throw .usage("\(text) is not a command: use hexadecimal digits")
       }
       parts.append(.bytes(bytes))
     }
@@ -101,7 +103,7 @@ struct RawCommand: Equatable {
   }
 }
 
-/// What `transceive` prints; its keys are what scripts depend on.
+/// What `transceive` prints; scripts depend on its keys.
 struct TransceiveReport: Encodable {
   struct Exchange: Encodable {
     let command: String

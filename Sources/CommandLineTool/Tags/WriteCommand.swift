@@ -4,22 +4,21 @@ import TagrouteClient
 
 extension Command {
   static let write = Command(
-    name: "write", usage: "write", summary: "write a message on a tag",
+    name: "write", summary: "wait for a tag, write a message on it and read it back",
     details: """
-      Waits for a tag, writes a message in the place of what it holds, and reads it back. Exactly one of these says what:
-
-        --uri URI             a link
-        --text TEXT           a text
-        --smart-poster URI    a link with a title
-        --ndef FILE           the bytes of a message; - is standard input
-
-        --language LANGUAGE   of the text or the title, by default en
-        --title TITLE         of the Smart Poster
-      \(TagCommand.optionHelp)
+      Replaces the message on the tag. Give exactly one of --uri, --text,
+      --smart-poster and --ndef.
 
       \(TagCommand.exitHelp)
       """,
-    options: TagCommand.optionNames.union(["uri", "text", "smart-poster", "ndef", "language", "title"]), words: 0...0
+    options: [
+      .init("uri", "URI", "write a link"),
+      .init("text", "TEXT", "write a text"),
+      .init("smart-poster", "URI", "write a link with a title"),
+      .init("ndef", "FILE", "write the bytes of a message; - is standard input"),
+      .init("language", "LANGUAGE", "set the language of the text or the title; the default is en"),
+      .init("title", "TITLE", "set the title of the Smart Poster"),
+    ] + TagCommand.options, words: 0...0
   ) { arguments, console throws(Failure) in
     let message = try await MessageToWrite.bytes(arguments)
     let options = ReaderSessionOptions(
@@ -29,16 +28,16 @@ extension Command {
       let uid = Hexadecimal.text(tag.uid)
       try await output.answer(
         WriteReport(technology: tag.technology, uid: uid, written: message.count),
-        ["\(tag.technology) \(uid): \(message.count) bytes are written and read back"])
+        ["\(tag.technology) \(uid): \(message.count) bytes written and read back"])
     }.run()
   }
 }
 
-/// What `write` prints; its keys are what scripts depend on.
+/// What `write` prints; scripts depend on its keys.
 struct WriteReport: Encodable {
   let technology: String
   let uid: String
-  /// Bytes of the message.
+  /// The size of the message in bytes.
   let written: Int
 }
 
@@ -47,11 +46,11 @@ enum MessageToWrite {
   static func bytes(_ arguments: Arguments) async throws(Failure) -> [UInt8] {
     let kinds = ["uri", "text", "smart-poster", "ndef"].filter(arguments.has)
     guard kinds.count == 1, let kind = kinds.first, let value = arguments.options[kind] else {
-      throw .usage("say one of --uri, --text, --smart-poster and --ndef")
+      throw .usage("use exactly one of --uri, --text, --smart-poster and --ndef")
     }
-    guard !arguments.has("title") || kind == "smart-poster" else { throw .usage("--title goes with --smart-poster") }
+    guard !arguments.has("title") || kind == "smart-poster" else { throw .usage("--title needs --smart-poster") }
     guard !arguments.has("language") || kind == "text" || arguments.has("title") else {
-      throw .usage("--language goes with --text or --title")
+      throw .usage("--language needs --text or --title")
     }
     if kind == "ndef" { return try await file(value) }
     let language = arguments.options["language"] ?? "en"
@@ -68,16 +67,16 @@ enum MessageToWrite {
     }
   }
 
-  /// More than any tag holds.
+  /// More bytes than any tag can hold.
   private static let limit = 1 << 20
 
   private static func file(_ path: String) async throws(Failure) -> [UInt8] {
     let bytes = try await BlockingRead.file(path, limit: limit)
-    guard bytes.count <= limit else { throw .usage("\(path): it has more than \(limit) bytes") }
+    guard bytes.count <= limit else { throw .usage("\(path) has more than \(limit) bytes") }
     do throws(NDEFError) {
       _ = try NDEFMessage(decoding: bytes)
     } catch {
-      throw .usage("\(path): it is no NDEF message: \(error)")
+      throw .usage("\(path) is not an NDEF message: \(error)")
     }
     return bytes
   }

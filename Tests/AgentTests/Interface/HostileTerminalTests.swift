@@ -54,7 +54,7 @@ struct HostileTerminalTests {
     let rig = try await AgentRig()
     try await rig.startAgent()
     let monitor = try await rig.installation.start("tagroute", ["monitor"])
-    try await monitor.line(containing: "the daemon is gone")
+    try await monitor.line(containing: "the daemon stopped")
     var number = 0
     var chosen: [Int] = []
     for sample in HostileText.samples {

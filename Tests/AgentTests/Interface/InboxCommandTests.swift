@@ -49,7 +49,7 @@ struct InboxCommandTests {
       #expect(try await process.exit() == .exited(0))
       let lines = await process.standardOutput().split(whereSeparator: { $0.isNewline }).map(String.init)
       #expect(lines.first?.count == width && lines.first?.hasSuffix("…") == true, "\(lines)")
-      #expect(lines.last == "older ones: tagroute inbox --before 01234567")
+      #expect(lines.last == "older taps: tagroute inbox --before 01234567")
     }
     await rig.installation.stop()
   }
@@ -82,11 +82,11 @@ struct InboxCommandTests {
     #expect(try await rig.tagroute("inbox", "show", tapID(0xF2).uppercased()).status == .exited(0))
     let unknown = try await rig.tagroute("inbox", "show", "ffff")
     #expect(unknown.status == .exited(Names.ExitCode.noInput))
-    #expect(unknown.errors == ["tagroute: ffff: no tap has an id that begins so; tagroute inbox lists them"])
+    #expect(unknown.errors == ["tagroute: no tap has an id that begins with ffff; tagroute inbox lists the taps"])
     for text in ["'; --", "zz", tapID(1) + "0", "０"] {
       let none = try await rig.tagroute("inbox", "show", text)
       #expect(none.status == .exited(64))
-      #expect(none.errors.first?.contains("an id is of hexadecimal digits and -") == true, "\(none.errors)")
+      #expect(none.errors.first?.contains("is not an id: use hexadecimal digits and -") == true, "\(none.errors)")
     }
     await rig.installation.stop()
   }
@@ -108,7 +108,7 @@ struct InboxCommandTests {
     #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
     let again = try await rig.tagroute("inbox", "open", tapID(1))
     #expect(again.status == .exited(1))
-    let time = /tagroute: tap 01234567: it was handed to org.example.Menu at [-0-9]{10} [0-9]{2}:[0-9]{2}/
+    let time = /tagroute: tap 01234567: already handed to org.example.Menu at [-0-9]{10} [0-9]{2}:[0-9]{2}/
     #expect(again.errors.first?.wholeMatch(of: time) != nil, "\(again.errors)")
 
     await rig.handler.set(.refuses)
@@ -125,7 +125,7 @@ struct InboxCommandTests {
     try await rig.tap("https://menu.example.com/4", 4)
     let choice = try await rig.tagroute("inbox", "open", tapID(4))
     #expect(choice.status == .exited(75))
-    #expect(choice.errors.first?.contains("--handler APP, with one of ") == true, "\(choice.errors)")
+    #expect(choice.errors.first?.contains("--handler APP, where APP is one of ") == true, "\(choice.errors)")
     #expect(choice.errors.first?.contains("org.example.Other.desktop") == true)
     let nobody = try await rig.tagroute("inbox", "open", tapID(4), "--handler", "org.example.Nobody")
     #expect(nobody.status == .exited(75) && nobody.errors.first?.contains("not one of the tap's candidates") == true)
@@ -191,7 +191,7 @@ struct InboxCommandTests {
     #expect(try readFile(file) == uriMessage("https://menu.example.com/2"))
     for place in ["/dev/null", rig.installation.directory.path] {
       let refused = try await rig.tagroute("inbox", "export", tapID(2), place, "--force")
-      #expect(refused.errors.first?.contains("no regular file") == true)
+      #expect(refused.errors.first?.contains("not a regular file") == true)
     }
     let raw = try await rig.tagroute("inbox", "export", tapID(1), "-")
     #expect(raw.output.hasSuffix("menu.example.com/1\n"))
@@ -239,7 +239,7 @@ struct InboxCommandTests {
     #expect(first.status == .exited(0))
     let kept = first.output.split(separator: "\n").map(String.init)
     #expect(kept.first == "removed: 1" && kept.count == 4)
-    #expect(kept[1] == "kept: 01234567, which is just being opened: menu.example.com/1")
+    #expect(kept[1] == "kept: 01234567, which is being opened: menu.example.com/1")
     #expect(kept[2] == "kept: 01234567, which is on the screen: menu.example.com/3")
     let named = try await rig.tagroute("inbox", "clear", tapID(2), "--yes")
     #expect(named.status == .exited(75) && named.output.contains("which is on the screen"))
@@ -263,7 +263,7 @@ struct InboxCommandTests {
     let rig = try await AgentRig(starter: "withoutAnAgentEachSaysSo_\(arguments.first ?? "")")
     let result = try await rig.process(["inbox"] + arguments)
     #expect(result.status == .exited(69))
-    let start = "tagroute: the agent does not run: \(try BuiltProducts.program("tagroute-agent")) &"
+    let start = "tagroute: the agent is not running: \(try BuiltProducts.program("tagroute-agent")) &"
     #expect(result.errors.count == 1)
     #expect(result.errors.first?.hasPrefix(start) == true)
     await rig.installation.stop()

@@ -1,0 +1,65 @@
+import Names
+import Bus
+import TagrouteClient
+
+/// `handlers prefer`, `block` and `forget`: the user's choices about a handler.
+enum HandlerChoice: Equatable {
+  case prefer(handler: String, claim: String)
+  case block(handler: String, claim: String?)
+  case forget(handler: String?, claim: String?)
+
+  /// Nil for another command.
+  ///
+  /// - Parameter arguments: the whole command.
+  /// - Throws: a usage failure.
+  init?(_ arguments: Arguments) throws(Failure) {
+    guard let action = arguments.words.first, ["prefer", "block", "forget"].contains(action) else { return nil }
+    let handler = arguments.words.dropFirst().first
+    let claim = arguments.words.dropFirst(2).first
+    let (domain, isAll) = (arguments.options["domain"], arguments.has("all"))
+    // The bus takes an empty text for everything. A variable that is not set must not mean that.
+    if handler == "" || claim == "" || domain == "" { throw .usage("an argument is empty") }
+    switch (action, handler, claim) {
+    case ("prefer", let handler?, let claim?): self = .prefer(handler: handler, claim: claim)
+    case ("prefer", _, _): throw .usage("use tagroute handlers prefer ID DOMAIN")
+    case ("block", let handler?, let claim): self = .block(handler: handler, claim: claim)
+    case ("block", _, _): throw .usage("use tagroute handlers block ID [DOMAIN]")
+    case (_, let handler?, let claim) where domain == nil && !isAll: self = .forget(handler: handler, claim: claim)
+    case (_, nil, nil) where isAll != (domain != nil): self = .forget(handler: nil, claim: domain)
+    default: throw .usage("use tagroute handlers forget with ID [DOMAIN], with --domain DOMAIN or with --all")
+    }
+  }
+
+  /// Makes the choice.
+  func make(with agent: AgentClient, console: Console) async throws(Failure) -> Int32 {
+    do throws(BusError) {
+      switch self {
+      case .prefer(let handler, let claim): try await agent.prefer(handler, for: claim)
+      case .block(let handler, let claim): try await agent.block(handler, for: claim)
+      case .forget(let handler, let claim): try await agent.forget(handler, for: claim)
+      }
+    } catch {
+      throw Failure(error, from: .agent)
+    }
+    try console.answer(HandlerChoiceReport(self))
+    return 0
+  }
+}
+
+/// What `handlers prefer`, `block` and `forget` print; scripts depend on its keys.
+struct HandlerChoiceReport: Encodable {
+  /// `prefer`, `block` or `forget`.
+  let action: String
+  /// As given; null for all.
+  @OrNull var handler: String?
+  /// As given; null for all.
+  @OrNull var domain: String?
+
+  init(_ choice: HandlerChoice) {
+    switch choice {
+    case .prefer(let handler, let claim): (action, self.handler, domain) = ("prefer", handler, claim)
+    case .block(let handler, let claim): (action, self.handler, domain) = ("block", handler, claim)
+    case .forget(let handler, let claim): (action, self.handler, domain) = ("forget", handler, claim)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Names
+import Bus
+import EventLoop
+import Handlers
+import TagrouteClient
+
+extension Command {
+  static let handlers = Command(
+    name: "handlers", summary: "list and check the apps that take tags, and choose between them",
+    details: """
+      ID is an app's desktop id. DOMAIN is a domain, *. and a domain (for all hosts
+      below it), or a scheme and a colon. It must be within the app's claims. If two
+      choices cover a link, the more exact DOMAIN wins. The agent keeps the choices.
+
+      --check prints FILE:LINE:COLUMN, the error and the fix. With FILE it checks a
+      desktop entry that is not installed yet, or a file of path rules, and needs no
+      agent. Exit code 1: there is an error.
+
+      verify asks for https://DOMAIN/.well-known/apple-app-site-association and
+      assetlinks.json. An app that its domain names opens the domain's links without
+      a question. Exit code 0: all domains name the app; 1: one does not; 75: one did
+      not answer.
+      """,
+    severalForms: [
+      .init(
+        nil, "[--check [FILE]]", "list the apps, their links and your choices",
+        [.init("check", "read the desktop entries again, and print only errors")]),
+      .init(
+        "verify", "[ID]", "ask each domain that the app claims whether it names the app",
+        [
+          .init("server", "ADDRESS:PORT", "ask this server instead of the domains, and keep no answers"),
+          .init("authorities", "FILE", "use these certificate authorities (PEM), and keep no answers"),
+          .init("due", "without ID: ask all domains with an expired answer, for apps from a store"),
+        ]),
+      .init("prefer", "ID DOMAIN", "open such links with this app, without a question"),
+      .init("block", "ID [DOMAIN]", "never offer the app for such links, or for any link"),
+      .init(
+        "forget", "[ID [DOMAIN]]", "undo the choices about an app",
+        [
+          .init("domain", "DOMAIN", "undo the choices about such links, for all apps"),
+          .init("all", "undo all choices"),
+        ]),
+    ], words: 0...3
+  ) { arguments, console throws(Failure) in
+    let choice = try HandlerChoice(arguments)
+    let isVerification = arguments.words.first == "verify"
+    let checks = arguments.has("check")
+    guard
+      choice != nil
+        || (isVerification
+          ? (arguments.words.count == 2) != arguments.has("due") : arguments.words.count <= (checks ? 1 : 0))
+    else {
+      throw .usage("use tagroute handlers, or tagroute handlers verify, prefer, block or forget")
+    }
+    if checks, let file = arguments.words.first {
+      let problems = HandlerCheck.problems(in: file) + [HandlerCheck.missing(for: file)].compactMap(\.self)
+      return try report(problems.map(HandlerDescription.init), console)
+    }
+    let agent = try await Failure.connecting(to: .agent) { () throws(BusError) in
+      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
+    }
+    if let choice { return try await choice.make(with: agent, console: console) }
+    if isVerification {
+      let verification = try HandlerVerification(agent: agent, arguments, console: console)
+      guard let id = arguments.words.dropFirst().first else { return try await verification.refreshDue() }
+      return try await verification.verify(id)
+    }
+    var handlers: [HandlerDescription]
+    do throws(BusError) {
+      if checks { try await agent.reloadHandlers() }
+      handlers = try await agent.handlers()
+    } catch {
+      throw Failure(error, from: .agent)
+    }
+    if checks {
+      let missing = handlers.filter { $0.problem == nil }.compactMap { HandlerCheck.missing(for: $0.path, id: $0.id) }
+      return try report(
+        handlers.filter { $0.problem != nil } + missing.map(HandlerDescription.init), console)
+    }
+    let lines = handlers.flatMap(lines)
+    try console.answer(
+      handlers, lines.isEmpty ? ["no app is registered for tags"] : lines)
+    return 0
+  }
+
+  /// A handler for a person.
+  private static func lines(_ handler: HandlerDescription) -> [String] {
+    let claims = (handler.domains + handler.schemes.map { "\($0):" }).joined(separator: " ")
+    let name = handler.name.isEmpty ? handler.id : "\(handler.id) (\(handler.name))"
+    let problem = handler.problem.map { "error, \(handler.line.map { "line \($0): " } ?? "")\($0)" }
+    let choices = [("preferred", handler.preferred), ("allowed", handler.allowed), ("blocked", handler.blocked)]
+    return ["\(name): \(problem ?? claims)"]
+      + choices.filter { !$0.1.isEmpty }.map { what, claims in
+        "  \(what) for \(claims == ["*"] ? "everything" : claims.joined(separator: " "))"
+      }
+  }
+
+  /// Prints problems.
+  ///
+  /// - Returns: the exit code.
+  private static func report(_ problems: [HandlerDescription], _ console: Console) throws(Failure) -> Int32 {
+    try console.answer(problems, problems.map { "\($0.place): \($0.problem ?? "")" })
+    return problems.isEmpty ? 0 : 1
+  }
+}
+
+extension HandlerDescription {
+  init(_ problem: HandlerProblem) {
+    self.init(
+      id: problem.desktopID ?? "", path: problem.file, problem: problem.message, line: problem.line,
+      column: problem.column)
+  }
+}

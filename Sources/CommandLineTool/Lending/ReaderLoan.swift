@@ -1,0 +1,164 @@
+import Bus
+import EventLoop
+import Names
+import TagrouteClient
+
+/// A reader that is lent to a command while the command runs.
+///
+/// A daemon that restarts does not know the loan, so this actor asks for it again as soon as the daemon has the reader.
+/// The daemon cannot open the device while the command has it open.
+actor ReaderLoan {
+  private let connection: Connection
+  private let client: DaemonClient
+  private let why: String
+  private var inhibitor: Inhibitor?
+  private let clock: any Clock<Duration>
+  /// The number of readers of the daemon, including the lent one.
+  private var readerCount = 0
+  /// The pause before the next request to a daemon that does not reply.
+  private var pause = ReaderLoan.shortestPause
+  /// The pause doubles from half a second to half a minute.
+  private static let (shortestPause, longestPause) = (Duration.milliseconds(500), Duration.seconds(30))
+  /// Why there is no loan; nil while there is one, or may be one soon.
+  private var loss: LoanLoss?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
+
+  /// - Parameters:
+  ///   - connection: a connection to the system bus.
+  ///   - why: the purpose of the loan.
+  ///   - clock: measures the pauses.
+  /// - Throws: only if a constant object path were invalid.
+  init(
+    _ connection: Connection, why: String, clock: any Clock<Duration> = ContinuousClock()
+  ) throws(BusError) {
+    self.connection = connection
+    self.why = why
+    self.clock = clock
+    client = try DaemonClient(connection)
+  }
+
+  /// Takes the loan.
+  ///
+  /// - Parameter reader: the reader's object path; nil for the first that is ready.
+  /// - Returns: the inhibitor that keeps the loan, with the device.
+  /// - Throws: `BusError`, as `DaemonClient.releaseReader`.
+  func take(_ reader: ObjectPath?) async throws(BusError) -> Inhibitor {
+    let inhibitor = try await client.releaseReader(who: "tagroute run", why: why, reader: reader)
+    self.inhibitor = inhibitor
+    return inhibitor
+  }
+
+  /// Takes the loan again whenever a daemon restarts, until the task is cancelled.
+  func keep() async {
+    let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let following = Task { await follow(look) }
+    var alarm: Task<Void, any Error>?
+    defer {
+      following.cancel()
+      alarm?.cancel()
+    }
+    for await _ in looks {
+      alarm?.cancel()
+      alarm = nil
+      if await isAnswered() {
+        pause = Self.shortestPause
+      } else {
+        let pause = nextPause()
+        // The daemon may send no further change.
+        alarm = Task { [clock] in
+          try await clock.sleep(for: pause)
+          look.yield()
+        }
+      }
+    }
+  }
+
+  /// Checks the loan after each change of the daemon. If the bus reports no changes, checks it after pauses.
+  private func follow(_ look: AsyncStream<Void>.Continuation) async {
+    var (pause, isSaid) = (Self.shortestPause, false)
+    while !Task.isCancelled {
+      do throws(BusError) {
+        for await _ in try await client.changes() { look.yield() }
+        // The connection was closed, or the task was cancelled.
+        return
+      } catch {
+        guard !Task.isCancelled else { return }
+        if !isSaid {
+          let what = "the bus does not report changes of the daemon: \(error.message)"
+          Console.tell("tagroute: \(Console.printable(what)); tagroute checks it from time to time\n")
+        }
+        isSaid = true
+      }
+      look.yield()
+      do { try await clock.sleep(for: pause) } catch { return }
+      pause = min(pause * 2, Self.longestPause)
+    }
+  }
+
+  private func nextPause() -> Duration {
+    defer { pause = min(pause * 2, Self.longestPause) }
+    return pause
+  }
+
+  /// Checks the loan, and takes it again if it has ended.
+  ///
+  /// - Returns: whether the daemon replied.
+  private func isAnswered() async -> Bool {
+    guard let inhibitor else { return true }
+    guard inhibitor.isHeld else { return await takeAgain() }
+    do throws(BusError) {
+      let count = try await client.status().readers.count
+      // If the loan ended meanwhile, the reply may be that of a new daemon.
+      if inhibitor.isHeld { readerCount = count }
+      return true
+    } catch {
+      return !error.isUnanswered
+    }
+  }
+
+  /// The exit code of `run`.
+  ///
+  /// - Parameter code: the command's exit code, as in a shell.
+  /// - Returns: that code, or the code of a lost reader.
+  func exitCode(of code: Int32) -> Int32 { loss?.exitCode(of: code) ?? code }
+
+  /// - Parameters:
+  ///   - device: the lent device.
+  ///   - readers: the readers of the new daemon, which may use another name.
+  ///   - count: the number of readers of the previous daemon.
+  /// - Returns: the lent reader; nil if it cannot be identified.
+  static func reader(_ device: String, among readers: [ReaderStatus], of count: Int) -> ReaderStatus? {
+    readers.first { $0.device == device } ?? (count == 1 && readers.count == 1 ? readers.first : nil)
+  }
+
+  private func takeAgain() async -> Bool {
+    guard let device = inhibitor?.device else { return true }
+    var state = ""
+    do throws(BusError) {
+      let readers = try await client.status().readers
+      guard let reader = Self.reader(device, among: readers, of: readerCount) else {
+        // A daemon without readers has just started.
+        if !readers.isEmpty { lose(LoanLoss(unknownToDaemon: device)) }
+        return true
+      }
+      state = reader.state
+      // The loss is already reported. Do not make polkit ask the user again.
+      if loss != nil, LoanLoss.isTaken(state) { return true }
+      _ = try await take(try ObjectPath(reader.path))
+      if loss != nil { Console.tell("tagroute: the daemon lends the reader to the command again\n") }
+      loss = nil
+      return true
+    } catch {
+      if let found = LoanLoss(error, reader: state) { lose(found) }
+      return !error.isUnanswered
+    }
+  }
+
+  /// Reports the loss once, unless the command has ended.
+  private func lose(_ found: LoanLoss) {
+    guard !Task.isCancelled, loss == nil else { return }
+    loss = found
+    Console.report(Failure(message: found.message, exitCode: Names.ExitCode.failure))
+  }
+}

@@ -1,0 +1,88 @@
+import Bus
+import EventLoop
+import Glibc
+import Names
+import TagrouteClient
+
+extension Command {
+  static let run = Command(
+    name: "run", summary: "lend the reader to another program that uses libnfc", arguments: "-- COMMAND…",
+    details: """
+      The daemon closes the reader, and COMMAND finds it in LIBNFC_DEFAULT_DEVICE:
+
+        tagroute run -- nfc-list
+
+      The exit code is that of COMMAND: 128 plus the signal's number if a signal ended
+      it, 127 if there is no such program, 126 if it cannot be started. SIGINT,
+      SIGTERM, SIGHUP and SIGQUIT are passed on. If tagroute is killed, COMMAND gets
+      SIGTERM. The daemon takes the reader back when COMMAND and all processes that it
+      started have ended. A tag that still lies there is not announced again.
+
+      If the daemon restarts meanwhile, tagroute asks it for the reader again. If the
+      new daemon refuses, COMMAND continues without the reader and gets it back as
+      soon as possible.
+
+      Exit codes if COMMAND was not started: 64 wrong usage, 69 the daemon cannot be
+      reached, 75 the reader is in use or there is none, 77 not allowed. 75 and 77
+      also replace the code of a COMMAND that failed without the reader.
+      """,
+    options: [TagCommand.readerOption], words: 1...4096
+  ) { arguments, _ throws(Failure) in
+    let signals = ProcessSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    let program = try ProgramSearch.path(of: arguments.words[0], in: ProcessEnvironment.current["PATH"])
+    let command = ForeignCommand()
+    let forwarding = Task { for await number in signals { await command.signal(number) } }
+    defer { forwarding.cancel() }
+    let (loan, inhibitor) = try await lent(arguments)
+    let keeping = Task { await loan.keep() }
+    defer { keeping.cancel() }
+    let code = try await command.run(
+      program, arguments.words, environment(ProcessEnvironment.current, device: inhibitor.device ?? ""),
+      holding: inhibitor.descriptor)
+    // Keeps the loan until here. If this process dies, its pipe closes and ends the loan.
+    withExtendedLifetime(inhibitor) {}
+    return await loan.exitCode(of: code)
+  }
+
+  private static func lent(_ arguments: Arguments) async throws(Failure) -> (ReaderLoan, Inhibitor) {
+    let connection = try await Failure.connecting(to: .daemon) { () throws(BusError) in
+      try await Connection.open(.system, on: EventLoop(label: "tagroute"))
+    }
+    var reader: ObjectPath?
+    if let text = arguments.options["reader"] {
+      var choice = ReaderChoice(text)
+      reader = try choice.choose(among: try await ReaderChoice.readers(connection))
+    }
+    do throws(BusError) {
+      let loan = try ReaderLoan(connection, why: Console.forSheet(arguments.words[0]))
+      return (loan, try await loan.take(reader))
+    } catch {
+      throw Failure(error, from: .daemon)
+    }
+  }
+
+  /// The command's environment: that of this process, with variables by which libnfc uses only this reader.
+  static func environment(_ inherited: [String: String], device: String) -> [String] {
+    inherited.merging(["LIBNFC_DEFAULT_DEVICE": device, "LIBNFC_AUTO_SCAN": "false"]) { _, ours in ours }
+      .sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+  }
+}
+
+/// Finds programs as a shell does.
+enum ProgramSearch {
+  /// - Parameters:
+  ///   - name: a name, or a path if it has a slash.
+  ///   - folders: the folders to search, in the format of `PATH`.
+  /// - Returns: a path.
+  /// - Throws: a failure with a shell's exit code.
+  static func path(of name: String, in folders: String?) throws(Failure) -> String {
+    guard !name.isEmpty else { throw .usage("the command is empty") }
+    if name.contains("/") { return name }
+    for folder in (folders ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":") {
+      let path = "\(folder)/\(name)"
+      var status = stat()
+      if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, X_OK) == 0 { return path }
+    }
+    throw Failure(message: "\(name): no such program", exitCode: 127)
+  }
+}

@@ -1,0 +1,43 @@
+import Names
+import Bus
+import EventLoop
+import TagrouteClient
+
+extension Command {
+  static let session = Command(
+    name: "session", summary: "report that the screen is locked or unlocked", arguments: "lock|unlock",
+    details: """
+      For swaylock, hyprlock, i3lock and other lockers that do not report it
+      themselves. tagroute(1), section LOCKERS, has the lines for their configuration.
+
+      From lock to unlock the daemon treats the session as locked, even if the agent
+      ends in between. By default readers do not scan then: see WhenLocked= in
+      tagroute.conf(5). unlock does not end the lock of another locker.
+
+      Returns when the daemon has the report. Fails with 69 if the agent is not
+      running, and with 75 if the daemon did not get the report within five seconds.
+      The agent then keeps trying.
+      """,
+    words: 1...1
+  ) { arguments, console throws(Failure) in
+    guard let word = arguments.words.first, ["lock", "unlock"].contains(word) else {
+      throw .usage("use tagroute session lock, or tagroute session unlock")
+    }
+    let agent = try await Failure.connecting(to: .agent) { () async throws(BusError) in
+      try await AgentClient.connect(on: EventLoop(label: "tagroute"))
+    }
+    do throws(BusError) {
+      try await agent.setLocked(word == "lock")
+    } catch {
+      throw Failure(error, from: .agent)
+    }
+    try console.answer(SessionReport(locked: word == "lock"))
+    return 0
+  }
+}
+
+/// What `session` prints; scripts depend on its keys.
+struct SessionReport: Encodable {
+  /// As reported. Another locker may still have the session locked.
+  let locked: Bool
+}

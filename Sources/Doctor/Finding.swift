@@ -1,0 +1,97 @@
+package import EventLoop
+
+/// A fix: a command, if there is one, and advice.
+package struct Remedy: Hashable, Sendable {
+  /// For a shell, as it is; nil if there is no such command.
+  package let command: String?
+  /// What else to know or to do; nil if the command is enough.
+  let advice: String?
+
+  static func run(_ command: String, _ advice: String? = nil) -> Remedy { Remedy(command: command, advice: advice) }
+
+  static func advise(_ advice: String) -> Remedy { Remedy(command: nil, advice: advice) }
+
+  /// For a person.
+  package var text: String { [command, advice].compactMap { $0 }.joined(separator: "; ") }
+}
+
+/// The result of one check.
+package struct Finding: Hashable, Sendable {
+  package enum Verdict: String, Encodable, Sendable {
+    /// As it should be.
+    case right
+    /// Keeps tags from all apps, or breaks the thing that the text names. It does not pass by itself.
+    case wrong
+    /// Worth knowing: it passes by itself, is intended, or has its fix in another finding.
+    case note
+  }
+
+  /// What was checked. Scripts depend on these names.
+  package enum Subject: String, Encodable, CaseIterable, Sendable {
+    case versions
+    case systemBus = "system-bus"
+    case configuration
+    case policy
+    case daemonUnit = "daemon-unit"
+    case daemon
+    case polkit
+    case kernelModule = "kernel-module"
+    case pcscd
+    case reader
+    case sessionBus = "session-bus"
+    case agentConfiguration = "agent-configuration"
+    case agentUnit = "agent-unit"
+    case agent
+    case notifications
+    case handlers
+    case scanning
+  }
+
+  package let subject: Subject
+  package let verdict: Verdict
+  /// The finding in words.
+  package let text: String
+  /// The fix; nil if none is needed.
+  package let remedy: Remedy?
+
+  static func right(_ subject: Subject, _ text: String) -> Finding {
+    Finding(subject: subject, verdict: .right, text: text, remedy: nil)
+  }
+
+  static func wrong(_ subject: Subject, _ text: String, _ remedy: Remedy) -> Finding {
+    Finding(subject: subject, verdict: .wrong, text: text, remedy: remedy)
+  }
+
+  static func note(_ subject: Subject, _ text: String, _ remedy: Remedy? = nil) -> Finding {
+    Finding(subject: subject, verdict: .note, text: text, remedy: remedy)
+  }
+
+  /// The finding on one line, for a person.
+  package var line: String {
+    let verdict = verdict.rawValue + String(repeating: " ", count: 5 - verdict.rawValue.count)
+    return "\(verdict)  \(subject.rawValue): \(text)\(remedy.map { ": \($0.text)" } ?? "")"
+  }
+
+  /// Replaces the home directory in paths by `~`, so that a report does not contain the user's name.
+  ///
+  /// - Parameter home: the home directory; nil and `/` change nothing.
+  /// - Returns: the finding to print.
+  func shortened(_ home: String?) -> Finding {
+    guard let home, home.hasPrefix("/"), home.count > 1 else { return self }
+    let folder = home.hasSuffix("/") ? home : home + "/"
+    func short(_ text: String) -> String { text.replacing(folder, with: "~/") }
+    return Finding(
+      subject: subject, verdict: verdict, text: short(text),
+      remedy: remedy.map { Remedy(command: $0.command.map(short), advice: $0.advice.map(short)) })
+  }
+
+  /// Checks everything that a tag needs on its way to its app. Changes nothing, apart from services that the buses
+  /// start
+  /// because they are called, and the agent, which reads its files again.
+  ///
+  /// - Parameter loop: the event loop of the connections.
+  /// - Returns: the findings, in the order of a tap's way.
+  package static func all(on loop: EventLoop) async -> [Finding] {
+    Diagnosis(await Examination.make(on: loop)).findings
+  }
+}

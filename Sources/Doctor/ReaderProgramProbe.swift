@@ -1,0 +1,54 @@
+import Glibc
+import Rig
+
+/// Asks `tagroute-reader` for its version of libnfc, which no other program loads.
+enum ReaderProgramProbe {
+  /// `--version` opens no device, so it should be fast.
+  private static let patience = Duration.seconds(10)
+  /// The exit code of the dynamic linker if a library is missing or has the wrong version.
+  private static let isNotLinked: Int32 = 127
+
+  /// - Parameter path: the program.
+  /// - Returns: the result.
+  static func run(_ path: String) async -> Examination.ReaderProgram {
+    guard access(path, X_OK) == 0 else { return .isMissing(path: path) }
+    let process: ChildProcess
+    let status: ChildProcess.ExitStatus
+    do {
+      process = try ChildProcess(path, ["--version"])
+    } catch {
+      return .fails("\(error)")
+    }
+    do {
+      status = try await process.exit(within: patience)
+    } catch {
+      return .fails("it does not print its version")
+    }
+    let lines = await process.log()
+    switch status {
+    case .exited(0):
+      let libnfc = lines.lazy.compactMap { line in version(in: line) }.first
+      return libnfc.map { .loads(libnfc: $0) } ?? .fails("it does not print its version")
+    case .exited(isNotLinked):
+      return .isNotLinked(lines.last { missingLibrary(in: $0) != nil } ?? lines.last ?? "a library is missing")
+    case .exited(let code): return .fails(lines.last ?? "it ended with code \(code)")
+    case .signalled(let number): return .fails("it was killed by signal \(number)")
+    }
+  }
+
+  /// The library in an error of the dynamic linker (glibc, `elf/dl-error-skeleton.c` and `elf/dl-load.c`).
+  ///
+  /// - Parameter line: `PROGRAM: error while loading shared libraries: LIBRARY: PROBLEM`.
+  /// - Returns: the file's name, such as `libnfc.so.6`; nil for another error, such as a missing symbol.
+  static func missingLibrary(in line: String) -> String? {
+    guard let words = line.firstRange(of: ": error while loading shared libraries: ") else { return nil }
+    let path = line[words.upperBound...].prefix { $0 != ":" }
+    let name = path.split(separator: "/").last.map(String.init) ?? ""
+    return name.contains(".so") ? name : nil
+  }
+
+  private static func version(in line: String) -> String? {
+    let words = line.split(separator: " ")
+    return words.count == 2 && words[0] == "libnfc" ? String(words[1]) : nil
+  }
+}

@@ -1,0 +1,270 @@
+package import Names
+
+/// How Tagroute is installed and run on this system, and the commands that depend on that.
+package struct Setup: Hashable, Sendable {
+  /// The origin of the programs.
+  enum Programs: Hashable, Sendable {
+    /// A package of the distribution.
+    case package
+    /// `Packaging/install` with another prefix than that of packages.
+    case prefix(String)
+    /// Not installed: the folder of a build.
+    case build(String)
+  }
+
+  /// The package manager.
+  enum PackageTool: String, Hashable, Sendable, CaseIterable {
+    case apt
+    case dnf
+    case zypper
+    case pacman
+  }
+
+  /// Packages of other projects.
+  enum Package: Hashable, Sendable {
+    case polkit
+    case notificationServer
+  }
+
+  var programs = Programs.package
+  /// Nil if the distribution is unknown.
+  var packageTool: PackageTool?
+  /// Whether systemd is the system's manager (sd_booted(3)).
+  var hasSystemd = true
+  /// Whether the daemon's user exists.
+  var hasUser = true
+  /// The name of the distribution; empty if unknown.
+  var system = ""
+
+  /// - Parameters:
+  ///   - folder: the folder of this program.
+  ///   - hasDaemon: whether the daemon is in the libexec of the same prefix.
+  ///   - release: the contents of os-release(5).
+  ///   - hasSystemd: whether systemd is the system's manager.
+  ///   - hasUser: whether the daemon's user exists.
+  init(folder: String?, hasDaemon: Bool, release: String, hasSystemd: Bool = true, hasUser: Bool = true) {
+    (self.hasSystemd, self.hasUser) = (hasSystemd, hasUser)
+    switch folder {
+    case nil, "/usr/bin"?, "/bin"?: programs = .package
+    case let folder? where folder.hasSuffix("/bin") && hasDaemon: programs = .prefix(String(folder.dropLast(4)))
+    case let folder?: programs = .build(folder)
+    }
+    var values: [Substring: String] = [:]
+    for line in release.split(separator: "\n") {
+      guard let equals = line.firstIndex(of: "=") else { continue }
+      values[line[..<equals]] = line[line.index(after: equals)...].filter { $0 != "\"" && $0 != "'" }
+    }
+    system = values["PRETTY_NAME"] ?? values["NAME"] ?? ""
+    let names = "\(values["ID"] ?? "") \(values["ID_LIKE"] ?? "")".split(separator: " ")
+    packageTool = names.lazy.compactMap { Self.tools[$0] }.first
+  }
+
+  private static let tools: [Substring: PackageTool] = [
+    "debian": .apt, "ubuntu": .apt, "fedora": .dnf, "rhel": .dnf, "suse": .zypper, "opensuse": .zypper,
+    "opensuse-tumbleweed": .zypper, "arch": .pacman,
+  ]
+
+  private static let autostart = "it starts with the next session if the desktop uses /etc/xdg/autostart"
+
+  private var isInstalled: Bool { if case .build = programs { false } else { true } }
+
+  /// The path of a program in libexec.
+  func program(_ name: String) -> String {
+    switch programs {
+    case .package: "/usr/libexec/\(name)"
+    case .prefix(let prefix): "\(prefix)/libexec/\(name)"
+    case .build(let folder): "\(folder)/\(name)"
+    }
+  }
+
+  /// Installs Tagroute's files again.
+  var installing: Remedy {
+    let archive = "or reinstall the package file that it came from"
+    return switch (programs, packageTool) {
+    case (.package, .apt?): .run("sudo apt-get install --reinstall tagroute", archive)
+    case (.package, .dnf?): .run("sudo dnf reinstall tagroute", archive)
+    case (.package, .zypper?): .run("sudo zypper install --force tagroute", archive)
+    case (.package, .pacman?): .run("sudo pacman --sync tagroute", archive)
+    case (.package, nil): .advise("reinstall the package tagroute")
+    // Packaging/install supports only these two.
+    case (.prefix(let prefix), _) where !["/usr", "/usr/local"].contains(prefix):
+      .advise("reinstall Tagroute below \(prefix), the way it was installed")
+    case (.prefix(let prefix), _):
+      .run(
+        "sudo Packaging/install PREFIX=\(prefix)",
+        "in the source tree of Tagroute; it prints the remaining steps")
+    case (.build, _): .run("sudo Packaging/install", "in the source tree of Tagroute; it prints how to start it")
+    }
+  }
+
+  /// Installs the simulated reader.
+  package var installingSimulator: Remedy {
+    let archive = "or install the tagroute-simulator package file of the same build"
+    return switch (programs, packageTool) {
+    case (.package, .apt?): .run("sudo apt-get install tagroute-simulator", archive)
+    case (.package, .dnf?): .run("sudo dnf install tagroute-simulator", archive)
+    case (.package, .zypper?): .run("sudo zypper install tagroute-simulator", archive)
+    case (.package, .pacman?): .run("sudo pacman --sync tagroute-simulator", archive)
+    case (.package, nil): .advise("install the package tagroute-simulator")
+    case (.prefix(let prefix), _):
+      .run("sudo Packaging/install PREFIX=\(prefix) COMPONENT=simulator", "in the source tree of Tagroute")
+    case (.build(let folder), _): .advise("build it into \(folder)")
+    }
+  }
+
+  /// Installs a package that Tagroute needs.
+  func installing(_ package: Package) -> Remedy {
+    let name =
+      switch (package, packageTool) {
+      case (.polkit, .apt?): "polkitd"
+      case (.polkit, _): "polkit"
+      case (.notificationServer, _): "dunst"
+      }
+    return switch packageTool {
+    case .apt?: .run("sudo apt-get install \(name)")
+    case .dnf?: .run("sudo dnf install \(name)")
+    case .zypper?: .run("sudo zypper install \(name)")
+    case .pacman?: .run("sudo pacman --sync \(name)")
+    case nil: .advise("install the package \(name), or its equivalent in your distribution")
+    }
+  }
+
+  /// Restarts polkit.
+  ///
+  /// - Parameter unit: its unit; nil without systemd.
+  /// - Returns: the remedy. A masked unit must be unmasked first.
+  func restartingPolkit(_ unit: Examination.Unit?) -> Remedy {
+    guard hasSystemd else { return .advise("restart polkitd with your service manager") }
+    let restart = "sudo systemctl restart \(Self.polkitUnit)"
+    guard let unit, unit.load == "masked" else { return .run(restart) }
+    return .run("sudo systemctl \(unit.unmask) \(Self.polkitUnit) && \(restart)")
+  }
+
+  static let polkitUnit = "polkit.service"
+
+  var startingSystemBus: Remedy {
+    hasSystemd
+      ? .run("sudo systemctl start dbus.socket", "or check DBUS_SYSTEM_BUS_ADDRESS")
+      : .advise("start dbus-daemon --system with your service manager, or check DBUS_SYSTEM_BUS_ADDRESS")
+  }
+
+  /// Makes the bus read the policy, and restarts the daemon.
+  func readingPolicy(_ daemon: RunningProgram) -> Remedy {
+    hasSystemd
+      ? .run("sudo systemctl reload dbus && \(daemon.systemctl) restart \(daemon.unit)")
+      : .run(
+        "sudo dbus-send --system --dest=org.freedesktop.DBus / org.freedesktop.DBus.ReloadConfig",
+        "then restart tagrouted")
+  }
+
+  var stoppingPCSCD: Remedy {
+    let condition = "if you do not need it"
+    return hasSystemd
+      ? .run(ReaderRemedy.stoppingPCSCD, condition) : .advise("stop it \(condition)")
+  }
+
+  /// Starts a program.
+  ///
+  /// - Parameters:
+  ///   - service: the program.
+  ///   - unit: its unit; nil without systemd.
+  /// - Returns: the remedy, which may fix the unit first.
+  func starting(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
+    switch unit?.load {
+    case nil:
+      switch service.owner {
+      // Only this user may own the bus name. Installing creates the user and the policy.
+      case .system where !hasUser: installing
+      case .system:
+        .run(
+          "sudo -u \(ReaderRemedy.owner) \(program(service.program))",
+          "from your service manager: it stays in the foreground")
+      case .user: .run("\(program(service.program)) &", isInstalled ? Self.autostart : nil)
+      }
+    case "masked"?:
+      .run(
+        "\(service.systemctl) \(unit?.unmask ?? "unmask") \(service.unit) && "
+          + "\(service.systemctl) enable --now \(service.unit)")
+    case "not-found"?: installing
+    case "loaded"?: .run("\(service.systemctl) enable --now \(service.unit)")
+    default:
+      .run(
+        "\(service.verify) \(service.unit)",
+        "shows the error, and \(service.systemctl) cat \(service.unit) the file")
+    }
+  }
+
+  /// Starts a program with an unknown unit. An installed program has a unit if there is systemd.
+  package func starting(_ service: RunningProgram) -> Remedy {
+    guard isInstalled else { return starting(service, nil) }
+    return hasSystemd ? .run("\(service.systemctl) start \(service.unit)") : starting(service, nil)
+  }
+
+  /// Restarts a program with an unknown unit.
+  package func restarting(_ service: RunningProgram) -> Remedy {
+    guard isInstalled else { return restarting(service, nil) }
+    return hasSystemd ? .run(service.restart(hasSystemd: true)) : restarting(service, nil)
+  }
+
+  /// Restarts a program.
+  func restarting(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
+    guard let unit, unit.load == "loaded" else { return .advise(service.restart(hasSystemd: false)) }
+    let restart = service.restart(hasSystemd: true)
+    // Bus activation of a failed daemon uses up its start limit, and systemd then refuses this start too. The unit's
+    // Result
+    // does not show that. The agent's unit has no such limit.
+    guard service.owner == .system, unit.active == "failed" else { return .run(restart) }
+    return .run("\(service.systemctl) reset-failed \(service.unit) && \(restart)")
+  }
+
+  /// Stops a program with an unknown unit.
+  package func stopping(_ service: RunningProgram) -> Remedy {
+    hasSystemd ? .run("\(service.systemctl) stop \(service.unit)") : .advise("stop \(service.program)")
+  }
+
+  /// Makes a program read its configuration again.
+  func reloading(_ service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
+    guard unit?.load == "loaded", unit?.active == "active" else { return .advise("send SIGHUP to \(service.program)") }
+    return .run("\(service.systemctl) reload \(service.unit)")
+  }
+
+  /// Makes a program check its configuration, as its own user: root may read files that the daemon may not.
+  ///
+  /// - Parameters:
+  ///   - service: the program.
+  ///   - settings: its configuration.
+  ///   - then: the next step if there is no error; nil if there is none.
+  /// - Returns: the remedy.
+  func checking(_ service: RunningProgram, _ settings: Examination.Settings, then: Remedy? = nil) -> Remedy {
+    let command = "\(program(service.program)) --check\(settings.isNamed ? " --config \(settings.file)" : "")"
+    let user = hasUser ? "-u \(ReaderRemedy.owner) " : ""
+    return .run(
+      service.owner == .system ? "sudo \(user)\(command)" : command,
+      "shows its errors" + (then.map { "; if there are none, \($0.text)" } ?? ""))
+  }
+
+  /// Shows the log of a program.
+  func log(of service: RunningProgram, _ unit: Examination.Unit?) -> Remedy {
+    unit?.load == "loaded"
+      ? .run("\(service.journalctl) -u \(service.unit) -n 20", "shows why")
+      : .advise("\(service.program) printed the reason on its standard error")
+  }
+}
+
+extension Examination.Unit {
+  /// The systemctl(1) command that removes its mask, which is permanent or lasts until a reboot.
+  var unmask: String { file == "masked-runtime" ? "unmask --runtime" : "unmask" }
+}
+
+extension RunningProgram {
+  package enum Owner: Hashable, Sendable {
+    case system
+    case user
+  }
+
+  /// Whether it belongs to the system or to the user: its bus, and who may control it.
+  package var owner: Owner { self == .daemon ? .system : .user }
+  package var program: String { rawValue }
+  var journalctl: String { owner == .system ? "sudo journalctl" : "journalctl --user" }
+  var verify: String { owner == .system ? "systemd-analyze verify" : "systemd-analyze --user verify" }
+}

@@ -1,0 +1,112 @@
+import Bus
+import Glibc
+import TestSupport
+import Testing
+
+@testable import CommandLineTool
+@testable import TagrouteClient
+
+@Suite struct InboxArgumentsTests {
+  private func action(_ words: [String]) throws -> InboxAction {
+    try InboxAction(Command.inbox.parse(words))
+  }
+
+  @Test func whatIsAskedForIsUnderstood() throws {
+    #expect(try action([]) == .list(state: nil, limit: 100, before: nil))
+    #expect(
+      try action(["--state=failed", "--limit", "5", "--before", "01"]) == .list(state: "failed", limit: 5, before: "01")
+    )
+    #expect(try action(["show", "01"]) == .show("01"))
+    #expect(try action(["open", "01", "--handler", "a"]) == .open("01", handler: "a"))
+    #expect(try action(["dismiss", "01", "--json"]) == .dismiss("01"))
+    #expect(try action(["export", "01", "f"]) == .export("01", OutputFile(path: "f", overwrites: false)))
+    #expect(try action(["export", "--all", "f", "--force"]) == .export(nil, OutputFile(path: "f", overwrites: true)))
+    guard case .clear(let clear) = try action(["clear", "01", "02", "--yes"]) else { throw RigError("no clear") }
+    #expect(clear.ids == ["01", "02"] && clear.days == nil && !clear.fromScreen)
+  }
+
+  @Test(arguments: [
+    ["look"], ["show"], ["show", "01", "02"], ["show", "01", "--all"], ["show", ""], ["open"], ["open", "01", "--yes"],
+    ["open", "01", "--handler="], ["dismiss"], ["export", "01"], ["export", "f", "--all", "g"], ["export", "01", ""],
+    ["export", "01", "f", "--yes"], ["clear", "01", "--all"], ["clear", "--all", "--older-than", "3"],
+    ["clear", "--older-than", "soon"], ["clear", "--force"], ["--yes"], ["--all"], ["--limit", "0"],
+    ["--limit", "100001"], ["--handler", "a"], ["clear", "01", "--older-than", "1"],
+  ])
+  func whatCannotBeMeantIsWrongUsage(words: [String]) {
+    let failure = #expect(throws: Failure.self) { try action(words) }
+    #expect(failure?.exitCode == 64, "\(words)")
+  }
+
+  private static func tap(_ id: String, state: String, handler: String?, title: String) -> TapDescription {
+    var values: [String: Value] = [
+      "id": .string(id), "time": .uint64(1_795_000_000_000_000), "state": .string(state), "title": .string(title),
+    ]
+    values["handler"] = handler.map(Value.string)
+    return TapDescription(values)
+  }
+
+  private static let taps = [
+    tap("01234567-89ab", state: "delivered", handler: "org.example.Menu.desktop", title: "menu.example.com/table/7"),
+    tap("fedcba98-7654", state: "failed", handler: nil, title: "晩ご飯のメニュー 🍽🍽🍽 \u{1B}[31m e\u{301}"),
+  ]
+
+  @Test func aListFitsTheWidthWhateverIsInIt() {
+    let whole = InboxList.lines(Self.taps, width: nil)
+    #expect(whole[0].hasSuffix("  delivered  org.example.Menu  menu.example.com/table/7"))
+    #expect(whole[1].hasSuffix("  failed     -                 晩ご飯のメニュー 🍽🍽🍽 \\u{1b}[31m e\u{301}"))
+    for width in 1...120 {
+      for line in InboxList.lines(Self.taps, width: width) {
+        #expect(TerminalText.cells(of: line) <= width, "\(width): \(line)")
+      }
+    }
+    #expect(InboxList.lines([], width: 80).isEmpty)
+  }
+
+  @Test(arguments: [
+    ("abc", 3), ("", 0), ("é", 1), ("e\u{301}", 1), ("東京", 4), ("🍽", 1), ("🍕", 2), ("한", 2), ("ｆ", 2), ("…", 1),
+  ])
+  func cellsAreCountedAsTerminalsDo(text: String, cells: Int) {
+    #expect(TerminalText.cells(of: text) == cells)
+  }
+
+  @Test func whatIsCutEndsInAnEllipsisAndNeverInHalfACharacter() {
+    #expect(TerminalText.cut("abcdef", to: 6) == "abcdef")
+    #expect(TerminalText.cut("abcdef", to: 5) == "abcd…")
+    #expect(TerminalText.cut("東京都", to: 4) == "東…")
+    #expect(TerminalText.cut("abc", to: 0) == "")
+    #expect(TerminalText.padded("東", to: 4) == "東  ")
+  }
+
+  @Test func aFileIsWrittenWholeOrNotAtAll() async throws {
+    let folder = try TemporaryDirectory()
+    let path = folder.file("a")
+    try await OutputFile(path: path, overwrites: false).write { write throws(Failure) in
+      try write([1, 2])
+      try write([3])
+    }
+    #expect(try readFile(path) == [1, 2, 3])
+    await #expect(throws: Failure.self) { try await OutputFile(path: path, overwrites: false).write { _ in } }
+    // What goes wrong in between leaves what was there.
+    await #expect(throws: Failure.self) {
+      try await OutputFile(path: path, overwrites: true).write { write throws(Failure) in
+        try write([9])
+        throw Failure(message: "the agent is gone", exitCode: 69)
+      }
+    }
+    #expect(try readFile(path) == [1, 2, 3])
+    await #expect(throws: Failure.self) {
+      try await OutputFile(path: folder.file("b"), overwrites: false).write { _ throws(Failure) in
+        throw Failure(message: "the agent is gone", exitCode: 69)
+      }
+    }
+    #expect(access(folder.file("b"), F_OK) != 0)
+    try await OutputFile(path: path, overwrites: true).write { write throws(Failure) in try write([4]) }
+    #expect(try readFile(path) == [4])
+    let link = folder.file("link")
+    #expect(symlink(path, link) == 0)
+    let failure = #expect(throws: Failure.self) {
+      try OutputFile(path: link, overwrites: true).check(isText: true, Console(json: false))
+    }
+    #expect(failure?.exitCode == 73)
+  }
+}

@@ -1,0 +1,135 @@
+import Bus
+import Glibc
+import Names
+import TestSupport
+import Testing
+
+/// `tagroute run`, on a bus where a stand-in lends the reader.
+@Suite(.timeLimit(.minutes(5))) struct RunCommandTests {
+  /// Besides the three streams it has what keeps the loan.
+  @Test func theCommandFindsTheReaderAndNothingElseOfOurs() async throws {
+    let place = try await Place()
+    let process = try place.lend([
+      "sh", "-c", "echo $LIBNFC_DEFAULT_DEVICE $LIBNFC_AUTO_SCAN; ls /proc/$$/fd; exit 7",
+    ])
+    #expect(try await process.exit() == .exited(7))
+    #expect(await process.standardOutput() == "\(ReaderSessionStandIn.device) false\n0\n1\n2\n64\n")
+    var requests = place.daemon.requests.makeAsyncIterator()
+    #expect(
+      await requests.next()
+        == .inhibit(who: "tagroute run", why: "sh", ["release-reader": .boolean(true)]))
+    #expect(await requests.next() == .released)
+  }
+
+  @Test func aSignalThatEndsTheCommandIsInItsExitCode() async throws {
+    let place = try await Place()
+    let process = try place.lend(["sh", "-c", "kill -KILL $$"])
+    #expect(try await process.exit() == .exited(128 + SIGKILL))
+    await place.released()
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func signalsArePassedOn(number: Int32) async throws {
+    let place = try await Place(starter: "signalsArePassedOn_\(number)")
+    let process = try place.lend(["python3", "-c", Self.waiting])
+    try await process.line(containing: "ready")
+    process.signal(number)
+    #expect(try await process.exit() == .exited(3))
+    #expect(await process.log().contains("got \(number)"))
+    await place.released()
+  }
+
+  @Test func theReaderIsTakenBackWhereTheProgramIsKilled() async throws {
+    let place = try await Place()
+    let process = try place.lend(["python3", "-c", Self.waiting])
+    try await process.line(containing: "ready")
+    let child = try #require(try process.children().first)
+    process.signal(SIGKILL)
+    await place.released()
+    // The command could keep the device open, and ends as well.
+    try await process.line(containing: "got \(SIGTERM)")
+    try await child.end()
+    #expect(try await process.exit() == .signalled(SIGKILL))
+  }
+
+  /// It could have the device open.
+  @Test(arguments: ["exit 5", "wait"]) func theReaderIsLentUntilAllThatTheCommandHasStartedHasEnded(
+    end: String
+  ) async throws {
+    let place = try await Place(starter: "theReaderIsLentUntilAllThatTheCommandHasStartedHasEnded_\(end.prefix(4))")
+    let process = try place.lend(["sh", "-c", "sleep 1000 & echo started $!; \(end)"])
+    let line = try await process.line(containing: "started")
+    let background = try ForeignProcess(try #require(line.split(separator: " ").last.flatMap { Int32($0) }))
+    if end == "wait" {
+      let shell = try #require(try process.children().first)
+      process.signal(SIGKILL)
+      #expect(try await process.exit() == .signalled(SIGKILL))
+      try await shell.end()
+    } else {
+      #expect(try await process.exit() == .exited(5))
+    }
+    // Another one comes before the reader is back.
+    await place.daemon.refuse(BusError(name: Names.Errors.notPossible, message: "no"))
+    #expect(try await place.lend(["true"]).exit() == .exited(75))
+    background.signal(SIGTERM)
+    var requests: [ReaderSessionStandIn.Request] = []
+    for await request in place.daemon.requests {
+      requests.append(request)
+      if request == .released { break }
+    }
+    #expect(requests.count == 3, "\(requests)")
+  }
+
+  @Test func aSignalBeforeTheCommandRunsEndsTheWaiting() async throws {
+    let place = try await Place()
+    await place.daemon.letThemWait()
+    let process = try place.lend(["python3", "-c", Self.waiting])
+    for await request in place.daemon.requests { if case .inhibit = request { break } }
+    process.signal(SIGINT)
+    #expect(try await process.exit() == .signalled(SIGINT))
+    #expect(await process.log().isEmpty)
+  }
+
+  @Test func aProgramThatIsNotThereIs127AndTakesNoReader() async throws {
+    let place = try await Place()
+    let process = try place.lend(["there-is-no-such-program"])
+    #expect(try await process.exit() == .exited(127))
+    #expect(await process.log() == ["tagroute: there-is-no-such-program: no such program"])
+    let other = try place.lend(["/etc/hostname"])
+    #expect(try await other.exit() == .exited(126))
+    await place.released()
+    #expect(try await place.lend(["/nonexistent/program"]).exit() == .exited(127))
+  }
+
+  @Test func aReaderThatIsNotToBeHadIs75AndOneThatIsNotAllowedIs77() async throws {
+    let place = try await Place()
+    for (error, code) in [(Names.Errors.notPossible, 75), (Names.Errors.notAuthorized, 77)] as [(String, Int32)] {
+      await place.daemon.refuse(BusError(name: error, message: "no"))
+      #expect(try await place.lend(["true"]).exit() == .exited(code))
+    }
+    let without = try ChildProcess(
+      BuiltProducts.program("tagroute"), ["run", "--", "true"],
+      environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent/bus"])
+    #expect(try await without.exit() == .exited(69))
+  }
+
+  /// Waits for a signal, and says which has come.
+  private static let waiting = """
+    import os, signal
+    def end(number, frame):
+      os.write(1, b"got %d\\n" % number)
+      os._exit(3)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT): signal.signal(number, end)
+    os.write(1, b"ready\\n")
+    while True: signal.pause()
+    """
+}
+
+extension Place {
+  /// Lends the reader to a command.
+  fileprivate func lend(_ command: [String]) throws -> ChildProcess { try start(["run", "--"] + command) }
+
+  /// Waits until the reader was taken back.
+  fileprivate func released() async {
+    for await request in daemon.requests where request == .released { return }
+  }
+}

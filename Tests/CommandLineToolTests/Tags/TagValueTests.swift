@@ -1,0 +1,70 @@
+import NDEF
+import TagrouteClient
+import Testing
+
+@testable import CommandLineTool
+
+struct TagValueTests {
+  @Test func hexadecimal() {
+    #expect(Hexadecimal.bytes("00ff:1A") == [0, 0xFF, 0x1A])
+    #expect(Hexadecimal.text([0, 0xFF, 0x1A]) == "00FF1A")
+    for wrong in ["", "0", "0g", "0x12", "é", "+1"] { #expect(Hexadecimal.bytes(wrong) == nil, "\(wrong)") }
+  }
+
+  @Test func commandsHaveAPlaceForTheIDm() throws {
+    #expect(try RawCommand("3004").bytes(idm: []) == [0x30, 4])
+    #expect(try RawCommand("02idm010F09").bytes(idm: [1, 2]) == [2, 1, 2, 1, 0x0F, 9])
+    for wrong in ["", "IDX", "3", "0xIDM"] { #expect(throws: Failure.self) { try RawCommand(wrong) } }
+  }
+
+  @Test func recordsAreTold() throws {
+    let poster = SmartPosterRecord(uri: "https://example.com", titles: [TextRecord("A title", language: "en")])
+    let records = [
+      URIRecord("https://example.com/\u{202E}").record(), try TextRecord("Grüß Gott", language: "de").record(),
+      try poster.record(), NDEFRecord(typeNameFormat: .mediaType, type: Array("image/png".utf8), payload: [1, 2]),
+      .empty,
+    ]
+    let reports = RecordReport.all(in: try NDEFMessage(records: records).encoded())
+    #expect(
+      reports.map(\.line) == [
+        "link: https://example.com/\u{202E}", "text (de): Grüß Gott", "smart poster: https://example.com (A title)",
+        "media image/png, 2 bytes", "an empty record",
+      ])
+    #expect(reports[3].payload == "0102" && reports[3].format == "media" && reports[3].uri == nil)
+    #expect(RecordReport.all(in: [1, 2, 3]).isEmpty)
+  }
+
+  @Test func aTextForTheSheetHasNoControlsAndFits() {
+    #expect(Console.forSheet("a\nb\u{202E}") == "a\\u{a}b\\u{202e}")
+    let long = Console.forSheet(String(repeating: "é", count: 300))
+    #expect(long.utf8.count <= 256 && long.hasSuffix("…"))
+  }
+
+  @Test func theEnvironmentOfACommandNamesTheReader() {
+    #expect(
+      Command.environment(["PATH": "/bin", "LIBNFC_AUTO_SCAN": "true"], device: "pn532_uart:/dev/x") == [
+        "LIBNFC_AUTO_SCAN=false", "LIBNFC_DEFAULT_DEVICE=pn532_uart:/dev/x", "PATH=/bin",
+      ])
+  }
+
+  @Test func whatIsWrittenIsSaidInOneWay() async throws {
+    func bytes(_ words: [String]) async throws -> [UInt8] {
+      try await MessageToWrite.bytes(
+        Arguments(words, flags: [], valued: ["uri", "text", "smart-poster", "ndef", "language", "title"]))
+    }
+    #expect(
+      try await bytes(["--uri", "https://example.com"]) == (try NDEFMessage.uri("https://example.com").encoded()))
+    let text = try NDEFMessage(records: [TextRecord("a", language: "de").record()]).encoded()
+    #expect(try await bytes(["--text", "a", "--language=de"]) == text)
+    let poster = SmartPosterRecord(uri: "tel:+1", titles: [TextRecord("a", language: "en")])
+    #expect(
+      try await bytes(["--smart-poster", "tel:+1", "--title", "a"]) == NDEFMessage(records: [poster.record()]).encoded()
+    )
+    for wrong in [
+      [], ["--uri", "a", "--text", "b"], ["--uri", "a", "--title", "b"], ["--uri", "a", "--language", "en"],
+      ["--text", "a", "--language", "ä"], ["--ndef", "/nonexistent/file"], ["--ndef", "/etc/hostname"],
+    ] {
+      await #expect(throws: Failure.self, "\(wrong)") { try await bytes(wrong) }
+    }
+  }
+}

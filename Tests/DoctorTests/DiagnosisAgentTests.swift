@@ -1,0 +1,43 @@
+import Bus
+import Names
+import Testing
+
+@testable import Doctor
+@testable import TagrouteClient
+
+/// What `tagroute doctor` says of an agent that the daemon has not taken.
+@Suite struct DiagnosisAgentTests {
+  @Test func `an agent that is not let in, and one that waits for the daemon, are two things`() {
+    let refused = Seen.wrong { $0.agent = .given(AgentStatus(version: "0.1.0", registered: false)) }
+    #expect(refused.map(\.subject) == [.agent])
+    #expect(refused.first?.remedy?.command == "journalctl --user -u tagroute-agent.service -n 20")
+    let waiting = Seen.wrong {
+      $0.agent = .given(AgentStatus(version: "0.1.0", registered: false))
+      $0.daemon = .failed(Seen.absent)
+    }
+    #expect(waiting.map(\.subject) == [.daemon])
+  }
+
+  @Test(arguments: [
+    (Names.Errors.notASession, "loginctl session-status"),
+    (
+      Names.Errors.alreadyRegistered, "pgrep --list-full --exact --euid \"$(id --user)\" tagroute-agent"
+    ),
+    (Names.Errors.tooMany, "sudo journalctl -u tagrouted.service -n 20"),
+    (BusError.Name.timeout, "sudo journalctl -u tagrouted.service -n 20"),
+  ])
+  func `why the daemon does not take an agent is said in its own words`(name: String, command: String) {
+    func findings(_ error: AgentStatus.RegistrationError) -> [Finding] {
+      Seen.findings {
+        $0.agent = .given(AgentStatus(version: "0.1.0", registered: false, registrationError: error))
+      }.filter { $0.subject == .agent }
+    }
+    let refused = findings(.init(name: name, message: "the daemon's words"))
+    #expect(refused.map(\.text) == ["the agent is not registered with tagrouted (the daemon's words)"])
+    #expect(refused.map(\.verdict) == [.wrong])
+    #expect(refused.first?.remedy?.command == command)
+    // Until there are any it is only being asked.
+    let asked = findings(.init(name: "", message: ""))
+    #expect(asked == [.note(.agent, "the agent is being registered with tagrouted")])
+  }
+}

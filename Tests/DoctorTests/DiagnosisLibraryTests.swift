@@ -1,0 +1,70 @@
+import Testing
+
+@testable import Doctor
+
+/// What `tagroute doctor` says where the dynamic linker does not put `tagroute-reader` together, and of what others'
+/// packages have.
+@Suite struct DiagnosisLibraryTests {
+  private static let program = "/usr/libexec/tagroute-reader"
+  private static let missing = "cannot open shared object file: No such file or directory"
+  private static func loading(_ library: String, _ problem: String = missing) -> String {
+    "\(program): error while loading shared libraries: \(library): \(problem)"
+  }
+
+  private func remedy(_ line: String, on release: String) -> Remedy? {
+    Seen.wrong {
+      $0.setup = Setup(folder: "/usr/bin", hasDaemon: true, release: "ID=\(release)\n")
+      $0.readerProgram = .isNotLinked(line)
+    }.first { $0.subject == .reader }?.remedy
+  }
+
+  static let packages: [(library: String, apt: String, dnf: String, zypper: String, pacman: String)] = [
+    ("libnfc.so.6", "libnfc6", "libnfc", "libnfc6", "libnfc"),
+    ("libseccomp.so.2", "libseccomp2", "libseccomp", "libseccomp2", "libseccomp"),
+    ("libusb-0.1.so.4", "libusb-0.1-4", "libusb-compat-0.1", "libusb-0_1-4", "libusb-compat"),
+    ("libusb-1.0.so.0", "libusb-1.0-0", "libusb1", "libusb-1_0-0", "libusb"),
+  ]
+
+  @Test(arguments: packages) func `a library that is missing comes with its own package, again where that is there`(
+    library: String, apt: String, dnf: String, zypper: String, pacman: String
+  ) {
+    for line in [Self.loading(library), Self.loading("/lib/x86_64-linux-gnu/\(library)", "file too short")] {
+      #expect(remedy(line, on: "debian")?.command == "sudo apt-get install --reinstall \(apt)")
+      #expect(remedy(line, on: "fedora")?.command == "sudo dnf reinstall \(dnf) || sudo dnf install \(dnf)")
+      #expect(remedy(line, on: "suse")?.command == "sudo zypper install --force \(zypper)")
+      #expect(remedy(line, on: "arch")?.command == "sudo pacman --sync \(pacman)")
+      #expect(remedy(line, on: "nobodys")?.text.contains(library) == true)
+    }
+  }
+
+  @Test(arguments: [
+    loading("libswiftCore.so"), loading("libnfcfake.so.1"), loading("libc.so.6"), loading(""),
+    "\(program): symbol lookup error: \(program): undefined symbol: nfc_init",
+    "\(program): symbol lookup error: /lib/x86_64-linux-gnu/libnfc.so.6: undefined symbol: usb_init",
+    "a library is missing", "libnfc.so.6: not found",
+  ])
+  func `what belongs to none of those, and a symbol that is missing, is for the package of Tagroute`(line: String) {
+    #expect(remedy(line, on: "debian")?.command == "sudo apt-get install --reinstall tagroute")
+  }
+
+  @Test func `the words of the linker are quoted`() {
+    let findings = Seen.wrong { $0.readerProgram = .isNotLinked(Self.loading("libnfc.so.6")) }
+    #expect(
+      findings.first?.text
+        == "tagroute-reader, which opens readers, does not start (\(Self.loading("libnfc.so.6")))")
+  }
+
+  @Test func `who ends airplane mode is told what has the command, and what does it without`() {
+    func remedy(_ release: String) -> Remedy {
+      Setup(folder: nil, hasDaemon: true, release: "ID=\(release)\n").endingAirplaneMode
+    }
+    for (release, package) in [
+      ("debian", "rfkill"), ("fedora", "util-linux"), ("arch", "util-linux"), ("nobodys", "rfkill or util-linux"),
+    ] {
+      #expect(remedy(release).command == "sudo rfkill unblock all")
+      #expect(
+        remedy(release).advice
+          == "from the package \(package); or turn it off in the desktop's settings or with the hardware switch")
+    }
+  }
+}
