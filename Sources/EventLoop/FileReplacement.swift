@@ -22,7 +22,7 @@ extension FileDescriptor {
   ///   - bytes: the new contents.
   ///   - mode: the permissions of the new file.
   /// - Throws: `SystemError`. The old file is then unchanged.
-  public static func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SystemError) {
+  public static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(SystemError) {
     let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     // The temporary name does not contain the file's name, which may be as long as a name can be.
     var template = Array("\(directory)/.new-XXXXXX".utf8CString)

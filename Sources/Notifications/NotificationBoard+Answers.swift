@@ -1,3 +1,5 @@
+import EventLoop
+
 /// Calls of `Notify` and their replies.
 extension NotificationBoard {
   mutating func notify(_ number: Int, replacing shown: NotificationSlot.Shown?) -> [Action] {

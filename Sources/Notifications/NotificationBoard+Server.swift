@@ -1,3 +1,5 @@
+import EventLoop
+
 /// Changes of the server, and their effect on notifications.
 extension NotificationBoard {
   mutating func ownerChanged(_ name: String?) -> [Action] {
