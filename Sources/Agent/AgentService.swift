@@ -221,7 +221,7 @@ actor AgentService {
     if let handler = offer.handler?.desktopID {
       log(.info, "tap \(offer.id) is offered, to be opened in \(handler)")
     } else {
-      log(.info, "tap \(offer.id) is offered to be read and copied: no app opens it")
+      log(.info, "tap \(offer.id) is not offered to any app; it can be read and copied")
     }
     log.debug("tap \(offer.id) is offered like this because", Redacted(offer.reason, as: "reason"))
     for id in expired { await perform(policy.handle(.expired(id))) }
