@@ -228,7 +228,7 @@ actor AgentService {
     await perform(policy.handle(.stored(offer)))
     await notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
-    // A program that was installed just now counts for the next tap.
+    // A clipboard program that was installed just now is found for the next tap.
     if !offer.isOpenable { Task { await lookForClipboard() } }
   }
 
