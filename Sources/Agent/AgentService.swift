@@ -217,14 +217,14 @@ actor AgentService {
     if let handler = offer.handler?.desktopID {
       log(.info, "tap \(offer.id) is offered, to be opened in \(handler)")
     } else {
-      log(.info, "tap \(offer.id) is offered to be read and copied: no app opens it")
+      log(.info, "tap \(offer.id) is not offered to any app; it can be read and copied")
     }
     log.debug("tap \(offer.id) is offered like this because", Redacted(offer.reason, as: "reason"))
     for id in receipt.expired { await perform(policy.handle(.expired(id))) }
     await perform(policy.handle(.stored(offer)))
     await notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
-    // A program that was installed just now counts for the next tap.
+    // A clipboard program that was installed just now is found for the next tap.
     if !offer.isOpenable { Task { await lookForClipboard() } }
   }
 

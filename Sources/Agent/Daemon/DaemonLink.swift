@@ -124,7 +124,7 @@ actor DaemonLink {
     await withCheckedContinuation { lockWaiters.append($0) }
   }
 
-  /// Begins an action, and announces what has changed.
+  /// Begins an action, and announces changes.
   private func proceed(_ action: DaemonRegistration.Action?) async {
     if let action, let owner {
       activity?.cancel()

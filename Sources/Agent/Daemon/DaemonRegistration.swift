@@ -1,7 +1,7 @@
 import Bus
 import Names
 
-/// What the daemon has to know about this agent and its session, compared with what it has acknowledged.
+/// Compares the report that the daemon needs about this agent and its session with the one that it has acknowledged.
 ///
 /// Pure: each event returns at most one action. ``DaemonLink`` carries it out, and then calls ``ended(_:)``. So only one call or pause is
 /// under way at a time. A new action replaces a pause.

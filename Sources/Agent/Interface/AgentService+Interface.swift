@@ -48,7 +48,7 @@ extension AgentService {
     }
     guard offer.isOpenable else { throw BusError(name: Names.Errors.notPossible, message: offer.reason) }
     if let error = await open(offer, token: options["activation-token"]?.asString) { throw error }
-    if case .handingOver(let handOver)? = openings[id], let reason = await handOver.value.failure {
+    if let reason = await openings[id]?.handOver?.value.failure {
       let name = reason.mayHaveOpened ? Names.Errors.outcomeUnknown : Names.Errors.failed
       throw BusError(name: name, message: reason.words)
     }

@@ -121,7 +121,7 @@ extension TapOffer {
     return claims.first { !$0.hasPrefix("*.") } ?? claims.max { $0.utf8.count < $1.utf8.count } ?? ""
   }
 
-  /// A long domain is cut at the front, because its end says who owns it.
+  /// A long domain is cut at the front: its end identifies the owner.
   private var shownClaim: String {
     claim.hasSuffix(":") ? claim : (try? DomainPattern(claim))?.display(limit: 40) ?? claim
   }

@@ -11,8 +11,18 @@ extension AgentService {
   enum Opening {
     /// ``TapState/opening`` is being committed. Can transition to: `.handingOver`, or the end if the inbox refuses it.
     case committing(Task<BusError?, Never>)
-    /// The app has the tap, and the agent waits for its answer. Ends with the answer, or after 25 seconds.
+    /// The app has the tap, and the agent waits up to 25 seconds for its answer. Can transition to: `.recording`.
     case handingOver(Task<HandOverOutcome, Never>)
+    /// The outcome is known, and is being committed and shown. Can transition to: the end.
+    case recording(Task<HandOverOutcome, Never>)
+
+    /// The hand-over, if it has begun.
+    var handOver: Task<HandOverOutcome, Never>? {
+      switch self {
+      case .committing: nil
+      case .handingOver(let task), .recording(let task): task
+      }
+    }
   }
 
   /// Commits that a tap is being opened, and begins the hand-over.
@@ -23,6 +33,8 @@ extension AgentService {
   ///   - choice: what to remember if the click was a choice.
   /// - Returns: why the tap is not opened; nil if the hand-over has begun.
   func open(_ offer: TapOffer, token: String?, choice: HandlerChoices.Change? = nil) async -> BusError? {
+    // A click on "Try again" may arrive before the failure's notification is recorded.
+    if case .recording(let handOver)? = openings[offer.id] { _ = await handOver.value }
     guard openings[offer.id] == nil else { return .beingOpened }
     let commit = Task<BusError?, Never> {
       if let refusal = await move(offer.id, to: .opening, handler: offer.handler?.desktopID) {
@@ -41,6 +53,7 @@ extension AgentService {
     openings[offer.id] = .handingOver(
       Task {
         let result = await body(self)
+        openings[offer.id] = openings[offer.id]?.handOver.map { .recording($0) }
         logOutcome(result.outcome, of: offer)
         let isFollowed = result.answer != nil && policy.pendingAnswer(of: offer) == result.answer
         await perform(policy.handle(.handedOver(offer, result.outcome, answer: result.answer)))
@@ -68,7 +81,7 @@ extension AgentService {
     while let opening = openings[offer.id] {
       switch opening {
       case .committing(let task): _ = await task.value
-      case .handingOver(let task): _ = await task.value
+      case .handingOver(let task), .recording(let task): _ = await task.value
       }
     }
     let actions = policy.handle(.answered(offer, outcome))
