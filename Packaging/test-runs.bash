@@ -9,7 +9,7 @@
 source Packaging/pkg-config.bash
 options=()
 status=0
-logs=$(mktemp -d)
+logs=$(mktemp -d) || exit
 # Programs that a test runs as another user have to get through to its buses.
 chmod 711 "$logs"
 # What a run that was killed leaves running has the folder's name on its command line.
