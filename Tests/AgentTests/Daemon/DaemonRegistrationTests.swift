@@ -49,6 +49,26 @@ struct DaemonRegistrationTests {
     #expect(registration.ended() == nil)
   }
 
+  @Test mutating func `a lock is not known to the daemon while an earlier unlock is on its way`() {
+    register()
+    _ = registration.report(.init(conditions: ["locked": true]))
+    #expect(registration.ended() == nil)
+    let unlock = DaemonRegistration.Report(conditions: ["locked": false], isUnlockedByUser: true)
+    #expect(registration.report(unlock) == .report(unlock))
+    #expect(registration.report(.init(conditions: ["locked": true])) == nil)
+    #expect(registration.lockKnowledge == .pending)
+    #expect(registration.ended() == .report(.init(conditions: ["locked": true])))
+    #expect(registration.lockKnowledge == .pending)
+    #expect(registration.ended() == nil)
+    #expect(registration.lockKnowledge == .known)
+  }
+
+  @Test mutating func `a lock ends a command to unlock that was not delivered`() {
+    #expect(registration.report(.init(conditions: ["locked": false], isUnlockedByUser: true)) == nil)
+    #expect(registration.report(["locked": true]) == nil)
+    #expect(registration.daemonChanged(isPresent: true) == .register(.init(conditions: ["locked": true])))
+  }
+
   @Test mutating func `another condition does not delay the reply to a lock command`() {
     register()
     _ = registration.report(.init(conditions: ["locked": true]))
