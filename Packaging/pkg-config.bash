@@ -1,5 +1,5 @@
-# Sourced by what calls `swift build`: describes GIO to it without -pthread, which SwiftPM refuses with a warning in each build and which glibc
-# has not needed since 2.34.
+# Sourced by scripts that call `swift build`. Describes GIO to it without -pthread: SwiftPM rejects that flag with a
+# warning in each build, and glibc has not needed it since 2.34.
 export PKG_CONFIG_PATH=$PWD/.build/pkg-config${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 mkdir -p .build/pkg-config
 cat >.build/pkg-config/gio-unix-2.0.pc <<END

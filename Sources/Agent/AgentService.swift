@@ -22,7 +22,7 @@ actor AgentService {
   private(set) var canCopy = false
   let notifications: NotificationClient
   let associations: AssociationStore?
-  /// The last reading of the domains' association records.
+  /// The latest reading of the domains' association records.
   var readingAssociations: Task<Void, Never>?
   var routing: RoutingPolicy
   var timeout: NotificationTimeout
@@ -30,7 +30,7 @@ actor AgentService {
   let now: @Sendable () -> Timestamp
   /// Reports the user's command to lock or unlock.
   let declareLocked: @Sendable (Bool) async throws -> Void
-  /// Reads the settings again, and returns their mistake.
+  /// Reads the settings again. Returns their error; nil if there is none.
   let readSettings: @Sendable () async -> KeyFileError?
   let clock: any Clock<Duration>
   /// How long the first notifications may wait for desktop entries and records.
@@ -41,13 +41,13 @@ actor AgentService {
   var registrationNotice = RegistrationNotice()
   /// Cancels reader sessions.
   var daemon: DaemonLink?
-  /// The openings that are under way, by tap. A tap is opened once at a time.
+  /// The openings in progress, by tap id. A tap has at most one at a time.
   var openings: [String: Opening] = [:]
 
-  /// Whether the desktop entries and the domains' records were read. A decision before that may be wrong.
+  /// Whether the desktop entries and the domains' records have been read. A decision made before that may be wrong.
   private var isReady = false
 
-  /// Ends when the taps of the earlier run are taken over. Calls about taps wait for it.
+  /// Ends when the taps of the earlier run have been taken over. Calls about taps wait for it.
   let resumption: Task<Void, Never>
   /// Ends `resumption`.
   let endResumption: AsyncStream<Never>.Continuation
@@ -72,7 +72,7 @@ actor AgentService {
   ///   - clock: measures pauses and timeouts.
   ///   - handlers: the installed handlers; nil for those of this process's environment.
   ///   - log: receives events, and never a tag's contents.
-  ///   - readSettings: reads the settings again, makes them active, and returns their mistake.
+  ///   - readSettings: reads the settings again, makes them active, and returns their error.
   ///   - declareLocked: reports the user's command to lock or unlock, and returns when the daemon knows it.
   init(
     session: Connection, inbox: Inbox, configuration: AgentConfiguration, readAt time: Timestamp = .now(),
@@ -125,7 +125,7 @@ actor AgentService {
       isReady = true
       await lookForClipboard()
     }
-    // If a file system does not answer, start all the same: taps are stored, and callers get an answer.
+    // If a file system does not respond, start anyway: the agent can store taps and answer callers.
     let isRead = await clock.wait(atMost: Self.readingTimeout) { await reading.value }
     if !isRead { log(.warning, Self.slowReading) }
     await resume()
@@ -224,7 +224,7 @@ actor AgentService {
     await perform(policy.handle(.stored(offer)))
     await notifications.settled()
     if isReady && !wasReady { await decideAgain(offer.id) }
-    // A clipboard program that was installed just now is found for the next tap.
+    // Search again, so that the next tap finds a clipboard program that was installed just now.
     if !offer.isOpenable { Task { await lookForClipboard() } }
   }
 

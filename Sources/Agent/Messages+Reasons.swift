@@ -3,7 +3,7 @@ import Inbox
 import Notifications
 import UniversalLinks
 
-/// The reasons below a title that says what has failed.
+/// The reasons below a title that reports a failure.
 extension Messages {
   /// Why a tap has failed.
   ///

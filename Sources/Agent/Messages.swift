@@ -9,7 +9,7 @@ enum Messages {
   /// The program's name in notification servers.
   static let applicationName = "Tagroute"
 
-  /// The title of a tap's notification: the effect of a click.
+  /// The title of a tap's notification. It names the effect of a click.
   static func willOpen(in handler: DisplayText) -> String {
     // Translators: title of a notification, and label of a button. {app} is the name of an app, for example Firefox.
     translated("Open in {app}", ["app": handler.string])

@@ -5,7 +5,7 @@ struct Command: Sendable {
   let summary: String
   /// The arguments after the name, of a command with a single form.
   var arguments = ""
-  /// What there is to know besides the forms and options, in paragraphs.
+  /// The description beyond the forms and options, in paragraphs.
   let details: String
   /// The options of a command with a single form.
   var options: [Option] = []

@@ -24,7 +24,7 @@ public enum CommandLineTool {
   }
 
   private static func dispatch(_ arguments: [String]) async throws(Failure) -> Int32 {
-    // --json may stand before the command or after it.
+    // --json may come before the command or after it.
     let leading = arguments.prefix { $0 == "--json" }
     let arguments = Array(arguments.dropFirst(leading.count))
     guard let name = arguments.first else {

@@ -43,8 +43,8 @@ enum Help {
       """
   }
 
-  /// What `tagroute --print-options` prints, for scripts: a line for each form and each option. Tabs separate the form, the
-  /// option, its argument and the help.
+  /// What `tagroute --print-options` prints, for scripts: a line for each form and each option. Tabs separate the form,
+  /// the option, its argument and the help.
   static var options: [String] {
     let common = Command.Option.common + [Command.Option("version", "print the version")]
     return common.map { line("", $0) }

@@ -11,7 +11,7 @@ struct Diagnosis {
 
   var setup: Setup { seen.setup }
 
-  /// In the order of a tap's way, so that a cause comes before its consequences.
+  /// In the order of a tap's path, so that a cause comes before its consequences.
   var findings: [Finding] {
     ([versions] + machine + readers + session + scanning).map { $0.shortened(seen.home) }
   }
@@ -67,8 +67,7 @@ struct Diagnosis {
       let forbidden = "you may not read \(mistake.file)"
       if !isRunning { return .note(subject, forbidden, setup.checking(service, settings)) }
       // The daemon may not know of the change: if the file has an error, `systemctl reload` fails before the daemon
-      // gets
-      // SIGHUP.
+      // gets SIGHUP.
       if !isRefused, let newer {
         return .note(subject, "\(forbidden); \(newer)", setup.checking(service, settings, then: again))
       }

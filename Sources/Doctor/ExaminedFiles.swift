@@ -137,8 +137,7 @@ struct ExaminedFiles {
   }
 
   /// When a missing file may have been removed, in microseconds since 1970: the change of its directory, if that is
-  /// later
-  /// than all files in it. Otherwise nil.
+  /// later than all files in it. Otherwise nil.
   private func removed(_ path: String) -> UInt64? {
     guard !isThere(path), let slash = path.lastIndex(of: "/") else { return nil }
     let folder = String(path[..<slash])

@@ -85,12 +85,11 @@ package struct Finding: Hashable, Sendable {
       remedy: remedy.map { Remedy(command: $0.command.map(short), advice: $0.advice.map(short)) })
   }
 
-  /// Checks everything that a tag needs on its way to its app. Changes nothing, apart from services that the buses
-  /// start
-  /// because they are called, and the agent, which reads its files again.
+  /// Checks everything that a tag needs on its way to its app. Changes nothing, with two exceptions: the buses may
+  /// start services because they are called, and the agent reads its files again.
   ///
   /// - Parameter loop: the event loop of the connections.
-  /// - Returns: the findings, in the order of a tap's way.
+  /// - Returns: the findings, in the order of a tap's path.
   package static func all(on loop: EventLoop) async -> [Finding] {
     Diagnosis(await Examination.make(on: loop)).findings
   }

@@ -86,7 +86,7 @@ package struct Setup: Hashable, Sendable {
     case (.package, .zypper?): .run("sudo zypper install --force tagroute", archive)
     case (.package, .pacman?): .run("sudo pacman --sync tagroute", archive)
     case (.package, nil): .advise("reinstall the package tagroute")
-    // Packaging/install supports only these two.
+    // Packaging/install supports only these two prefixes.
     case (.prefix(let prefix), _) where !["/usr", "/usr/local"].contains(prefix):
       .advise("reinstall Tagroute below \(prefix), the way it was installed")
     case (.prefix(let prefix), _):
@@ -211,8 +211,7 @@ package struct Setup: Hashable, Sendable {
     guard let unit, unit.load == "loaded" else { return .advise(service.restart(hasSystemd: false)) }
     let restart = service.restart(hasSystemd: true)
     // Bus activation of a failed daemon uses up its start limit, and systemd then refuses this start too. The unit's
-    // Result
-    // does not show that. The agent's unit has no such limit.
+    // Result does not show that. The agent's unit has no such limit.
     guard service.owner == .system, unit.active == "failed" else { return .run(restart) }
     return .run("\(service.systemctl) reset-failed \(service.unit) && \(restart)")
   }

@@ -6,10 +6,10 @@ extension Inbox {
 
   // MARK: Writing
 
-  /// Writes what the file lacks, in one transaction.
+  /// Writes all changes that the file lacks, in one transaction.
   ///
   /// - Parameter body: more work in the same transaction.
-  /// - Returns: whether the file has everything now. If not, memory keeps it.
+  /// - Returns: whether the file is complete now. If not, memory keeps the missing changes.
   @discardableResult
   func commit(_ body: ((TapStore) throws(SQLiteError) -> Void)? = nil) -> Bool {
     openIfNeeded()
@@ -41,7 +41,8 @@ extension Inbox {
     report("the inbox \(name) can be written again")
   }
 
-  /// With ``Location/memoryWhileOpen(directory:name:)``: drops what is over, and tells the next run what is on the screen.
+  /// With ``Location/memoryWhileOpen(directory:name:)``: drops finished taps, and records the notifications on the
+  /// screen for the next run.
   private func forgetFinished() {
     for tap in live.values where tap.stored.isOver { drop(tap.id) }
     dirty = Set(live.keys)
@@ -58,7 +59,7 @@ extension Inbox {
 
   // MARK: Failures
 
-  /// Runs `body` on the file. If that is damaged, a new file takes its place and `body` runs once more.
+  /// Runs `body` on the file. If the file is damaged, a new file replaces it and `body` runs once more.
   ///
   /// - Returns: nil if there is no file, or `body` failed.
   @discardableResult
@@ -78,7 +79,7 @@ extension Inbox {
     return nil
   }
 
-  /// Starts a new file in the place of a damaged one, and writes there what memory has.
+  /// Replaces a damaged file by a new one, and writes the taps in memory to it.
   func recover(from error: SQLiteError, of store: TapStore) {
     guard error.isDamage, let file else {
       guard case .open = storage else { return }
@@ -109,8 +110,8 @@ extension Inbox {
 
   var name: String { file?.path ?? "in memory" }
 
-  /// Searches the whole file for damage: a tap notices damage only in the pages that it uses. A large file takes a second,
-  /// so this runs on its own thread.
+  /// Searches the whole file for damage: a tap notices damage only in the pages that it uses. A large file takes a
+  /// second, so this runs on its own thread.
   public func check() async {
     openIfNeeded()
     guard let file, case .open(let checked) = storage else { return }
@@ -129,7 +130,7 @@ extension Inbox.Location {
     }
   }
 
-  /// Whether taps are kept that are over.
+  /// Whether finished taps are kept.
   var keepsFinished: Bool {
     if case .memoryWhileOpen = self { false } else { true }
   }

@@ -43,11 +43,11 @@ extension Inbox {
     return try file.open(at: now(), maximumPages: maximumPages, report: report)
   }
 
-  /// Takes what the file has into memory. Taps and notifications of this run stay as they are.
+  /// Loads the taps and notifications of an earlier run into memory. Those of this run stay as they are.
   private func load(_ taps: [ListedTap], _ places: [ScreenPlace]) -> Loaded {
     let isNew: (ListedTap) -> Bool = { [live, dirty] in live[$0.id] == nil && !dirty.contains($0.id) }
     let ownPlaces = Set(otherPlaces + live.values.compactMap(\.stored.place))
-    // The daemon may have sent a tap again while the file could not be read. Its former notification shows no tap now.
+    // The daemon may have sent a tap again while the file could not be read. Its former notification then shows no tap.
     let left = (places + taps.filter { !isNew($0) }.compactMap(\.stored.place)).filter { !ownPlaces.contains($0) }
     let new = taps.filter(isNew)
     for tap in new { live[tap.id] = tap }
@@ -76,7 +76,7 @@ extension Inbox {
   /// Tries again to open or write the file.
   ///
   /// - Parameter maximum: as in ``resume(maximum:)``.
-  /// - Returns: what an earlier run left, if the file was opened only now; else nil.
+  /// - Returns: the open taps and notifications of an earlier run, if the file was opened only now; else nil.
   public func retryFile(maximum: Int) -> Leftovers? {
     switch storage {
     case .open, .failing, .off:
@@ -90,8 +90,8 @@ extension Inbox {
   /// Waits until the process that uses the file releases it, and opens it then.
   ///
   /// - Parameter maximum: as in ``resume(maximum:)``.
-  /// - Returns: what that process left; nil if there was no such process, another call waits already, or the file cannot
-  ///   be used.
+  /// - Returns: the open taps and notifications of that process; nil if there was no such process, another call waits
+  ///   already, or the file cannot be used.
   public func waitForFile(maximum: Int) async -> Leftovers? {
     guard case .taken = storage, let file, !isWaitingForLock else { return nil }
     isWaitingForLock = true
@@ -102,13 +102,13 @@ extension Inbox {
     return retryFile(maximum: maximum)
   }
 
-  /// Ends or returns what an earlier run left unfinished.
+  /// Ends or returns the unfinished taps of an earlier run.
   ///
-  /// Taps that were being opened become ``TapState/failed``, because the handler may or may not have received them. Of the
-  /// taps that wait for the user, the newest are to be shown; older ones become ``TapState/expired``.
+  /// Taps that were being opened become ``TapState/failed``, because the handler may or may not have received them. Of
+  /// the taps that wait for the user, the newest are to be shown; older ones become ``TapState/expired``.
   ///
   /// - Parameter maximum: how many may be shown.
-  /// - Returns: what to show, and what has expired.
+  /// - Returns: the taps to show, and the expired ones.
   public func resume(maximum: Int) -> Leftovers {
     openIfNeeded()
     return settle((Set(live.keys), otherPlaces), maximum: maximum)
@@ -134,7 +134,7 @@ extension Inbox {
 
   /// Applies other settings. Taps that are not over are kept.
   ///
-  /// A file that is no longer wanted is deleted at once. ``retryFile(maximum:)`` opens one that is wanted from now on.
+  /// A file that is no longer used is deleted at once. ``retryFile(maximum:)`` opens one that is newly used.
   ///
   /// - Parameters:
   ///   - location: the place of the taps.

@@ -11,8 +11,8 @@ extension Inbox {
     return expired
   }
 
-  /// Overwrites removed taps in the file, and shortens a file that is mostly empty. If the disk is too full for that, the
-  /// next ``prune()`` tries again.
+  /// Overwrites removed taps in the file, and shortens a file that is mostly empty. If the disk is too full for that,
+  /// the next ``prune()`` tries again.
   public func compact() {
     guard let store = storage.store else { return }
     _ = try? store.compact()
@@ -37,7 +37,7 @@ extension Inbox {
       }
       forget(removed)
     } else {
-      // Nothing else is kept.
+      // This location keeps no finished taps, so only taps with a notification can be removed.
       removed = clearing.onScreen.filter { live[$0].map { clearing.includes($0.stored) } ?? false }
       removed.forEach(drop)
     }
@@ -65,14 +65,14 @@ extension Inbox {
     return overdue.map(\.id)
   }
 
-  /// Ends a waiting tap. A failed one keeps the reason of its failure, which is worth more.
+  /// Ends a waiting tap. A failed one keeps the reason of its failure, which is more useful.
   func end(_ tap: ListedTap, because code: TapReason.Code) {
     change(tap.id, to: .expired, reason: tap.stored.state == .failed ? tap.stored.reason : TapReason(code))
     finished.insert(tap.id)
   }
 
-  /// Commits a new tap, and drops the oldest ones if there are too many: finished ones first, then waiting ones, so that
-  /// a tag with ever new taps cannot fill the disk.
+  /// Commits a new tap, and drops the oldest taps if there are too many: finished ones first, then waiting ones. So a
+  /// tag with endless new taps cannot fill the disk.
   ///
   /// - Parameter id: the new tap.
   /// - Returns: the ids of waiting taps that were dropped.

@@ -2,10 +2,10 @@ import EventLoop
 
 /// The taps and their states, safe over a crash.
 ///
-/// Taps that are not over live in memory; the file is their history. Every change is made in memory and committed to the
-/// file before its call returns, so the caller may then show its effect. If the file cannot be written, the taps that it
-/// lacks stay in memory (``dirty``) and each later change tries again. A full disk or a damaged file therefore never costs
-/// a tap, only history.
+/// Taps that are not over live in memory; the file is their history. Every change is made in memory and committed to
+/// the file before its call returns, so the caller may then show its effect. If the file cannot be written, the taps
+/// that it lacks stay in memory (``dirty``) and each later change tries again. A full disk or a damaged file therefore
+/// never costs a tap, only history.
 ///
 /// One process writes a file. A second agent of the same user keeps its taps in memory until the file is free
 /// (``waitForFile(maximum:)``).
@@ -153,8 +153,8 @@ public actor Inbox {
 
   // MARK: Notifications
 
-  /// Records that a notification shows a tap. A ``TapState/received`` tap becomes ``TapState/shown``. If another tap had
-  /// this place, it has none from now on.
+  /// Records that a notification shows a tap. A ``TapState/received`` tap becomes ``TapState/shown``. If another tap
+  /// had this place, it has none from now on.
   ///
   /// - Throws: ``InboxError/Code/unknownTap``.
   public func show(_ id: String, at place: ScreenPlace) throws(InboxError) {

@@ -14,7 +14,7 @@ public struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of refusal.
   public let code: Code
-  /// What happened, to which tap, and what to do if anything helps.
+  /// What happened, to which tap, and how to fix it if that is possible.
   public let message: String
 
   static func unknownTap(_ id: String) -> InboxError {

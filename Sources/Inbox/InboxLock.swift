@@ -1,8 +1,8 @@
 import EventLoop
 import Glibc
 
-/// Held while the inbox's file is open, so that only one process writes it. Otherwise two agents of one user, on two session
-/// buses, would each show and hand over the other's taps.
+/// Held while the inbox's file is open, so that only one process writes it. Otherwise two agents of one user, on two
+/// session buses, would each show and hand over the other's taps.
 ///
 /// An `flock` on a file beside the database. The kernel releases it when the process ends.
 final class InboxLock: Sendable {
@@ -10,7 +10,8 @@ final class InboxLock: Sendable {
 
   private init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
 
-  /// Unlocks explicitly: between `fork` and `exec` a child shares the open file, so closing it here would not release it.
+  /// Unlocks explicitly: between `fork` and `exec` a child shares the open file, so closing it here would not release
+  /// it.
   deinit { flock(descriptor.rawValue, LOCK_UN) }
 
   /// Whether this lock still guards `path`. It does not after the file was deleted or replaced.

@@ -40,7 +40,7 @@ public struct TapSummary: Sendable, Hashable {
   public let time: Timestamp
   /// The link in its normal form.
   public let uri: String?
-  /// What the notification says will happen.
+  /// The text of the notification, or a name for contents without a link or a text.
   public let title: String
   /// The handler's desktop id.
   public let handler: String?
@@ -80,8 +80,8 @@ extension TapSummary {
 public struct Retention: Sendable, Hashable {
   /// Finished taps older than this are removed, and open ones expire.
   public let days: Int
-  /// At most this many taps are kept, plus those that are being opened. The oldest finished ones are removed first, then
-  /// the oldest waiting ones.
+  /// At most this many taps are kept, plus those that are being opened. The oldest finished ones are removed first,
+  /// then the oldest waiting ones.
   public let maximumTaps: Int
 
   /// - Parameters:

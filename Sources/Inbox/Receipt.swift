@@ -1,6 +1,6 @@
-/// How the inbox took a tap.
+/// The result of storing a tap.
 public struct Receipt: Sendable, Hashable {
-  /// Whether the id was new. If not, nothing has changed.
+  /// Whether the id was new. If not, the inbox is unchanged.
   public let isNew: Bool
   /// The ids of waiting taps that were removed to make room.
   public let expired: [String]
@@ -8,7 +8,7 @@ public struct Receipt: Sendable, Hashable {
   static let known = Receipt(isNew: false, expired: [])
 }
 
-/// What an earlier run left in the inbox and on the screen.
+/// The taps and notifications that an earlier run left in the inbox and on the screen.
 public struct Leftovers: Sendable, Hashable {
   /// Taps to show again, in their present states, oldest first.
   public let waiting: [TapSummary]

@@ -6,7 +6,7 @@ import Glibc
 ///
 /// One line per notification: the bus, the server, the number. It contains no tag data.
 struct ScreenFile {
-  /// Beside the database that there would be.
+  /// The path, beside that of the database, which may not exist.
   let path: String
 
   /// The notifications; none if the file cannot be read.
@@ -34,7 +34,7 @@ struct ScreenFile {
     guard descriptor >= 0 else { return }
     let file = FileDescriptor(owning: descriptor)
     let bytes = Array(Set(places).map { "\($0.bus) \($0.owner) \($0.id)\n" }.sorted().joined().utf8)
-    // Not synchronised: after a crash of the machine no notification is up.
+    // Not synchronised: after a crash of the machine, no notification is on the screen.
     guard Glibc.write(file.rawValue, bytes, bytes.count) == bytes.count else {
       unlink(new)
       return

@@ -1,7 +1,7 @@
 /// One notification of one server on one bus.
 ///
-/// A place is not reused: a bus has a new identifier after each start, and so has a server. A server reuses a number only
-/// after 2^32 notifications.
+/// A place is not reused: a bus has a new identifier after each start, and so has a server. A server reuses a number
+/// only after 2^32 notifications.
 public struct ScreenPlace: Sendable, Hashable {
   /// The bus's own identifier, `org.freedesktop.DBus.GetId`.
   public let bus: String

@@ -33,7 +33,7 @@ public struct Tap: Sendable, Hashable {
   public let reader: String
   /// The link in its normal form; nil if the message contains none that may be opened.
   public let uri: String?
-  /// What the notification says will happen.
+  /// The text of the notification, or a name for contents without a link or a text.
   public let title: String
   /// The handler's desktop id; nil if no handler opens this tap.
   public internal(set) var handler: String?
@@ -46,7 +46,7 @@ public struct Tap: Sendable, Hashable {
   ///   - uid: the tag's UID.
   ///   - reader: the reader's object path.
   ///   - uri: the link in its normal form.
-  ///   - title: what the notification says will happen.
+  ///   - title: the text of the notification, or a name for the contents.
   ///   - handler: the handler's desktop id.
   public init(
     id: String, time: Timestamp, message: [UInt8], technology: String, uid: [UInt8] = [], reader: String = "",

@@ -1,6 +1,7 @@
 /// Why a tap is in its state: a code for programs, and a detail for people.
 ///
-/// The stored code is the same in all languages and versions. The words that a person reads are made when they are shown.
+/// The stored code is the same in all languages and versions. The words that a person reads are made when they are
+/// shown.
 public struct TapReason: Sendable, Hashable {
   /// The kind of reason. Later versions may add some; of an unknown code only the ``TapReason/detail`` is shown.
   public struct Code: RawRepresentable, Sendable, Hashable {

@@ -3,15 +3,16 @@ import EventLoop
 import Journal
 import Names
 
-/// The agent's side of the system bus: registers with the daemon, reports what the session is like, and receives taps.
+/// The agent's side of the system bus: registers with the daemon, reports the session's conditions, and receives taps.
 ///
-/// It follows the owner of the daemon's name. So it registers again after a restart of the daemon, and knows which peer may call it.
+/// It follows the owner of the daemon's name. So it registers again after a restart of the daemon, and knows which peer
+/// may call it.
 actor DaemonLink {
-  /// What the rest of the agent has to know.
+  /// A change that the rest of the agent acts on.
   enum Notice: Sendable {
     /// The daemon has accepted this agent, or is gone.
     case registered(Bool)
-    /// Why the daemon does not accept this agent; nil if there is no reason any more.
+    /// Why the daemon does not accept this agent; nil once that reason is gone.
     case refused(BusError?)
     /// Whether the display has to be watched. Not sent before the first change.
     case displayNeeded(Bool)
@@ -30,11 +31,12 @@ actor DaemonLink {
   private let receive: @Sendable ([String: Value]) async throws -> Void
 
   private(set) var owner: String?
-  /// The daemon before this one, and our own name on the bus at that time. What that daemon sent before it left may arrive later, and no
-  /// other process has that tap. On another bus, the same name may belong to any process.
+  /// The previous daemon's unique name, and this agent's unique name at that time. A tap that the previous daemon sent
+  /// may arrive after that daemon has left, and no other process has this tap. On another bus, the same name may belong
+  /// to any process, so the agent's own name must be the same too.
   private var former: (owner: String, ownName: String?)?
   private(set) var registration: DaemonRegistration
-  /// The call or pause that is under way.
+  /// The call or pause in progress.
   private var activity: Task<Void, Never>?
   private var lockWaiters: [CheckedContinuation<Void, Never>] = []
   private var announced: (isRegistered: Bool, error: BusError?) = (false, nil)
@@ -53,7 +55,7 @@ actor DaemonLink {
 
   /// - Parameters:
   ///   - connection: to the system bus.
-  ///   - report: what the first registration says.
+  ///   - report: the contents of the first registration.
   ///   - clock: measures pauses and timeouts.
   ///   - log: receives refusals.
   ///   - reportPause: how long to wait before repeating a report that failed.
@@ -97,15 +99,16 @@ actor DaemonLink {
     await proceed(registration.daemonChanged(isPresent: owner != nil))
   }
 
-  /// Reports the session's conditions as soon as the daemon takes them.
+  /// Reports the session's conditions as soon as the daemon can take them.
   func report(_ conditions: [String: Bool]) async { await proceed(registration.report(conditions)) }
 
   /// Reports that the user has locked or unlocked the session by command, and waits for the daemon's reply.
   ///
   /// - Parameters:
-  ///   - isLocked: what the user said.
-  ///   - conditions: the session's conditions, including that.
-  /// - Throws: `BusError` (`NotPossible`) if the report failed, or the daemon did not reply within five seconds. It is repeated later.
+  ///   - isLocked: whether the user locked the session.
+  ///   - conditions: the session's conditions, including this one.
+  /// - Throws: `BusError` (`NotPossible`) if the report failed, or the daemon did not reply within five seconds. The
+  ///   agent repeats the report later.
   func declare(isLocked: Bool, _ conditions: [String: Bool]) async throws(BusError) {
     await proceed(registration.report(.init(conditions: conditions, isUnlockedByUser: !isLocked)))
     await clock.wait(atMost: Self.declarationTimeout) { [weak self] in await self?.lockAnswer() }
@@ -140,7 +143,7 @@ actor DaemonLink {
       for waiter in lockWaiters { waiter.resume() }
       lockWaiters = []
     }
-    // In this order: a registered agent has no error.
+    // Report the error first: a registered agent has none.
     if registration.error != announced.error {
       announced.error = registration.error
       await notify(.refused(registration.error))

@@ -1,16 +1,17 @@
 import Bus
 import Names
 
-/// Compares the report that the daemon needs about this agent and its session with the one that it has acknowledged.
+/// Compares the desired report about this agent and its session with the report that the daemon has acknowledged.
 ///
-/// Pure: each event returns at most one action. ``DaemonLink`` carries it out, and then calls ``ended(_:)``. So only one call or pause is
-/// under way at a time. A new action replaces a pause.
+/// Pure: each event returns at most one action. ``DaemonLink`` carries it out, and then calls ``ended(_:)``. So at most
+/// one call or pause is in progress. A new action replaces a pause.
 struct DaemonRegistration {
   /// The contents of one call.
   struct Report: Sendable, Equatable {
     /// The session's conditions, as `ReportConditions` has them.
     var conditions: [String: Bool]
-    /// The user has unlocked the session by command since the last report. The daemon has to hear of each such command once.
+    /// Whether the user has unlocked the session by command since the last report. The daemon must get each such
+    /// command once.
     var isUnlockedByUser = false
 
     /// The argument of `ReportConditions`.
@@ -27,37 +28,38 @@ struct DaemonRegistration {
 
   /// A series of registrations with one daemon, until it accepts one.
   struct Attempt {
-    /// Before the next registration; doubles up to 30 seconds.
+    /// The pause before the next registration; doubles up to 30 seconds.
     fileprivate var pause = Duration.milliseconds(500)
     /// The daemon's last error.
     fileprivate var error: BusError?
-    /// A registration timed out, so the daemon may still accept it, with a report that is old by then.
+    /// Whether a registration timed out. The daemon may still accept it, with a report that is outdated by then.
     fileprivate var mayBeAccepted = false
   }
 
   enum State {
     /// No daemon is on the bus. Can transition to: `.registering`.
     case absent
-    /// `RegisterAgent` is under way. Can transition to: `.registered`, `.reporting`, `.refused`, `.absent`.
+    /// `RegisterAgent` is in progress. Can transition to: `.registered`, `.reporting`, `.refused`, `.absent`.
     case registering(Report, Attempt)
-    /// The registration failed, and a pause is under way. Can transition to: `.registering`, `.absent`.
+    /// The registration failed, and a pause is in progress. Can transition to: `.registering`, `.absent`.
     case refused(Attempt)
     /// The daemon has acknowledged the desired conditions. Can transition to: `.reporting`, `.absent`.
     case registered
-    /// `ReportConditions` is under way. The acknowledged conditions are nil after a failure, because the daemon may have applied that
-    /// report. Can transition to: `.registered`, `.reporting`, `.reportFailed`, `.absent`.
+    /// `ReportConditions` is in progress. The acknowledged conditions are nil after a failure, because the daemon may
+    /// have applied that report. Can transition to: `.registered`, `.reporting`, `.reportFailed`, `.absent`.
     case reporting(Report, acknowledged: [String: Bool]?)
-    /// The last report failed, and a pause is under way. Can transition to: `.reporting`, `.absent`.
+    /// The last report failed, and a pause is in progress. Can transition to: `.reporting`, `.absent`.
     case reportFailed(BusError)
   }
 
   enum LockKnowledge: Equatable { case known, pending, failed(BusError) }
 
-  /// With one of these errors the daemon refuses the agent. After any other error it may still accept an earlier registration.
+  /// With one of these errors the daemon refuses the agent. After any other error it may still accept an earlier
+  /// registration.
   private static let refusals: Set<String> = [Names.Errors.notASession, Names.Errors.alreadyRegistered]
 
   private var state = State.absent
-  /// What the daemon has to know.
+  /// The report that the daemon should have.
   private(set) var desired: Report
   private let reportPause: Duration
 
@@ -85,8 +87,8 @@ struct DaemonRegistration {
     }
   }
 
-  /// Whether the daemon knows the user's last command on the lock. A daemon that has refused the agent need not know it: it does not scan
-  /// for this session before the next registration, which includes the lock.
+  /// Whether the daemon knows the user's last command on the lock. A daemon that has refused the agent does not need to
+  /// know it: it scans for this session only after the next registration, which includes the lock.
   var lockKnowledge: LockKnowledge {
     let lock = Names.Condition.locked
     switch state {
@@ -101,13 +103,13 @@ struct DaemonRegistration {
     }
   }
 
-  /// The daemon's name has another owner, or none.
+  /// Handles a new owner of the daemon's name, or the loss of its owner.
   mutating func daemonChanged(isPresent: Bool) -> Action? {
     state = .absent
     return isPresent ? register(Attempt()) : nil
   }
 
-  /// The session has these conditions now.
+  /// Handles the session's present conditions.
   mutating func report(_ conditions: [String: Bool]) -> Action? {
     guard conditions != desired.conditions else { return nil }
     // A lock ends a command to unlock that was not delivered.
@@ -115,7 +117,8 @@ struct DaemonRegistration {
     return report(Report(conditions: conditions, isUnlockedByUser: isUnlockedByUser))
   }
 
-  /// The desired report has changed, or the user has repeated a command. That ends a pause, unless the daemon has refused the agent.
+  /// Handles a changed report, or a repeated command of the user. Either ends a pause, unless the daemon has refused
+  /// the agent.
   mutating func report(_ report: Report) -> Action? {
     let former = desired.conditions
     desired = report
@@ -127,7 +130,7 @@ struct DaemonRegistration {
     }
   }
 
-  /// The call or the pause has ended.
+  /// Handles the end of the call or the pause.
   ///
   /// - Parameter error: why the call failed; nil if the daemon accepted it, and after a pause.
   /// - Returns: what to do next.

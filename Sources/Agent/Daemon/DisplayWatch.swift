@@ -2,11 +2,12 @@ import ScanGate
 
 /// Whether the agent has to watch the display, by the daemon's reasons for not scanning.
 ///
-/// Pure: ``DaemonLink`` updates it. The agent polls the display's connectors, so it does that only while no other reason stops the readers.
+/// Pure: ``DaemonLink`` updates it. Watching means polling the display's connectors, so the agent does it only while no
+/// other reason stops the readers.
 struct DisplayWatch: Sendable, Hashable {
   /// Whether the daemon has accepted this agent, and was asked for its readers.
   var isRegistered = false
-  /// Why no reader scans: empty if one does, nil if the daemon has not said.
+  /// Why no reader scans: empty if one does, nil if the daemon has not reported it.
   var reasons: Set<String>?
   /// How many readers the daemon has.
   var readers = 0
@@ -15,7 +16,8 @@ struct DisplayWatch: Sendable, Hashable {
   var isNeeded: Bool {
     guard isRegistered else { return false }
     guard let reasons else { return true }
-    // The daemon merges the reasons of all readers. A reason of another seat's reader must not hide that this display is on again.
+    // The daemon merges the reasons of all readers. A reason of another seat's reader must not hide that this display
+    // is on again.
     let others = readers > 1 ? reasons.intersection(Self.everyReaders) : reasons.subtracting(Self.displays)
     return others.isEmpty
   }

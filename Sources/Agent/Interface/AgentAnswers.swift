@@ -6,7 +6,7 @@ import Routing
 import TagrouteClient
 import UniversalLinks
 
-/// The dictionaries that `org.tagroute.Agent1` returns. Their records are those of its clients.
+/// The dictionaries that `org.tagroute.Agent1` returns. Their record types are the ones that its clients decode.
 enum AgentAnswers {
   static func route(_ route: Route, of text: String) -> [String: Value] {
     let winners = route.claimants.prefix { $0.wins }
@@ -80,15 +80,15 @@ enum AgentAnswers {
     return tap.values
   }
 
-  /// A tap of a list with messages.
+  /// A tap in a list with messages.
   static func tap(_ listed: ListedTap, reason: String?) -> [String: Value] {
     tap(listed.stored, reason: reason, sequence: listed.sequence)
   }
 
   /// - Parameters:
   ///   - stored: the tap.
-  ///   - reason: why it goes to its handler, as decided before it was shown; nil if the agent no longer knows.
-  ///   - sequence: its place in a list.
+  ///   - reason: why this handler was chosen, as decided before the tap was shown; nil if the agent no longer knows.
+  ///   - sequence: the tap's position in a list; nil outside a list.
   /// - Returns: all keys of the tap.
   static func tap(_ stored: StoredTap, reason: String?, sequence: Int64? = nil) -> [String: Value] {
     var tap = TapDescription()
@@ -117,7 +117,7 @@ enum AgentAnswers {
     return Int(clamping: number)
   }
 
-  /// The beginning of an id, by which taps are looked for; nil where they are not.
+  /// The beginning of the ids to find; nil if the option is not given.
   ///
   /// - Throws: `org.tagroute.Error.InvalidArgument`.
   static func idPrefix(_ options: [String: Value]) throws(BusError) -> String? {
@@ -128,7 +128,7 @@ enum AgentAnswers {
     if let other = ["state", "before", "before-sequence", "messages"].first(where: { options[$0] != nil }) {
       throw invalid("id-prefix does not go with \(other)")
     }
-    // As the daemon writes them.
+    // The daemon writes ids in lowercase.
     return prefix.lowercased()
   }
 
@@ -162,7 +162,7 @@ enum AgentAnswers {
 
   /// A desktop id, with or without `.desktop`.
   ///
-  /// - Throws: `org.tagroute.Error.InvalidArgument` where it is none that can be kept.
+  /// - Throws: `org.tagroute.Error.InvalidArgument` if the text cannot be stored as a desktop id.
   static func desktopID(_ text: String) throws(BusError) -> String {
     let isPlain = text.unicodeScalars.allSatisfy {
       $0.value > 0x20 && $0.value != 0x7F && !"[]/".unicodeScalars.contains($0)
@@ -171,7 +171,7 @@ enum AgentAnswers {
     return text.hasSuffix(".desktop") ? text : text + ".desktop"
   }
 
-  /// A claim; nil where the text is empty.
+  /// A claim; nil if the text is empty.
   static func claim(_ text: String) throws(BusError) -> String? {
     if text.isEmpty { return nil }
     guard let claim = HandlerChoices.claim(text) else { throw noClaim(text) }
@@ -186,14 +186,14 @@ enum AgentAnswers {
     BusError(name: Names.Errors.invalidArgument, message: message)
   }
 
-  /// Who has a tap; nobody where it was put on the clipboard.
+  /// The error for a tap that a handler already has, or that was copied to the clipboard if `handler` is nil.
   static func alreadyDelivered(to handler: String?) -> BusError {
     BusError(
       name: Names.Errors.alreadyDelivered,
       message: handler.map { "it was handed to \($0) already" } ?? "it was copied already")
   }
 
-  /// What a caller is told where the inbox refuses.
+  /// The error that a caller gets if the inbox refuses.
   static func error(_ error: InboxError) -> BusError {
     let name =
       switch error.code {

@@ -40,7 +40,7 @@ extension AgentService {
     }
   }
 
-  /// Removes taps, a portion at a time, so that a tap that arrives meanwhile does not wait.
+  /// Removes taps, a portion at a time, so that a new tap does not have to wait.
   ///
   /// - Returns: how many taps were removed.
   func clear(_ options: [String: Value]) async throws(BusError) -> UInt32 {
@@ -55,7 +55,7 @@ extension AgentService {
         let onScreen = Set(policy.onScreenInOrder)
         removed = try await inbox.clear(request.clearing(onScreen: onScreen))
         count += removed.count
-        // The inbox has refused a click made meanwhile, so the notification is closed here.
+        // The inbox refuses a click on a removed tap, so close its notification here.
         for id in removed where onScreen.contains(id) { await perform(policy.handle(.cleared(id))) }
       } while removed.count >= InboxClearing.portion
       if count > 0 { await inbox.compact() }

@@ -9,7 +9,7 @@ import Names
 import Notifications
 import Routing
 
-/// The members of `org.tagroute.Agent1` that are not about the inbox's list.
+/// The members of `org.tagroute.Agent1` that do not list or clear the inbox.
 extension AgentService {
   func resolve(_ uri: String) async throws(BusError) -> [String: Value] {
     guard uri.utf8.count <= 8192 else { throw AgentAnswers.invalid("the URI is longer than 8 KiB") }
@@ -22,8 +22,8 @@ extension AgentService {
       await handlers.registry, choices: policy.choices, problems: await handlers.problems)
   }
 
-  /// Waits until the taps of the earlier run are taken over. Before that, a tap that was being opened then has no final
-  /// state.
+  /// Waits until the taps of the earlier run have been taken over. Before that, a tap that the earlier run was opening
+  /// has no final state.
   func resumed() async { await resumption.value }
 
   func open(_ id: String, _ options: [String: Value]) async throws(BusError) {
@@ -101,7 +101,7 @@ extension AgentService {
 
   /// Reads the settings and the desktop entries again.
   ///
-  /// - Throws: `BusError` if the settings have a mistake. The desktop entries are read all the same.
+  /// - Throws: `BusError` if the settings have an error. The desktop entries are read anyway.
   func reload() async throws(BusError) {
     let mistake = await readSettings()
     await reloadHandlers()
@@ -152,8 +152,8 @@ extension AgentService {
     await propertiesChanged(["ConfigurationError", "ConfigurationTime"])
   }
 
-  /// Reads the domains' association records from the disk. A tap never waits for a domain: its last answer counts until
-  /// it expires.
+  /// Reads the domains' association records from the disk. A tap never waits for a domain: the domain's last answer is
+  /// valid until it expires.
   ///
   /// Readings are serial, so that an older one never replaces a newer one.
   func readAssociations() async {

@@ -2,9 +2,9 @@ import Names
 
 /// The command line of `tagroute-agent`.
 enum AgentArguments: Equatable {
-  /// Run, with this configuration file alone if one is given.
+  /// Run. If a configuration file is given, read only that file.
   case run(configuration: String?)
-  /// Read the configuration, or only the given file, and print its first mistake.
+  /// Read the configuration, or only the given file, and print its first error.
   case check(configuration: String?)
   /// Print this on standard output and exit.
   case print(String)

@@ -12,7 +12,7 @@ import Names
 
 /// `tagroute-agent`: from the command line to the exit code.
 public enum AgentProgram {
-  /// Runs until a signal, or until the agent cannot go on.
+  /// Runs until a signal arrives, or until the agent cannot continue.
   ///
   /// - Parameter arguments: the command line, with the program's name first.
   /// - Returns: the exit code, as ``AgentArguments/help`` lists them.
@@ -40,7 +40,7 @@ public enum AgentProgram {
   /// - Parameters:
   ///   - path: the only file; nil for the user's file.
   ///   - files: the location of the user's file.
-  /// - Returns: the configuration, or its first mistake.
+  /// - Returns: the configuration, or its first error.
   private static func read(_ path: String?, _ files: AgentFiles) -> Result<AgentConfiguration, KeyFileError> {
     Result { () throws(KeyFileError) in
       if let path { return try AgentConfiguration.load(only: path) }
@@ -58,7 +58,7 @@ public enum AgentProgram {
       notifier.stopping()
       return 0
     }
-    // Keep tag data out of core dumps. This holds for the agent alone: apps that it starts may dump core.
+    // Keep tag data out of core dumps. This applies only to the agent: apps that it starts may dump core.
     _ = tagroute_set_not_dumpable()
     Translation.start()
     let files = AgentFiles(environment: ProcessEnvironment.current)

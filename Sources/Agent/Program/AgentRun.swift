@@ -31,7 +31,7 @@ actor AgentRun {
   private var service: AgentService?
   private var desktop: DesktopMonitor?
   private var link: DaemonLink?
-  /// The user has unlocked the session by command before there was a link to report it.
+  /// Whether the user unlocked the session by command before there was a link to report it.
   private var isUnlockedByUser = false
   /// How long the registration waits for the desktop's state.
   private static let settling = Duration.seconds(2)
@@ -116,7 +116,7 @@ actor AgentRun {
     return Names.ExitCode.alreadyRunning
   }
 
-  /// Ends if another agent takes the name, which can happen while the session bus is away.
+  /// Ends if another agent takes the name, which can happen while the session bus cannot be reached.
   private func followOwnName(_ session: Connection) async -> Int32 {
     do throws(BusError) {
       for await owner in try await session.owners(of: Names.Agent.busName) {
@@ -133,7 +133,7 @@ actor AgentRun {
 
   /// Connects to the system bus, which may start later than the agent. After that, the connection restores itself.
   private func serveDaemon(_ service: AgentService, _ desktop: DesktopMonitor) async {
-    // The first registration has to say whether the session is locked.
+    // The first registration has to report whether the session is locked.
     await desktop.settle(within: Self.settling)
     await Retry(clock: clock).run { () async throws(BusError) in
       let system = try await Connection.open(buses.system, on: loop)
@@ -217,13 +217,13 @@ actor AgentRun {
 
   // MARK: Reloading
 
-  /// Reads the settings and the desktop entries again, after SIGHUP. If the settings have a mistake, the active ones
+  /// Reads the settings and the desktop entries again, after SIGHUP. If the settings have an error, the active ones
   /// stay.
   ///
   /// - Returns: the task that does this.
   @discardableResult func reload() -> Task<Void, Never> {
     Task {
-      // The log has the result.
+      // The result is in the log.
       _ = await readings.request().value
       await service?.reloadHandlers()
     }
@@ -231,7 +231,7 @@ actor AgentRun {
 
   /// Reads the settings once, and makes all of them active, or none.
   ///
-  /// - Returns: the mistake that keeps them from being active.
+  /// - Returns: the error that keeps them from being active.
   private func readSettings() async -> KeyFileError? {
     guard let service, !isEnding else { return nil }
     notifier.reloading()

@@ -6,8 +6,8 @@ import Names
 
 /// Runs `tagroute handlers verify --due` once an hour, which asks the domains that handlers claim.
 ///
-/// It is a separate process, so that the process with the inbox parses no TLS and no HTTP from strangers. And libcurl
-/// with its thirty libraries is in memory only during a verification.
+/// It is a separate process, so that the process with the inbox does not parse TLS and HTTP from other machines. Also,
+/// libcurl with its thirty libraries is in memory only during a verification.
 struct AssociationUpdate: Sendable {
   private static let pause = Duration.seconds(3600)
 
@@ -37,7 +37,7 @@ struct AssociationUpdate: Sendable {
   /// - Returns: the exit code, -1 if a signal ended the program; nil if it could not be started.
   private static func ask(_ program: String) async -> Int32? {
     guard let child = (try? await DedicatedThread.run { start(program) }) ?? nil else { return nil }
-    // Reap the child only when no task can signal it any more: until then, no other process gets its number.
+    // Reap the child only after the last possible signal. No other process gets its number before it is reaped.
     await withTaskCancellationHandler {
       _ = try? await DedicatedThread.run { awaitEnd(of: child) }
     } onCancel: {

@@ -52,12 +52,12 @@ extension AgentService {
     }
   }
 
-  /// If the same tag was tapped again meanwhile, that tap's notification asks already.
+  /// Asks the question again, unless the same tag was tapped again: the notification of that tap already asks it.
   private func askAgain(_ id: String) async throws(InboxError) {
     if !policy.isReplaced(id) { try await showAgain(id) }
   }
 
-  /// Shows the tap as it is decided now, unless it was opened meanwhile.
+  /// Shows the tap with the current decision, unless it was opened meanwhile.
   func showAgain(_ id: String) async throws(InboxError) {
     let stored = try await inbox.tap(id)
     let offer = await offer(stored)

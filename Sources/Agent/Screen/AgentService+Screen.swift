@@ -2,20 +2,21 @@ import Inbox
 import Journal
 import Notifications
 
-/// What is on the screen, over the end of one run and the start of the next.
+/// The notifications across the end of one run and the start of the next.
 extension AgentService {
-  /// Shows the taps that an earlier run left open in the notifications that it left, and closes the others of these.
+  /// Shows the taps that an earlier run left open, in the notifications that it left. Closes its other notifications.
   func resume() async {
     await show(await inbox.resume(maximum: TapPolicy.maximumOnScreen))
     endResumption.finish()
   }
 
-  /// If another agent of this user writes the inbox, waits until that ends, and shows the taps that it left open.
+  /// If another agent of this user is using the inbox's file, waits until that agent releases it, and shows the taps
+  /// that it left open.
   func waitForFile() async {
     if let left = await inbox.waitForFile(maximum: TapPolicy.maximumOnScreen) { await show(left) }
   }
 
-  /// Opens or writes the inbox's file if that failed before, for example because the disk was full.
+  /// Opens or writes the inbox's file if an earlier attempt failed, for example because the disk was full.
   func retryFile() async {
     if let left = await inbox.retryFile(maximum: TapPolicy.maximumOnScreen) { await show(left) }
   }
@@ -29,7 +30,7 @@ extension AgentService {
   }
 
   func show(_ left: Leftovers) async {
-    // These show no tap, so a name is made up for each.
+    // These notifications show no tap, so each gets a made-up key.
     let others = left.otherPlaces.map {
       (NotificationKey("left \($0.bus) \($0.owner) \($0.id)"), NotificationPlace($0))
     }
@@ -43,7 +44,7 @@ extension AgentService {
     for summary in left.waiting { await showLeft(summary.id) }
   }
 
-  /// Shows one tap again. If that fails, its notification is closed, and the other taps are shown all the same.
+  /// Shows one tap again. If that fails, closes its notification. The other taps are shown anyway.
   private func showLeft(_ id: String) async {
     do throws(InboxError) {
       let stored = try await inbox.tap(id)
@@ -72,8 +73,9 @@ extension AgentService {
   /// - Parameter places: the notifications that are gone.
   func leave(_ places: [NotificationPlace]) async { await inbox.leave(places.map(ScreenPlace.init)) }
 
-  /// Closes the notifications, because their buttons stop working; the next run shows them again. The file needs the taps
-  /// that only memory knows to be over, or the next run would show these, too.
+  /// Closes the notifications, because their buttons stop working. The next run shows them again.
+  ///
+  /// Then tries again to write the file. Otherwise the next run would also show taps that have ended only in memory.
   func end() async {
     await leave(notifications.closeAll())
     _ = await inbox.retryFile(maximum: TapPolicy.maximumOnScreen)

@@ -23,7 +23,7 @@ extension AgentService {
 
   /// Handles the event of a notification that shows no tap.
   ///
-  /// - Returns: whether it was one.
+  /// - Returns: whether the notification shows no tap.
   func handleSheet(_ event: NotificationEvent) async -> Bool {
     switch event {
     case .shown(let key, let place):

@@ -16,7 +16,7 @@ struct ReaderSheets: Sendable {
     case activated(NotificationKey, action: String)
     /// The user or the server has closed the notification.
     case dismissed(NotificationKey)
-    /// The daemon is gone, and its sessions with it.
+    /// The daemon has gone, and its sessions have ended.
     case daemonGone
   }
 
@@ -27,7 +27,7 @@ struct ReaderSheets: Sendable {
     case cancel(ObjectPath)
   }
 
-  /// One for each reader, and more than a machine has.
+  /// The limit of sheets: there is one per reader, and a machine has fewer readers.
   static let most = 16
   /// How long the end of a session is shown.
   static let farewell = Duration.seconds(4)
@@ -68,7 +68,7 @@ struct ReaderSheets: Sendable {
       // A click on the sheet itself has no meaning, but some servers close the notification. So it is shown again.
       guard action == Self.cancelKey else { return present(session) }
       return [.remove(key), .cancel(session)]
-    // The user hides the sheet, and the session goes on.
+    // The user has hidden the sheet. The session continues.
     case .dismissed: return []
     case .daemonGone:
       defer { sheets = [:] }

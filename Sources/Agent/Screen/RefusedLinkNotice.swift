@@ -1,12 +1,12 @@
 import Notifications
 import UniversalLinks
 
-/// The notification that the link on a tag is not opened, and why. It does not show the tag's contents.
+/// The notification that says why the link on a tag is not opened. It does not show the tag's contents.
 enum RefusedLinkNotice {
   /// All of them share this key, so the next one replaces the last one.
   static let key = NotificationKey("refused link")
 
-  /// - Parameter refusal: the link's mistake; nil if it cannot be decoded.
+  /// - Parameter refusal: the link's error; nil if it cannot be decoded.
   /// - Returns: what to show.
   static func notification(_ refusal: URIError.Code?) -> Notification {
     .notice(Messages.refusedLink, Messages.whyRefused(refusal), category: "x-tagroute.link")

@@ -19,7 +19,7 @@ struct RegistrationNotice: Sendable {
     case idle
     /// It was shown, and the user may have closed it. Can transition to `.removed`, `.idle`.
     case shown
-    /// The daemon refused for another reason since. Can transition to `.idle`.
+    /// The daemon has refused for another reason since then. Can transition to `.idle`.
     case removed
   }
 

@@ -94,7 +94,8 @@ extension TapOffer {
     switch question {
     case .nothing:
       if action == ButtonKey.alternative { break }
-      // The click may have been on an earlier decision. A click on "copy" must not open, nor the other way round.
+      // The click may be on an earlier notification of this tap. A click on "copy" must not open it, and a click on
+      // "open" must not copy it.
       let button = isOpenable ? ButtonKey.open : ButtonKey.copy
       guard [button, ButtonKey.retry, ButtonKey.default].contains(action) else { return .showAgain }
       return isOpenable || canCopy ? .open(self, nil) : .dismiss
@@ -137,7 +138,7 @@ extension TapOffer {
     return alternative
   }
 
-  /// All buttons, these first.
+  /// The given buttons, followed by those of every notification.
   private func all(_ buttons: [NotificationButton]) -> [NotificationButton] {
     var buttons = buttons
     if let another {
@@ -161,7 +162,7 @@ extension TapOffer {
     title: String, body: DisplayText, buttons: [NotificationButton], timeout: NotificationTimeout
   ) -> Notification {
     let buttons = all(buttons)
-    // More than any of our titles needs: the domain comes at the end of a question.
+    // The limit is more than any of our titles needs: a question has the domain at its end.
     return Notification(
       applicationName: Messages.applicationName, icon: handler?.shownIcon ?? "dialog-information",
       summary: DisplayText(title, limit: 500),

@@ -74,10 +74,10 @@ extension AgentService {
     } catch { return HandOver(outcome: .failed(HandOverFailure(.messageMissing, error.message))) }
   }
 
-  /// Takes in an answer that comes after the wait for it.
+  /// Handles an answer that comes after the wait for it.
   private func follow(_ answer: PendingAnswer, to offer: TapOffer) async {
     let outcome = await answer.outcome
-    // An opening that is under way decides first: it may be one more wait for this answer.
+    // Wait for an opening in progress first: it may be another wait for this answer.
     while let opening = openings[offer.id] {
       switch opening {
       case .committing(let task): _ = await task.value

@@ -3,10 +3,11 @@ import Inbox
 import Notifications
 import Routing
 
-/// What happens to each tap, from its storing to its end.
+/// Decides what happens to each tap, from its storage to its end.
 ///
-/// Pure: the agent carries out the actions in order. It commits an ``Action/move(_:to:reason:)`` before it begins the next action. If the
-/// inbox refuses the move, the agent skips that tap's other actions. So no effect is seen that a restart would not know of.
+/// Pure: the agent carries out the actions in order. It commits an ``Action/move(_:to:reason:)`` before it begins the
+/// next action. If the inbox refuses the move, the agent skips that tap's other actions. So every visible effect is
+/// still known after a restart.
 struct TapPolicy {
   enum Event {
     /// A new tap is in the inbox.
@@ -17,8 +18,8 @@ struct TapPolicy {
     case shown(String, at: NotificationPlace)
     /// ``TapState/opening`` is committed, after a click or a call. A click may be a choice of the app.
     case opening(TapOffer, token: String?, choice: HandlerChoices.Change? = nil)
-    /// The tap was decided again and has to be shown: a click did not answer the question, or something has changed. `failure` says why
-    /// the tap has failed in the app of this offer.
+    /// The tap was decided again and has to be shown: a click did not answer the question, or something has changed.
+    /// `failure` says why the tap has failed in the app of this offer.
     case again(TapOffer, failure: TapReason? = nil)
     /// The hand-over has ended. If the app has not answered in time, its answer may still come.
     case handedOver(TapOffer, HandOverOutcome, answer: PendingAnswer? = nil)
@@ -28,7 +29,7 @@ struct TapPolicy {
     case closed(String, NotificationCloseReason)
     /// A call dismisses the tap.
     case dismiss(String)
-    /// The retention has ended the tap.
+    /// The tap has exceeded the retention.
     case expired(String)
     /// A call has removed the tap from the inbox while it was on the screen.
     case cleared(String)
@@ -77,7 +78,8 @@ struct TapPolicy {
   /// Taps with a notification, or waiting for one.
   private var onScreen: [String: OnScreen] = [:]
   private var tapOfTag: [TagIdentity: String] = [:]
-  /// An app gets a tap once as long as its call is here, even if other apps were tried meanwhile.
+  /// While an app's call for a tap is here, the app does not get that tap again, even if other apps were tried
+  /// meanwhile.
   private var pendingCalls: [TapOffer.HandOverKey: PendingCall] = [:]
   private var lastNumber = 0
   /// Taps of an earlier run are older than all taps of this one, so they get negative numbers.
@@ -103,7 +105,8 @@ struct TapPolicy {
   /// Whether another tap of the same tag has replaced this one on the screen.
   func isReplaced(_ id: String) -> Bool { onScreen[id] == nil && replaced.contains { $0.id == id } }
 
-  /// What a click means. Only the offer that the user saw can be answered: the one on the screen, or the one that was replaced there.
+  /// The meaning of a click. Only the offer that the user saw can be answered: the one on the screen, or the one that
+  /// was replaced there.
   func answer(to action: String, of id: String, canCopy: Bool) -> TapOffer.Answer {
     let offer = onScreen[id]?.offer ?? replaced.last { $0.id == id }
     return offer?.answer(to: action, canCopy: canCopy) ?? .showAgain
@@ -144,7 +147,8 @@ struct TapPolicy {
     let previous = left.id
     replaced.append(left)
     if replaced.count > TapPolicy.maximumOnScreen { replaced.removeFirst() }
-    // A click on the old notification may be on its way. It must not answer the new question, so the question gets a new notification.
+    // A click on the old notification may be on its way. It must not answer the new question, so the question gets a
+    // new notification.
     guard offer.question == .nothing else {
       return [
         .move(previous, to: .dismissed, reason: TapReason(.tappedAgain)), .closeNotification(previous),
@@ -194,7 +198,7 @@ struct TapPolicy {
       + [.showFailure(offer, reason: reason)]
   }
 
-  /// A pending call for the same app is waited for again. The calls of other apps are overtaken.
+  /// If a call to the same app is pending, waits for its answer again. Calls to other apps are overtaken.
   private mutating func handOver(_ offer: TapOffer, _ token: String?) -> Action {
     let key = offer.handOverKey
     for other in pendingCalls.keys where other.tap == offer.id { pendingCalls[other]?.isOvertaken = other != key }

@@ -3,7 +3,7 @@ import Glibc
 import Names
 import Rig
 
-/// What the demo needs besides the package of the daemon.
+/// Requirements of the demo that the daemon's package does not contain.
 extension Demo {
   /// The desktop entry of the sample app, in the folder of the examples.
   static let entry = "org.example.Menu.desktop"

@@ -109,7 +109,8 @@ struct Demo {
     }
   }
 
-  /// A session bus can have one agent. If Tagroute is installed, that is the user's own.
+  /// Checks that there is no other agent: a session bus can have only one. If Tagroute is installed, that is the user's
+  /// own.
   private func makeSureOfRoom(on bus: String) async throws {
     let agent = try await AgentClient.connect(to: BusAddress(bus), on: EventLoop(label: "demo"))
     guard let status = try await agent.status() else { return }

@@ -17,7 +17,7 @@ enum HandlerChoice: Equatable {
     let handler = arguments.words.dropFirst().first
     let claim = arguments.words.dropFirst(2).first
     let (domain, isAll) = (arguments.options["domain"], arguments.has("all"))
-    // The bus takes an empty text for everything. A variable that is not set must not mean that.
+    // On the bus, an empty text means all. A shell variable that is not set must not mean that.
     if handler == "" || claim == "" || domain == "" { throw .usage("an argument is empty") }
     switch (action, handler, claim) {
     case ("prefer", let handler?, let claim?): self = .prefer(handler: handler, claim: claim)

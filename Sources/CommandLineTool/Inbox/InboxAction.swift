@@ -1,4 +1,4 @@
-/// What `inbox` is asked to do.
+/// The action that an `inbox` command requests.
 enum InboxAction: Equatable {
   case list(state: String?, limit: Int, before: String?)
   case show(String)
@@ -42,7 +42,7 @@ enum InboxAction: Equatable {
     }
   }
 
-  /// Checks what needs no agent.
+  /// Checks everything that needs no agent.
   ///
   /// - Throws: a failure that does not depend on the agent.
   func checkBeforehand(_ console: Console) throws(Failure) {

@@ -23,7 +23,7 @@ struct InboxTap {
     try console.answer(report, report.lines)
   }
 
-  /// Where the link would go now. Nil if the tap still has its reason, or if an app has it.
+  /// The current decision about the link. Nil if the tap still has its reason, or if an app has it.
   private func decisionOfNow() async throws(Failure) -> Resolution? {
     guard tap.reason == nil, !tap.uri.isEmpty, !["delivered", "opening"].contains(tap.state) else { return nil }
     return try await inbox.call { agent throws(BusError) in try await agent.resolve(tap.uri) }
@@ -76,7 +76,7 @@ struct InboxTap {
       exitCode: Names.ExitCode.tryAgain)
   }
 
-  /// No app takes the content of the tag. Nil if the tap is being opened anyway.
+  /// The failure if no app takes the content of the tag. Nil if the tap is being opened anyway.
   private func nobody(_ error: BusError) -> Failure? {
     guard tap.state != "opening" else { return nil }
     return Failure(message: "tap \(tap.shortID): \(error.message)", exitCode: Names.ExitCode.failure)

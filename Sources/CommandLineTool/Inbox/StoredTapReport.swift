@@ -5,7 +5,7 @@ import TagrouteClient
 struct StoredTapReport: Encodable {
   let tap: TapDescription
   private let message: [UInt8]
-  /// Where its link would go now; nil if the agent was not asked.
+  /// The current decision about its link; nil if the agent was not asked.
   let now: Resolution?
 
   init(_ tap: TapDescription, now: Resolution? = nil) {

@@ -25,7 +25,7 @@ actor ForeignCommand {
   ///   - arguments: all of its arguments, its name first.
   ///   - environment: its whole environment.
   ///   - loan: the descriptor that it and its children inherit. The loan lasts until all of them have ended.
-  /// - Returns: its exit code, as a shell counts.
+  /// - Returns: its exit code, as a shell reports it.
   /// - Throws: a failure if it cannot be started.
   func run(
     _ program: String, _ arguments: [String], _ environment: [String], holding loan: FileDescriptor

@@ -18,7 +18,7 @@ enum SheetMessages {
   static var noTag: String { translated("No tag came in time.") }
   /// For a tag without a message.
   static var noMessage: String { translated("The tag holds no message.") }
-  /// For a failure that only the terminal explains, in English.
+  /// For a failure that is explained only on the terminal, in English.
   static var elsewhere: String {
     // Translators: below “✗ That did not work”. The terminal is the window in which the user has typed the command.
     translated("The terminal says why.")

@@ -18,8 +18,7 @@ struct StatusLine: Sendable {
 
 extension Console {
   /// A text in the form that the daemon accepts for a sheet: without control characters, at most 256 bytes. A valid
-  /// text
-  /// of at most 253 bytes is unchanged.
+  /// text of at most 253 bytes is unchanged.
   static func forSheet(_ text: String) -> String {
     var result = ""
     for character in printable(text) {

@@ -67,9 +67,8 @@ struct TagRun<Tag: Hashable & Sendable>: Sendable {
   private var waiting: [Tag] = []
   /// The tags on the reader, with their names.
   private var present: [Tag: String] = [:]
-  /// Tags that were removed a moment ago, with no event since. A session that ends reports all its tags as removed
-  /// first,
-  /// even if they still lie there.
+  /// Tags that were removed a moment ago, with no event since. When a session ends, it first reports all its tags
+  /// as removed, even if they still lie there.
   private var takenAway: [Tag: String] = [:]
   /// The names of tags that lay there when the last session ended. The next session ignores them.
   private var resting: Set<String> = []

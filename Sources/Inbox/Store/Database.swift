@@ -13,8 +13,8 @@ struct SQLiteError: Error {
 
 /// One SQLite connection.
 ///
-/// Owns the `sqlite3 *` from `sqlite3_open_v2` to `sqlite3_close`, which `deinit` calls. Each call finalises its statement,
-/// so none is alive at the close. Not Sendable: it lives inside the one actor that uses it.
+/// Owns the `sqlite3 *` from `sqlite3_open_v2` to `sqlite3_close`, which `deinit` calls. Each call finalises its
+/// statement, so none is alive at the close. Not Sendable: it lives inside the one actor that uses it.
 final class Database {
   private let handle: OpaquePointer
   /// Receives each statement, for tests of SQLite's query plans.

@@ -11,7 +11,8 @@ extension TapStore {
   /// - Parameters:
   ///   - columns: the columns to select, including `sequence`.
   ///   - states: at least one.
-  ///   - condition: a further condition for each state. Its parameters must be numbered, because it appears once per state.
+  ///   - condition: a further condition for each state. Its parameters must be numbered, because it appears once per
+  ///     state.
   ///   - newestFirst: whether the newest comes first.
   /// - Returns: a statement to which a `LIMIT` may be added.
   static func byArrival(

@@ -12,7 +12,8 @@ final class TapStore {
   /// - Throws: if it cannot be opened, is damaged, or has a newer schema (`SQLITE_MISMATCH`).
   init(path: String, maximumPages: Int = 0) throws(SQLiteError) {
     database = try Database(path: path)
-    // One fsync per commit keeps the file whole after a power cut: https://www.sqlite.org/pragma.html#pragma_synchronous
+    // One fsync per commit keeps the file whole after a power cut:
+    // https://www.sqlite.org/pragma.html#pragma_synchronous
     try database.run("PRAGMA journal_mode = WAL")
     try database.run("PRAGMA synchronous = FULL")
     // Overwrite deleted rows: they hold tag contents.
@@ -23,7 +24,7 @@ final class TapStore {
     if maximumPages > 0 { try database.run("PRAGMA max_page_count = \(maximumPages)") }
   }
 
-  /// Adds a tap, or changes what can change of the one with its id.
+  /// Adds a tap, or updates the one with its id in the columns that can change.
   ///
   /// - Returns: the tap's sequence number.
   func put(_ stored: StoredTap) throws(SQLiteError) -> Int64 {

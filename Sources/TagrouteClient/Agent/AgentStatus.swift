@@ -10,7 +10,7 @@ public struct AgentStatus: Sendable, Hashable {
   public var registered: Bool
   /// Why the daemon has not accepted it; nil if the agent does not report that.
   public var registrationError: RegistrationError?
-  /// The error in the latest `agent.conf`. The one before it then stays in force. Empty if there is no error.
+  /// The error in the latest `agent.conf`; empty if there is none. With an error, the previous one stays in force.
   public var configurationError = ""
   /// When the `agent.conf` in force was read, in microseconds since 1970; nil if the agent does not report it.
   public var configurationTime: UInt64?

@@ -47,7 +47,7 @@ package struct BusField<Record> {
   let decode: (inout Record, Value) -> Void
   /// Nil if the key is absent.
   let value: (Record) -> Value?
-  /// What JSON has for it.
+  /// The value in JSON.
   let json: (Record) -> any Encodable
 
   /// The key in camel case.

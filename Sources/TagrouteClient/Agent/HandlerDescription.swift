@@ -6,11 +6,11 @@ public struct HandlerDescription: BusRecord, Sendable, Hashable {
   public var name = ""
   /// The desktop entry's file.
   public var path = ""
-  /// The domains it takes. `*.` stands before a domain if it takes the subdomains.
+  /// The domains it takes. A domain starts with `*.` if the handler takes its subdomains.
   public var domains: [String] = []
   /// The schemes it takes.
   public var schemes: [String] = []
-  /// Whether it needs no permission: only root can change its entry, and the entry is not a store's.
+  /// Whether it needs no permission: only root can change its entry, and the entry does not come from a store.
   public var trusted = false
   /// The origin of its entry: `system`, `store` or `user`; empty with a `problem`.
   public var origin = ""
@@ -20,8 +20,8 @@ public struct HandlerDescription: BusRecord, Sendable, Hashable {
   public var allowed: [String] = []
   /// The claims that the user has blocked for it, or `*` for all.
   public var blocked: [String] = []
-  /// The mistake in the entry, and how to fix it. Such an element is only about the mistake; another one has the valid
-  /// claims.
+  /// The error in the entry, and how to fix it. An element with a problem has only the problem; another element has the
+  /// valid claims.
   public var problem: String?
   /// The line of the problem, from 1; nil if it has none.
   public var line: UInt32?

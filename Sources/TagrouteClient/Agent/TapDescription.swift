@@ -6,7 +6,7 @@ public struct TapDescription: BusRecord, Sendable, Hashable {
   public var time: UInt64 = 0
   /// The link, in its normal form.
   public var uri = ""
-  /// The tag's own title, or the link for display.
+  /// The text of the notification, or a name for contents without a link or a text.
   public var title = ""
   /// `received`, `shown`, `opening`, `delivered`, `dismissed`, `failed`, `expired`. Later versions may add values.
   public var state = ""

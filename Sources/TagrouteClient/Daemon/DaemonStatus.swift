@@ -12,7 +12,7 @@ public struct DaemonStatus: Sendable, Hashable {
   public var suspendReasons: [String]
   /// The readers, in the order in which they were found.
   public var readers: [ReaderStatus]
-  /// The error in the latest configuration. The one before it then stays in force. Empty if there is no error.
+  /// The error in the latest configuration; empty if there is none. With an error, the previous one stays in force.
   public var configurationError = ""
   /// When the configuration in force was read, in microseconds since 1970; nil if the daemon does not report it.
   public var configurationTime: UInt64?

@@ -23,7 +23,7 @@ public enum TagHandler {
   ///   - loop: the event loop of the connection.
   ///   - open: takes each opening, one after the other. It returns as soon as the app has it, because the user waits.
   ///     The user sees the message of an error that it throws, cut after 500 Unicode scalars. A `BusError` keeps its
-  ///     name, but not a standard one: those are errors that others have sent to the app.
+  ///     name, unless that is a standard name: another program has sent such an error to the app.
   /// - Throws: `BusError`: the bus cannot be reached or has gone, `NameExists` if the app already runs,
   ///   `invalidArguments` if the id is not a bus name; `CancellationError` if the task is cancelled.
   public static func serve(
@@ -75,8 +75,8 @@ public enum TagHandler {
   /// The error for the agent, which shows it to the user.
   private static func answer(to error: any Error) -> BusError {
     let error = error as? BusError ?? BusError(name: Names.Errors.failed, message: "\(error)")
-    // An error that another program has sent to the app must not look like the app's own: the agent would read "there
-    // is no such service" as the absence of the app.
+    // An error that another program has sent to the app must not look like the app's own. Otherwise the agent would
+    // read "there is no such service" as the absence of the app.
     let isOthers = [BusError.Name.prefix, BusError.Name.systemPrefix].contains { error.name.hasPrefix($0) }
     let words = String(String.UnicodeScalarView(error.message.unicodeScalars.prefix(500).filter { $0 != "\0" }))
     return BusError(name: isOthers ? Names.Errors.failed : error.name, message: words)

@@ -129,12 +129,13 @@ public final class ReaderSession: Sendable {
     }
   }
 
-  /// How many events are kept for a slow reader. Beyond that, the oldest are dropped.
+  /// How many events are kept for a slow consumer. Beyond that, the oldest are dropped.
   public static let eventLimit = 256
 
   deinit { feed.cancel() }
 
-  /// The session's events, for one reader. `ended` is the last, and always comes. The sequence keeps the session alive.
+  /// The session's events, for one consumer. `ended` is the last, and always comes. The sequence keeps the session
+  /// alive.
   public var events: Events { Events(session: self) }
 
   /// The session's events.

@@ -86,7 +86,7 @@ public struct ReaderTag: Sendable, Hashable {
 
   /// Replaces the tag's NDEF message, and reads the new one back.
   ///
-  /// If the tag is removed meanwhile, it holds no message rather than half of one.
+  /// If the tag is removed meanwhile, it holds no message instead of an incomplete one.
   ///
   /// - Parameter message: the message, encoded, at most 1 MiB; empty removes the current one.
   /// - Throws: `BusError`; the session needs the access `write`.
