@@ -3,10 +3,8 @@ import Configuration
 /// What has to be done where another configuration takes the place of the one that is in force. Pure.
 struct ConfigurationChanges: Hashable, Sendable {
   enum Action: Hashable, Sendable {
-    /// Decide by other rules.
+    /// Decide by other rules, and have the processes of readers look for other tags, or at other intervals.
     case policy
-    /// Have the processes of readers look for other tags, or at other intervals.
-    case polling
     /// Have other readers.
     case devices([String])
   }
@@ -22,9 +20,9 @@ struct ConfigurationChanges: Hashable, Sendable {
     Self.order.filter(wanted.contains).compactMap(action)
   }
 
-  private enum Kind { case sessions, policy, polling, devices }
+  private enum Kind { case sessions, policy, devices }
 
-  private static let order: [Kind] = [.policy, .polling, .devices]
+  private static let order: [Kind] = [.policy, .devices]
   private let wanted: Set<Kind>
   private let new: DaemonConfiguration
 
@@ -40,8 +38,6 @@ struct ConfigurationChanges: Hashable, Sendable {
   private static func kinds(of key: String) -> Set<Kind> {
     switch key {
     case "Devices": [.devices]
-    case "PollInterval", "IdlePollInterval": [.polling]
-    case "Technologies": [.policy, .polling]
     case "Sessions": [.sessions, .policy]
     default: [.policy]
     }
@@ -51,7 +47,6 @@ struct ConfigurationChanges: Hashable, Sendable {
     switch kind {
     case .sessions: nil
     case .policy: .policy
-    case .polling: .polling
     case .devices: .devices(new.devices)
     }
   }

@@ -80,8 +80,7 @@ extension DaemonService {
   }
 
   private func openedDevice(of reader: Int) -> String? {
-    guard case .ready(_, let device)? = units[reader]?.reported else { return nil }
-    return device
+    units[reader]?.opened
   }
 
   /// Long enough for what a slow reader is in the middle of, and for a caller with the usual patience.

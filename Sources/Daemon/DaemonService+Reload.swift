@@ -79,13 +79,9 @@ extension DaemonService {
     guard !isEnding else { return }
     switch action {
     case .policy: handle(.policy(DaemonState.Policy(configuration, logThreshold: log.threshold)))
-    case .polling:
-      let polling = ReaderPolling(configuration)
-      for unit in Array(units.values) { await unit.process.configure(polling) }
     case .devices(let names):
-      // What lies on a reader that comes with it may have been announced, by another process.
-      perform(roster.handle(.configured(names)), quietly: true)
-      listReaders(quietly: true)
+      perform(roster.handle(.configured(names)))
+      listReaders()
     }
   }
 }

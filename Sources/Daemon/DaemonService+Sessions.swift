@@ -129,8 +129,7 @@ extension DaemonService {
 
   func perform(_ action: ReaderSessions.Action) {
     switch action {
-    case .begin(let reader, let options): units[reader]?.process.assumeIsolated { $0.beginSession(options) }
-    case .release(let reader, let id): units[reader]?.process.assumeIsolated { $0.endSession(id) }
+    case .begin, .release: break  // They are the reader's goal.
     case .activated(let id): activated(id)
     case .found(let id, let tag): found(id, tag)
     case .gone(let id, let path):

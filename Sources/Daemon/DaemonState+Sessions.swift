@@ -1,5 +1,6 @@
 import Bus
 import Journal
+import ReaderLink
 import ScanGate
 import Session
 
@@ -49,29 +50,25 @@ extension DaemonState {
 
   /// Has a reader's device be closed for another program, or opened again.
   mutating func release(_ id: Int, _ isReleased: Bool, at now: TapQueue.Instant) -> [Action] {
-    guard readers[id] != nil, readers[id]?.isReleased != isReleased else { return [] }
-    readers[id]?.update(isReleased: isReleased)
-    var turn: [Action] = []
-    if isReleased {
-      // What was said of the loan before counts no more: the device is on its way to be opened again, or is.
-      readers[id]?.isLent = false
-      turn = perform(sessions.handle(.lent(true), at: id, now))
-    } else if readers[id]?.isLent == false {
-      // Its process has not closed the device and may never say that it has it again.
-      turn = perform(sessions.handle(.lent(false), at: id, now))
-      turn += perform(sessions.handle(.ready(readers[id]?.isReady == true), at: id, now))
+    guard let reader = readers[id], reader.isReleased != isReleased else { return [] }
+    readers[id]?.isReleased = isReleased
+    if isReleased { return perform(sessions.handle(.lent(true), at: id, now)) }
+    // A process that has closed the device says when it has it again. One that has not says nothing.
+    guard reader.phase != .released else { return [] }
+    return perform(sessions.handle(.lent(false), at: id, now))
+      + perform(sessions.handle(.ready(reader.phase.isOpen), at: id, now))
+  }
+
+  /// Takes in which session is to have a reader; what else follows is for the service.
+  mutating func perform(_ actions: [ReaderSessions.Action]) -> [Action] {
+    var rest: [Action] = []
+    for action in actions {
+      switch action {
+      case .begin(let reader, let options): readers[reader]?.session = options
+      case .release(let reader, let id): if readers[reader]?.session?.number == id { readers[reader]?.session = nil }
+      default: rest.append(.session(action))
+      }
     }
-    return [.lend(id, isReleased)] + turn
+    return rest
   }
-
-  /// The process says whether the device is closed.
-  mutating func lent(_ id: Int, _ isLent: Bool, at now: TapQueue.Instant) -> [Action] {
-    guard let reader = readers[id] else { return [] }
-    readers[id]?.isLent = isLent
-    let line = noteVerdict(of: id, at: now) { "\($0) is \(isLent ? "released to another program" : "given back")" }
-    guard !isLent, !reader.isReleased else { return line }
-    return line + perform(sessions.handle(.lent(false), at: id, now))
-  }
-
-  func perform(_ actions: [ReaderSessions.Action]) -> [Action] { actions.map { .session($0) } }
 }
