@@ -67,7 +67,7 @@ extension Connection {
   func receiveCall(_ message: borrowing Message) {
     guard let sender = message.sender else { return }
     let address = message.wantsReply ? ReplyAddress(sender: sender, serial: message.serial) : nil
-    // Decoding duplicates descriptors. A thousand calls with sixteen each would use up all that a process may have.
+    // Decoding duplicates descriptors. A thousand calls with many each would use up all that a process may have.
     guard !message.carriesDescriptors else {
       return reply(.failure(.invalidArguments("no method takes a file descriptor")), to: address, generation)
     }

@@ -19,8 +19,7 @@ final class NativeConnection {
   private var isClosed = false
 
   /// The limit on descriptors in received messages that are not freed yet. At the limit, libdbus stops reading from the
-  /// socket. We keep no descriptors, but a process has 1,024 by default, and a sender can attach sixteen to each
-  /// message.
+  /// socket. We keep no descriptors, but a process has 1,024 by default, and a sender can attach many to each message.
   private static let maximumReceivedDescriptors = 256
 
   /// Descriptors that one message may carry: as many as the kernel passes (`SCM_MAX_FD` of unix(7)). libdbus accepts 16 by default and

@@ -40,8 +40,10 @@ extension FileDescriptor {
       unlink(temporary)
       throw error
     }
-    // The new name has to reach the disk as well.
-    let parent = FileDescriptor(owning: open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-    guard parent.rawValue >= 0, fsync(parent.rawValue) == 0 else { throw SystemError("flush \(directory)") }
+    // The new name has to reach the disk as well. The file is replaced even on a file system that cannot flush a
+    // directory.
+    let parent = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard parent >= 0 else { return }
+    fsync(FileDescriptor(owning: parent).rawValue)
   }
 }

@@ -98,6 +98,8 @@ extension Inbox {
     let (limit, maximum) = (now().before(days: retention.days), retention.maximumTaps)
     var (removed, excess) = ([String](), 0)
     let isSaved = commit { store throws(SQLiteError) in
+      // After damage this runs again, on a new file.
+      (removed, excess) = ([], 0)
       guard try store.count() > maximum || evenIfFew else { return }
       removed = try store.remove(before: limit, keeping: maximum)
       excess = try store.count() - maximum

@@ -5,7 +5,7 @@ import Notifications
 import TestSupport
 import Testing
 
-/// A real agent between a fake daemon, a stand-in notification server and a fake handler, each on a bus of the test's own.
+/// A real agent between a fake daemon, a stand-in notification server and a fake handler, each on a bus of this test.
 actor AgentRig {
   nonisolated let installation: Installation
   nonisolated let daemon: FakeDaemon
@@ -13,15 +13,15 @@ actor AgentRig {
   /// A connection to the session bus, for calls as an application would make them.
   nonisolated let client: Connection
 
-  /// Where the agent looks for catalogues of translations; there are none before a test makes them.
+  /// The folder in which the agent looks for catalogues of translations. It is empty until a test creates one.
   nonisolated var catalogues: String { installation.directory.file("locale") }
 
   /// Starts everything but the agent and the notification server.
   ///
   /// - Parameters:
-  ///   - environment: variables besides the usual.
-  ///   - starter: the function on whose behalf it runs.
-  /// - Throws: where something is not installed or not built.
+  ///   - environment: variables in addition to the usual ones.
+  ///   - starter: the function that starts the rig.
+  /// - Throws: if a program is not installed or not built.
   init(environment: [String: String] = [:], starter: String = #function) async throws {
     var options = Installation.Options()
     options.environment = environment
@@ -58,13 +58,13 @@ actor AgentRig {
     try await agent.exit()
   }
 
-  /// Calls `org.tagroute.Agent1`.
+  /// Calls a method of `org.tagroute.Agent1`.
   nonisolated func call(_ member: String, _ arguments: [Value] = []) async throws -> [Value] {
     try await client.call(
       Names.Agent.busName, try ObjectPath(Names.Agent.path), Names.Agent.interface, member, arguments)
   }
 
-  /// A property of `org.tagroute.Agent1`; nil where there is none.
+  /// A property of `org.tagroute.Agent1`; nil if it does not exist.
   nonisolated func property(_ name: String) async throws -> Value? {
     let reply = try await client.call(
       Names.Agent.busName, try ObjectPath(Names.Agent.path), "org.freedesktop.DBus.Properties", "GetAll",
@@ -72,7 +72,7 @@ actor AgentRig {
     return reply.first?.asDictionary?[name]
   }
 
-  /// What the inbox says of a tap.
+  /// The inbox's entry for a tap.
   nonisolated func tap(_ number: Int) async throws -> [String: Value] {
     let reply = try await call("ListInbox", [.dictionary(["id": .string(tapID(number))])])
     guard case .array(_, let taps)? = reply.first, let tap = taps.first?.asDictionary else { return [:] }
@@ -81,14 +81,14 @@ actor AgentRig {
 
   nonisolated func state(_ number: Int) async throws -> String { try await tap(number)["state"]?.asString ?? "" }
 
-  /// The agent's signals from here on.
+  /// The agent's signals from now on.
   nonisolated func signals() async throws -> SignalStream {
     try await client.signals(MatchRule(sender: Names.Agent.busName, interface: Names.Agent.interface))
   }
 }
 
 extension SignalStream {
-  /// The first signal that says that `number` is over, and how.
+  /// Waits for the signal that tap `number` is closed, and returns the final state.
   func closed(_ number: Int) async -> String? {
     for await signal in self where signal.member == "TapClosed" && signal.arguments.first == .string(tapID(number)) {
       return signal.arguments.last?.asString

@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A place to keep taps that is full, damaged, or somebody else's: history is lost, and said to be, never the next tap.
+/// The storage for taps is full, damaged or in use by another process. History is lost and the loss is reported, but
+/// the next tap still works.
 @Suite(.timeLimit(.minutes(5)))
 struct BadStorageTests {
   private func proveThatTapsWork(_ rig: AgentRig, _ server: NotificationServerStandIn, from first: Int = 1) async throws
@@ -20,13 +21,13 @@ struct BadStorageTests {
     try await rig.daemon.give(tapValues(number, message: try uriMessage("https://menu.example.com/\(number)")))
   }
 
-  /// Has the agent try the file, as it does each hour.
+  /// Makes the agent retry the file, which it otherwise does each hour.
   private func lookAgain(_ rig: AgentRig) async throws {
     _ = try await rig.call("Clear", [.dictionary(["ids": .strings([])])])
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can mount"))
-  func `a disk that is full from some tap on`() async throws {
+  func `taps still work when the disk is full, and are saved when it has room`() async throws {
     let rig = try await AgentRig()
     let state = rig.installation.directory.file("state/tagroute")
     mkdir(state, 0o700)
@@ -42,7 +43,7 @@ struct BadStorageTests {
     try await proveThatTapsWork(rig, server, from: 20)
     let line = try await agent.line(containing: "kept in memory until it can")
     #expect(line.hasPrefix("<3>") && line.contains(state))
-    // What the file knows to be shown only memory knows to be over.
+    // The file still says that the tap is shown; only memory has the dismissal.
     try await server.close(first, reason: 2)
     try await agent.line(containing: "tap \(tapID(1)) is dismissed")
 
@@ -59,7 +60,7 @@ struct BadStorageTests {
     _ = try await ChildProcess.run("/bin/umount", ["-l", state])
   }
 
-  /// Has the directory of the inbox be none.
+  /// Replaces the directory of the inbox by a file.
   private func hide(_ rig: AgentRig) throws {
     let state = rig.installation.directory.file("state/tagroute")
     try #require(rename(state, state + ".hidden") == 0)
@@ -71,7 +72,7 @@ struct BadStorageTests {
     try #require(unlink(state) == 0 && rename(state + ".hidden", state) == 0)
   }
 
-  @Test func `a file that cannot be opened at a start, until it can: what waits in it is shown then`() async throws {
+  @Test func `waiting taps are shown when a file that could not be opened at the start can be opened`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     let agent = try await rig.startAgent()
@@ -100,7 +101,7 @@ struct BadStorageTests {
     await rig.installation.stop()
   }
 
-  @Test func `what only memory knows to be over gets into the file at the end of the agent`() async throws {
+  @Test func `finished taps in memory are saved when the agent ends`() async throws {
     let rig = try await AgentRig()
     mkdir(rig.installation.directory.file("state/tagroute"), 0o700)
     try hide(rig)
@@ -116,7 +117,7 @@ struct BadStorageTests {
     await rig.installation.stop()
   }
 
-  @Test func `a file that is damaged`() async throws {
+  @Test func `taps still work with a damaged file`() async throws {
     let rig = try await AgentRig()
     mkdir(rig.installation.directory.file("state/tagroute"), 0o700)
     try rig.installation.directory.write(
@@ -128,7 +129,7 @@ struct BadStorageTests {
     await rig.installation.stop()
   }
 
-  @Test func `a file that the agent of another session bus writes, until that is gone`() async throws {
+  @Test func `a file that the agent of another session bus uses is taken over when that agent ends`() async throws {
     let first = try await AgentRig()
     let second = try await AgentRig(
       environment: ["XDG_STATE_HOME": first.installation.directory.file("state")])
@@ -144,7 +145,7 @@ struct BadStorageTests {
 
     try await first.killAgent()
     try await agent.line(containing: "can be written again")
-    // What the first has left is the second's to show, and all of it is kept.
+    // The second agent shows the taps that the first one left, and keeps all of them.
     #expect(try await other.next().body == "menu.example.com/50")
     #expect(try await second.state(1) == "delivered")
     try await second.killAgent()

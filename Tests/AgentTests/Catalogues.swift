@@ -1,28 +1,28 @@
 import TestSupport
 import Testing
 
-/// The catalogues of translations, as they are installed.
+/// The catalogues of translations in their installed form.
 enum Catalogues {
-  /// The repository.
+  /// The root of the repository.
   private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(
     separator: "/")
 
-  /// Makes them of the sources.
+  /// Builds all catalogues from their sources.
   ///
-  /// - Parameter directory: where there are to be `LANGUAGE/LC_MESSAGES/tagroute.mo`.
-  /// - Throws: where gettext is not installed, or a catalogue is wrong.
+  /// - Parameter directory: the folder for `LANGUAGE/LC_MESSAGES/tagroute.mo`.
+  /// - Throws: if gettext is not installed or a catalogue has an error.
   static func build(in directory: String) async throws {
     let made = try await ChildProcess.run("\(root)/Packaging/build-catalogues", [directory])
     try #require(made.status == .exited(0), "\(made.log)")
   }
 
-  /// Makes one of somebody else's.
+  /// Builds a catalogue with the test's own entries.
   ///
   /// - Parameters:
-  ///   - entries: the text and its translation.
-  ///   - language: its code.
-  ///   - directory: the installation's, with `locale` in it.
-  /// - Throws: where gettext is not installed.
+  ///   - entries: the texts and their translations.
+  ///   - language: the code of the language.
+  ///   - directory: the folder of the installation, which has the folder `locale`.
+  /// - Throws: if gettext is not installed.
   static func build(_ entries: [(String, String)], language: String, in directory: TemporaryDirectory) async throws {
     let header = "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=UTF-8\\n\"\n\n"
     let source = try directory.write(

@@ -4,10 +4,10 @@ import Names
 import TestSupport
 import Testing
 
-/// What ends or goes away around a tap, and what is left of it.
+/// Processes and buses that end around a tap, and the state of the tap afterwards.
 @Suite(.timeLimit(.minutes(5)))
 struct RecoveryTests {
-  @Test func `after a crash what was shown is shown again, and what was being opened has failed`() async throws {
+  @Test func `after a crash shown taps are shown again, and a tap that was being opened has failed`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     let agent = try await rig.startAgent()
@@ -27,7 +27,8 @@ struct RecoveryTests {
     let again = [try await server.next(), try await server.next()]
     #expect(again.map(\.summary) == ["May have been opened in Menu", "Open in Menu"])
     #expect(again[0].actions == ["default", "Try again", "retry", "Try again", "dismiss", "Dismiss"])
-    // The first was closed by the click; the second, which the killed agent has left, is closed and shown anew: its keys are forgotten.
+    // The first notification was closed by the click. The second one is left from the killed agent: it is closed and
+    // shown again with new keys.
     #expect(again.map(\.id) == [3, 4])
     #expect(await server.onScreen.count == 2)
     #expect(try await rig.state(1) == "failed")
@@ -36,11 +37,11 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
-  @Test func `what failed and can be tried again is shown again after a restart, in the app that was chosen`()
+  @Test func `a failed tap that can be tried again is shown after a restart, with the chosen app`()
     async throws
   {
     let rig = try await AgentRig()
-    // First in its name, so that the handler that is there is the second choice.
+    // Its name comes first, so that the existing handler is the second choice.
     try rig.installation.directory.write(
       HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=First"),
       to: "share/applications/org.example.First.desktop")
@@ -70,8 +71,8 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can make an entry of the system's"))
-  func `an app that an update has mended gets the link when it is tried again`() async throws {
+  @Test(.enabled(if: geteuid() == 0, "only root can write a system-wide entry"))
+  func `an app that was fixed by an update gets the link on retry`() async throws {
     let rig = try await AgentRig()
     let entry = HandlerStandIn.desktopEntry.replacing("DBusActivatable=true", with: "").replacing(
       "Name=Menu", with: "Name=Mended")
@@ -119,7 +120,7 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
-  @Test func `a tap that no server could show waits for one, over a crash of the agent too`() async throws {
+  @Test func `a tap waits for a notification server, also after a crash of the agent`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
@@ -135,7 +136,7 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
-  @Test func `a server without actions says that the tap is kept, and a call opens it`() async throws {
+  @Test func `without action support the notification says that the tap is kept, and a call opens it`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer(capabilities: ["body"])
     try await rig.startAgent()
@@ -149,7 +150,7 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
-  @Test func `the daemon and its bus go and come back, and the agent registers again`() async throws {
+  @Test func `the agent registers again after the daemon and its bus restart`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()
@@ -170,7 +171,7 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
-  @Test func `why the daemon does not take the agent can be read until it does, or is gone`() async throws {
+  @Test func `the reason of a refused registration can be read until the daemon accepts the agent`() async throws {
     let rig = try await AgentRig()
     let refusal = BusError(name: Names.Errors.notASession, message: "not from here")
     await rig.daemon.fail(registrations: Array(repeating: refusal, count: 100))
@@ -188,7 +189,7 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
-  @Test func `what the user says before there is a system bus is told with the registration`() async throws {
+  @Test func `a lock command before the system bus exists is sent with the registration`() async throws {
     let rig = try await AgentRig()
     await rig.daemon.stop()
     try await rig.installation.systemBus.stop()
@@ -202,7 +203,7 @@ struct RecoveryTests {
     await rig.installation.stop()
   }
 
-  @Test func `the session bus goes and comes back, and what was shown is shown again`() async throws {
+  @Test func `after a restart of the session bus shown taps are shown again`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()

@@ -16,7 +16,7 @@ func tapID(_ number: Int) -> String {
   return "01234567-89ab-4cde-8f01-" + String(repeating: "0", count: 12 - digits.count) + digits
 }
 
-/// What the daemon says of a tag.
+/// The daemon's description of a tag.
 func tapValues(
   _ number: Int, message: [UInt8], uid: [UInt8]? = nil, technology: String = "type-2"
 ) -> [String: Value] {
@@ -32,11 +32,11 @@ func uriMessage(_ uri: String) throws -> [UInt8] { try NDEFMessage.uri(uri).enco
 let menu = Application(
   desktopID: "org.example.Menu.desktop", name: "Menu", icon: "menu", file: "/usr/share/applications/x", origin: .system)
 
-/// What opens every link that no app claims.
+/// The app for links that no app claims.
 let sampleBrowser = Application(
   desktopID: "web.desktop", name: "Web", file: "/usr/share/applications/web", origin: .system)
 
-/// An app whose entry leads to `launch`, by default what it is called.
+/// An app with an entry that starts `launch`, by default its own id.
 func sampleApplication(
   _ id: String, name: String? = nil, _ origin: Application.Origin, launch: String? = nil
 ) -> Application {
@@ -54,11 +54,11 @@ func sampleOffer(_ number: Int, tag: Int? = nil, handler: Application? = menu, q
     title: DisplayText(""))
 }
 
-/// Where a notification was put.
+/// The place of a notification.
 let samplePlace = NotificationPlace(bus: "bus", owner: ":1.7", id: 5)
 
 extension TapPolicy {
-  /// A click whose opening is committed.
+  /// Handles a click after the opening is stored.
   mutating func open(_ offer: TapOffer, token: String?, choice: HandlerChoices.Change? = nil) -> [Action] {
     handle(.opening(offer, token: token, choice: choice))
   }

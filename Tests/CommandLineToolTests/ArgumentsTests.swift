@@ -3,7 +3,7 @@ import Testing
 @testable import CommandLineTool
 
 @Suite struct ArgumentsTests {
-  @Test func wordsFlagsAndValuesAreToldApart() throws {
+  @Test func `words, flags and values are separated`() throws {
     let arguments = try Arguments(
       ["first", "--json", "--file", "a b", "--name=c=d", "-", "--", "--json"], flags: ["json"],
       valued: ["file", "name"])
@@ -18,7 +18,7 @@ import Testing
     (["--json=yes"], "--json takes no value"),
     (["--file"], "--file needs a value"),
   ])
-  func whatIsWrongIsNamed(_ words: [String], _ reason: String) {
+  func `a wrong option is named`(_ words: [String], _ reason: String) {
     let failure = #expect(throws: Failure.self) { try Arguments(words, flags: ["json"], valued: ["file"]) }
     #expect(failure?.message.hasPrefix(reason) == true)
     #expect(failure?.exitCode == 64)
@@ -33,7 +33,7 @@ import Testing
     ("gpj.\u{202E}exe", "gpj.\\u{202e}exe"),
     ("\u{9B}31m\u{2028}\u{200B}", "\\u{9b}31m\\u{2028}\\u{200b}"),
   ])
-  func whatATerminalWouldObeyIsEscaped(_ text: String, _ expected: String) {
+  func `control characters for the terminal are escaped`(_ text: String, _ expected: String) {
     #expect(Console.printable(text) == expected)
   }
 }

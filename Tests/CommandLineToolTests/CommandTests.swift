@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real program, on a bus where a double answers.
+/// The real program, on a bus with a double of the daemon and of the agent.
 @Suite(.timeLimit(.minutes(5))) struct CommandTests {
   private func run(
     _ arguments: [String], on bus: PrivateBus? = nil, starter: String = #function
@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [
     [], ["--json"], ["--jso", "status"], ["nonsense"], ["status", "extra"], ["status", "--nope"], ["resolve"],
   ])
-  func wrongUsageIsExitCode64AndSaysWhatIsWrong(_ arguments: [String]) async throws {
+  func `wrong usage exits with 64 and names the mistake`(_ arguments: [String]) async throws {
     let result = try await run(arguments)
     #expect(result.status == .exited(64))
     #expect(result.output == "")
@@ -34,12 +34,12 @@ import Testing
     "status", "monitor", "on", "off", "session", "read", "write", "info", "lock", "transceive", "run", "resolve",
     "handlers", "inbox", "demo", "doctor",
   ])
-  func everyCommandExplainsItself(_ command: String) async throws {
+  func `every command explains itself`(_ command: String) async throws {
     let result = try await run([command, "--help"])
     #expect(result.status == .exited(0))
     #expect(result.output.hasPrefix("Usage: tagroute \(command)"))
     #expect(result.output.contains("--json"))
-    // A terminal of 132 columns, the wider of a VT100's two, breaks no paragraph anew.
+    // No line is wider than the 132 columns of a VT100 in its wide mode.
     #expect(result.output.split(separator: "\n").filter { $0.count > 132 } == [])
   }
 
@@ -47,7 +47,7 @@ import Testing
     ["status"], ["status", "--json"], ["monitor"], ["handlers"], ["resolve", "https://example.com"], ["read"],
     ["lock", "--yes"], ["run", "true"], ["inbox"], ["inbox", "clear", "--all", "--yes"],
   ])
-  func withoutABusItIs69(_ arguments: [String]) async throws {
+  func `without a bus the exit code is 69`(_ arguments: [String]) async throws {
     let result = try await run(arguments)
     #expect(result.status == .exited(69))
     #expect(result.output == "")
@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: [
     ["--help"], ["status", "--help"], ["resolve", "https://example.com"], ["handlers", "--json"], ["monitor"],
   ])
-  func whatCannotBeWrittenIsAFailure(_ arguments: [String]) async throws {
+  func `an output that cannot be written is a failure`(_ arguments: [String]) async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.start()
@@ -70,10 +70,10 @@ import Testing
     #expect(result.log == ["tagroute: cannot write the output: No space left on device"])
   }
 
-  @Test func withoutADaemonItIs69AndSaysHowToStartIt() async throws {
+  @Test func `without a daemon the exit code is 69 and the message says how to start it`() async throws {
     let result = try await run(["status"], on: try await PrivateBus.start())
     #expect(result.status == .exited(69))
-    // Where nobody has made the daemon's user, installing does that first.
+    // If the daemon's user does not exist, the daemon has to be installed first.
     let start =
       getpwnam("tagroute") == nil
       ? "sudo Packaging/install" : "sudo -u tagroute \(try BuiltProducts.program("tagrouted"))"
@@ -81,7 +81,7 @@ import Testing
     #expect(result.errors.first?.hasPrefix("tagroute: the daemon is not running: \(start); ") == true)
   }
 
-  @Test func statusTellsWhatTheDaemonTells() async throws {
+  @Test func `status prints the state that the daemon reports`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.start()
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: [["--json", "status"], ["status", "--json"], ["--json", "--json", "status"]])
-  func whoeverWantsJSONSaysSoAnywhere(_ arguments: [String]) async throws {
+  func `the json option may come before or after the command`(_ arguments: [String]) async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.start()
@@ -121,9 +121,9 @@ import Testing
     #expect(try object(try await run(arguments, on: bus).output)["scanning"] as? Bool == false)
   }
 
-  /// The double is one of the first: it tells how it is, and knows no more.
+  /// The double is an early daemon: it reports its status and supports no other method.
   @Test(arguments: [["run", "true"], ["read"], ["write", "--text", "a"]])
-  func aDaemonThatDoesNotKnowHowIsToldToBeStartedAgain(_ arguments: [String]) async throws {
+  func `if the daemon is too old for the command, the message says to restart it`(_ arguments: [String]) async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.start()
@@ -137,7 +137,7 @@ import Testing
     #expect(error.hasSuffix("): end tagrouted and start it again, in the way it was started"))
   }
 
-  @Test func theMomentBeforeTheReaderAnswersHasAWordOfItsOwn() async throws {
+  @Test func `status says that scanning is about to start before the reader answers`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.start()
@@ -146,7 +146,7 @@ import Testing
     #expect(try await run(["status"], on: bus).output.hasPrefix("about to scan\n"))
   }
 
-  @Test func resolveTellsWhatTheAgentTells() async throws {
+  @Test func `resolve prints the answer of the agent`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.startAgent()
@@ -166,7 +166,7 @@ import Testing
     #expect(long.errors == ["tagroute: the URI is longer than 8 KiB"])
   }
 
-  @Test func handlersChecksAFileWithoutAnAgent() async throws {
+  @Test func `handlers --check reads a file without an agent`() async throws {
     let bus = try await PrivateBus.start()
     let folder = try TemporaryDirectory()
     let file = try folder.write(
@@ -181,7 +181,7 @@ import Testing
     #expect(try await run(["handlers", file], on: bus).status == .exited(64))
   }
 
-  @Test func handlersTellsWhatIsRegisteredAndWhatIsBroken() async throws {
+  @Test func `handlers lists the registered apps and the broken entries`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.startAgent()
@@ -199,7 +199,7 @@ import Testing
     #expect(list.last?["problem"] as? String == "no Exec" && list.first?["problem"] is NSNull)
   }
 
-  @Test func aChoiceIsTheAgentsAndWhatItCannotKeepIsSaid() async throws {
+  @Test func `the agent keeps a choice, and its error is printed`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.startAgent()
@@ -215,7 +215,7 @@ import Testing
     #expect(forgotten.errors == ["tagroute: the agent: intentapps.list:3: is damaged"])
   }
 
-  @Test func checkNamesWhatIsBrokenAndSaysSoByItsExitCode() async throws {
+  @Test func `handlers --check names a broken entry and exits with 1`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.startAgent()
@@ -229,7 +229,7 @@ import Testing
     #expect(json.status == .exited(1))
   }
 
-  @Test func monitorPrintsEachChangeOnALineOfItsOwn() async throws {
+  @Test func `monitor prints one line per change`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.start()

@@ -2,8 +2,8 @@ import Bus
 import TestSupport
 import Testing
 
-/// What bash offers by what the real program answers; `Packaging/check-completions` tries the rest on a stand-in, in
-/// each shell.
+/// The completions that bash offers from the answers of the real program. `Packaging/check-completions` tests the rest
+/// with a stand-in, in each shell.
 @Suite(.timeLimit(.minutes(5))) struct CompletionTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
@@ -18,7 +18,7 @@ import Testing
       """
     let program = try BuiltProducts.program("tagroute")
     let folder = program.dropLast("/tagroute".count)
-    // However slow the machine is, what answers is waited for.
+    // This `timeout` sets no limit, so that a slow machine does not fail the test.
     let directory = try TemporaryDirectory()
     try directory.write("#!/bin/sh\nshift\nexec \"$@\"\n", to: "bin/timeout", mode: 0o755)
     let address = bus?.address ?? "unix:path=/nonexistent/bus"
@@ -32,7 +32,7 @@ import Testing
     return (result.output, result.log.filter { !lines.contains($0) && !$0.isEmpty })
   }
 
-  @Test func whatIsOfferedIsWhatTheProgramHas() async throws {
+  @Test func `bash completes the readers and handlers that the program lists`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.start()
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [["handlers", "prefer", ""], ["inbox", "show", ""], ["read", "--reader", ""]])
-  func whereNobodyAnswersThereIsSilence(_ words: [String]) async throws {
+  func `completion prints no error if the daemon and the agent do not answer`(_ words: [String]) async throws {
     let result = try await completed(["tagroute"] + words, on: nil)
     #expect(result.log.isEmpty, "\(result.log)")
     #expect(!result.output.contains(".desktop"))

@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `tagroute demo`, the real program, installed without what it needs.
+/// `tagroute demo` of the real program, in a prefix without the other programs and files that it needs.
 @Suite(.timeLimit(.minutes(5))) struct DemoNeedsTests {
-  /// A prefix that has the program, and the other one where it is installed with `Packaging/install`.
+  /// A prefix with the program, and with `programs` at the paths that `Packaging/install` uses.
   private func install(beside programs: [String]) throws -> TemporaryDirectory {
     let prefix = try TemporaryDirectory()
     try prefix.write(try readFile(BuiltProducts.program("tagroute")), to: "bin/tagroute", mode: 0o755)
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--uri", "https://menu.example.com/"]])
-  func withoutTheSimulatorItSaysWhatInstallsIt(_ arguments: [String]) async throws {
+  func `without the simulator demo says how to install it`(_ arguments: [String]) async throws {
     let prefix = try install(beside: ["libexec/tagrouted"])
     let (status, log) = try await demo(prefix, arguments)
     #expect(status == .exited(1))
@@ -32,7 +32,7 @@ import Testing
       ])
   }
 
-  @Test func theSampleAppIsLookedForWhereTheProgramIsInstalled() async throws {
+  @Test func `the sample app is looked up in the prefix of the program`() async throws {
     let prefix = try install(beside: ["bin/tagroute-simulator"])
     let (status, log) = try await demo(prefix, [])
     #expect(status == .exited(1))

@@ -9,7 +9,7 @@ struct HelpTests {
     }
   }
 
-  @Test func `a summary begins with a small letter and has no full stop`() {
+  @Test func `a summary begins with a lowercase letter and has no full stop`() {
     let summaries = Command.all.map(\.summary) + Command.all.flatMap(\.forms).map(\.summary)
     for summary in summaries + Command.all.flatMap(\.forms).flatMap(\.options).map(\.help) {
       #expect(summary.first?.isLowercase == true || summary.hasPrefix("-"), "\(summary)")
@@ -30,7 +30,7 @@ struct HelpTests {
     ("inbox --yes", "tagroute inbox has no option --yes"), ("handlers --all", "tagroute handlers has no option --all"),
     ("status --reader 1", "unknown option --reader"),
   ])
-  func `an option belongs to its form`(line: String, message: String) throws {
+  func `an option of another form is rejected`(line: String, message: String) throws {
     let words = line.split(separator: " ").map(String.init)
     let command = try #require(Command.all.first { $0.name == words[0] })
     let failure = #expect(throws: Failure.self) { try command.parse(Array(words.dropFirst())) }

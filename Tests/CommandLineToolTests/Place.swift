@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A bus where a stand-in for the daemon has a reader, and the real `tagroute` beside it.
+/// A bus with a stand-in for the daemon that has a reader, and the real `tagroute` to run on it.
 struct Place {
   let bus: PrivateBus
   let daemon: ReaderSessionStandIn
@@ -42,13 +42,13 @@ struct Place {
     return try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
   }
 
-  /// The options of the next session.
+  /// The options of the next reader session.
   func nextStart() async throws -> [String: Value] {
     for await request in daemon.requests { if case .start(let options) = request { return options } }
-    throw RigError("no session was asked for")
+    throw RigError("no client asked for a reader session")
   }
 
-  /// What clients ask for next.
+  /// The next `count` requests of clients.
   func next(_ count: Int) async -> [ReaderSessionStandIn.Request] {
     var result: [ReaderSessionStandIn.Request] = []
     for await request in daemon.requests {

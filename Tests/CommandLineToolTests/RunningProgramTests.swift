@@ -1,14 +1,14 @@
 import Names
 import Testing
 
-/// Programs that go on over an update, in words.
+/// The messages about programs that still run an old version after an update.
 @Suite struct RunningProgramTests {
-  @Test func `the same version, and none, is nothing to say`() {
+  @Test func `the same or no version is not reported`() {
     #expect(RunningProgram.daemon.difference(version: Names.version) == nil)
     #expect(RunningProgram.agent.difference(version: "") == nil)
   }
 
-  @Test func `what a peer says of itself stays on its line`() {
+  @Test func `a version that a peer sends cannot break the line`() {
     #expect(
       RunningProgram.agent.difference(version: "0.2.0")?.description == "tagroute-agent is version 0.2.0, this is 0.1.0"
     )
@@ -21,11 +21,11 @@ import Testing
 
   @Test(arguments: [
     ("0.0.9", RunningProgram.agent), ("0.0.10", .agent), ("0.1.1", .daemon), ("0.10.0", .daemon), ("1.0.0", .daemon),
-    // None that could be compared, and the same one in other digits.
+    // Versions that cannot be compared, and the current version in other digits.
     ("0.0", nil), ("0.0.9.1", nil), ("-1.0.0", nil), ("0.0.99999999999999999999", nil), ("9.0.0-rc1", nil),
     ("\u{1B}[2J", nil), ("00.1.0", nil),
   ])
-  func `the older one is told by its numbers, and is to be started again`(
+  func `the older program is found by its version numbers, and the message says to restart it`(
     version: String, older: RunningProgram?
   ) throws {
     let difference = try #require(RunningProgram.agent.difference(version: version))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `no command is named that the system has not`() {
+  @Test func `the message names only commands that the system has`() {
     #expect(RunningProgram.daemon.restart(hasSystemd: true) == "sudo systemctl restart tagrouted.service")
     #expect(RunningProgram.agent.restart(hasSystemd: true) == "systemctl --user restart tagroute-agent.service")
     for program in [RunningProgram.daemon, .agent] {

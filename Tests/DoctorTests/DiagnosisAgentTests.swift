@@ -5,9 +5,9 @@ import Testing
 @testable import Doctor
 @testable import TagrouteClient
 
-/// What `tagroute doctor` says of an agent that the daemon has not taken.
+/// What `tagroute doctor` reports about an agent that the daemon has not registered.
 @Suite struct DiagnosisAgentTests {
-  @Test func `an agent that is not let in, and one that waits for the daemon, are two things`() {
+  @Test func `an agent that the daemon refuses is wrong, and one that waits for the daemon is not`() {
     let refused = Seen.wrong { $0.agent = .given(AgentStatus(version: "0.1.0", registered: false)) }
     #expect(refused.map(\.subject) == [.agent])
     #expect(refused.first?.remedy?.command == "journalctl --user -u tagroute-agent.service -n 20")
@@ -26,7 +26,7 @@ import Testing
     (Names.Errors.tooMany, "sudo journalctl -u tagrouted.service -n 20"),
     (BusError.Name.timeout, "sudo journalctl -u tagrouted.service -n 20"),
   ])
-  func `why the daemon does not take an agent is said in its own words`(name: String, command: String) {
+  func `the reason why the daemon refuses an agent is quoted, with its own remedy`(name: String, command: String) {
     func findings(_ error: AgentStatus.RegistrationError) -> [Finding] {
       Seen.findings {
         $0.agent = .given(AgentStatus(version: "0.1.0", registered: false, registrationError: error))
@@ -36,7 +36,7 @@ import Testing
     #expect(refused.map(\.text) == ["the agent is not registered with tagrouted (the daemon's words)"])
     #expect(refused.map(\.verdict) == [.wrong])
     #expect(refused.first?.remedy?.command == command)
-    // Until there are any it is only being asked.
+    // Without an error yet, the registration is still in progress.
     let asked = findings(.init(name: "", message: ""))
     #expect(asked == [.note(.agent, "the agent is being registered with tagrouted")])
   }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Doctor
 
-/// What `tagroute doctor` says where the dynamic linker does not put `tagroute-reader` together, and of what others'
-/// packages have.
+/// What `tagroute doctor` reports if the dynamic linker cannot load `tagroute-reader`, and which packages of the
+/// distribution it names.
 @Suite struct DiagnosisLibraryTests {
   private static let program = "/usr/libexec/tagroute-reader"
   private static let missing = "cannot open shared object file: No such file or directory"
@@ -25,7 +25,7 @@ import Testing
     ("libusb-1.0.so.0", "libusb-1.0-0", "libusb1", "libusb-1_0-0", "libusb"),
   ]
 
-  @Test(arguments: packages) func `a library that is missing comes with its own package, again where that is there`(
+  @Test(arguments: packages) func `the remedy for a missing library installs or reinstalls its package`(
     library: String, apt: String, dnf: String, zypper: String, pacman: String
   ) {
     for line in [Self.loading(library), Self.loading("/lib/x86_64-linux-gnu/\(library)", "file too short")] {
@@ -43,18 +43,18 @@ import Testing
     "\(program): symbol lookup error: /lib/x86_64-linux-gnu/libnfc.so.6: undefined symbol: usb_init",
     "a library is missing", "libnfc.so.6: not found",
   ])
-  func `what belongs to none of those, and a symbol that is missing, is for the package of Tagroute`(line: String) {
+  func `the remedy for any other library or a missing symbol reinstalls Tagroute`(line: String) {
     #expect(remedy(line, on: "debian")?.command == "sudo apt-get install --reinstall tagroute")
   }
 
-  @Test func `the words of the linker are quoted`() {
+  @Test func `the message of the linker is quoted`() {
     let findings = Seen.wrong { $0.readerProgram = .isNotLinked(Self.loading("libnfc.so.6")) }
     #expect(
       findings.first?.text
         == "tagroute-reader, which opens readers, does not start (\(Self.loading("libnfc.so.6")))")
   }
 
-  @Test func `who ends airplane mode is told what has the command, and what does it without`() {
+  @Test func `the remedy for airplane mode names the package of rfkill and the other ways`() {
     func remedy(_ release: String) -> Remedy {
       Setup(folder: nil, hasDaemon: true, release: "ID=\(release)\n").endingAirplaneMode
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import Doctor
 @testable import TagrouteClient
 
-/// What `tagroute doctor` says of readers that cannot be used.
+/// What `tagroute doctor` reports about readers that cannot be used.
 struct DiagnosisReaderTests {
   private static let daemon = Examination.Credentials(
     user: 900, userName: "tagroute", groupName: "tagroute", groups: [900])
@@ -36,7 +36,7 @@ struct DiagnosisReaderTests {
     #expect(wrong { _ in }.first?.remedy?.command == "sudo journalctl -u tagrouted.service -n 20")
   }
 
-  @Test func `a file that the daemon may not open comes with the command that lets it`() {
+  @Test func `a file that the daemon may not open comes with the command that permits it`() {
     let dialout = Examination.Node(path: "/dev/ttyUSB0", group: 20, groupName: "dialout", mode: 0o660)
     #expect(command(dialout) == "sudo usermod -aG dialout tagroute && sudo systemctl restart tagrouted.service")
     var closed = dialout
@@ -51,17 +51,17 @@ struct DiagnosisReaderTests {
     (usb.path, usb.isUSB) = ("/dev/bus/usb/001/004", true)
     #expect(
       command(usb) == "sudo udevadm control --reload && sudo udevadm trigger --subsystem-match=usb --action=change")
-    // Where our rules are not, udev has nothing to apply; and they give nothing to a daemon that is somebody else.
+    // Without the udev rules of Tagroute, udev has none to apply. The rules permit only the usual user of the daemon.
     #expect(
       command(usb) { $0.hasUdevRules = false } == "sudo apt-get install --reinstall tagroute")
     #expect(
       command(usb) { $0.daemonCredentials = .init(user: 1000, userName: "me", groupName: "me", groups: [1000]) }
         == "sudo usermod -aG dialout me && sudo systemctl restart tagrouted.service")
-    // By hand, from a build: there is no unit to restart.
+    // The daemon was started by hand from a build, so there is no unit to restart.
     #expect(command(dialout) { $0.daemonUnit = .failed(Seen.absent) } == "sudo usermod -aG dialout tagroute")
   }
 
-  @Test func `a reader that is not there is to be plugged in`() {
+  @Test func `the remedy for an absent reader is to plug it in`() {
     func absent(_ namesReaders: Bool?, device: String = Seen.reader.device) -> Finding? {
       wrong {
         let reader = ReaderStatus(
@@ -74,7 +74,7 @@ struct DiagnosisReaderTests {
     }
     #expect(absent(true)?.text == "ACR122U (acr122_usb:001:004) is absent (it is not plugged in)")
     #expect(absent(true)?.remedy == .advise("plug it in, or change Devices= below [Reader] in /etc/tagroute.conf"))
-    // Who has never named one has nothing to change there.
+    // Without a configured reader, the configuration needs no change.
     #expect(absent(false)?.remedy == .advise("plug it in"))
     #expect(
       absent(false, device: "")?.remedy
@@ -84,7 +84,7 @@ struct DiagnosisReaderTests {
         == .advise("plug it in, or check whether Devices= below [Reader] in /etc/tagroute.conf names another reader"))
   }
 
-  @Test func `whether a configuration names readers is read from it`() throws {
+  @Test func `the configuration tells whether it names readers`() throws {
     let directory = try TemporaryDirectory()
     func namesReaders(_ text: String) throws -> Bool? {
       let file = try directory.write(text, to: "tagroute.conf")
@@ -96,7 +96,7 @@ struct DiagnosisReaderTests {
     #expect(try namesReaders("[Reader]\nDevices=NO\n") == nil)
   }
 
-  @Test func `a file that it may open, or that is not there, is not what is in the way`() {
+  @Test func `a file that the daemon may open or that does not exist gets no command`() {
     let dialout = Examination.Node(path: "/dev/ttyUSB0", group: 20, groupName: "dialout", mode: 0o660)
     #expect(command(dialout) { $0.daemonCredentials?.groups.insert(20) } == nil)
     #expect(command(dialout) { $0.daemonCredentials?.user = 0 } == nil)
@@ -104,7 +104,7 @@ struct DiagnosisReaderTests {
     #expect(command(Examination.Node(path: "/dev/ttyUSB0", isThere: false)) == nil)
   }
 
-  /// Whom the daemon is taken for, and the file, once a command of doctor's was run.
+  /// The credentials of the daemon and the file after a command from doctor.
   private func after(
     _ command: String, _ daemon: Examination.Credentials, _ node: Examination.Node
   ) -> (Examination.Credentials, Examination.Node) {
@@ -123,7 +123,7 @@ struct DiagnosisReaderTests {
     return (daemon, node)
   }
 
-  @Test func `whatever keeps the daemon from a file, it may open it after the command`() {
+  @Test func `after the command the daemon may open the file, for any owner, group and mode`() {
     var tried = 0
     for owner: UInt32 in [0, 900] {
       for (group, name) in [(0, "root"), (20, "dialout"), (900, "tagroute"), (4711, "4711")] as [(UInt32, String)] {
@@ -147,7 +147,7 @@ struct DiagnosisReaderTests {
     #expect(tried > 50)
   }
 
-  /// What the unit says of a file that its program may open as far as permissions go.
+  /// The command for a file with sufficient permissions, if the unit allows only `devices`.
   private func command(
     _ path: String, _ major: UInt, _ minor: UInt, _ drivers: [String], letting devices: [String]?
   ) -> String? {
@@ -163,7 +163,7 @@ struct DiagnosisReaderTests {
     }
   }
 
-  @Test func `a device that the unit keeps from its program is let in by the unit`() {
+  @Test func `a device that the unit blocks is added to the unit`() {
     func command(letting devices: [String]?) -> String? {
       self.command("/dev/ttyUSB4", 188, 4, ["ttyUSB"], letting: devices)
     }
@@ -175,7 +175,7 @@ struct DiagnosisReaderTests {
       #expect(command(letting: [device]) == nil, "\(device)")
     }
     #expect(command(letting: nil) == nil)
-    // The kernel asks entry by entry whether the device may be opened for both.
+    // The kernel looks for one entry that allows both reading and writing.
     for devices in [["/dev/ttyUSB4 r"], ["char-ttyUSB w"], ["char-ttyUSB rm", "char-188 wm"]] {
       #expect(command(letting: devices) == letting, "\(devices)")
     }
@@ -184,7 +184,7 @@ struct DiagnosisReaderTests {
     }
   }
 
-  @Test func `the unit that is shipped lets in every kind of reader, by numbers too`() throws {
+  @Test func `the shipped unit allows every kind of reader, by name and by number`() throws {
     let unit = try String(
       contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Config/systemd/system/tagrouted.service"), encoding: .utf8)
@@ -204,7 +204,7 @@ struct DiagnosisReaderTests {
     #expect(command("/dev/sda", 8, 0, ["sd"], letting: devices) != nil)
   }
 
-  @Test func `the kernel's module is kept off for good where nothing does that yet`() {
+  @Test func `the kernel module is blacklisted unless a file does that already`() {
     func command(isKeptOff: Bool) -> String? {
       Seen.wrong {
         $0.hasKernelModule = true
@@ -218,7 +218,7 @@ struct DiagnosisReaderTests {
     )
   }
 
-  @Test func `a file of the administrator's in the place of ours is told where it lets the module in`() {
+  @Test func `a module file of the administrator is reported if it does not blacklist the module`() {
     func notes(isKeptOff: Bool, isLoaded: Bool) -> [Finding] {
       Seen.findings {
         ($0.hasOwnModuleFile, $0.isKernelModuleKeptOff, $0.hasKernelModule) = (true, isKeptOff, isLoaded)
@@ -232,7 +232,7 @@ struct DiagnosisReaderTests {
     }
   }
 
-  @Test func `a line of modprobe's files keeps a module off, a comment does not`() throws {
+  @Test func `a blacklist line keeps a module from loading and a comment does not`() throws {
     let directory = try TemporaryDirectory()
     let files = ExaminedFiles([:])
     _ = try directory.write("# blacklist pn533_usb\nblacklist pn533\n", to: "etc/a.conf")
@@ -241,7 +241,7 @@ struct DiagnosisReaderTests {
       _ = try directory.write("blacklist\t\(name)\n", to: "usr/b.conf")
       #expect(files.isKeptOff("pn533_usb", folders: [directory.file("etc"), directory.file("usr")]))
     }
-    // One of the same name that counts more takes its place.
+    // A file of the same name in a folder with precedence replaces it.
     _ = try directory.write("", to: "etc/b.conf")
     #expect(!files.isKeptOff("pn533_usb", folders: [directory.file("etc"), directory.file("usr")]))
   }
@@ -259,7 +259,7 @@ struct DiagnosisReaderTests {
     for device in ["", "pn53x_usb", "acr122_usb:001", "acr122_usb:../..:004"] { #expect(files.node(of: device) == nil) }
   }
 
-  @Test func `a configuration that is moved or copied here counts as changed then`() throws {
+  @Test func `moving or copying a configuration into place counts as a change at that time`() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("", to: "tagroute.conf")
     let old = timespec(tv_sec: 1, tv_nsec: 0)
@@ -268,12 +268,12 @@ struct DiagnosisReaderTests {
     #expect(changed.map { $0 > 1_000_000 } == true)
   }
 
-  @Test func `a configuration that is taken away counts as changed then, unless something came there since`() throws {
+  @Test func `removing a configuration counts as a change unless the folder changed later`() throws {
     let directory = try TemporaryDirectory()
     let files = ExaminedFiles(["XDG_CONFIG_HOME": directory.file("")])
     let folder = directory.file("tagroute")
     func removed() -> UInt64? { files.agentConfiguration(arguments: nil)?.removed }
-    // There was never anything.
+    // The folder has never existed.
     #expect(removed() == nil)
     let file = try directory.write("", to: "tagroute/agent.conf")
     #expect(removed() == nil)
@@ -282,14 +282,14 @@ struct DiagnosisReaderTests {
     #expect(stat(folder, &status) == 0)
     let time = UInt64(status.st_ctim.tv_sec) * 1_000_000 + UInt64(status.st_ctim.tv_nsec / 1000)
     #expect(removed() == time)
-    // One that was named has to be there, which is a mistake of its own.
+    // A file that the command line names has to exist, which is a separate error.
     #expect(files.agentConfiguration(arguments: ["tagroute-agent", "--config", file])?.removed == nil)
-    // What the agent itself keeps there, and the user chooses, is no change of the configuration.
+    // The agent stores the user's choices in this file. It is not part of the configuration.
     _ = try directory.write("", to: "tagroute/handlers.conf")
     #expect(removed() == nil)
   }
 
-  @Test func `a command line names the configuration as both programs read it`() {
+  @Test func `the configuration on the command line is found as both programs find it`() {
     #expect(ExaminedFiles.configuration(["tagrouted", "--config", "/a"]) == "/a")
     #expect(ExaminedFiles.configuration(["tagrouted", "--config=/a", "--config", "/b"]) == "/b")
     for arguments in [[], ["tagrouted"], ["tagrouted", "--config"]] {

@@ -5,14 +5,14 @@ import Testing
 @testable import Doctor
 @testable import TagrouteClient
 
-/// What `tagroute doctor` makes of what it has seen.
+/// The findings that `tagroute doctor` derives from an examination.
 struct DiagnosisTests {
-  @Test func `of what is in order nothing is wrong`() {
+  @Test func `a working system has no wrong finding`() {
     #expect(Seen.wrong { _ in }.isEmpty)
     #expect(!Diagnosis(Seen.sound()).findings.contains { $0.verdict == .note && $0.subject != .handlers })
   }
 
-  @Test func `a policy that is missing is named for whichever of its two consequences is seen`() {
+  @Test func `a missing policy is named for either of its two symptoms`() {
     func findings(_ file: String?, _ change: (inout Examination) -> Void) -> [Finding] {
       Seen.wrong {
         $0.policyFile = file
@@ -26,7 +26,7 @@ struct DiagnosisTests {
     #expect(refused.first?.text.contains("does not let you talk to tagrouted: its policy") == true)
     #expect(refused.first?.remedy == reinstall)
 
-    // On a bus without it the daemon cannot have its name, and ends with 77 as often as systemd starts it.
+    // Without the policy, the bus refuses the daemon's name. The daemon exits with 77 whenever systemd starts it.
     let nameless = { (seen: inout Examination) in
       seen.daemonUnit = .given(Seen.unit(active: "activating", sub: "auto-restart", exitStatus: 77))
       seen.daemon = .failed(Seen.absent)
@@ -35,7 +35,7 @@ struct DiagnosisTests {
     #expect(findings(nil, nameless).first?.remedy == reinstall)
     let unread = findings("/usr/share/dbus-1/system.d/org.tagroute.Tagroute1.conf", nameless)
     #expect(unread.first?.remedy?.command == "sudo systemctl reload dbus && sudo systemctl restart tagrouted.service")
-    // Of a unit that somebody has stopped since, the code says nothing.
+    // If the unit was stopped since, the exit code gives no information.
     #expect(
       findings(nil) {
         $0.daemonUnit = .given(Seen.unit(active: "inactive", sub: "dead", exitStatus: 77))
@@ -43,7 +43,7 @@ struct DiagnosisTests {
       }.map(\.subject) == [.daemonUnit])
   }
 
-  @Test func `programs of another version than this one are named, and nothing is wrong with that`() {
+  @Test func `programs of another version are named without a wrong finding`() {
     func notes(_ change: (inout Examination) -> Void) -> [Finding] {
       Seen.findings(change).filter { $0.verdict == .note && [.daemon, .agent].contains($0.subject) }
     }
@@ -55,7 +55,7 @@ struct DiagnosisTests {
     let agent = notes { $0.agent = .given(AgentStatus(version: "0.2.0", registered: true)) }
     #expect(agent.map(\.text) == ["tagroute-agent is version 0.2.0, this is 0.1.0; tags are still shown"])
     #expect(daemon.first?.remedy?.command == "sudo systemctl restart tagrouted.service")
-    // A restart of what is newer changes nothing.
+    // Restarting a newer program does not help.
     let older = "is older: update it, or remove it if a newer tagroute is installed"
     #expect(agent.first?.remedy == .advise("/usr/bin/tagroute \(older)"))
     let left = notes {
@@ -66,12 +66,12 @@ struct DiagnosisTests {
     #expect(left.first?.remedy == .advise("/usr/local/bin/tagroute \(older)"))
     let strange = notes { $0.agent = .given(AgentStatus(version: "nightly", registered: true)) }
     #expect(strange.map(\.remedy) == [nil])
-    // One that is not let in is.
+    // An agent that the daemon refuses is a wrong finding in any version.
     let stranger = Seen.wrong { $0.agent = .given(AgentStatus(version: "0.2.0", registered: false)) }
     #expect(stranger.first?.text.contains("not registered") == true)
   }
 
-  @Test func `a mistake in a configuration is named where it stands`() {
+  @Test func `a mistake in a configuration is named with its file and line`() {
     let findings = Seen.wrong {
       $0.configuration.mistake = Seen.mistake
       $0.agentConfiguration?.mistake = KeyFileError(
@@ -82,13 +82,13 @@ struct DiagnosisTests {
     let meanwhile = "; until then tagroute-agent uses the previous configuration"
     #expect(findings.last?.text == "~/.config/tagroute/agent.conf: is not a file" + meanwhile)
     #expect(findings.first?.line.contains("sudo systemctl reload tagrouted.service") == true)
-    // One that does not run has none to go on with.
+    // A daemon that is not running has no previous configuration.
     let absent = Seen.wrong {
       $0.configuration.mistake = Seen.mistake
       $0.daemon = .failed(Seen.absent)
     }
     #expect(absent.first?.line.contains("restart") == true && absent.first?.line.contains("former") == false)
-    // What is wrong with the file as a whole is on no line; of what has no unit another line says what starts it.
+    // An error of the file as a whole has no line number. Without a unit, another finding says how to start the daemon.
     #expect(
       findings.last?.remedy == .advise("name a text file, then systemctl --user reload tagroute-agent.service"))
     let unitless = Seen.wrong {
@@ -99,7 +99,7 @@ struct DiagnosisTests {
     #expect(unitless.first?.remedy == .advise("fix that line"))
   }
 
-  @Test func `a configuration that is only for the daemon to read is judged by the daemon`() {
+  @Test func `for a configuration that only the daemon may read, the daemon's own result is reported`() {
     func finding(_ change: (inout Examination) -> Void) -> Finding? {
       Seen.findings {
         $0.configuration.mistake = KeyFileError(
@@ -112,7 +112,7 @@ struct DiagnosisTests {
     #expect(
       content
         == .right(.configuration, "you may not read /etc/tagroute.conf; tagrouted has read it without errors"))
-    // It has been changed since, and nobody has told the daemon: a reload that fails does not.
+    // The file changed, but the daemon has not read it: a failed reload does not reach the daemon.
     func changed(at time: UInt64) -> Finding? {
       finding {
         $0.configuration.changed = time
@@ -141,7 +141,7 @@ struct DiagnosisTests {
     #expect(refused?.verdict == .wrong && refused?.text.contains("has an error: /etc/tagroute.conf:3: no") == true)
     let absent = finding { $0.daemon = .failed(Seen.absent) }
     #expect(absent?.verdict == .note)
-    // As the daemon's own user: root may read what that one may not.
+    // The check runs as the daemon's user, because root may read files that this user may not.
     #expect(absent?.remedy?.command == "sudo -u tagroute /usr/libexec/tagrouted --check")
     let userless = finding {
       $0.setup.hasUser = false
@@ -151,7 +151,7 @@ struct DiagnosisTests {
     #expect(userless?.remedy?.command == "sudo /usr/libexec/tagrouted --check --config /etc/tagroute.conf")
   }
 
-  @Test func `a system bus that hangs is not to be started`() {
+  @Test func `a system bus that does not answer is not started again`() {
     let hanging = Seen.wrong { $0.systemBus = .timedOut("the bus at unix:path=/x did not answer in time") }
     #expect(hanging.first?.text == "the bus at unix:path=/x did not answer in time")
     #expect(hanging.first?.remedy?.command == nil)
@@ -159,13 +159,13 @@ struct DiagnosisTests {
     #expect(absent.first?.remedy?.command == "sudo systemctl start dbus.socket")
   }
 
-  @Test func `polkit that is there and does not answer is started again`() {
+  @Test func `polkit is restarted if it does not answer`() {
     func command(_ error: BusError) -> String? {
       Seen.wrong { $0.polkitActions = .failed(error) }.first?.remedy?.command
     }
     #expect(command(Seen.absent) == "sudo apt-get install polkitd")
     #expect(command(.timedOut()) == "sudo systemctl restart polkit.service")
-    // systemd does not start what is masked, and polkit's package is there then.
+    // systemd does not start a masked unit. A masked unit also shows that polkit is installed.
     for (file, unmask) in [("masked", "unmask"), ("masked-runtime", "unmask --runtime")] {
       let refused = BusError(name: "org.freedesktop.systemd1.UnitMasked", message: "it is masked")
       for error in [.timedOut(), Seen.absent, refused] {
@@ -180,7 +180,7 @@ struct DiagnosisTests {
     }
   }
 
-  @Test func `what the daemon goes on with instead of what was read last, or is older than its files, is said`() {
+  @Test func `a configuration that the daemon rejected or has not read is reported`() {
     func finding(error: String = "", read: UInt64, changed: UInt64) -> Finding? {
       Seen.findings {
         $0.configuration.changed = changed
@@ -200,7 +200,7 @@ struct DiagnosisTests {
         "uses the previous configuration, because the new one has an error: /etc/tagroute.conf:3: no") == true)
   }
 
-  @Test func `a file that may have been taken away is worth a note, and one that was named has no drop-ins`() {
+  @Test func `a file that may have been removed gets a note`() {
     func finding(_ change: (inout Examination.Settings) -> Void) -> Finding? {
       Seen.findings {
         change(&$0.configuration)
@@ -220,7 +220,7 @@ struct DiagnosisTests {
         == "/tmp/x changed after tagrouted read it")
   }
 
-  @Test func `the same of the agent, where it is one that tells`() {
+  @Test func `a configuration that the agent rejected or has not read is reported`() {
     func finding(error: String = "", read: UInt64?, changed: UInt64) -> Finding? {
       Seen.findings {
         $0.agentConfiguration?.changed = changed
@@ -241,7 +241,7 @@ struct DiagnosisTests {
         "uses the previous configuration, because the new one has an error: agent.conf: cannot take") == true)
   }
 
-  @Test func `of a configuration it is said which file counts, and whether it is there`() {
+  @Test func `a configuration finding names the file in use and says whether it exists`() {
     func texts(_ change: (inout Examination) -> Void) -> [String] {
       Seen.findings(change).filter { $0.subject == .configuration }.map(\.text)
     }
@@ -251,7 +251,7 @@ struct DiagnosisTests {
       texts { $0.configuration = .init(file: "/tmp/x", isThere: true, isNamed: true) } == [
         "/tmp/x has no errors; tagrouted was started with it"
       ])
-    // Also where there is no bus to ask the daemon on.
+    // The file is also checked without a bus on which the daemon could be asked.
     #expect(
       texts {
         $0.systemBus = .failed("no")
@@ -265,7 +265,7 @@ struct DiagnosisTests {
     ("inhibited", .note, nil), ("sleeping", .note, nil), ("no-session", .note, nil), ("of-tomorrow", .note, nil),
   ]
 
-  @Test(arguments: reasons) func `what keeps tags from being looked for is wrong where it does not pass by itself`(
+  @Test(arguments: reasons) func `a suspend reason is wrong only if it does not end by itself`(
     reason: String, verdict: Finding.Verdict, command: String?
   ) {
     let scanning = Seen.findings {
@@ -283,7 +283,7 @@ struct DiagnosisTests {
     }
   }
 
-  @Test func `a home is not named, and a path that only begins like one is left alone`() {
+  @Test func `the home folder is shortened to a tilde only as a whole path component`() {
     let finding = Finding.wrong(.handlers, "/home/me/x and /home/mean/x", .run("rm /home/me/x", "in /home/me/y"))
     #expect(finding.shortened("/home/me").text == "~/x and /home/mean/x")
     #expect(finding.shortened("/home/me").remedy == .run("rm ~/x", "in ~/y"))
@@ -291,7 +291,7 @@ struct DiagnosisTests {
   }
 }
 
-/// Everything there and in order, and what becomes of a change.
+/// A system that works, and the findings after a change to it.
 enum Seen {
   static let reader = ReaderStatus(
     path: "/r", name: "ACR122U", device: "acr122_usb:001:004", seat: "seat0", state: "scanning", stateReason: "")

@@ -5,7 +5,7 @@ import Testing
 @testable import Doctor
 @testable import TagrouteClient
 
-/// What `tagroute doctor` says of the two units, and of a system that has none.
+/// What `tagroute doctor` reports about the two units, and about a system without systemd.
 struct DiagnosisUnitTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let load: String
@@ -61,7 +61,7 @@ struct DiagnosisUnitTests {
   ]
 
   @Test(arguments: units)
-  func `a unit that does not run is named with what mends it, and the daemon's absence is its consequence`(
+  func `a unit that does not run is named with its remedy, and the absent daemon is only a note`(
     _ expected: Case
   ) {
     let findings = Seen.findings {
@@ -75,21 +75,21 @@ struct DiagnosisUnitTests {
     #expect(findings.first { $0.subject == .daemon } == .note(.daemon, "tagrouted is not running"))
   }
 
-  @Test func `a start that is under way is no crash loop`() {
+  @Test func `a unit that is starting is not reported as a crash loop`() {
     let findings = Seen.findings { $0.daemonUnit = .given(Seen.unit(active: "activating", sub: "start")) }
     #expect(findings.first { $0.subject == .daemonUnit } == .note(.daemonUnit, "tagrouted.service is starting"))
   }
 
-  @Test func `what was started by hand needs no unit`() {
+  @Test func `a program that was started by hand needs no unit`() {
     #expect(Seen.wrong { $0.daemonUnit = .given(Seen.unit(active: "inactive", sub: "dead")) }.isEmpty)
-    // A unit that has failed once, and its program started by hand since.
+    // The unit failed once, and the program was started by hand since.
     #expect(Seen.wrong { $0.daemonUnit = .given(Seen.unit(active: "failed", sub: "failed", exitStatus: 1)) }.isEmpty)
     for load in ["not-found", "masked", "bad-setting"] {
       #expect(Seen.wrong { $0.agentUnit = .given(Seen.unit(load: load, active: "inactive")) }.isEmpty)
     }
   }
 
-  @Test func `what runs and will not the next time is worth a note`() {
+  @Test func `a unit that runs but will not start the next time gets a note`() {
     func note(_ change: (inout Examination) -> Void) -> Finding? {
       Seen.findings(change).first { $0.verdict == .note && [.daemonUnit, .agentUnit].contains($0.subject) }
     }
@@ -101,7 +101,7 @@ struct DiagnosisUnitTests {
     #expect(sway?.remedy?.advice?.contains("\"exec /usr/libexec/tagroute-agent\"") == true)
   }
 
-  @Test func `a desktop that does not start the agent is told apart from a unit that nobody has enabled`() {
+  @Test func `a desktop that does not start the agent is distinguished from a unit that is not enabled`() {
     func unit(file: String, session: String) -> [Finding] {
       Seen.wrong {
         $0.agentUnit = .given(Seen.unit(active: "inactive", sub: "dead", file: file))
@@ -118,13 +118,13 @@ struct DiagnosisUnitTests {
     #expect(unit(file: "disabled", session: "inactive").first?.remedy == stopped.first?.remedy)
   }
 
-  @Test func `a unit that systemd leaves alone is not started once more`() {
+  @Test func `a unit with an unmet condition is not started again`() {
     let findings = Seen.wrong {
       var unit = Seen.unit(active: "inactive", sub: "dead")
       unit.missesCondition = true
       $0.agentUnit = .given(unit)
       $0.agent = .given(nil)
-      // That nothing starts it by itself is not what keeps it from running.
+      // The agent is also not started automatically here, but that is not the reason.
       $0.graphicalSession = .given(Seen.unit(active: "inactive"))
     }
     #expect(
@@ -132,7 +132,7 @@ struct DiagnosisUnitTests {
     #expect(findings.first?.remedy?.command == "systemctl --user status tagroute-agent.service")
   }
 
-  @Test func `the user's unit is the user's to start`() {
+  @Test func `the user's unit is started without sudo`() {
     let findings = Seen.wrong {
       $0.agentUnit = .given(Seen.unit(active: "failed", sub: "failed", exitStatus: 1))
       $0.agent = .given(nil)
@@ -142,7 +142,7 @@ struct DiagnosisUnitTests {
     #expect(findings.first?.remedy?.advice == "journalctl --user -u tagroute-agent.service -n 20 shows why")
   }
 
-  @Test func `where there is no systemd no remedy is a command of systemd's`() {
+  @Test func `without systemd no remedy is a systemd command`() {
     let broken: [(inout Examination) -> Void] = [
       { $0.systemBus = .failed("no") },
       { $0.daemon = .failed(Seen.absent) },
@@ -165,7 +165,7 @@ struct DiagnosisUnitTests {
     }
   }
 
-  @Test func `how it is installed decides what starts it, where nobody has asked systemd`() {
+  @Test func `the start command depends on the installation`() {
     var setup = Setup(folder: "/usr/bin", hasDaemon: true, release: "")
     #expect(setup.starting(.daemon).command == "sudo systemctl start tagrouted.service")
     #expect(setup.starting(.agent).command == "systemctl --user start tagroute-agent.service")
@@ -177,14 +177,14 @@ struct DiagnosisUnitTests {
     #expect(setup.restarting(.agent).command == nil)
     setup = Setup(folder: "/src/.build/debug", hasDaemon: false, release: "")
     #expect(setup.starting(.daemon).command == "sudo -u tagroute /src/.build/debug/tagrouted")
-    // Where there is no such user, there is no policy either.
+    // Without the daemon's user, the policy is missing as well.
     setup.hasUser = false
     #expect(setup.starting(.daemon).command == "sudo Packaging/install")
     #expect(setup.starting(.agent).command == "/src/.build/debug/tagroute-agent &")
     #expect(setup.restarting(.daemon).command == nil)
   }
 
-  @Test func `how it is installed decides what installs it again`() {
+  @Test func `the install command depends on the installation`() {
     func installing(_ folder: String?, hasDaemon: Bool = true, _ release: String) -> String? {
       Setup(folder: folder, hasDaemon: hasDaemon, release: release).installing.command
     }

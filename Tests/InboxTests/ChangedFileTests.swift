@@ -20,7 +20,7 @@ struct ChangedFileTests {
       report: reports.report)
   }
 
-  /// An inbox with a tap that is over, and one that waits.
+  /// An inbox with a finished tap and a waiting one.
   private func filled() async throws -> Inbox {
     let inbox = inbox()
     _ = await inbox.receive(sampleTap("over"))
@@ -29,14 +29,15 @@ struct ChangedFileTests {
     return inbox
   }
 
-  /// What is in the file once the process has gone.
+  /// The taps in the file after the process ended.
   private func kept(after inbox: Inbox) async throws -> [String] {
     await inbox.close()
     return try await self.inbox().list().map(\.id)
   }
 
   @Test(arguments: [["", "-wal", "-shm"], [""]])
-  func `a deleted inbox is noticed at the next tap, and what waits is in a new file`(suffixes: [String]) async throws {
+  func `the next tap detects a deleted inbox, and waiting taps are saved in a new file`(suffixes: [String]) async throws
+  {
     let inbox = try await filled()
     for suffix in suffixes { try #require(unlink(path + suffix) == 0) }
     _ = await inbox.receive(sampleTap("new"))
@@ -47,7 +48,7 @@ struct ChangedFileTests {
     #expect(reports.all.count == 1)
   }
 
-  @Test func `an inbox that is deleted while it is written is noticed at the next tap`() async throws {
+  @Test func `the next tap detects an inbox that was deleted during a write`() async throws {
     let inbox = try await filled()
     await inbox.duringUse { [path] in _ = unlink(path) }
     #expect(reports.all.isEmpty)
@@ -56,24 +57,24 @@ struct ChangedFileTests {
     #expect(try await kept(after: inbox) == ["new", "waits"])
   }
 
-  @Test func `a deleted directory is made again`() async throws {
+  @Test func `a deleted directory is created again`() async throws {
     let inbox = try await filled()
     try #require(rename(directory, temporary.path + "/gone") == 0)
     try await inbox.move("waits", to: .shown)
-    // A second agent finds the lock at its new place.
+    // A second agent finds the lock at its new path.
     guard case .taken = InboxLock.ask(path + ".lock") else {
-      Issue.record("the lock can be had twice")
+      Issue.record("the lock could be taken twice")
       return
     }
     #expect(try await kept(after: inbox) == ["waits"])
   }
 
-  @Test func `an inbox that another process took after its deletion stays with that process`() async throws {
+  @Test func `after a deletion another process that takes the inbox keeps it`() async throws {
     let inbox = try await filled()
     try #require(rename(directory, temporary.path + "/gone") == 0)
     try #require(mkdir(directory, 0o700) == 0)
     guard case .held(let other) = InboxLock.ask(path + ".lock") else {
-      Issue.record("the new lock cannot be had")
+      Issue.record("the new lock could not be taken")
       return
     }
     _ = await inbox.receive(sampleTap("new"))
@@ -84,7 +85,7 @@ struct ChangedFileTests {
     withExtendedLifetime(other) {}
   }
 
-  @Test func `a deleted write-ahead log is noticed, and what waits is in a new file`() async throws {
+  @Test func `the next tap detects a deleted write-ahead log, and waiting taps are saved in a new file`() async throws {
     let inbox = try await filled()
     try #require(unlink(path + "-wal") == 0)
     _ = await inbox.receive(sampleTap("new"))
@@ -92,7 +93,7 @@ struct ChangedFileTests {
     #expect(try await kept(after: inbox) == ["new", "waits"])
   }
 
-  @Test func `a file in the place of the inbox is kept aside as it is`() async throws {
+  @Test func `a file that replaces the inbox is moved aside unchanged`() async throws {
     let inbox = try await filled()
     let other = try temporary.write("another program's", to: "other")
     try #require(rename(other, path) == 0)
@@ -103,9 +104,9 @@ struct ChangedFileTests {
     #expect(try readFile(aside) == Array("another program's".utf8))
   }
 
-  @Test func `an inbox that is overwritten in place is kept aside as it is, and the taps go on`() async throws {
+  @Test func `an inbox that is overwritten in place is moved aside unchanged, and new taps are stored`() async throws {
     let inbox = try await filled()
-    // Until a checkpoint the write-ahead log has everything, and the database's own bytes do not matter.
+    // Before a checkpoint, the write-ahead log has all the data, and an overwritten database would not matter.
     try Database(path: path).run("PRAGMA wal_checkpoint(TRUNCATE)")
     #expect(try await inbox.list().count == 2)
     let text = [UInt8](repeating: 0xA5, count: 50_000)
@@ -120,7 +121,7 @@ struct ChangedFileTests {
     #expect(try readFile(aside) == text)
   }
 
-  @Test func `a new time stamp alone, or a reader beside the agent, changes nothing`() async throws {
+  @Test func `a new time stamp or another reader of the file has no effect`() async throws {
     let inbox = try await filled()
     try #require(utimes(path, nil) == 0)
     #expect(try Database(path: path, isReadOnly: true).run("SELECT id FROM taps").count == 2)
@@ -131,7 +132,7 @@ struct ChangedFileTests {
 }
 
 extension Inbox {
-  /// Does something after the inbox has looked at its files, and before it is done with them.
+  /// Runs `body` after the inbox has checked its files and before it has finished with them.
   fileprivate func duringUse(_ body: @Sendable () -> Void) {
     _ = withStore { (_: TapStore) throws(SQLiteError) in body() }
   }

@@ -25,7 +25,7 @@ struct ClearingTests {
       ["shown", "delivered", "dismissed", "failed", "expired", "refused"]
     ),
     (InboxClearing(before: Timestamp(microseconds: 5)), ["delivered", "dismissed"]),
-    // A failed one that has no notification is just about to get one.
+    // A failed tap without a notification is about to get one.
     (InboxClearing(ids: ["failed", "opening", "shown", "nobody"], onScreen: ["shown"]), []),
     (InboxClearing(ids: ["failed", "refused", "expired"]), ["refused", "expired"]),
     (InboxClearing(ids: ["shown", "received"], onScreen: ["shown"], includesOnScreen: true), ["shown"]),
@@ -33,7 +33,7 @@ struct ClearingTests {
   ]
 
   @Test(arguments: cases)
-  func `what is over goes, what is on the screen where that is said, and what is being opened never`(
+  func `clear removes finished taps, shown taps only on request, and never an opening tap`(
     clearing: InboxClearing, expected: Set<String>
   ) async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
@@ -41,11 +41,11 @@ struct ClearingTests {
     let before = Set(try await inbox.list().map(\.id))
     #expect(Set(try await inbox.clear(clearing)) == expected)
     #expect(Set(try await inbox.list().map(\.id)) == before.subtracting(expected))
-    // What was removed does not come back where the daemon gives it once more.
+    // The daemon sends a tap again, and it is not stored a second time.
     for id in expected { #expect(await !inbox.receive(sampleTap(id)).isNew) }
   }
 
-  @Test func `a lot goes portion by portion`() async throws {
+  @Test func `many taps are removed in portions`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3000), now: { sampleTime }, report: { _ in })
     for number in 0..<2500 { _ = await inbox.refuse(sampleTap("\(number)"), detail: "") }
     var portions: [Int] = []
@@ -55,7 +55,7 @@ struct ClearingTests {
     #expect(portions == [1000, 1000, 500])
   }
 
-  @Test func `what was removed is no longer in the file, and the file is short again`() async throws {
+  @Test func `removed taps are erased from the file, and the file shrinks`() async throws {
     let temporary = try TemporaryDirectory()
     let inbox = Inbox(
       .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
@@ -75,7 +75,7 @@ struct ClearingTests {
     #expect(left.count < 100_000)
   }
 
-  @Test func `one of many is overwritten where it stood`() async throws {
+  @Test func `a single removed tap is overwritten in place`() async throws {
     let temporary = try TemporaryDirectory()
     let inbox = Inbox(
       .file(directory: temporary.path, name: "inbox.sqlite"), now: { sampleTime }, report: { _ in })
@@ -91,7 +91,7 @@ struct ClearingTests {
   }
 
   @Test(arguments: [(true, false), (false, true)])
-  func `what was put aside goes with all, and stays where only some ids are meant`(
+  func `clear removes the files moved aside, but not if it is limited to some ids`(
     isAll: Bool, isLeft: Bool
   ) async throws {
     let temporary = try TemporaryDirectory()
@@ -106,7 +106,7 @@ struct ClearingTests {
     #expect(access(other, F_OK) == 0)
   }
 
-  @Test func `what was put aside goes by the retention, too`() async throws {
+  @Test func `retention removes the files moved aside`() async throws {
     let temporary = try TemporaryDirectory()
     let limit = sampleTime.before(days: 30).microseconds
     let old = try temporary.write("", to: "inbox.sqlite.unusable-\(limit - 1)")
@@ -119,7 +119,7 @@ struct ClearingTests {
     #expect(access(young, F_OK) == 0)
   }
 
-  @Test func `where the file cannot be written nothing is said to be removed`() async throws {
+  @Test func `clear fails if the file cannot be written`() async throws {
     let temporary = try TemporaryDirectory()
     let inbox = Inbox(
       .file(directory: try temporary.write("", to: "file") + "/below", name: "inbox.sqlite"), now: { sampleTime },

@@ -45,7 +45,7 @@ struct InboxFileTests {
     return Array(bytes.prefix(max(count, 0)))
   }
 
-  @Test func `a state directory behind a symbolic link is as good as any`() async throws {
+  @Test func `a state directory behind a symbolic link is accepted`() async throws {
     let temporary = try TemporaryDirectory()
     mkdir(temporary.path + "/elsewhere", 0o700)
     try #require(symlink(temporary.path + "/elsewhere", temporary.path + "/state") == 0)
@@ -68,7 +68,7 @@ struct InboxFileTests {
     #expect(try read(temporary.path + "/other").isEmpty)
   }
 
-  @Test func `the file is the user's alone, whatever the umask and the directory were`() async throws {
+  @Test func `only the user can read the file, whatever the umask and the old mode of the directory`() async throws {
     let temporary = try TemporaryDirectory()
     let directory = temporary.path + "/state/tagroute"
     mkdir(temporary.path + "/state", 0o755)
@@ -82,7 +82,7 @@ struct InboxFileTests {
     for name in files { #expect(try mode(of: directory + "/" + name) == 0o600, "\(name)") }
   }
 
-  @Test func `what was committed is there after the process was killed`() async throws {
+  @Test func `committed taps survive a kill of the process`() async throws {
     let temporary = try TemporaryDirectory()
     let before = temporary.path + "/before"
     let after = temporary.path + "/after"
@@ -90,7 +90,7 @@ struct InboxFileTests {
     _ = await first.receive(sampleTap("a"))
     _ = await first.receive(sampleTap("b"))
     try await first.move("b", to: .shown)
-    // A killed process leaves its files as they are at that moment, with the connection never closed: `first` is alive here.
+    // A killed process leaves its files as they are, without closing the connection. `first` is still open here.
     mkdir(after, 0o700)
     for name in names(in: before) where !name.hasSuffix("-shm") {
       try write(try read(before + "/" + name), to: after + "/" + name)
@@ -105,7 +105,7 @@ struct InboxFileTests {
     #expect(try await first.list().count == 2)
   }
 
-  @Test func `a damaged file is moved aside under a name that is said, and a fresh one works`() async throws {
+  @Test func `a damaged file is moved aside and reported, and a new file is used`() async throws {
     let temporary = try TemporaryDirectory()
     try write(
       Array("this is not a database, but it is long enough to be read as one".utf8),
@@ -121,7 +121,7 @@ struct InboxFileTests {
     #expect(reports.all.first?.contains(aside) == true)
   }
 
-  @Test func `a file damaged in its middle is noticed at the start`() async throws {
+  @Test func `a file damaged in its middle is detected at the start`() async throws {
     let temporary = try TemporaryDirectory()
     let path = temporary.path + "/inbox.sqlite"
     do {
@@ -143,7 +143,7 @@ struct InboxFileTests {
     #expect(reports.all.contains { $0.contains("damaged") })
   }
 
-  @Test func `damage that no tap meets is found by the look through the whole file, and the open taps are kept`()
+  @Test func `damage that no tap meets is found by a full check, and open taps are kept`()
     async throws
   {
     let temporary = try TemporaryDirectory()
@@ -158,7 +158,7 @@ struct InboxFileTests {
       }
     }
     var bytes = try readFile(path)
-    // A page of messages in the middle, all of it.
+    // Damages a page in the middle that is full of messages.
     let content = bytes
     func isFull(_ page: Int) -> Bool {
       let page = content[page * 4096..<page * 4096 + 4096]
@@ -169,7 +169,7 @@ struct InboxFileTests {
     try write(bytes, to: path)
 
     let reports = Reports()
-    // Room for all: what is removed would be looked at.
+    // The limit is not reached: a removal would read the damaged page.
     let inbox = Inbox(
       .file(directory: temporary.path, name: "inbox.sqlite"), retention: Retention(maximumTaps: 3000),
       now: { sampleTime }, report: reports.report)
@@ -184,7 +184,7 @@ struct InboxFileTests {
     #expect(reports.all.count == 1)
   }
 
-  @Test func `all that memory held goes into the file once it can be written, however much that is`() async throws {
+  @Test func `any number of taps in memory is saved when the file can be written`() async throws {
     let temporary = try TemporaryDirectory()
     let directory = temporary.path + "/state"
     try write([], to: directory)
@@ -198,7 +198,7 @@ struct InboxFileTests {
     #expect(try await first.tap("0").state == .failed)
   }
 
-  @Test func `a file of a newer program is kept and not touched`() async throws {
+  @Test func `a file of a newer program is moved aside unchanged`() async throws {
     let temporary = try TemporaryDirectory()
     do {
       let database = try Database(path: temporary.path + "/inbox.sqlite")
@@ -214,7 +214,7 @@ struct InboxFileTests {
     #expect(reports.all.first?.contains("schema version 99") == true)
   }
 
-  @Test func `a full disk costs history and never the next tap`() async throws {
+  @Test func `on a full disk only history is lost, never the next tap`() async throws {
     let temporary = try TemporaryDirectory()
     let reports = Reports()
     let inbox = inbox(in: temporary.path, pages: 12, reports: reports)
@@ -228,7 +228,7 @@ struct InboxFileTests {
     #expect(reports.all.first?.contains("kept in memory") == true)
   }
 
-  @Test func `a directory that cannot be made costs history and never the next tap`() async throws {
+  @Test func `without a directory only history is lost, never the next tap`() async throws {
     let temporary = try TemporaryDirectory()
     try write([], to: temporary.path + "/file")
     let reports = Reports()
@@ -238,7 +238,7 @@ struct InboxFileTests {
     #expect(reports.all.count == 1)
   }
 
-  @Test func `once the file can be written again what memory held goes into it`() async throws {
+  @Test func `taps in memory are saved when the file can be written again`() async throws {
     let temporary = try TemporaryDirectory()
     let directory = temporary.path + "/state"
     try write([], to: directory)
@@ -254,7 +254,7 @@ struct InboxFileTests {
     #expect(try await inbox(in: directory).tap("a").state == .shown)
   }
 
-  @Test func `whoever comes second keeps taps in memory, and takes the file with all that is in it when it is free`()
+  @Test func `the second process keeps taps in memory and takes the file over when it is free`()
     async throws
   {
     let temporary = try TemporaryDirectory()
@@ -267,7 +267,7 @@ struct InboxFileTests {
     _ = await second.receive(sampleTap("mine"))
     try await second.move("mine", to: .opening)
     #expect(reports.all.count == 1 && reports.all[0].contains("in use by another process"))
-    // It is the other's for as long as that has it, whatever is done here.
+    // While the first process has the file, the second one cannot change it.
     #expect(await second.prune() == [])
     #expect(try await first.list().map(\.id) == ["opening"])
 
@@ -275,14 +275,14 @@ struct InboxFileTests {
     await first.close()
     let left = try #require(await taking.value)
     #expect(left.waiting.map(\.id) == ["opening"] && left.waiting.map(\.state) == [.failed])
-    // What is being opened here is.
+    // The second process is still opening its own tap.
     #expect(try await second.tap("mine").state == .opening)
     await second.close()
     #expect(try await Set(inbox(in: temporary.path).list().map(\.id)) == ["mine", "opening"])
     #expect(reports.all.last?.contains("again") == true)
   }
 
-  @Test func `whoever comes first has nothing to wait for`() async throws {
+  @Test func `the first process has no file to wait for`() async throws {
     let temporary = try TemporaryDirectory()
     #expect(await inbox(in: temporary.path).waitForFile(maximum: 10) == nil)
     #expect(await Inbox(.memory, now: { sampleTime }, report: { _ in }).waitForFile(maximum: 10) == nil)

@@ -4,7 +4,7 @@ import Testing
 @testable import Inbox
 
 struct InboxTests {
-  @Test func `a tap comes back as it went in`() async throws {
+  @Test func `a tap is stored and returned unchanged`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let bare = Tap(
       id: "b", time: Timestamp(microseconds: 0), message: [], technology: "", uri: nil, title: "", handler: nil)
@@ -16,7 +16,7 @@ struct InboxTests {
     #expect(try await inbox.tap("b").tap == bare)
   }
 
-  @Test func `the same id is stored once and its state is kept`() async throws {
+  @Test func `an id is stored once and its state is kept`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     #expect(await inbox.receive(sampleTap("a")).isNew)
     try await inbox.move("a", to: .shown)
@@ -28,14 +28,14 @@ struct InboxTests {
     #expect(try await inbox.list().count == 1)
   }
 
-  @Test func `a tap that nobody may open is stored as failed with the reason`() async throws {
+  @Test func `a refused tap is stored as failed with the reason`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     #expect(await inbox.refuse(sampleTap("a"), detail: "the scheme is never opened").isNew)
     #expect(try await inbox.tap("a").state == .failed)
     #expect(try await inbox.tap("a").reason == TapReason(.refused, detail: "the scheme is never opened"))
   }
 
-  @Test func `where nothing is kept a tap is there while it may be opened`() async throws {
+  @Test func `an inbox without history keeps a tap while it may be opened`() async throws {
     let inbox = Inbox(.memoryWhileOpen(), now: { sampleTime }, report: { _ in })
     for id in ["a", "b", "c"] { #expect(await inbox.receive(sampleTap(id)).isNew) }
     #expect(await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
@@ -48,7 +48,7 @@ struct InboxTests {
     #expect(try await inbox.list().map(\.id) == ["c"])
   }
 
-  @Test func `an id that is not there is an error that names it`() async throws {
+  @Test func `an unknown id is an error that names it`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let read = await #expect(throws: InboxError.self) { try await inbox.tap("nobody") }
     #expect(read?.code == .unknownTap)
@@ -57,7 +57,7 @@ struct InboxTests {
     #expect(moved?.code == .unknownTap)
   }
 
-  @Test func `a list goes on where it was, whatever was removed meanwhile`() async throws {
+  @Test func `a list continues where it ended, although taps were removed`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for id in ["a", "b", "c", "d"] { #expect(await inbox.refuse(sampleTap(id), detail: "no").isNew) }
     let page = try await inbox.list(InboxQuery(limit: 2))
@@ -67,7 +67,7 @@ struct InboxTests {
     #expect(try await inbox.list(next).map(\.id) == ["b", "a"])
   }
 
-  @Test func `a list with messages ends where they are too many, and has one at least`() async throws {
+  @Test func `a list with messages ends at the size limit, and has at least one tap`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for (id, size) in [("a", 10), ("b", 4), ("c", 3), ("d", 3)] {
       #expect(await inbox.receive(sampleTap(id, message: [UInt8](repeating: 1, count: size))).isNew)
@@ -94,7 +94,7 @@ struct InboxTests {
     #expect(InboxQuery(limit: -1).limit == 1)
   }
 
-  @Test func `a longer list is read page by page, each before the last of the page before`() async throws {
+  @Test func `a long list is read in pages, each before the last tap of the previous page`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for index in 0..<7 {
       _ = await inbox.receive(sampleTap("\(index)"))
@@ -120,7 +120,7 @@ struct InboxTests {
     #expect(await inbox.list(idPrefix: "c", limit: 2).isEmpty)
   }
 
-  @Test func `what a restart finds is shown again, and what was being opened is failed`() async throws {
+  @Test func `after a restart waiting taps are shown again, and an opening tap has failed`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let ways: [(String, [TapState])] = [
       ("received", []), ("shown", [.shown]), ("opening", [.shown, .opening]),
@@ -143,7 +143,7 @@ struct InboxTests {
     #expect(try await inbox.tap("shown").state == .shown)
   }
 
-  @Test func `of what a restart finds the newest are shown, and older ones that wait expire`() async throws {
+  @Test func `after a restart the newest taps are shown, and older waiting ones expire`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for index in 0..<6 { _ = await inbox.receive(sampleTap("\(index)")) }
     try await inbox.move("1", to: .opening)
@@ -156,7 +156,7 @@ struct InboxTests {
     #expect(try await inbox.tap("1").reason == TapReason(.notStarted, detail: "it hangs"))
   }
 
-  @Test func `who opens a tap is stored with its opening`() async throws {
+  @Test func `the handler that opens a tap is stored`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     _ = await inbox.receive(sampleTap("a"))
     try await inbox.move("a", to: .opening, handler: "org.example.Other.desktop")
@@ -165,8 +165,7 @@ struct InboxTests {
     #expect(try await inbox.list().map(\.handler) == ["org.example.Other.desktop"])
   }
 
-  @Test func `where nothing is kept a failed tap goes with its notification, and its time ends for good`() async throws
-  {
+  @Test func `an inbox without history drops a failed tap with its notification, and time limits apply`() async throws {
     let time = Locked(sampleTime)
     let inbox = Inbox(
       .memoryWhileOpen(), retention: Retention(days: 1), now: { time.withLock(\.self) }, report: { _ in })
@@ -179,7 +178,7 @@ struct InboxTests {
     #expect(try await inbox.list().isEmpty)
   }
 
-  @Test func `where nothing is kept the last taps that are over are still known`() async throws {
+  @Test func `an inbox without history still recognizes the last finished taps`() async throws {
     let inbox = Inbox(.memoryWhileOpen(), now: { sampleTime }, report: { _ in })
     #expect(await inbox.refuse(sampleTap("refused"), detail: "no").isNew)
     #expect(await !inbox.refuse(sampleTap("refused"), detail: "no").isNew)
@@ -188,7 +187,7 @@ struct InboxTests {
       try await inbox.move("\(index)", to: .dismissed)
     }
     for index in 0..<64 { #expect(await !inbox.receive(sampleTap("\(index)")).isNew) }
-    #expect(await inbox.refuse(sampleTap("refused"), detail: "no").isNew, "64 are remembered, and no more")
+    #expect(await inbox.refuse(sampleTap("refused"), detail: "no").isNew, "the inbox remembers 64 finished taps")
     #expect(try await inbox.list().isEmpty)
   }
 }

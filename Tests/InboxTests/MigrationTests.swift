@@ -3,9 +3,9 @@ import TestSupport
 
 @testable import Inbox
 
-/// Files of earlier versions, made by the statements of those versions.
+/// Files of earlier versions, created by the statements of those versions.
 struct MigrationTests {
-  /// The first released shape, to the letter.
+  /// The first released schema, verbatim.
   private static let version1 = [
     """
     CREATE TABLE taps (
@@ -57,7 +57,7 @@ struct MigrationTests {
         TapReason(.none, detail: "did not take it: it may have been opened.")
       ),
     ])
-  func `a file of version 1 is brought up with everything in it`(
+  func `a file of version 1 is migrated with all its data`(
     state: String, sentence: String, reason: TapReason
   ) async throws {
     let temporary = try TemporaryDirectory()
@@ -84,7 +84,7 @@ struct MigrationTests {
     #expect(reports.all.isEmpty)
   }
 
-  /// The second released shape, as its steps made it of the first.
+  /// The second released schema: the steps that migrate the first one to it.
   private static let version2 = [
     "ALTER TABLE taps ADD COLUMN reason_code TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE taps ADD COLUMN screen_bus TEXT",
@@ -95,8 +95,7 @@ struct MigrationTests {
     "PRAGMA user_version = 2",
   ]
 
-  @Test func `a file of version 2 is brought up, and remembers from there on what is up beside its taps`() async throws
-  {
+  @Test func `a file of version 2 is migrated, and then also stores notifications without a tap`() async throws {
     let temporary = try TemporaryDirectory()
     do {
       let database = try Database(path: temporary.path + "/inbox.sqlite")
@@ -120,7 +119,7 @@ struct MigrationTests {
     #expect(reports.all.isEmpty)
   }
 
-  @Test func `a reason is one bounded line, and a code of a newer program is kept as it is`() async throws {
+  @Test func `a reason is one line of limited length, and an unknown reason code is kept`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     _ = await inbox.receive(sampleTap("a"))
     let words = "no\n\u{1B}[2J" + String(repeating: "x", count: 10_000)

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Inbox
 
-/// An inbox that is to keep nothing beyond what is on the screen.
+/// An inbox without history: it keeps only the taps that are on the screen.
 struct NothingKeptTests {
   private let temporary: TemporaryDirectory
   private let notices = Reports()
@@ -26,10 +26,10 @@ struct NothingKeptTests {
 
   private func place(_ id: UInt32) -> ScreenPlace { ScreenPlace(bus: "bus", owner: ":1.7", id: id) }
 
-  @Test func `what was kept before is removed, and said to be`() async throws {
+  @Test func `an earlier history is removed with a notice`() async throws {
     let before = keeping()
     _ = await before.refuse(sampleTap("a"), detail: "")
-    // A process that is killed leaves these.
+    // Files that a killed process leaves.
     for suffix in ["-wal", "-shm"] { try temporary.write("what was on tags", to: "left" + suffix) }
     await before.close()
     for suffix in ["-wal", "-shm"] { rename(temporary.file("left" + suffix), temporary.file("inbox.sqlite" + suffix)) }
@@ -44,7 +44,7 @@ struct NothingKeptTests {
     #expect(notices.all.count == 1)
   }
 
-  @Test func `what another agent still keeps is left to that, and removed when it is gone`() async throws {
+  @Test func `a history that another agent uses stays until that agent ends`() async throws {
     let other = keeping()
     _ = await other.receive(sampleTap("a"))
     let inbox = keepingNothing()
@@ -57,20 +57,20 @@ struct NothingKeptTests {
     #expect(notices.all.count == 1)
   }
 
-  @Test func `the next run hears of what is on the screen, and of nothing else`() async throws {
+  @Test func `the next run gets only the notifications on the screen`() async throws {
     let first = keepingNothing()
     for (number, id) in ["waits", "opened", "gone"].enumerated() {
       _ = await first.receive(sampleTap(id))
       try await first.show(id, at: place(UInt32(number)))
     }
-    // Its notification is closed after that.
+    // Its notification is closed only after the tap was delivered.
     for state in [TapState.opening, .delivered] { try await first.move("opened", to: state) }
     await first.leave([place(2)])
     await first.showOther(at: place(3))
     #expect(
       try String(decoding: readFile(temporary.file("inbox.sqlite.screen")), as: UTF8.self)
         == "bus :1.7 0\nbus :1.7 1\nbus :1.7 3\n")
-    // As if it had been killed.
+    // Closing has the same effect as a kill here.
     await first.close()
 
     let second = keepingNothing()
@@ -81,7 +81,7 @@ struct NothingKeptTests {
     #expect(!isThere("inbox.sqlite.screen"))
   }
 
-  @Test func `a tap on the screen is cleared if that is asked for, unless it is being opened`() async throws {
+  @Test func `a tap on the screen is cleared on request, unless it is being opened`() async throws {
     let inbox = keepingNothing()
     for (number, id) in ["a", "b", "opening"].enumerated() {
       _ = await inbox.receive(sampleTap(id))
@@ -94,11 +94,11 @@ struct NothingKeptTests {
     #expect(try await inbox.clear(InboxClearing(onScreen: onScreen, includesOnScreen: true)) == ["b"])
     #expect(try await inbox.list().map(\.id) == ["opening"])
     #expect(await !inbox.receive(sampleTap("a")).isNew)
-    // Their notifications are still up.
+    // Their notifications are still on the screen.
     #expect(await inbox.resume(maximum: 10).otherPlaces == [place(0), place(1)])
   }
 
-  @Test func `a file of places that holds something else is no harm`() async throws {
+  @Test func `invalid lines in the file of notification places are ignored`() async throws {
     try temporary.write(
       "bus :1.7 1\nbus :1.7 -1\n\nbus :1.7\nbus :1.7 1 2\nbus :1.7 99999999999\n\u{0}", to: "inbox.sqlite.screen")
     #expect(await keepingNothing().resume(maximum: 10).otherPlaces == [place(1)])

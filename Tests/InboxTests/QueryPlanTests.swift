@@ -2,7 +2,7 @@ import Testing
 
 @testable import Inbox
 
-/// How SQLite goes about each statement: by an index to what is asked for, and without sorting, however many taps there are.
+/// SQLite's plan for each statement: it uses an index and does not sort, so that the number of taps does not matter.
 struct QueryPlanTests {
   /// Every statement that the store runs for these operations.
   private func statements(_ body: (TapStore) throws -> Void) throws -> [String] {
@@ -28,7 +28,7 @@ struct QueryPlanTests {
     #expect(!statements.isEmpty, comment)
     for statement in statements {
       for step in try plan(statement) {
-        // Counting reads an index from end to end, which is a thousandth of a second for 100,000 taps.
+        // Counting reads the whole index, which takes a millisecond for 100,000 taps.
         if statement.hasPrefix("SELECT count(*)") && step.contains("COVERING INDEX") { continue }
         #expect(!step.hasPrefix("SCAN taps"), "\(comment): \(statement)")
         #expect(!step.contains("TEMP B-TREE"), "\(comment): \(statement)")
@@ -43,11 +43,11 @@ struct QueryPlanTests {
     InboxQuery(states: [.failed, .shown], newestFirst: false, before: "3"),
   ]
 
-  @Test(arguments: queries) func `a list`(query: InboxQuery) throws {
+  @Test(arguments: queries) func `a list uses an index`(query: InboxQuery) throws {
     try expectQuick(try statements { _ = try $0.list(query, before: 3, limit: 10) }, "\(query)")
   }
 
-  @Test func `a look-up, also by the beginning of an id, and a removal`() throws {
+  @Test func `looking up and removing one tap uses an index`() throws {
     let statements = try statements { store in
       _ = try store.list(idPrefix: "1", limit: 2)
       _ = try store.tap("1")
@@ -57,7 +57,7 @@ struct QueryPlanTests {
     try expectQuick(statements, "one")
   }
 
-  @Test func `what a start and each tap look at`() throws {
+  @Test func `the queries of a start and of each tap use an index`() throws {
     let statements = try statements { store in
       _ = try store.liveTaps()
       _ = try store.count()
@@ -67,7 +67,7 @@ struct QueryPlanTests {
     try expectQuick(statements, "retention")
   }
 
-  @Test func `where notifications are`() throws {
+  @Test func `the queries for notification places use an index`() throws {
     let place = ScreenPlace(bus: "bus", owner: ":1.7", id: 5)
     let statements = try statements { store in
       try store.setOtherPlaces([place])
@@ -77,7 +77,7 @@ struct QueryPlanTests {
     try expectQuick(statements, "places")
   }
 
-  @Test func `what is removed`() throws {
+  @Test func `clear uses an index`() throws {
     for clearing in [
       InboxClearing(), InboxClearing(before: sampleTime, onScreen: ["1", "2"]),
       InboxClearing(onScreen: ["1", "2"], includesOnScreen: true), InboxClearing(ids: ["1", "4"], onScreen: ["1"]),

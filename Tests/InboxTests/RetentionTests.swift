@@ -5,7 +5,7 @@ import TestSupport
 @testable import Inbox
 
 struct RetentionTests {
-  @Test func `finished taps go by age`() async throws {
+  @Test func `finished taps are removed by age`() async throws {
     let inbox = Inbox(.memory, retention: Retention(days: 30), now: { sampleTime }, report: { _ in })
     _ = await inbox.receive(sampleTap("old", time: sampleTime.before(days: 31)))
     _ = await inbox.receive(sampleTap("young", time: sampleTime.before(days: 29)))
@@ -15,7 +15,7 @@ struct RetentionTests {
     #expect(try await inbox.list().map(\.id) == ["young"])
   }
 
-  @Test func `the oldest finished taps go by number, at once and without a prune`() async throws {
+  @Test func `more finished taps than the maximum are removed at once, the oldest first`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3), now: { sampleTime }, report: { _ in })
     for index in 0..<6 {
       _ = await inbox.receive(sampleTap("\(index)"))
@@ -24,7 +24,7 @@ struct RetentionTests {
     #expect(try await inbox.list().map(\.id) == ["5", "4", "3"])
   }
 
-  @Test func `the oldest that wait go by number too, at once, and are named`() async throws {
+  @Test func `more waiting taps than the maximum expire at once, the oldest first, and are returned`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 3), now: { sampleTime }, report: { _ in })
     _ = await inbox.receive(sampleTap("opening"))
     try await inbox.move("opening", to: .opening)
@@ -38,7 +38,7 @@ struct RetentionTests {
     #expect(await inbox.prune() == [])
   }
 
-  @Test func `what is being opened stays over the maximum, and the newest tap is taken all the same`() async throws {
+  @Test func `opening taps may exceed the maximum, and the newest tap is stored anyway`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 1), now: { sampleTime }, report: { _ in })
     for id in ["a", "b"] {
       #expect(await inbox.receive(sampleTap(id)) == Receipt(isNew: true, expired: []))
@@ -56,7 +56,7 @@ struct RetentionTests {
     await #expect(throws: InboxError.self) { try await inbox.tap("old") }
   }
 
-  @Test func `one that is too old at a start expires, and is not shown once more`() async throws {
+  @Test func `a tap that is too old at a start expires and is not shown again`() async throws {
     let inbox = Inbox(.memory, retention: Retention(days: 1), now: { sampleTime }, report: { _ in })
     _ = await inbox.receive(sampleTap("old", time: sampleTime.before(days: 2)))
     _ = await inbox.receive(sampleTap("young"))
@@ -66,7 +66,7 @@ struct RetentionTests {
     #expect(try await inbox.tap("old").reason == TapReason(.overdue))
   }
 
-  @Test func `what it removed is no longer in the file`() async throws {
+  @Test func `taps removed by age are erased from the file`() async throws {
     let temporary = try TemporaryDirectory()
     let time = Locked(sampleTime)
     let inbox = Inbox(
@@ -89,18 +89,18 @@ struct RetentionTests {
     #expect(try isThere("secret-young-"))
   }
 
-  @Test func `what is removed goes through no temporary file`() throws {
+  @Test func `removed data goes through no temporary file`() throws {
     // 2 is MEMORY: https://www.sqlite.org/pragma.html#pragma_temp_store
     #expect(try TapStore(path: ":memory:").database.run("PRAGMA temp_store") == [[.integer(2)]])
   }
 
-  @Test func `a day count beyond all time does not trap`() {
+  @Test func `an unlimited day count does not trap`() {
     #expect(sampleTime.before(days: .max).microseconds == .min)
     #expect(Timestamp(microseconds: .min).before(days: 1).microseconds == .min)
   }
 }
 
-/// A tap that failed is on the screen for as long as it may be tried again, and that is not for ever.
+/// A failed tap stays on the screen while it may be tried again. That time is limited.
 struct FailedTapTests {
   private func failed(_ id: String, in inbox: Inbox, at time: Timestamp = sampleTime) async throws {
     _ = await inbox.receive(sampleTap(id, time: time))
@@ -108,7 +108,7 @@ struct FailedTapTests {
     try await inbox.move(id, to: .failed, reason: TapReason(.notStarted, detail: "it is not there"))
   }
 
-  @Test func `its time ends by age, and its notification with it`() async throws {
+  @Test func `a failed tap expires by age together with its notification`() async throws {
     let inbox = Inbox(.memory, retention: Retention(days: 30), now: { sampleTime }, report: { _ in })
     try await failed("old", in: inbox, at: sampleTime.before(days: 31))
     try await failed("young", in: inbox, at: sampleTime.before(days: 29))
@@ -116,13 +116,13 @@ struct FailedTapTests {
     #expect(await inbox.resume(maximum: 10).waiting.map(\.id) == ["young"])
   }
 
-  @Test func `it makes room by number, and is named`() async throws {
+  @Test func `a failed tap expires if there are too many taps, and is returned`() async throws {
     let inbox = Inbox(.memory, retention: Retention(maximumTaps: 2), now: { sampleTime }, report: { _ in })
     for id in ["a", "b"] { try await failed(id, in: inbox) }
     #expect(await inbox.receive(sampleTap("c")) == Receipt(isNew: true, expired: ["a"]))
   }
 
-  @Test func `once its notification is gone a restart does not show it again, and the list still says why`()
+  @Test func `after its notification is closed, a failed tap is not shown after a restart but keeps its reason`()
     async throws
   {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
@@ -132,7 +132,7 @@ struct FailedTapTests {
     #expect(try await inbox.tap("a").reason.code == .notStarted)
   }
 
-  @Test func `one that was refused is over, and never shown`() async throws {
+  @Test func `a refused tap is finished and never shown`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     _ = await inbox.refuse(sampleTap("a"), detail: "no")
     #expect(await inbox.resume(maximum: 10).waiting.isEmpty)

@@ -4,7 +4,8 @@ import TestSupport
 
 @testable import Inbox
 
-/// A file that could not be used, what an earlier run left in it, and what memory has for it.
+/// A file that could not be used at first: the taps that an earlier run left in it, and the taps that memory holds for
+/// it.
 struct RetryFileTests {
   private let temporary: TemporaryDirectory
   private var directory: String { temporary.path + "/state" }
@@ -17,7 +18,7 @@ struct RetryFileTests {
       maximumPages: pages, now: { sampleTime }, report: reports.report)
   }
 
-  /// Has the directory be none, and makes it one again.
+  /// Replaces the directory by a file; `uncover` restores it.
   private func hide() throws {
     rename(directory, directory + ".hidden")
     try temporary.write("", to: "state")
@@ -37,7 +38,7 @@ struct RetryFileTests {
     }
   }
 
-  @Test func `what an earlier run left is resumed as soon as its file can be opened`() async throws {
+  @Test func `taps of an earlier run are resumed when the file can be opened`() async throws {
     let first = inbox()
     try await fill(first, [("shown", [.shown]), ("opening", [.opening]), ("over", [.dismissed]), ("again", [])])
     try await first.show("again", at: place(1))
@@ -47,14 +48,14 @@ struct RetryFileTests {
 
     let second = inbox()
     #expect(await second.resume(maximum: 10).waiting.isEmpty)
-    // The daemon gives once more what nobody has answered for.
+    // The daemon sends a tap again if it got no answer for it.
     try await fill(second, [("new", []), ("again", [])])
     try await second.show("again", at: place(3))
     for state in [TapState.opening, .delivered] { try await second.move("again", to: state) }
     await second.showOther(at: place(4))
     #expect(await second.retryFile(maximum: 10) == nil)
     uncover()
-    // Neither of these opens the file: nobody would hear of the taps in it.
+    // Neither call opens the file. Otherwise its taps would never be returned to the caller.
     #expect(await second.prune().isEmpty)
     await #expect(throws: InboxError.notWritable) { try await second.clear(InboxClearing()) }
 
@@ -63,7 +64,7 @@ struct RetryFileTests {
     #expect(left.waiting.map(\.state) == [.shown, .failed])
     #expect(left.waiting.last?.reason == TapReason(.endedWhileOpening))
     #expect(left.places.isEmpty)
-    // What shows a tap that was got again is nobody's any more; what is up now is.
+    // The old notification of a tap that was sent again is returned for closing. Its current one is not.
     #expect(Set(left.otherPlaces) == [place(1), place(2)])
     #expect(await second.retryFile(maximum: 10) == nil)
     await second.close()
@@ -73,7 +74,7 @@ struct RetryFileTests {
     #expect(await third.resume(maximum: 10).waiting.map(\.id) == ["shown", "opening", "new"])
   }
 
-  @Test func `what another process left is returned even if the file is full, and saved once it is not`() async throws {
+  @Test func `taps of another process are returned although the file is full, and saved later`() async throws {
     let first = inbox()
     try await fill(first, [("opening", [.opening])])
     for number in 0..<30 {
@@ -82,7 +83,7 @@ struct RetryFileTests {
     func state(_ id: String) throws -> [[SQLiteValue]] {
       try Database(path: directory + "/inbox.sqlite").run("SELECT state FROM taps WHERE id = ?", [.text(id)])
     }
-    // The file keeps its size.
+    // The file cannot grow.
     let second = inbox(pages: 1)
     _ = await second.receive(sampleTap("mine", message: [UInt8](repeating: 2, count: 20_000)))
     let taking = Task { await second.waitForFile(maximum: 10) }
@@ -90,7 +91,7 @@ struct RetryFileTests {
     let left = try #require(await taking.value)
     #expect(left.waiting.map(\.id) == ["opening"] && left.waiting.map(\.state) == [.failed])
     #expect(try state("opening") == [[.text("opening")]] && state("mine").isEmpty)
-    // The history in the file is listed with what only memory has.
+    // The list has the history from the file and the taps from memory.
     let list = try await second.list(InboxQuery(newestFirst: false))
     #expect(list.map(\.id) == ["opening"] + (0..<30).map { "\($0)" } + ["mine"])
     #expect(list.map(\.state) == [TapState](repeating: .failed, count: 31) + [.received])
@@ -101,7 +102,7 @@ struct RetryFileTests {
     #expect(try await second.list().map(\.id) == ["mine", "opening"])
   }
 
-  @Test func `what made room in memory is removed from the file, too`() async throws {
+  @Test func `taps that expired in memory are removed from the file too`() async throws {
     let reports = Reports()
     let inbox = inbox(pages: 12, maximumTaps: 2, reports: reports)
     try await fill(inbox, [("opening", [.opening]), ("shown", [])])
@@ -119,11 +120,11 @@ struct RetryFileTests {
     for id in ["shown", "opening"] { await #expect(throws: InboxError.unknownTap(id)) { try await inbox.tap(id) } }
     let left = await inbox.resume(maximum: 10)
     #expect(left.waiting.map(\.id) == ["a", "b"])
-    // The notification of the one that made room may still be up.
+    // The notification of the expired tap may still be on the screen.
     #expect(left.places.isEmpty && left.otherPlaces == [place(1)])
   }
 
-  @Test func `a file that another process has taken meanwhile is left to it, until it is free`() async throws {
+  @Test func `a file that another process took is left to it until it is free`() async throws {
     let reports = Reports()
     try hide()
     let second = inbox(reports: reports)
@@ -142,7 +143,7 @@ struct RetryFileTests {
     #expect(try await Set(second.list().map(\.id)) == ["mine", "opening"])
   }
 
-  @Test func `the first change after a full disk writes everything that memory has`() async throws {
+  @Test func `the first change after a full disk writes all taps in memory`() async throws {
     let reports = Reports()
     let inbox = inbox(pages: 12, reports: reports)
     try await fill(inbox, [("a", []), ("b", [])])
@@ -156,7 +157,7 @@ struct RetryFileTests {
     #expect(try await inbox.list(InboxQuery(), bytes: 10).map(\.id) == ["large"])
     #expect(await inbox.list(idPrefix: "a", limit: 5).map(\.state) == [.dismissed])
 
-    // The disk has room again.
+    // Now the disk has room.
     await inbox.setMaximumPages(1000)
     try await inbox.show("b", at: place(8))
     #expect(reports.all.count == 2 && reports.all[1].contains("can be written again"))
@@ -168,7 +169,7 @@ struct RetryFileTests {
     #expect(try await next.tap("a").state == .dismissed)
   }
 
-  @Test func `a disk that is full just when something is to be removed loses nothing of memory`() async throws {
+  @Test func `a removal that fails on a full disk keeps the taps in memory`() async throws {
     let inbox = inbox(pages: 12)
     try await fill(inbox, [("a", [])])
     _ = await inbox.receive(sampleTap("large", message: [UInt8](repeating: 1, count: 60_000)))

@@ -14,7 +14,7 @@ func sampleTap(
     uri: uri, title: "Open in Menu", handler: "org.example.Menu.desktop")
 }
 
-/// What an inbox said for the log.
+/// The lines that an inbox reported for the log.
 final class Reports: Sendable {
   private let lines = Locked<[String]>([])
 
@@ -26,7 +26,7 @@ final class Reports: Sendable {
 }
 
 extension Inbox {
-  /// Stores a tap whose link may not be opened.
+  /// Stores a tap with a link that may not be opened.
   func refuse(_ tap: Tap, detail: String) -> Receipt {
     keep(tap, as: .failed, because: TapReason(.refused, detail: detail))
   }

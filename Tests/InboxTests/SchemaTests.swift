@@ -3,7 +3,7 @@ import Testing
 @testable import Inbox
 
 struct SchemaTests {
-  @Test func `a fresh database has the newest version, and a second migration changes nothing`() throws {
+  @Test func `a new database has the newest version, and a second migration has no effect`() throws {
     let database = try Database(path: ":memory:")
     try Schema.migrate(database)
     try database.run(
@@ -15,7 +15,7 @@ struct SchemaTests {
     #expect(try database.run("SELECT count(*) FROM taps") == [[.integer(1)]])
   }
 
-  @Test func `a transaction that throws leaves nothing behind`() throws {
+  @Test func `a transaction that throws is rolled back`() throws {
     let database = try Database(path: ":memory:")
     try database.run("CREATE TABLE t (x INTEGER)")
     #expect(throws: SQLiteError.self) {
@@ -25,12 +25,12 @@ struct SchemaTests {
       }
     }
     #expect(try database.run("SELECT count(*) FROM t") == [[.integer(0)]])
-    // The connection is usable again: no transaction is left open.
+    // The connection can be used again, so no transaction is left open.
     try database.transaction { () throws(SQLiteError) in _ = try database.run("INSERT INTO t VALUES (2)") }
     #expect(try database.run("SELECT x FROM t") == [[.integer(2)]])
   }
 
-  @Test func `values of every kind come back, empty ones and long ones included`() throws {
+  @Test func `values of every kind are returned unchanged, including empty and long ones`() throws {
     let database = try Database(path: ":memory:")
     let values: [SQLiteValue] = [
       .null, .integer(.min), .text(""), .text("π\u{0}x"), .blob([]), .blob([UInt8](repeating: 0xFF, count: 100_000)),

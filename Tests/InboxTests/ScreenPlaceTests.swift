@@ -2,11 +2,11 @@ import Testing
 
 @testable import Inbox
 
-/// Which notification shows a tap.
+/// The notification that shows a tap.
 struct ScreenPlaceTests {
   private func place(_ id: UInt32) -> ScreenPlace { ScreenPlace(bus: "bus", owner: ":1.7", id: id) }
 
-  @Test func `a tap that a notification shows is shown, and what was there before is there no longer`() async throws {
+  @Test func `a tap with a notification is shown, and the notification's previous tap loses its place`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for id in ["a", "b"] { _ = await inbox.receive(sampleTap(id)) }
     try await inbox.show("a", at: place(5))
@@ -24,7 +24,7 @@ struct ScreenPlaceTests {
     await #expect(throws: InboxError.self) { try await inbox.show("nobody", at: place(6)) }
   }
 
-  @Test func `the next run hears of all that may be up, whatever became of the taps`() async throws {
+  @Test func `the next run gets every notification that may be on the screen, for any tap state`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     let ways: [(String, [TapState])] = [
       ("waits", []), ("opened", [.opening]), ("over", [.opening, .delivered]), ("dismissed", [.dismissed]),
@@ -40,7 +40,7 @@ struct ScreenPlaceTests {
     #expect(left.places == ["waits": place(0), "opened": place(1), "over": place(2), "dismissed": place(3)])
   }
 
-  @Test func `what shows no tap, or one that was removed, is heard of until it is gone`() async throws {
+  @Test func `a notification without a tap is returned until it is closed`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     await inbox.showOther(at: place(1))
     await inbox.showOther(at: place(2))
@@ -50,13 +50,13 @@ struct ScreenPlaceTests {
     #expect(await inbox.resume(maximum: 10).otherPlaces == [place(1), place(2), place(3)])
     await inbox.leave([place(1), place(3)])
     #expect(await inbox.resume(maximum: 10).otherPlaces == [place(2)])
-    // Where a tap is shown from here on is nobody else's.
+    // A notification that shows a tap again is no longer one without a tap.
     _ = await inbox.receive(sampleTap("b"))
     try await inbox.show("b", at: place(2))
     #expect(await inbox.resume(maximum: 10).otherPlaces == [])
   }
 
-  @Test func `no more than 256 are remembered, the newest`() async throws {
+  @Test func `at most 256 notifications without a tap are stored, the newest ones`() async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
     for number in 0..<300 { await inbox.showOther(at: place(UInt32(number))) }
     #expect(await inbox.resume(maximum: 10).otherPlaces == (44..<300).map { place($0) })

@@ -3,7 +3,7 @@ import Testing
 @testable import Inbox
 
 struct TapStateTests {
-  /// Every pair of states: what is listed may happen, anything else may not.
+  /// Every pair of states: the listed transitions are allowed and all others are rejected.
   static let allowed: [TapState: Set<TapState>] = [
     .received: [.shown, .opening, .dismissed, .failed, .expired],
     .shown: [.opening, .dismissed, .failed, .expired],
@@ -14,14 +14,14 @@ struct TapStateTests {
     .expired: [.opening, .dismissed, .delivered, .expired],
   ]
 
-  /// The shortest way from a fresh tap to each state.
+  /// The shortest way from a new tap to each state.
   static let ways: [TapState: [TapState]] = [
     .received: [], .shown: [.shown], .opening: [.opening], .delivered: [.opening, .delivered],
     .dismissed: [.dismissed], .failed: [.failed], .expired: [.expired],
   ]
 
   @Test(arguments: TapState.allCases, TapState.allCases)
-  func `a transition is stored where the table has it and an error where it has not`(
+  func `a transition in the table is stored, and any other is an error`(
     from: TapState, to: TapState
   ) async throws {
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
@@ -39,7 +39,7 @@ struct TapStateTests {
     }
   }
 
-  @Test func `what is open is what a crash leaves to be done`() {
+  @Test func `the open states are those that a crash leaves unfinished`() {
     #expect(Set(TapState.allCases.filter(\.isOpen)) == [.received, .shown, .opening])
   }
 }

@@ -93,9 +93,10 @@ struct DaemonRegistration {
     case .absent, .registered: return .known
     case .registering: return .pending
     case .refused(let attempt): return attempt.mayBeAccepted ? .pending : .known
-    case .reporting(_, let acknowledged):
-      guard let acknowledged, !desired.isUnlockedByUser else { return .pending }
-      return acknowledged[lock] == desired.conditions[lock] ? .known : .pending
+    case .reporting(let sent, let acknowledged):
+      // The report under way may still change the daemon's knowledge of the lock.
+      guard let acknowledged, !desired.isUnlockedByUser, !sent.isUnlockedByUser else { return .pending }
+      return Set([acknowledged[lock], sent.conditions[lock], desired.conditions[lock]]).count == 1 ? .known : .pending
     case .reportFailed(let error): return .failed(error)
     }
   }
@@ -109,7 +110,9 @@ struct DaemonRegistration {
   /// The session has these conditions now.
   mutating func report(_ conditions: [String: Bool]) -> Action? {
     guard conditions != desired.conditions else { return nil }
-    return report(Report(conditions: conditions, isUnlockedByUser: desired.isUnlockedByUser))
+    // A lock ends a command to unlock that was not delivered.
+    let isUnlockedByUser = desired.isUnlockedByUser && conditions[Names.Condition.locked] != true
+    return report(Report(conditions: conditions, isUnlockedByUser: isUnlockedByUser))
   }
 
   /// The desired report has changed, or the user has repeated a command. That ends a pause, unless the daemon has refused the agent.

@@ -7,11 +7,11 @@ import Testing
 
 @testable import Agent
 
-/// What the link reports to the daemon, and when.
+/// The reports of the link to the daemon, and their times.
 @Suite(.timeLimit(.minutes(5))) struct DaemonLinkTests {
   /// A link that has registered, or waits for the daemon's answer.
   private struct Rig {
-    /// Before a report that failed is repeated.
+    /// The pause before a failed report is repeated.
     static let pause = Duration.milliseconds(1)
     let bus: PrivateBus
     let daemon: FakeDaemon
@@ -60,7 +60,7 @@ import Testing
     let rig = try await Rig(["locked": true])
     var reports = rig.daemon.reports.makeAsyncIterator()
     #expect(await reports.next() == ["locked": true])
-    // The daemon knows that already.
+    // The daemon has these conditions already.
     await rig.report(["locked": true])
     await rig.report(["locked": false, "camera": true])
     #expect(await reports.next() == ["locked": false, "camera": true])
@@ -76,14 +76,14 @@ import Testing
       try await rig.link.declare(isLocked: false, ["locked": false])
       #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
     }
-    // The command is reported once.
+    // The command is reported only once.
     await rig.report(["locked": false, "camera": true])
     #expect(await reports.next() == ["locked": false, "camera": true])
     try await rig.link.declare(isLocked: true, ["locked": true])
     #expect(await reports.next() == ["locked": true])
   }
 
-  @Test(arguments: [true, false]) func `a command that the daemon refused is an error, and is repeated`(locked: Bool)
+  @Test(arguments: [true, false]) func `a refused command is an error and is sent again`(locked: Bool)
     async throws
   {
     let clock = ManualClock()
@@ -97,20 +97,20 @@ import Testing
     #expect(error?.name == Names.Errors.notPossible)
     let report = locked ? ["locked": true] : ["locked": false, "unlocked-by-user": true]
     #expect(await reports.next() == report)
-    // Not before the pause is over.
+    // The report is not repeated before the pause ends.
     for await pause in clock.pauses where pause == Rig.pause { break }
     clock.advance(by: Rig.pause)
     #expect(await reports.next() == report)
   }
 
   @Test(arguments: [true, false])
-  func `a command waits five seconds for a daemon that does not answer, and is reported when it does`(
+  func `a command waits five seconds for the daemon's answer, and is sent later if there is none`(
     locked: Bool
   ) async throws {
     let clock = ManualClock()
     let rig = try await Rig([:], clock: clock, isKeptWaiting: true)
     var reports = rig.daemon.reports.makeAsyncIterator()
-    // The registration, with the conditions from before.
+    // The registration with the earlier conditions.
     #expect(await reports.next() == [:])
     let declared = Task { try await rig.link.declare(isLocked: locked, ["locked": locked]) }
     var pauses = clock.pauses.makeAsyncIterator()
@@ -165,7 +165,7 @@ import Testing
     await #expect(throws: BusError.self) { try await declared.value }
     await rig.daemon.release()
     #expect(await pauses.next() == .seconds(2))
-    // The daemon does not scan for an agent that it refused: the command does not wait, and the pause goes on.
+    // The daemon does not scan for an agent that it refused. So the command does not wait, and the pause continues.
     try await rig.link.declare(isLocked: false, ["locked": false])
     clock.advance(by: .seconds(2))
     #expect(await reports.next() == ["locked": false, "unlocked-by-user": true])
@@ -177,7 +177,7 @@ import Testing
     let rig = try await Rig([:], clock: clock, failing: names.map { BusError(name: $0, message: "no") })
     var (refusals, pauses) = (rig.refusals.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
     #expect(await refusals.next() == names[0])
-    // The second error equals the first, and is not announced.
+    // The second error equals the first, so it is not announced.
     for delay in [Duration.milliseconds(500), .seconds(1)] {
       #expect(await pauses.next() == delay)
       clock.advance(by: delay)
@@ -194,7 +194,7 @@ import Testing
     let rig = try await Rig([:], clock: clock, isKeptWaiting: true, failing: [.timedOut(), .timedOut()])
     var (reports, pauses) = (rig.daemon.reports.makeAsyncIterator(), clock.pauses.makeAsyncIterator())
     #expect(await reports.next() == [:])
-    // During the registration, and in the pause after it.
+    // One change comes during the registration, and one in the pause after it.
     await rig.report(["locked": true])
     await rig.daemon.release()
     #expect(await reports.next() == ["locked": true])
@@ -220,7 +220,7 @@ import Testing
     #expect(await needed.next() == false)
   }
 
-  @Test func `a reason from before the registration is known`() async throws {
+  @Test func `a suspend reason from before the registration is used`() async throws {
     let rig = try await Rig([:], suspended: ["disabled"])
     while await !rig.link.displayWatch.isRegistered { await Task.yield() }
     #expect(await !rig.link.isDisplayNeeded)
@@ -229,7 +229,7 @@ import Testing
     #expect(await needed.next() == true)
   }
 
-  @Test func `a report that failed is repeated with the current conditions`() async throws {
+  @Test func `a failed report is sent again with the current conditions`() async throws {
     let rig = try await Rig([:])
     await rig.daemon.refuse(reports: 2)
     await rig.report(["locked": true])
@@ -240,7 +240,7 @@ import Testing
     #expect(await reports.next() == ["locked": false])
   }
 
-  @Test func `during a report only the newest one waits`() async throws {
+  @Test func `during a report only the newest change waits`() async throws {
     let rig = try await Rig([:])
     await rig.daemon.hold()
     var reports = rig.daemon.reports.makeAsyncIterator()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Agent
 
-/// What the daemon is told, and in which order, without a bus.
+/// The reports to the daemon and their order, without a bus.
 struct DaemonRegistrationTests {
   private static let refused = BusError(name: Names.Errors.notASession, message: "no session")
   private static let timedOut = BusError.timedOut()
@@ -17,7 +17,7 @@ struct DaemonRegistrationTests {
     #expect(registration.isRegistered)
   }
 
-  @Test mutating func `without a daemon nothing is sent, and the registration has the latest conditions`() {
+  @Test mutating func `without a daemon no report is sent, and the registration has the latest conditions`() {
     #expect(registration.report(["camera": true]) == nil)
     #expect(registration.report(.init(conditions: ["locked": false], isUnlockedByUser: true)) == nil)
     #expect(registration.lockKnowledge == .known)
@@ -39,7 +39,7 @@ struct DaemonRegistrationTests {
     #expect(registration.lockKnowledge == .known)
   }
 
-  @Test mutating func `only one report is under way, and the next one is the newest`() {
+  @Test mutating func `only one report is sent at a time, and the next one is the newest`() {
     register()
     #expect(registration.report([:]) == nil)
     #expect(registration.report(["locked": true]) == .report(.init(conditions: ["locked": true])))
@@ -49,7 +49,27 @@ struct DaemonRegistrationTests {
     #expect(registration.ended() == nil)
   }
 
-  @Test mutating func `another condition does not delay the answer about the lock`() {
+  @Test mutating func `a lock is not known to the daemon while an earlier unlock is on its way`() {
+    register()
+    _ = registration.report(.init(conditions: ["locked": true]))
+    #expect(registration.ended() == nil)
+    let unlock = DaemonRegistration.Report(conditions: ["locked": false], isUnlockedByUser: true)
+    #expect(registration.report(unlock) == .report(unlock))
+    #expect(registration.report(.init(conditions: ["locked": true])) == nil)
+    #expect(registration.lockKnowledge == .pending)
+    #expect(registration.ended() == .report(.init(conditions: ["locked": true])))
+    #expect(registration.lockKnowledge == .pending)
+    #expect(registration.ended() == nil)
+    #expect(registration.lockKnowledge == .known)
+  }
+
+  @Test mutating func `a lock ends a command to unlock that was not delivered`() {
+    #expect(registration.report(.init(conditions: ["locked": false], isUnlockedByUser: true)) == nil)
+    #expect(registration.report(["locked": true]) == nil)
+    #expect(registration.daemonChanged(isPresent: true) == .register(.init(conditions: ["locked": true])))
+  }
+
+  @Test mutating func `another condition does not delay the reply to a lock command`() {
     register()
     _ = registration.report(.init(conditions: ["locked": true]))
     _ = registration.report(["locked": true, "camera": true])
@@ -58,7 +78,7 @@ struct DaemonRegistrationTests {
     #expect(registration.lockKnowledge == .known)
   }
 
-  @Test mutating func `a report that failed may have been applied, so the former conditions are reported again`() {
+  @Test mutating func `a failed report may have been applied, so the former conditions are reported again`() {
     register()
     _ = registration.report(["locked": true])
     _ = registration.report([:])
@@ -76,7 +96,7 @@ struct DaemonRegistrationTests {
     _ = registration.daemonChanged(isPresent: true)
     for pause in [0.5, 1, 2, 4, 8, 16, 30, 30] {
       #expect(registration.ended(Self.refused) == .pause(.seconds(pause)))
-      // Nothing is scanned for an agent that was refused: it does not hurry.
+      // The daemon does not scan for an agent that it refused, so the agent does not shorten the pause.
       #expect(registration.report(.init(conditions: ["locked": true])) == nil)
       #expect(registration.lockKnowledge == .known && registration.error == Self.refused)
       #expect(registration.ended() == .register(.init(conditions: ["locked": true])))
@@ -99,7 +119,7 @@ struct DaemonRegistrationTests {
     #expect(registration.report(["locked": true]) == nil)
   }
 
-  @Test mutating func `a command is repeated even if it changes nothing`() {
+  @Test mutating func `a command is sent again even if it changes no condition`() {
     register()
     for _ in 0..<2 {
       let report = DaemonRegistration.Report(conditions: ["locked": false], isUnlockedByUser: true)
@@ -109,7 +129,7 @@ struct DaemonRegistrationTests {
     #expect(registration.report(.init(conditions: ["locked": false])) == nil)
   }
 
-  @Test mutating func `a daemon that restarts hears everything again`() {
+  @Test mutating func `a restarted daemon gets all conditions again`() {
     register()
     _ = registration.report(["locked": true])
     #expect(registration.daemonChanged(isPresent: false) == nil)

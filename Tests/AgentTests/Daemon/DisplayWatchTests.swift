@@ -8,7 +8,7 @@ struct DisplayWatchTests {
     DisplayWatch(isRegistered: isRegistered, reasons: reasons.map { Set($0.names) }, readers: readers).isNeeded
   }
 
-  @Test func `it is needed if only the display may stop the reader`() {
+  @Test func `the display is watched if only the display may stop the reader`() {
     #expect(!Self.isNeeded([], isRegistered: false))
     #expect(Self.isNeeded(nil))
     #expect(Self.isNeeded([]))
@@ -19,7 +19,8 @@ struct DisplayWatchTests {
     }
   }
 
-  /// The daemon merges the reasons of all readers: another reader may be missing, or its seat locked, while this one waits for the display.
+  /// The daemon merges the reasons of all readers: while this reader waits for the display, another one may be missing
+  /// or have a locked seat.
   @Test func `with several readers only a reason that stops all of them counts`() {
     for reason in [SuspendReasons.locked, .noReader, .noAgent, .inactive, .airplaneMode, .camera, .readerSession] {
       #expect(Self.isNeeded([reason, .displayOff], readers: 2))

@@ -3,12 +3,12 @@ import EventLoop
 import Names
 import TestSupport
 
-/// The daemon as an agent sees it: takes registrations, and gives taps to the last agent that came.
+/// The daemon from an agent's point of view: it accepts registrations and gives taps to the agent that registered last.
 actor FakeDaemon {
   private let connection: Connection
   private var agents: [String] = []
   private var waiting: [CheckedContinuation<String, Never>] = []
-  /// What agents have said of their sessions, with a registration or after it; in order, those that were refused too.
+  /// The conditions in registrations and reports of agents, in order. Refused ones are included.
   nonisolated let reports: AsyncStream<[String: Bool]>
   private let reporting: AsyncStream<[String: Bool]>.Continuation
   private var refusals = 0
@@ -20,7 +20,7 @@ actor FakeDaemon {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { connection.loop.asUnownedSerialExecutor() }
 
-  /// Owns the daemon's name when this returns.
+  /// Returns when it owns the daemon's name.
   static func start(on address: String) async throws -> FakeDaemon {
     let connection = try await Connection.open(BusAddress(address), on: EventLoop(label: "daemon"))
     let daemon = FakeDaemon(connection)
@@ -48,13 +48,13 @@ actor FakeDaemon {
     (reports, reporting) = AsyncStream.makeStream()
   }
 
-  /// The next reports are refused.
+  /// Refuses the next `count` reports.
   func refuse(reports count: Int) { refusals = count }
 
-  /// The next registrations end with these errors. One that a daemon is too late for ends as `timedOut` for the agent.
+  /// Makes the next registrations fail with these errors. An agent that gets a late reply sees `timedOut`.
   func fail(registrations errors: [BusError]) { registrationErrors = errors }
 
-  /// The next registration, or report, is not answered before `release()`.
+  /// Holds back the reply to the next registration or report until `release()`.
   func hold() { isHolding = true }
 
   func release() {
@@ -63,7 +63,7 @@ actor FakeDaemon {
     gate = nil
   }
 
-  /// No reader scans, for these reasons.
+  /// Sets the reasons why no reader scans.
   func suspend(_ reasons: [String], readers count: Int = 1) async throws {
     self.reasons = reasons
     readers = try (0..<count).map { try ObjectPath("\(Names.Daemon.readersPath)/\($0)") }
@@ -94,7 +94,7 @@ actor FakeDaemon {
 
   private(set) var agent: String?
 
-  /// The next registration that no earlier call of this has returned.
+  /// Waits for the next registration that was not returned yet.
   func registration() async -> String {
     if !agents.isEmpty { return agents.removeFirst() }
     return await withCheckedContinuation { waiting.append($0) }
@@ -107,7 +107,7 @@ actor FakeDaemon {
       [.dictionary(tap)])
   }
 
-  /// Has the agent that registered last show the sheet of a reader session.
+  /// Makes the agent that registered last show the sheet of a reader session.
   func showSession(_ options: [String: Value]) async throws {
     _ = try await connection.call(
       agent ?? ":0.0", try ObjectPath(Names.Agent.tapReceiverPath), Names.Daemon.agentInterface, "ShowReaderSession",

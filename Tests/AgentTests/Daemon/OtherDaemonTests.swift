@@ -4,11 +4,11 @@ import Names
 import TestSupport
 import Testing
 
-/// The real agent with daemons of other versions: tags are shown, and what it does not know is nothing.
+/// The real agent with daemons of other versions. It shows tags and ignores members that it does not know.
 @Suite(.timeLimit(.minutes(5))) struct OtherDaemonTests {
   private static let properties = "org.freedesktop.DBus.Properties"
 
-  /// A daemon that takes every agent, with members of a test's own.
+  /// A daemon that accepts every agent, with the members that a test gives it.
   private actor OtherDaemon {
     let connection: Connection
     /// The options of registrations, in order.
@@ -16,7 +16,7 @@ import Testing
     private let continuation: AsyncStream<[String: Value]>.Continuation
     private var agent = ":0.0"
 
-    /// Owns the daemon's name when this returns.
+    /// Returns when it owns the daemon's name.
     static func start(
       on address: String, knowsReports: Bool, _ properties: [ExportedProperty] = [], _ signals: [ExportedSignal] = []
     ) async throws -> OtherDaemon {
@@ -55,14 +55,14 @@ import Testing
     }
   }
 
-  /// A rig in which nobody is the daemon.
+  /// A rig without a daemon.
   private func rig(_ starter: String = #function) async throws -> (AgentRig, NotificationServerStandIn) {
     let rig = try await AgentRig(starter: starter)
     await rig.daemon.stop()
     return (rig, try await rig.startServer())
   }
 
-  @Test func `one from before anything was added shows tags`() async throws {
+  @Test func `tags of a daemon of the first version are shown`() async throws {
     let (rig, server) = try await rig()
     let daemon = try await OtherDaemon.start(on: rig.installation.systemBus.address, knowsReports: false)
     let agent = try await rig.startAgent()
@@ -72,12 +72,12 @@ import Testing
     #expect(shown.body == "menu.example.com/1")
     try await server.click(shown)
     #expect(try await rig.handler.next().uri == "https://menu.example.com/1")
-    // It does not say what it is, so there is nothing to say of it.
+    // This daemon does not report its version, so the agent does not compare it.
     #expect(await !agent.log().contains { $0.contains("is version") })
     await rig.installation.stop()
   }
 
-  @Test func `one of a later version shows tags, whatever else it says`() async throws {
+  @Test func `tags of a later daemon are shown, and its unknown members are ignored`() async throws {
     let (rig, server) = try await rig()
     let readers = try ObjectPath("\(Names.Daemon.readersPath)/0")
     let properties = [
@@ -124,7 +124,7 @@ import Testing
     try await daemon.call("TagRead", [.dictionary(tap)])
     #expect(try await server.next().body == "menu.example.com/1")
 
-    // Said once, with what to do, however often that daemon is started anew.
+    // The notice is logged once with its remedy, for any number of restarts of that daemon.
     await daemon.connection.close()
     let (questions, continuation) = AsyncStream.makeStream(of: Void.self)
     let next = try await OtherDaemon.start(
@@ -137,7 +137,7 @@ import Testing
       ])
     for await _ in next.registrations { break }
     for await _ in questions { break }
-    // Behind the answer to that.
+    // This call comes after the reply to the property.
     await #expect(throws: BusError.self) { try await next.call("ShowAntenna", [.string("left")]) }
     try await next.call(
       "TagRead", [.dictionary(tapValues(2, message: try uriMessage("https://menu.example.com/2")))])

@@ -10,7 +10,7 @@ import Testing
 @testable import Agent
 @testable import Inbox
 
-/// What the service does about taps that are not where they were, without a daemon.
+/// How the service handles taps that have left the inbox or the screen, without a daemon.
 @Suite(.timeLimit(.minutes(5)))
 struct AgentServiceTests {
   private let bus: PrivateBus
@@ -43,7 +43,7 @@ struct AgentServiceTests {
     }
   }
 
-  @Test func `of what an earlier run left one that is gone, and one that is over, keep no other from the screen`()
+  @Test func `removed and finished taps of an earlier run do not keep other taps from the screen`()
     async throws
   {
     try await receive(1...4)
@@ -55,7 +55,7 @@ struct AgentServiceTests {
     try await bus.stop()
   }
 
-  @Test func `a tap that is dismissed and shown again leaves the screen when it is dismissed once more`() async throws {
+  @Test func `a tap that was dismissed and shown again leaves the screen when it is dismissed again`() async throws {
     try await receive(1...1)
     try await inbox.move(tapID(1), to: .dismissed)
     try await service.showAgain(tapID(1))

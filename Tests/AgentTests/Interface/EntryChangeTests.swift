@@ -4,12 +4,12 @@ import Names
 import TestSupport
 import Testing
 
-/// A desktop entry that changes while there is a tap for it: an update, a removal.
+/// A desktop entry that is updated or removed while it has a tap.
 @Suite(.timeLimit(.minutes(5)))
 struct EntryChangeTests {
   private let entry = "share/applications/\(HandlerStandIn.desktopID)"
 
-  /// Replaces the entry's text, or takes the entry away, and has it read.
+  /// Replaces or removes the entry, and makes the agent read it.
   private func change(_ rig: AgentRig, to text: String?) async throws {
     if let text {
       try rig.installation.directory.write(text, to: entry)
@@ -19,7 +19,7 @@ struct EntryChangeTests {
     _ = try await rig.call("Reload")
   }
 
-  @Test func `a tap on the screen outlives an update of its app, and the app's removal, and its return`() async throws {
+  @Test func `a tap on the screen survives an update, removal and reinstallation of its app`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()
@@ -43,7 +43,7 @@ struct EntryChangeTests {
     await rig.installation.stop()
   }
 
-  @Test func `a tap that is being opened ends as it would have, whatever becomes of the entry`() async throws {
+  @Test func `a tap that is being opened ends normally although its entry changes`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()

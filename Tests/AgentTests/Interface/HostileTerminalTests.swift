@@ -4,10 +4,10 @@ import SeededRandom
 import TestSupport
 import Testing
 
-/// Whatever a tag, a desktop entry or a file name holds, nothing that the command line prints of it acts on the terminal.
+/// Text from a tag, a desktop entry or a file name cannot control the terminal when the command line prints it.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileTerminalTests {
-  /// Messages with the text in every place that a record has for one.
+  /// Messages with the text in every text field of a record.
   private static func messages(_ text: String) throws -> [[UInt8]] {
     let bytes = Array(text.utf8)
     let short = Array(bytes.prefix(200))
@@ -21,7 +21,7 @@ struct HostileTerminalTests {
       NDEFRecord(typeNameFormat: .mediaType, type: short, id: short, payload: bytes),
       NDEFRecord(typeNameFormat: .external, type: short, payload: bytes),
       NDEFRecord(typeNameFormat: .absoluteURI, type: short, payload: bytes),
-      // Neither UTF-8, nor UTF-16: half of a surrogate pair.
+      // Invalid UTF-8, and invalid UTF-16 with half of a surrogate pair.
       NDEFRecord(typeNameFormat: .wellKnown, type: [0x54], payload: [2, 0x65, 0x6E, 0xFF, 0x1B] + bytes),
       NDEFRecord(typeNameFormat: .wellKnown, type: [0x54], payload: [0x82, 0x65, 0x6E, 0xD8, 0x00, 0, 0x1B]),
     ]
@@ -32,7 +32,7 @@ struct HostileTerminalTests {
       ]
   }
 
-  /// Everything that is printed of the inbox, of one tap after the other.
+  /// Checks all output about the inbox and about these taps.
   private func expectHarmless(_ rig: AgentRig, _ numbers: some Sequence<Int>) async throws {
     var commands = [["inbox"], ["inbox", "--json"], ["inbox", "export", "--all", "-"]]
     for number in numbers {
@@ -50,7 +50,7 @@ struct HostileTerminalTests {
     }
   }
 
-  @Test func `a table of texts, in every place of a message`() async throws {
+  @Test func `hostile texts in every field of a message are escaped`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     let monitor = try await rig.installation.start("tagroute", ["monitor"])
@@ -62,11 +62,11 @@ struct HostileTerminalTests {
         try await rig.daemon.give(tapValues(number, message: message))
         number += 1
       }
-      // The last one has it in all places.
+      // The last message has the text in all fields.
       chosen += [number - 11, number - 1]
     }
     try await expectHarmless(rig, chosen)
-    // What is whole in JSON is the same text.
+    // JSON has the complete text unchanged.
     for (index, sample) in HostileText.samples.enumerated() {
       let tap = try await rig.json("inbox", "show", tapID(index * 11 + 1)) as? [String: Any]
       let record = (tap?["records"] as? [[String: Any]])?.first
@@ -86,7 +86,7 @@ struct HostileTerminalTests {
     await rig.installation.stop()
   }
 
-  @Test(arguments: [1, 2] as [UInt64]) func `messages made at random`(seed: UInt64) async throws {
+  @Test(arguments: [1, 2] as [UInt64]) func `random messages are escaped`(seed: UInt64) async throws {
     let rig = try await AgentRig(starter: "messagesMadeAtRandom_\(seed)")
     try await rig.startAgent()
     var random = SeededGenerator(seed: seed)
@@ -98,7 +98,7 @@ struct HostileTerminalTests {
         text.append(pieces.randomElement(using: &random) ?? "a")
       }
       var message = try Self.messages(String(text)).randomElement(using: &random) ?? []
-      // Some of them damaged, and so perhaps no message.
+      // Some messages are damaged and may be invalid.
       if number % 4 == 0, !message.isEmpty {
         message[Int.random(in: 0..<message.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
@@ -108,7 +108,7 @@ struct HostileTerminalTests {
     await rig.installation.stop()
   }
 
-  @Test func `what an app calls itself, what its file is called, and what is asked about`() async throws {
+  @Test func `hostile app names, file names and command line arguments are escaped`() async throws {
     let rig = try await AgentRig()
     for (number, sample) in HostileText.samples.enumerated() where !sample.text.contains("\0") {
       // A line break would end the key.

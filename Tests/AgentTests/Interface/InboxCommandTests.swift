@@ -5,10 +5,10 @@ import Names
 import TestSupport
 import Testing
 
-/// `tagroute inbox`, the real command, against the real agent.
+/// `tagroute inbox`, the real command, with the real agent.
 @Suite(.timeLimit(.minutes(5)))
 struct InboxCommandTests {
-  @Test func `lists what there is, page by page, as lines and as JSON`() async throws {
+  @Test func `inbox lists taps in pages, as lines and as JSON`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     #expect(try await rig.tagroute("inbox").output == "no tap\n")
@@ -38,7 +38,7 @@ struct InboxCommandTests {
     await rig.installation.stop()
   }
 
-  @Test func `a list fits the terminal that it is shown on`() async throws {
+  @Test func `a list fits the width of the terminal`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     try await rig.tap("https://menu.example.com/" + String(repeating: "long", count: 30), 1)
@@ -54,7 +54,7 @@ struct InboxCommandTests {
     await rig.installation.stop()
   }
 
-  @Test func `shows everything of one, found by as much of its id as is needed`() async throws {
+  @Test func `inbox show prints all of a tap, which a part of its id selects`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()
@@ -95,7 +95,7 @@ struct InboxCommandTests {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
   }
 
-  @Test func `opens, and says who did not take it, what is not possible, and whom there is to choose from`()
+  @Test func `inbox open opens a tap, and reports a refusal, an error and a missing choice`()
     async throws
   {
     let rig = try await AgentRig()
@@ -117,7 +117,7 @@ struct InboxCommandTests {
     #expect(refused.errors == ["tagroute: tap 01234567: the app did not take it: the kitchen is closed"])
     await rig.handler.set(.takes)
 
-    // Now there are two, and the user has chosen none.
+    // Now there are two apps, and the user has chosen neither.
     try rig.installation.directory.write(
       HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=Other"),
       to: "home/share/applications/org.example.Other.desktop")
@@ -135,7 +135,7 @@ struct InboxCommandTests {
   }
 
   @Test(arguments: ["https://nobody.example.org/", "javascript:alert(1)"])
-  func `what nobody opens is no matter of trying again`(link: String) async throws {
+  func `a link that no app opens exits with 1, because trying again does not help`(link: String) async throws {
     let rig = try await AgentRig(starter: "nobody opens \(link.prefix(5))")
     try await rig.startAgent()
     try await rig.tap(link, 1)
@@ -145,7 +145,7 @@ struct InboxCommandTests {
     await rig.installation.stop()
   }
 
-  @Test func `what nobody knows the end of has an exit code of its own`() async throws {
+  @Test func `an unknown result of inbox open has its own exit code`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     try await rig.tap("https://menu.example.com/1", 1)
@@ -162,7 +162,7 @@ struct InboxCommandTests {
     await rig.installation.stop()
   }
 
-  @Test func `dismisses what is on the screen`() async throws {
+  @Test func `inbox dismiss removes a tap from the screen`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()
@@ -175,7 +175,7 @@ struct InboxCommandTests {
     await rig.installation.stop()
   }
 
-  @Test func `exports a message, or all taps, into a private file, and overwrites none unless told to`() async throws {
+  @Test func `inbox export writes a private file, and overwrites one only with --force`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     for number in 1...2 { try await rig.tap("https://menu.example.com/\(number)", number) }
@@ -212,7 +212,7 @@ struct InboxCommandTests {
     await rig.installation.stop()
   }
 
-  @Test func `removes what is over, tells what stays, and asks first`() async throws {
+  @Test func `inbox clear asks first, removes finished taps and lists the kept ones`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     for number in 1...3 { try await rig.tap("https://menu.example.com/\(number)", number) }
@@ -259,7 +259,7 @@ struct InboxCommandTests {
   @Test(arguments: [
     [], ["show", "01"], ["open", "01"], ["dismiss", "01"], ["export", "--all", "-"], ["clear", "--yes"],
   ])
-  func `without an agent each says so`(arguments: [String]) async throws {
+  func `without an agent every inbox command says how to start it`(arguments: [String]) async throws {
     let rig = try await AgentRig(starter: "withoutAnAgentEachSaysSo_\(arguments.first ?? "")")
     let result = try await rig.process(["inbox"] + arguments)
     #expect(result.status == .exited(69))
@@ -271,13 +271,13 @@ struct InboxCommandTests {
 }
 
 extension AgentRig {
-  /// Has the daemon give a tap that holds a link, and what more there is.
+  /// Makes the daemon give a tap with a link and further records.
   nonisolated func tap(_ uri: String, _ number: Int, more: [NDEFRecord] = []) async throws {
     let message = try NDEFMessage(records: NDEFMessage.uri(uri).records + more).encoded()
     try await daemon.give(tapValues(number, message: message))
   }
 
-  /// Runs `tagroute` to its end.
+  /// Runs `tagroute` until it exits.
   nonisolated func process(
     _ arguments: [String]
   ) async throws -> (status: ChildProcess.ExitStatus, output: String, errors: [String]) {
@@ -294,7 +294,7 @@ extension AgentRig {
     try await process(arguments)
   }
 
-  /// What `tagroute` prints as JSON, having done what it was asked.
+  /// Runs `tagroute`, which has to succeed, and returns its JSON output.
   nonisolated func json(_ arguments: String...) async throws -> Any {
     let result = try await process(arguments + ["--json"])
     #expect(result.status == .exited(0), "\(result.errors)")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Agent
 
-/// `ListInbox` and `Clear` of the real agent.
+/// The methods `ListInbox` and `Clear` of the real agent.
 @Suite(.timeLimit(.minutes(5)))
 struct InboxInterfaceTests {
   private func ids(_ rig: AgentRig, _ options: [String: Value]) async throws -> [String] {
@@ -18,7 +18,8 @@ struct InboxInterfaceTests {
     try await rig.call("Clear", [.dictionary(options)]).first?.asUInt32
   }
 
-  @Test func `lists page by page and by the beginning of an id, and tells everything of one`() async throws {
+  @Test func `ListInbox returns pages, finds taps by the start of an id, and has all details of one tap`() async throws
+  {
     let rig = try await AgentRig()
     try await rig.startAgent()
     for number in 0..<5 {
@@ -28,7 +29,7 @@ struct InboxInterfaceTests {
     #expect(try await ids(rig, ["limit": .uint32(2), "before": .string(tapID(3))]) == [tapID(2), tapID(1)])
     #expect(try await ids(rig, ["id-prefix": .string(tapID(1))]) == [tapID(1)])
     #expect(try await ids(rig, ["id-prefix": .string("01234567-"), "limit": .uint32(2)]) == [tapID(0), tapID(1)])
-    // Whatever was removed in between.
+    // The list continues although a tap of the last page was removed.
     let page = try await rig.call("ListInbox", [.dictionary(["limit": .uint32(2)])]).first?.asArray ?? []
     let sequence = try #require(page.last?.asDictionary?["sequence"])
     #expect(try await clear(rig, ["ids": .strings([tapID(3)]), "from-screen": .boolean(true)]) == 1)
@@ -40,7 +41,7 @@ struct InboxInterfaceTests {
     await rig.installation.stop()
   }
 
-  @Test func `lists with the messages, as many as one answer carries`() async throws {
+  @Test func `ListInbox with messages returns as many taps as fit into a reply`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     let long = NDEFMessage(
@@ -82,7 +83,7 @@ struct InboxInterfaceTests {
     ("Clear", ["older-than": .uint32(7)], Names.Errors.invalidArgument),
   ]
 
-  @Test func `what cannot be meant is an error with its name, and nothing is removed`() async throws {
+  @Test func `invalid options are an error with its name, and no tap is removed`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     try await rig.daemon.give(tapValues(1, message: try uriMessage("javascript:1")))
@@ -94,7 +95,7 @@ struct InboxInterfaceTests {
     await rig.installation.stop()
   }
 
-  @Test func `what is over is removed, what waits only where it is said, and each is told`() async throws {
+  @Test func `Clear removes finished taps, and others only on request, and each removal is announced`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()

@@ -17,7 +17,7 @@ struct AgentArgumentsTests {
       (["--help"], .print(AgentArguments.help)),
       (["--config", "/etc/x", "-h"], .print(AgentArguments.help)),
     ] as [([String], AgentArguments)])
-  func `the command line says what to do`(line: [String], expected: AgentArguments) {
+  func `the command line selects the action`(line: [String], expected: AgentArguments) {
     #expect(AgentArguments(line) == expected)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 /// The program as the system sees it.
 @Suite(.timeLimit(.minutes(5)))
 struct AgentProgramTests {
-  @Test func `a second agent says who runs, and leaves with its own code`() async throws {
+  @Test func `a second agent names the running process and exits with its own code`() async throws {
     let rig = try await AgentRig()
     let first = try await rig.startAgent()
     let second = try await rig.installation.start("tagroute-agent")
@@ -17,7 +17,7 @@ struct AgentProgramTests {
     await rig.installation.stop()
   }
 
-  @Test func `one that is started by hand beside one that the bus has started leaves`() async throws {
+  @Test func `an agent started by hand exits if the bus has started one already`() async throws {
     let rig = try await AgentRig()
     let (installation, bus) = (rig.installation, try #require(rig.installation.sessionBus))
     let service = try installation.directory.write(
@@ -31,20 +31,20 @@ struct AgentProgramTests {
     try #require(symlink(service, "\(bus.servicesDirectory)/\(Names.Agent.busName).service") == 0)
     let busName = "org.freedesktop.DBus"
     _ = try await rig.client.call(busName, "/org/freedesktop/DBus", busName, "ReloadConfig")
-    // Whoever calls starts it.
+    // The first call makes the bus start the agent.
     #expect(try await rig.call("ListInbox", [.dictionary([:])]).count == 1)
     let first = try await rig.client.credentials(of: Names.Agent.busName)
     let second = try await installation.start("tagroute-agent")
     #expect(try await second.exit() == .exited(Names.ExitCode.alreadyRunning))
     let pid = try #require(first.pid)
     #expect(await second.log().contains { $0.contains("process \(pid) ") })
-    // It answers on, and the inbox is its own.
+    // The first agent still answers and has the inbox.
     #expect(try await rig.call("ListInbox", [.dictionary([:])]).count == 1)
     kill(pid_t(pid), SIGTERM)
     await installation.stop()
   }
 
-  @Test func `SIGTERM ends it without a wait for anybody, with its notifications taken away`() async throws {
+  @Test func `SIGTERM ends the agent without waiting for replies, and closes its notifications`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer(firstID: 12)
     let agent = try await rig.startAgent()
@@ -54,7 +54,7 @@ struct AgentProgramTests {
     let start = ContinuousClock.now
     agent.signal(15)
     #expect(try await agent.exit() == .exited(0))
-    // A call that nobody answers would take 25 s; what a busy machine takes says nothing.
+    // A call without a reply would take 25 s. A shorter limit could fail on a busy machine.
     #expect(ContinuousClock.now - start < .seconds(20))
     #expect(try await server.nextClosed() == 12)
     await rig.installation.stop()
@@ -72,7 +72,7 @@ struct AgentProgramTests {
     await installation.stop()
   }
 
-  @Test func `without a session bus it says so and leaves`() async throws {
+  @Test func `without a session bus the agent says so and exits`() async throws {
     let program = try BuiltProducts.program("tagroute-agent")
     let result = try await ChildProcess.run(
       program, [], environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus", "HOME": "/nonexistent"])
@@ -90,7 +90,7 @@ struct AgentProgramTests {
     #expect(help.output.hasPrefix("Usage: tagroute-agent"))
   }
 
-  @Test func `both interfaces are as they are documented`() async throws {
+  @Test func `both interfaces match their documentation`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     for (connection, name, path, interface) in [
@@ -110,7 +110,7 @@ struct AgentProgramTests {
     await rig.installation.stop()
   }
 
-  @Test func `handlers and routes are answered as documented`() async throws {
+  @Test func `ListHandlers and Resolve answer as documented`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     let route = try await rig.call("Resolve", [.string("https://menu.example.com/a")]).first?.asDictionary

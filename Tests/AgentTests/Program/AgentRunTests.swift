@@ -11,13 +11,13 @@ import Testing
 
 @testable import Agent
 
-/// The agent's settings at the two ends of its life.
+/// The agent's settings while it starts and while it ends.
 @Suite(.timeLimit(.minutes(5)))
 struct AgentRunTests {
-  @Test func `what was being read when the end began is not taken over`() async throws {
+  @Test func `a configuration that is being read when the agent ends is not applied`() async throws {
     let (session, system) = (try await PrivateBus.start(), try await PrivateBus.start(type: "system"))
     let directory = try TemporaryDirectory()
-    // Holds the thread that reads.
+    // Holds the thread that reads the configuration.
     let gate = DispatchSemaphore(value: 0)
     let (readings, reading) = AsyncStream.makeStream(of: Void.self)
     let run = AgentRun(
@@ -33,7 +33,7 @@ struct AgentRunTests {
     }
     let serving = Task { await run.serve() }
     let reload = await run.reload()
-    // It is ready: nothing is read before.
+    // The agent is ready now, because it reads no configuration before.
     for await _ in readings { break }
     let file = directory.file(".local/state/tagroute/inbox.sqlite")
     #expect(access(file, F_OK) == 0)
@@ -46,7 +46,7 @@ struct AgentRunTests {
     try await system.stop()
   }
 
-  @Test func `a start that the end has come before is broken off`() async throws {
+  @Test func `a start is cancelled if the end was requested before`() async throws {
     let (session, system) = (try await PrivateBus.start(), try await PrivateBus.start(type: "system"))
     let directory = try TemporaryDirectory()
     let run = AgentRun(
@@ -55,17 +55,17 @@ struct AgentRunTests {
       files: AgentFiles(environment: ["HOME": directory.path]), log: Log(threshold: .error, prefixed: false)
     ) { .success(AgentConfiguration()) }
     await run.end()
-    // It serves until there is a reason to end, else.
+    // Otherwise it would serve until it has a reason to end.
     #expect(await run.serve() == 0)
     try await session.stop()
     try await system.stop()
   }
 
-  @Test func `whoever asks in its start is answered after it, and systemd hears of one after the other`() async throws {
+  @Test func `a reload requested during the start follows it, and systemd is notified of both in order`() async throws {
     let directory = try TemporaryDirectory()
     let notifications = try NotifySocket(directory.file("notify"))
     let rig = try await AgentRig(environment: ["NOTIFY_SOCKET": directory.file("notify")])
-    // GIO waits for whoever writes it, which nobody does, and the agent for GIO; but not for ever.
+    // GIO waits for a writer of the FIFO, and there is none. The agent waits for GIO only up to a limit.
     try #require(mkfifo(rig.installation.directory.file("config/mimeapps.list"), 0o600) == 0)
     let owners = try await rig.client.owners(of: Names.Agent.busName)
     try await rig.installation.startAgent()

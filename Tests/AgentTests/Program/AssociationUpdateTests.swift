@@ -7,7 +7,7 @@ import Testing
 @testable import Agent
 
 @Suite(.timeLimit(.minutes(1))) struct AssociationUpdateTests {
-  @Test func `the process that asks domains inherits what it needs, and not the agent's own sockets`() {
+  @Test func `the process that asks domains inherits no sockets of the agent`() {
     let environment = AssociationUpdate.environment(of: [
       "HOME": "/home/somebody", "NOTIFY_SOCKET": "/run/notify", "WATCHDOG_USEC": "1", "LISTEN_FDS": "1",
       "LD_PRELOAD": "x", "https_proxy": "http://proxy", "DBUS_SESSION_BUS_ADDRESS": "unix:path=/bus",
@@ -15,7 +15,7 @@ import Testing
     #expect(environment == ["DBUS_SESSION_BUS_ADDRESS=unix:path=/bus", "HOME=/home/somebody"])
   }
 
-  @Test func `whoever wants no more asking ends the one that is under way`() async throws {
+  @Test func `a cancelled update ends its process`() async throws {
     let directory = try TemporaryDirectory()
     let pipe = directory.file("pipe")
     #expect(mkfifo(pipe, 0o600) == 0)
@@ -29,7 +29,7 @@ import Testing
     let number = try #require(text.flatMap { Int32(String(decoding: $0, as: UTF8.self).split(separator: "\n")[0]) })
     running.cancel()
     await running.value
-    // Long before it would have ended by itself; and it is reaped.
+    // The process ended long before its own end, and it was reaped.
     #expect(ContinuousClock.now - start < .seconds(40))
     #expect(kill(number, 0) == -1 && errno == ESRCH)
   }

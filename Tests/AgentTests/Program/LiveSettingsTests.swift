@@ -5,7 +5,7 @@ import Names
 import TestSupport
 import Testing
 
-/// The real agent, and settings that have it begin something, or leave it, while it runs.
+/// Settings that make the real agent start or stop an activity while it runs.
 @Suite(.timeLimit(.minutes(5)))
 struct LiveSettingsTests {
   private func reload(_ text: String, _ rig: AgentRig) async throws {
@@ -13,7 +13,7 @@ struct LiveSettingsTests {
     _ = try await rig.call("Reload")
   }
 
-  @Test func `cameras are followed from then on, and no more`() async throws {
+  @Test func `a reload starts and stops the watch for cameras`() async throws {
     let rig = try await AgentRig()
     let camera = open(try rig.installation.directory.write("", to: "dev/video0"), O_RDONLY | O_CLOEXEC)
     defer { close(camera) }
@@ -23,14 +23,14 @@ struct LiveSettingsTests {
     try await reload("[Scan]\nSuspendForCamera=yes\n", rig)
     while let report = await reports.next(), report[Names.Condition.camera] != true {}
     try await reload("", rig)
-    // What is not known is not in it.
+    // An unknown condition is omitted.
     while let report = await reports.next(), report[Names.Condition.camera] != nil {}
     try await reload("[Scan]\nSuspendForCamera=yes\n", rig)
     while let report = await reports.next(), report[Names.Condition.camera] != true {}
     await rig.installation.stop()
   }
 
-  @Test func `other schemes count for the next tap, and for what is on the screen`() async throws {
+  @Test func `new schemes apply to the next tap and to taps on the screen`() async throws {
     let rig = try await AgentRig()
     let directory = rig.installation.directory
     try directory.write(
@@ -55,12 +55,12 @@ struct LiveSettingsTests {
     await rig.installation.stop()
   }
 
-  @Test func `domains are asked from then on, and who is asking is ended where they are not to be, and with the agent`()
+  @Test func `a reload starts and stops asking domains, and the end of the agent stops it too`()
     async throws
   {
     let rig = try await AgentRig()
     let directory = rig.installation.directory
-    // The agent starts the command line that is beside it.
+    // The agent starts the command line tool in its own folder.
     let agentProgram = directory.file("tagroute-agent")
     let copy = try await ChildProcess.run("/bin/cp", [try BuiltProducts.program("tagroute-agent"), agentProgram])
     try #require(copy.status == .exited(0), "\(copy.log)")
@@ -72,7 +72,7 @@ struct LiveSettingsTests {
     for isEnd in [false, true] {
       try await reload("[Links]\nVerify=on\n", rig)
       let process = try await asking(directory)
-      // Read once more, it is not asked twice.
+      // A second reload does not start a second process.
       _ = try await rig.call("Reload")
       #expect(try agent.children().map(\.identifier) == [process.identifier])
       if isEnd { agent.signal(SIGTERM) } else { try await reload("", rig) }
@@ -82,7 +82,7 @@ struct LiveSettingsTests {
     await rig.installation.stop()
   }
 
-  /// Waits for the command that asks.
+  /// Waits for the process that asks domains.
   private func asking(_ directory: TemporaryDirectory) async throws -> ForeignProcess {
     let words = try await DedicatedThread.run { try? readFile(directory.file("asking")) }
     let line = String(decoding: try #require(words), as: UTF8.self).split(whereSeparator: \.isWhitespace)

@@ -4,25 +4,25 @@ import Testing
 
 @testable import Agent
 
-/// The session in which a display manager asks who it is.
+/// The session in which a display manager asks who logs in.
 @Suite(.timeLimit(.minutes(5))) struct LoginScreenTests {
   @Test(arguments: ["greeter", "lock-screen"]) func `no user is logged in at a login screen`(name: String) {
     #expect(LoginScreen.notice(environment: ["XDG_SESSION_CLASS": name])?.contains("XDG_SESSION_CLASS=\(name)") == true)
   }
 
   @Test(arguments: ["user", "user-early", "user-light", "manager", "background", "", "Greeter"])
-  func `everywhere else somebody is`(name: String) {
+  func `a user is logged in in any other session class`(name: String) {
     #expect(LoginScreen.notice(environment: ["XDG_SESSION_CLASS": name]) == nil)
     #expect(LoginScreen.notice(environment: [:]) == nil)
   }
 
-  @Test func `there it ends in order, and leaves nothing`() async throws {
+  @Test func `at a login screen the agent exits normally and creates no files`() async throws {
     let directory = try TemporaryDirectory()
     let notifications = try NotifySocket(directory.file("notify"))
     let home = directory.file("home")
     try #require(mkdir(home, 0o700) == 0)
     let program = try BuiltProducts.program("tagroute-agent")
-    // A mistake, which it does not read, and a bus that is not there, which it does not ask.
+    // The agent neither reads this wrong configuration nor uses this missing bus.
     let configuration = try directory.write("[Inbox]\nInbox=perhaps\n", to: "agent.conf")
     let result = try await ChildProcess.run(
       program, ["--config", configuration],
@@ -32,9 +32,9 @@ import Testing
       ])
     #expect(result.status == .exited(0))
     #expect(result.log.count == 1 && result.log.allSatisfy { $0.contains("no user is logged in") }, "\(result.log)")
-    // A service that ends before it is ready would be started again.
+    // systemd would restart a service that ends before it is ready.
     _ = try await notifications.next { $0.hasPrefix("READY=1") }
     _ = try await notifications.next { $0 == "STOPPING=1" }
-    #expect(rmdir(home) == 0, "it has left something")
+    #expect(rmdir(home) == 0, "the agent created files in the home folder")
   }
 }

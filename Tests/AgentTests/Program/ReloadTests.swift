@@ -4,7 +4,7 @@ import Names
 import TestSupport
 import Testing
 
-/// The real agent, and an `agent.conf` that is changed while it runs.
+/// The real agent with an `agent.conf` that changes while it runs.
 @Suite(.timeLimit(.minutes(5)))
 struct ReloadTests {
   private static let isRead = "the configuration was read again: "
@@ -17,7 +17,7 @@ struct ReloadTests {
     try await rig.daemon.give(tapValues(number, message: try uriMessage(uri)))
   }
 
-  @Test func `each setting counts from the next tap on`() async throws {
+  @Test func `each changed setting applies to the next tap`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     let agent = try await rig.startAgent()
@@ -28,7 +28,7 @@ struct ReloadTests {
     try await agent.line(containing: Self.isRead + "new are SmartPosters, Timeout")
     try await tap(2, "https://menu.example.com/2", rig)
     #expect(try await server.next().timeout == 7000)
-    // The same by a call, which returns when it is so.
+    // The call does the same and returns when the settings are applied.
     try write("[Notifications]\nTimeout=8\n", rig)
     _ = try await rig.call("Reload")
     try await tap(3, "https://menu.example.com/3", rig)
@@ -38,7 +38,7 @@ struct ReloadTests {
     await rig.installation.stop()
   }
 
-  @Test func `an inbox that keeps nothing any more has nothing, but what is on the screen, and keeps again`()
+  @Test func `with the inbox off only taps on the screen are kept, and turning it on keeps taps again`()
     async throws
   {
     let rig = try await AgentRig()
@@ -71,7 +71,7 @@ struct ReloadTests {
     try await server.click(third)
     #expect(await signals.closed(3) == "delivered")
     #expect(try await rig.state(3) == "delivered")
-    // It is in the file: the next agent has it.
+    // The tap is in the file, so the next agent has it.
     agent.signal(SIGTERM)
     try await agent.exit()
     try await rig.startAgent()
@@ -95,7 +95,7 @@ struct ReloadTests {
     await rig.installation.stop()
   }
 
-  @Test func `a broken file keeps the former settings, and whoever asked is told`() async throws {
+  @Test func `a broken file keeps the former settings, and the caller gets the error`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try write("[Notifications]\nTimeout=7\n", rig)
@@ -113,7 +113,7 @@ struct ReloadTests {
     #expect(try await rig.property("ConfigurationTime")?.asUInt64 == time)
     try await tap(1, "https://menu.example.com/1", rig)
     #expect(try await server.next().timeout == 7000)
-    // Who asks for handlers gets them all the same.
+    // A call about handlers still gets its reply.
     let handlers = try await rig.installation.start("tagroute", ["handlers", "--check"])
     #expect(try await handlers.exit() == .exited(0))
     try write("[Notifications]\nTimeout=9\n", rig)
@@ -125,7 +125,7 @@ struct ReloadTests {
     await rig.installation.stop()
   }
 
-  @Test func `looking at handlers takes over no settings that somebody is in the middle of changing`() async throws {
+  @Test func `listing handlers does not apply a changed configuration`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     let agent = try await rig.startAgent()
@@ -143,7 +143,7 @@ struct ReloadTests {
     await rig.installation.stop()
   }
 
-  @Test func `however often it is asked for, also at its end, it ends in order`() async throws {
+  @Test func `many reload requests during the run and at the end do no harm`() async throws {
     let rig = try await AgentRig()
     let agent = try await rig.startAgent()
     try write("[Notifications]\nTimeout=7\n", rig)
@@ -156,7 +156,7 @@ struct ReloadTests {
     await rig.installation.stop()
   }
 
-  @Test func `a check says what is wrong without a bus`() async throws {
+  @Test func `a check reports errors without a bus`() async throws {
     let directory = try TemporaryDirectory()
     let program = try BuiltProducts.program("tagroute-agent")
     let file = try directory.write("[Inbox]\nInbox=perhaps\n", to: "agent.conf")

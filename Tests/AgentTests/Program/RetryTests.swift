@@ -5,7 +5,7 @@ import Testing
 @testable import Agent
 
 struct RetryTests {
-  @Test func `it is done again after growing pauses until it ends without an error`() async {
+  @Test func `failed work is repeated after growing pauses until it succeeds`() async {
     let clock = RecordingClock()
     let attempts = Locked(0)
     let told = Locked<[String]>([])
@@ -25,7 +25,7 @@ struct RetryTests {
   }
 }
 
-/// A clock on which every pause is over at once, and written down.
+/// A clock on which every pause ends at once and is recorded.
 final class RecordingClock: Clock {
   struct Instant: InstantProtocol {
     let offset: Duration

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Agent
 
-/// The words for why something failed.
+/// The texts that say why a tap failed.
 struct FailureWordsTests {
   private static let reasons =
     HandOverFailure.Code.allCases.map { HandOverOutcome.failed(HandOverFailure($0, hostile)).failure }
@@ -13,19 +13,19 @@ struct FailureWordsTests {
   private static let hostile = "”\u{202E}\n<b>\u{1B}[31m“" + String(repeating: "word ", count: 2000)
 
   @Test(arguments: reasons.compactMap(\.self))
-  func `each has some, with another's own quoted, bounded, and without what acts`(reason: TapReason) {
+  func `each failure has a text of limited length, in which foreign text is quoted and harmless`(reason: TapReason) {
     let words = Messages.whyFailed(reason)
     #expect(words.count > 15 && words.count < 200, "\(words)")
     #expect(words.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control && $0 != "\u{202E}" })
     #expect(!words.contains("{") && !words.hasSuffix("."))
-    // Nothing of it stands outside of our quotation marks, but a program's name.
+    // Apart from a program's name, foreign text is only inside our quotation marks.
     if words.contains("<b>"), reason.handOverFailure?.code != .notCopied, reason.handOverDoubt?.code != .outOfSight {
       #expect(words.filter { $0 == "“" }.count == 1 && words.filter { $0 == "”" }.count == 1 && words.hasSuffix("”"))
       #expect(words.firstIndex(of: "“").map { words[..<$0].contains("<b>") } == false)
     }
   }
 
-  @Test func `an app that says nothing is not quoted`() {
+  @Test func `an app without an error message is not quoted`() {
     let silent = HandOverOutcome.failed(HandOverFailure(.handlerFailed, "“”")).failure
     #expect(silent.map(Messages.whyFailed) == "The app did not take it")
     #expect(Messages.whyFailed(.none) == "")

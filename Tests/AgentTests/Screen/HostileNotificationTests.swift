@@ -4,10 +4,10 @@ import SeededRandom
 import TestSupport
 import Testing
 
-/// Everything that goes to a notification server for hostile tags, desktop entries and sessions, in each language.
+/// All requests to a notification server for hostile tags, desktop entries and sessions, in each language.
 @Suite(.timeLimit(.minutes(10)))
 struct HostileNotificationTests {
-  /// What has a meaning for a server, a terminal, a renderer or a reader, and what has none.
+  /// Pieces with a meaning for a server, a terminal, a renderer or a person, and pieces without one.
   private static let pieces = [
     "<b>", "</b>", "<a href=\"https://evil.example/\">", "<img src='x'>", "&amp;", "&#x202E;", "<3", "&", "\"", "'",
     "%s%n", "{app}",
@@ -25,7 +25,7 @@ struct HostileNotificationTests {
     "/", ".", "…", " · ",
   ]
 
-  /// Each of these is one character for Swift.
+  /// Swift sees each of these as one character.
   private static let longCharacters = [
     String(repeating: "\u{1100}", count: 960), String(repeating: "👩\u{200D}", count: 400),
     String(repeating: "क\u{94D}", count: 400), "a" + String(repeating: "\u{1F3FB}", count: 400),
@@ -46,7 +46,7 @@ struct HostileNotificationTests {
     }
   }
 
-  /// Messages of tags that say this: a poster of an app, of one that has to be asked about, of nobody's, and a mere text.
+  /// Messages with these words: a poster for an app, for an app that needs permission or for no app, and a text alone.
   private static func messages(_ words: String, _ number: Int) throws -> [[UInt8]] {
     let title = TextRecord(words, language: "en", encoding: number.isMultiple(of: 2) ? .utf8 : .utf16)
     let links = ["https://menu.example.com/a", "https://evil.example/\(number)", "x-nobody:%E2%80%AE%3Cb%3E"]
@@ -57,7 +57,7 @@ struct HostileNotificationTests {
     ]
   }
 
-  /// Texts that are not valid in their encoding, in a poster and alone.
+  /// Texts that are invalid in their encoding, in a poster and alone.
   private static func broken() throws -> [[UInt8]] {
     try [
       [0x02, 0x65, 0x6E, 0xC3, 0x28], [0x02, 0x65, 0x6E, 0xED, 0xA0, 0x80], [0x02, 0x65, 0x6E, 0xFF, 0xFE],
@@ -73,7 +73,7 @@ struct HostileNotificationTests {
     }
   }
 
-  /// An app of the user's own, which claims to be anything.
+  /// An app of the user that claims a domain under any name.
   private static func entry(_ name: String, icon: String) -> String {
     "[Desktop Entry]\nType=Application\nName=\(name)\nIcon=\(icon)\nExec=/bin/true\nImplements=org.tagroute.Handler1;\n\n"
       + "[org.tagroute.Handler1]\nDomains=evil.example;\n"
@@ -81,7 +81,9 @@ struct HostileNotificationTests {
 
   @Test(
     arguments: ["en", "de", "ja", "ko"], [["actions", "body", "body-markup"], ["actions", "body"], ["body-markup"]])
-  func `nothing that acts reaches the server`(language: String, capabilities: [String]) async throws {
+  func `no control characters, markup or addresses reach the server`(language: String, capabilities: [String])
+    async throws
+  {
     let rig = try await AgentRig(environment: ["LC_ALL": "C.UTF-8", "LANGUAGE": language])
     try await Catalogues.build(in: rig.catalogues)
     let names = [
@@ -112,7 +114,7 @@ struct HostileNotificationTests {
     for (number, words) in ([Self.pieces.joined()] + Self.longCharacters + Self.random(seed + 1, count: 10))
       .enumerated()
     {
-      // D-Bus has no U+0000.
+      // D-Bus strings cannot contain U+0000.
       let words = words.replacing("\u{0}", with: "")
       try await rig.daemon.showSession(["app": .string(words), "message": .string("\(number) \(words)")])
       let key = try await server.next()
@@ -133,15 +135,15 @@ struct HostileNotificationTests {
     #expect(shown.applicationName == "Tagroute")
     #expect(["menu", "application-x-executable", "dialog-information", ""].contains(shown.icon), "\(shown.icon)")
     #expect((1...500).contains(shown.summary.count) && labels.allSatisfy { (1...160).contains($0.count) })
-    // Of what somebody else says there is never so much that what is ours is pushed away.
+    // Foreign text is so short that our own text stays visible.
     #expect(Self.letters(shown.summary) <= 2 * 60 + 160, "\(shown.summary)")
     #expect(labels.allSatisfy { Self.letters($0) <= 2 * 60 + 40 }, "\(labels)")
     let isTap = shown.hints["category"] == .string("x-tagroute.tap")
-    // Escaped, a character becomes six; what takes the buttons' place has a line of its own.
+    // An escaped character takes up to six. The text that replaces the buttons has its own line.
     #expect(Self.letters(shown.body) <= 6 * (isTap ? 200 : 2 * 320) + 200, "\(shown.body)")
-    // What stands between quotation marks of ours does not end them.
+    // Foreign text does not end our quotation marks.
     #expect(shown.summary.unicodeScalars.filter { "“”„「」".unicodeScalars.contains($0) }.count <= 2, "\(shown.summary)")
-    // By bytes, as a server reads it: a mark behind a character makes another one of it for Swift alone.
+    // Compares bytes, as a server does. For Swift, a combining mark changes the character before it.
     let body = Array(shown.body.utf8)
     for scheme in ["http://", "https://", "ftp://"] {
       let isAddress = Array(shown.body.lowercased().utf8).contains(Array(scheme.utf8))
@@ -172,7 +174,7 @@ struct HostileNotificationTests {
     #expect(shown.hints["category"]?.asString?.hasPrefix("x-tagroute.") == true)
   }
 
-  /// How many scalars take room.
+  /// The number of scalars with a width.
   private static func letters(_ text: String) -> Int {
     text.unicodeScalars.count { ![.nonspacingMark, .enclosingMark, .format].contains($0.properties.generalCategory) }
   }
@@ -182,7 +184,7 @@ struct HostileNotificationTests {
     return text.unicodeScalars.allSatisfy { scalar in
       switch scalar.properties.generalCategory {
       case .control, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: return false
-      // What joins letters of Indic and Arabic scripts, and emoji.
+      // These join letters of Indic and Arabic scripts, and emoji.
       case .format where scalar != "\u{200C}" && scalar != "\u{200D}": return false
       case .nonspacingMark, .enclosingMark, .format:
         marks += 1

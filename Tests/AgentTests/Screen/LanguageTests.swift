@@ -41,12 +41,12 @@ struct LanguageTests {
       sheet: "NFC 태그를 리더에 가까이 대십시오", cancel: "취소"),
   ]
 
-  /// An agent in that language, whether or not the machine has a locale of it.
+  /// An agent in that language, even if the machine has no locale for it.
   private func rig(_ language: String, starter: String = #function) async throws -> AgentRig {
     try await AgentRig(environment: ["LC_ALL": "C.UTF-8", "LANGUAGE": language], starter: starter)
   }
 
-  @Test(arguments: words) private func `a tap is offered in the user's language, and its buttons act`(words: Words)
+  @Test(arguments: words) private func `a tap is offered in the user's language, and its buttons work`(words: Words)
     async throws
   {
     let rig = try await rig(words.language)
@@ -71,7 +71,7 @@ struct LanguageTests {
     let sheet = try await server.next()
     #expect(sheet.summary == words.sheet)
     #expect(sheet.actions.suffix(2) == ["cancel", words.cancel])
-    // The log and what goes over D-Bus are for whoever helps.
+    // The log stays in English, so that it can be read in a bug report.
     let agent = try #require(await rig.installation.agent)
     let log = await agent.log()
     #expect(log.allSatisfy { line in line.unicodeScalars.allSatisfy(\.isASCII) }, "\(log)")
@@ -79,7 +79,7 @@ struct LanguageTests {
   }
 
   @Test(arguments: ["ja", "ko:ja", "de_AT:ko", "fr"])
-  func `of a tag that speaks several languages the user's is shown, and the last button takes it away`(
+  func `a tag with several languages is shown in the user's language, and the last button dismisses it`(
     languages: String
   ) async throws {
     let rig = try await rig(languages)
@@ -99,7 +99,8 @@ struct LanguageTests {
     await rig.installation.stop()
   }
 
-  @Test(arguments: [0, 4, 100, 1000]) func `a catalogue that ends early leaves English`(length: Int) async throws {
+  @Test(arguments: [0, 4, 100, 1000]) func `a truncated catalogue leaves the text in English`(length: Int) async throws
+  {
     let rig = try await rig("ja")
     try await Catalogues.build(in: rig.catalogues)
     let whole = try readFile("\(rig.catalogues)/ja/LC_MESSAGES/tagroute.mo")
@@ -111,7 +112,7 @@ struct LanguageTests {
     await rig.installation.stop()
   }
 
-  @Test func `a catalogue that lacks a place, or holds what acts, does no harm`() async throws {
+  @Test func `a translation without its placeholder or with control characters is harmless`() async throws {
     let rig = try await rig("xx")
     try await Catalogues.build(
       [("Open in {app}", "Click %s %n {1}"), ("Open", "\u{202E}<b>O</b>\\n\u{1B}[31mk")], language: "xx",
@@ -125,7 +126,7 @@ struct LanguageTests {
     await rig.installation.stop()
   }
 
-  @Test func `without a catalogue it is English`() async throws {
+  @Test func `without a catalogue the text is English`() async throws {
     let rig = try await rig("ja")
     let server = try await rig.startServer()
     try await rig.startAgent()

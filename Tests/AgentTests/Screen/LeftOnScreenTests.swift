@@ -10,7 +10,7 @@ import Testing
 
 @testable import Agent
 
-/// What an agent that was killed leaves on the screen, and what the next makes of it.
+/// Notifications that a killed agent leaves on the screen, and how the next agent handles them.
 @Suite(.timeLimit(.minutes(5)))
 struct LeftOnScreenTests {
   private func give(_ numbers: ClosedRange<Int>, _ rig: AgentRig) async throws {
@@ -24,7 +24,7 @@ struct LeftOnScreenTests {
     try await agent.line(containing: "tap \(tapID(number)) is shown", after: index)
   }
 
-  @Test func `each tap is on the screen once, with buttons that the new agent answers`() async throws {
+  @Test func `after a crash each tap is on the screen once, with buttons that work`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer(firstID: 40)
     try await rig.startAgent()
@@ -36,14 +36,14 @@ struct LeftOnScreenTests {
     for number in 1...3 { try await shown(number, by: rig) }
     #expect(await server.onScreen.values.map(\.body).sorted() == before)
     #expect(before.count == 3)
-    // The buttons are the new agent's.
+    // The new agent answers the buttons.
     let second = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/2" })
     try await server.click(second)
     #expect(try await rig.handler.next().uri == "https://menu.example.com/2")
     await rig.installation.stop()
   }
 
-  @Test func `another server shows it anew, under a number of its own`() async throws {
+  @Test func `another server shows the tap under a new id`() async throws {
     let rig = try await AgentRig()
     let first = try await rig.startServer(firstID: 40)
     try await rig.startAgent()
@@ -58,7 +58,7 @@ struct LeftOnScreenTests {
     await rig.installation.stop()
   }
 
-  @Test(arguments: [TapState.dismissed, .expired]) func `what is decided and still up is taken away`(
+  @Test(arguments: [TapState.dismissed, .expired]) func `the notification of a finished tap is closed after a crash`(
     state: TapState
   ) async throws {
     let rig = try await AgentRig()
@@ -68,7 +68,7 @@ struct LeftOnScreenTests {
     for number in 1...2 { try await shown(number, by: rig) }
     let left = try #require(await server.onScreen.values.first { $0.body == "menu.example.com/1" })
     try await rig.killAgent()
-    // As if it had been killed between the decision and the closing.
+    // As if the agent was killed after it stored the decision and before it closed the notification.
     let inbox = Inbox(
       .file(directory: rig.installation.directory.file("state/tagroute"), name: "inbox.sqlite"),
       now: { sampleTime }, report: { Issue.record("\($0)") })
@@ -82,7 +82,7 @@ struct LeftOnScreenTests {
     await rig.installation.stop()
   }
 
-  @Test(arguments: [true, false]) func `what nobody can show again is taken away: a sheet, and a tap that is not kept`(
+  @Test(arguments: [true, false]) func `after a crash a sheet and a tap that is not kept are removed from the screen`(
     isKept: Bool
   ) async throws {
     let rig = try await AgentRig()
@@ -106,7 +106,7 @@ struct LeftOnScreenTests {
       #expect(try await Set([server.nextClosed(), server.nextClosed()]) == [sheet.id, tap.id])
       #expect(await server.onScreen.isEmpty)
     }
-    // Nor does the run after that hear of it.
+    // The run after that does not handle them again.
     try await rig.killAgent()
     try await rig.startAgent()
     if isKept { try await shown(1, by: rig) }
@@ -114,7 +114,7 @@ struct LeftOnScreenTests {
     await rig.installation.stop()
   }
 
-  @Test func `an agent that ends in order leaves nothing to take over`() async throws {
+  @Test func `an agent that exits normally leaves no notifications`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer(firstID: 40)
     let agent = try await rig.startAgent()
@@ -129,14 +129,14 @@ struct LeftOnScreenTests {
     await rig.installation.stop()
   }
 
-  @Test func `a server that answers late has shown it, and it is not shown again`() async throws {
+  @Test func `a notification is not shown again if the server answers late`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()
     await server.hold()
     try await give(1...1, rig)
     _ = try await server.next()
-    // A call that is begun now is given up after the agent would have given up its own.
+    // This call times out after the agent's own call would have timed out.
     let never = try await Connection.open(
       BusAddress(try #require(rig.installation.sessionBus).address), on: EventLoop(label: "never"))
     let method = ExportedMethod("Never") { _ in
@@ -155,7 +155,7 @@ struct LeftOnScreenTests {
     await rig.installation.stop()
   }
 
-  @Test func `what is asked of taps before they are known is answered when they are`() async throws {
+  @Test func `a request about taps before they are loaded is answered afterwards`() async throws {
     let bus = try await PrivateBus.start()
     let session = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "agent"))
     let inbox = Inbox(.memory, now: { sampleTime }, report: { _ in })
@@ -172,7 +172,8 @@ struct LeftOnScreenTests {
       clock: ContinuousClock(), handlers: handlers, log: Log(threshold: .error, prefixed: false),
       declareLocked: { _ in })
     let asked = Task { try await service.listInbox([:]).compactMap { $0["state"]?.asString } }
-    // One hop later than the question; where that is answered at once, it says that the tap is being opened.
+    // This call takes one hop longer than the request. A request that is answered at once would say that the tap is
+    // being opened.
     _ = await service.listHandlers()
     await service.start()
     #expect(try await asked.value == ["failed"])

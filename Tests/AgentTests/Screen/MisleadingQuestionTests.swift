@@ -6,7 +6,7 @@ import UniversalLinks
 
 @testable import Agent
 
-/// What somebody who is asked must not be led to, by a tag, by an app, or by a click at the wrong time.
+/// A tag, an app or a click at the wrong time must not mislead the user who answers a question.
 struct MisleadingQuestionTests {
   private func offer(
     _ claims: [(Application, String)], uri: String = "https://menu.example.com/7",
@@ -21,7 +21,7 @@ struct MisleadingQuestionTests {
 
   private func shown(_ offer: TapOffer) -> Notification { offer.notification(timeout: .server, canCopy: true) }
 
-  @Test func `of a long domain the question has the end, which says whose it is, whatever the app is called`() throws {
+  @Test func `a question about a long domain shows its end, for any app name`() throws {
     let front = "accounts.bank.example." + String(repeating: "a", count: 60) + "."
     let host = front + String(repeating: "b.", count: 52) + "evil.example"
     #expect(host.count > 190)
@@ -44,7 +44,7 @@ struct MisleadingQuestionTests {
     }
   }
 
-  @Test func `a click on a question itself, or on a button that it does not have, is no answer`() throws {
+  @Test func `a click on the question itself or on an unknown button is no answer`() throws {
     let (mine, theirs) = (sampleApplication("mine", .user), sampleApplication("theirs", .system))
     let one = try offer([(mine, "menu.example.com")])
     for action in ["default", "open", "retry", "copy", "candidate-0", "nonsense"] {
@@ -64,7 +64,7 @@ struct MisleadingQuestionTests {
     #expect(trusted.answer(to: "default", canCopy: true) == .open(trusted, nil))
   }
 
-  @Test func `one that claims a host more exactly does not hide who is trusted, nor pass under its name`() throws {
+  @Test func `an app with a more exact claim does not hide the trusted app or pass under its name`() throws {
     let (theirs, mine) = (
       sampleApplication("org.example.Menu", name: "Menu", .system), sampleApplication("x", name: "Menu\u{200B}", .user)
     )
@@ -73,15 +73,15 @@ struct MisleadingQuestionTests {
     #expect(notification.summary.string == "menu.example.com links: which app opens them?")
     #expect(
       notification.buttons.map(\.label) == ["Menu (org.example.Menu.desktop)", "Allow Menu (x.desktop)", "Open in Web"])
-    // No more than the question names.
+    // The choice is kept only for the domain in the question.
     guard case .open(let opened, let choice) = offer.answer(to: "candidate-0", canCopy: true) else {
-      Issue.record("it was not opened")
+      Issue.record("the first candidate was not opened")
       return
     }
     #expect(opened.handler == theirs && choice == .prefer(theirs, claim: "menu.example.com"))
   }
 
-  @Test func `an app with the name of another that is installed is asked about with its desktop id`() throws {
+  @Test func `an app with the name of another installed app is shown with its desktop id`() throws {
     let mine = sampleApplication("x", name: "MENU", .user)
     let other = sampleApplication("org.example.Menu", name: "Menu", .system)
     let question = shown(try offer([(mine, "menu.example.com"), (other, "elsewhere.example.net")])).summary.string
@@ -95,7 +95,7 @@ struct MisleadingQuestionTests {
     ("Menu", "Menu" + String(repeating: "\u{200B}", count: 1000) + "x"),
     (String(repeating: "Menu ", count: 12) + "a", String(repeating: "Menu ", count: 12) + "b"),
   ])
-  func `names that look alike on the screen have their desktop ids`(name: String, like: String) throws {
+  func `names that look alike on the screen are shown with their desktop ids`(name: String, like: String) throws {
     for (name, like) in [(name, like), (like, name)] {
       let mine = sampleApplication("x", name: name, .user)
       let other = sampleApplication("org.example.Menu", name: like, .system)
@@ -104,7 +104,7 @@ struct MisleadingQuestionTests {
     }
   }
 
-  @Test func `nothing in a name ends its quotation marks`() throws {
+  @Test func `no character in a name ends its quotation marks`() throws {
     for mark in ["”\u{FE0F}", "″", "＂", "‟", "„", "\"\u{20DD}", "〞", "🙷", "」", "｣", "»"] {
       let mine = sampleApplication("mine", name: "Menu\(mark) to open nothing", .user)
       let title = shown(try offer([(mine, "menu.example.com")])).summary.string
@@ -112,11 +112,11 @@ struct MisleadingQuestionTests {
     }
   }
 
-  @Test func `of ten thousand apps for one domain no more are looked at than are shown`() throws {
+  @Test func `of ten thousand apps for one domain only the shown ones are examined`() throws {
     let apps = (0..<10_000).map { sampleApplication("app\($0)", .user) }
     let offer = try offer(apps.map { ($0, "menu.example.com") })
     #expect(offer.candidates.count == 10_000 && offer.offered.count == TapOffer.maximumOffered)
-    // Whoever is not shown has not been allowed either.
+    // An app that is not shown has not been allowed either.
     #expect(offer.needsPermission(try #require(offer.candidates.last).desktopID))
     var count = 0
     let claimants = sequence(state: 0) { (state: inout Int) -> Candidate? in
@@ -128,7 +128,7 @@ struct MisleadingQuestionTests {
     #expect(count <= TapOffer.maximumOffered)
   }
 
-  @Test func `what is copied is the link as it is, however long`() throws {
+  @Test func `the complete link is copied, however long`() throws {
     let uri = "x-nobody:" + String(repeating: "a", count: 8000)
     let offer = try offer([], uri: uri)
     #expect(!offer.isOpenable && offer.copied == uri)

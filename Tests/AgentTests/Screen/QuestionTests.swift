@@ -7,7 +7,7 @@ import UniversalLinks
 
 @testable import Agent
 
-/// What a notification asks, and what a click on it means.
+/// The question of a notification, and the effect of a click on it.
 struct QuestionTests {
   private func offer(
     _ applications: [Application], claim: String = "menu.example.com", hasBrowser: Bool = true,
@@ -31,7 +31,7 @@ struct QuestionTests {
     return (other.handler?.desktopID, other.handsOverMessage, choice)
   }
 
-  @Test func `one that nobody vouches for is asked about, with the browser beside it`() throws {
+  @Test func `an app that no one vouches for needs permission, and the browser is offered beside it`() throws {
     let mine = sampleApplication("mine", name: "M“y” \"Menu\"", .user)
     let offer = try offer([mine])
     #expect(
@@ -56,7 +56,7 @@ struct QuestionTests {
     #expect(opened(offer, by: "allow").2 == .prefer(mine, claim: claim))
   }
 
-  @Test func `of several each is a button, three at most, those that ask for trust say so`() throws {
+  @Test func `of several apps at most three have a button, and the button says if it grants permission`() throws {
     let (first, second) = (sampleApplication("b", name: "Menu", .system), sampleApplication("a", name: "Menu", .user))
     let two = try offer([first, second])
     #expect(
@@ -72,7 +72,7 @@ struct QuestionTests {
     #expect(shown(five).1 == ["candidate-0", "app1", "candidate-1", "app2", "candidate-2", "app3"])
   }
 
-  @Test func `what was chosen once is not asked again in the same tap, and what failed is tried again`() throws {
+  @Test func `a choice is not asked again in the same tap, and a failed one can be tried again`() throws {
     let offer = try offer([sampleApplication("mine", .user)])
     let chosen = try #require(offer.handed(to: "mine.desktop"))
     #expect(chosen.question == .nothing)
@@ -81,13 +81,13 @@ struct QuestionTests {
         == "Could not open in mine")
     #expect(opened(chosen, by: "retry") == ("mine.desktop", true, nil))
     #expect(offer.needsPermission("mine.desktop") && !offer.needsPermission("web.desktop"))
-    // To try again must not stand for an answer that was never given.
+    // A retry must not replace an answer that the user never gave.
     #expect(
       offer.notification(failed: TapReason(.notStarted, detail: "why"), timeout: .server, canCopy: true).summary.string
         .contains("allow"))
   }
 
-  @Test func `an app that opens at once has the browser beside it, and what failed likewise`() throws {
+  @Test func `an app that opens at once has the browser beside it, also after a failure`() throws {
     let system = sampleApplication("theirs", .system)
     let offer = try offer([system])
     #expect(
@@ -105,7 +105,7 @@ struct QuestionTests {
     }
   }
 
-  @Test func `a link that nobody opens is shown and can be copied`() throws {
+  @Test func `a link that no app opens is shown and can be copied`() throws {
     let offer = try offer([], hasBrowser: false, message: try uriMessage("https://menu.example.com/7?x=1"))
     #expect(shown(offer) == ("No app opens this link", ["copy", "Copy", "dismiss", "Dismiss"]))
     #expect(offer.text.string == "menu.example.com/7?…")
@@ -122,7 +122,7 @@ struct QuestionTests {
         == "Could not copy")
   }
 
-  @Test func `a text is shown in the user's language, and copied without what acts on its own`() throws {
+  @Test func `a text is shown in the user's language, and copied without control characters`() throws {
     let texts = try [
       TextRecord("Good morning", language: "en").record(),
       TextRecord("Guten\r\nMorgen\u{1B}[2J\u{202E}" + String(repeating: "!", count: 5000), language: "de").record(),

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ReaderSheetsTests {
   private static let session = "/org/tagroute/Tagroute1/sessions/1" as ObjectPath
 
-  /// The notification that is shown, and its key.
+  /// The notification that the actions show, and its key.
   private func shown(_ actions: [ReaderSheets.Action]) throws -> (Notification, NotificationKey) {
     guard case .show(let notification, let key)? = actions.first, actions.count == 1 else {
       throw Unexpected(actions: "\(actions)")
@@ -19,7 +19,7 @@ import Testing
     let actions: String
   }
 
-  @Test func aSheetIsShownChangedAndEndsWithACheckMark() throws {
+  @Test func `a sheet is shown, updated and closed with a check mark`() throws {
     var sheets = ReaderSheets()
     let (first, key) = try shown(
       sheets.handle(.show(Self.session, message: "Hold your card", application: "transit")))
@@ -37,7 +37,7 @@ import Testing
     #expect(sheets.handle(.close(Self.session, outcome: "done", message: "")) == [])
   }
 
-  @Test func anErrorIsShownAndAnEndThatNobodyAskedForIsNot() throws {
+  @Test func `an error is shown, and other ends remove the sheet`() throws {
     var sheets = ReaderSheets()
     _ = sheets.handle(.show(Self.session, message: "", application: ""))
     let (last, key) = try shown(sheets.handle(.close(Self.session, outcome: "error", message: "wrong card")))
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func onlyTheButtonCancels() throws {
+  @Test func `only the button cancels a session`() throws {
     var sheets = ReaderSheets()
     let (_, key) = try shown(sheets.handle(.show(Self.session, message: "", application: "")))
     _ = try shown(sheets.handle(.activated(key, action: "default")))
@@ -58,7 +58,7 @@ import Testing
     #expect(sheets.handle(.activated(key, action: "cancel")) == [])
   }
 
-  @Test func aStrangersWordsAreBoundedAndPlain() throws {
+  @Test func `text of a client is limited and has no control characters`() throws {
     var sheets = ReaderSheets()
     let long = String(repeating: "a", count: 10_000)
     let hostile = "\u{202E}<b>x</b>\u{1B}[31m\nhttps://evil.example/ \(long)"
@@ -69,7 +69,7 @@ import Testing
     #expect(sheet.summary.string == "Hold a tag near the reader")
   }
 
-  @Test func sheetsAreBounded() {
+  @Test func `the number of sheets is limited`() {
     var sheets = ReaderSheets()
     for number in 0..<ReaderSheets.most {
       #expect(

@@ -3,7 +3,8 @@ import NDEF
 import TestSupport
 import Testing
 
-/// Tags with which nothing is to be done, with the real agent: the user hears of a link that may not be opened, and nothing else failed.
+/// Tags that cannot be opened, with the real agent. The user sees why a link is refused, and other content is no
+/// failure.
 @Suite(.timeLimit(.minutes(5)))
 struct RefusedLinkTests {
   private static let title = "This link may not be opened"
@@ -22,7 +23,7 @@ struct RefusedLinkTests {
     ("https:///a", "It is not written as a link has to be; write the tag again"),
   ]
 
-  @Test func `the user is told why, in a notification that holds nothing of the tag and only closes`() async throws {
+  @Test func `the notification gives the reason, has no text from the tag and can only be closed`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     let agent = try await rig.startAgent()
@@ -33,7 +34,7 @@ struct RefusedLinkTests {
       #expect(shown.actions == ["default", "Close"])
       #expect(try await rig.state(number + 1) == "failed")
       #expect(try await rig.tap(number + 1)["state-reason-code"] == .string("refused"))
-      // One at a time.
+      // Only one notification at a time is on the screen.
       #expect(await server.onScreen.count == 1)
       if number == 2 { try await server.click(shown) }
     }
@@ -44,7 +45,7 @@ struct RefusedLinkTests {
     await rig.installation.stop()
   }
 
-  @Test func `a contact card is kept, nothing is shown, and nothing has failed`() async throws {
+  @Test func `a contact card is kept without a notification and without a failure`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()
@@ -54,7 +55,7 @@ struct RefusedLinkTests {
     try await rig.daemon.give(tapValues(1, message: try NDEFMessage(records: [card]).encoded()))
     #expect(await signals.closed(1) == "dismissed")
     #expect(try await rig.tap(1)["state-reason-code"] == .string("nothing-to-open"))
-    // What is shown next is the next tag.
+    // The next notification is for the next tag.
     try await rig.daemon.give(tapValues(2, message: try uriMessage("https://menu.example.com/2")))
     #expect(try await server.next().body == "menu.example.com/2")
     await rig.installation.stop()

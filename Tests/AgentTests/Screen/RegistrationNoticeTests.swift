@@ -35,7 +35,7 @@ import Testing
     #expect(Self.isShow(notice.handle(other)))
   }
 
-  @Test func `the user sees that another program is the agent, until the daemon accepts this one`() async throws {
+  @Test func `the user sees that another program is the agent until the daemon accepts this one`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     await rig.daemon.fail(registrations: [BusError(name: Names.Errors.alreadyRegistered, message: "taken")])
@@ -43,7 +43,7 @@ import Testing
     let shown = try await server.next()
     #expect(shown.summary == "Another program receives your tags")
     #expect(try await server.nextClosed() == shown.id)
-    // Taps are shown as ever.
+    // Taps are shown as usual.
     try await rig.daemon.give(tapValues(1, message: try uriMessage("https://menu.example.com/1")))
     #expect(try await server.next().summary == "Open in Menu")
     await rig.installation.stop()

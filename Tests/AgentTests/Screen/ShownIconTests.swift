@@ -3,7 +3,7 @@ import Testing
 
 @testable import Agent
 
-/// The icon of a desktop entry that anybody may have written.
+/// The icon of a desktop entry that any program may have written.
 struct ShownIconTests {
   private func shown(_ icon: String?) -> String {
     Application(desktopID: "x.desktop", name: "X", icon: icon, file: "/f", origin: .user).shownIcon
@@ -13,7 +13,7 @@ struct ShownIconTests {
     "menu", "org.example.Menu", "menu-1_2+x", "Menü", "/usr/share/pixmaps/menu.png", "/home/a b/.icons/menu.svg",
     String(repeating: "a", count: 255), "/devices/x.png",
   ])
-  func `a name of the theme and a file are shown`(icon: String) {
+  func `an icon name of the theme and an icon file are shown`(icon: String) {
     #expect(shown(icon) == icon)
   }
 
@@ -25,7 +25,7 @@ struct ShownIconTests {
     "a\nb", "a\u{1B}[31m", "/a\u{202E}gnp.exe", "/a\nb.png", "a b", "a\u{200B}b", ". GThemedIcon a b",
     String(repeating: "a", count: 256), "/" + String(repeating: "a", count: 4096),
   ])
-  func `anything else gives way to the icon of any app`(icon: String?) {
+  func `any other icon is replaced by the generic app icon`(icon: String?) {
     #expect(shown(icon) == "application-x-executable")
   }
 }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Agent
 
-/// What an agent before this one has left in the inbox, unanswered.
+/// Unanswered taps of an earlier run in the inbox.
 struct EarlierRunPolicyTests {
-  @Test func `what an earlier run left open is shown as what it is`() throws {
+  @Test func `a tap of an earlier run is shown in its state`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     #expect(policy.handle(.resumed(offer, .shown, reason: .none)) == [.show(offer, replacing: nil)])
@@ -23,7 +23,7 @@ struct EarlierRunPolicyTests {
       ])
   }
 
-  @Test func `what an earlier run left makes no room for itself, and is not what the next tap of its tag replaces`()
+  @Test func `a tap of an earlier run expires if the screen is full, and a new tap of its tag does not replace it`()
     throws
   {
     var policy = TapPolicy()
@@ -34,7 +34,7 @@ struct EarlierRunPolicyTests {
     #expect(policy.handle(.resumed(older, .shown, reason: .none)) == [.show(older, replacing: nil)])
     #expect(policy.count == TapPolicy.maximumOnScreen)
     #expect(policy.onScreenInOrder.first == older.id)
-    // The first of an earlier run is older than the second.
+    // The first tap of the earlier run is older than the second one.
     #expect(
       policy.handle(.resumed(oldest, .shown, reason: .none)) == [
         .move(older.id, to: .expired, reason: TapReason(.madeRoom)), .closeNotification(older.id),
@@ -51,7 +51,7 @@ struct EarlierRunPolicyTests {
     #expect(policy.handle(.stored(next)).contains(.show(next, replacing: newer.id)))
   }
 
-  @Test func `what an earlier run left open and nobody opens any more has failed`() throws {
+  @Test func `a tap of an earlier run that no app opens any more has failed`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1, handler: nil)
     #expect(

@@ -3,10 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// More taps than anybody can answer: the memory, the screen and the file stay within their bounds, and nothing is lost that they hold.
+/// More taps than a user can answer. Memory, screen and file stay within their limits, and the taps within the limits
+/// are kept.
 @Suite(.timeLimit(.minutes(15)))
 struct FloodTests {
-  /// What the agent keeps in memory of its own, in KiB.
+  /// The anonymous memory of the agent, in KiB.
   private func memory(of process: ChildProcess) throws -> Int {
     let descriptor = open("/proc/\(process.identifier)/status", O_RDONLY)
     try #require(descriptor >= 0)
@@ -19,7 +20,7 @@ struct FloodTests {
     return try #require(line.flatMap { Int($0.filter(\.isWholeNumber)) })
   }
 
-  /// Gives taps as the daemon does, sixteen at once.
+  /// Gives taps as the daemon does, sixteen at a time.
   private func give(_ numbers: Range<Int>, to rig: AgentRig, uid: [UInt8]? = nil) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in numbers {
@@ -38,21 +39,21 @@ struct FloodTests {
   }
 
   @Test(arguments: [true, false])
-  func `ten thousand taps in a row that nobody answers`(doesServerAnswer: Bool) async throws {
+  func `ten thousand unanswered taps in a row stay within the limits`(doesServerAnswer: Bool) async throws {
     let rig = try await AgentRig(environment: ["TAGROUTE_LOG": "notice"])
     let server = try await rig.startServer()
     let agent = try await rig.startAgent()
-    // Past the number that the inbox keeps.
+    // More taps than the inbox keeps.
     try await give(1..<601, to: rig)
     if !doesServerAnswer { await server.hold() }
     let before = try memory(of: agent)
     try await give(601..<5301, to: rig)
     let half = try memory(of: agent)
     try await give(5301..<9981, to: rig)
-    // Of those that are given at once nobody knows which one comes last.
+    // The order of taps that are given at the same time is unknown, so the last ones are given one by one.
     for number in 9981...10_000 { try await give(number..<number + 1, to: rig) }
     let after = try memory(of: agent)
-    // What the first half needs, the second finds there.
+    // The second half reuses the memory that the first half allocated.
     let words: Comment = "\(before) KiB before, \(half) KiB after one half, \(after) KiB after the other"
     #expect(half - before < 1024 && after - half < 512, words)
 
@@ -61,19 +62,19 @@ struct FloodTests {
     #expect(states.values.reduce(0, +) == 500)
     #expect((states["shown"] ?? 0) + (states["received"] ?? 0) == 20, "\(states)")
     #expect(states["expired"] == 480, "\(states)")
-    // What is up settles on the newest, each once.
+    // In the end the newest taps are on the screen, each once.
     for number in 9981...10_000 {
       while try await rig.state(number) != "shown" { try Task.checkCancellation() }
     }
     while await server.onScreen.count > 20 { _ = try await server.nextClosed() }
     #expect(Set(await server.onScreen.values.map(\.body)) == Set((9981...10_000).map { "menu.example.com/\($0)" }))
-    // Besides the twenty, those that are on their way there or away from there.
+    // Besides these twenty, some notifications are being opened or closed.
     let most = await server.mostOnScreen
     #expect(most <= 20 + 2 * 32, "\(most) on the screen at once")
     await rig.installation.stop()
   }
 
-  @Test func `the same tag sixty times is on the screen once, and sixty times in the inbox`() async throws {
+  @Test func `a tag that is read sixty times is on the screen once and in the inbox sixty times`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     let agent = try await rig.startAgent()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Agent
 
-/// What comes before a hand-over, and what its outcome makes of the tap.
+/// The steps before a hand-over, and the effect of its outcome on the tap.
 struct HandOverPolicyTests {
-  @Test func `a choice is remembered before what was chosen is opened`() throws {
+  @Test func `a choice is stored before the chosen app is opened`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     let choice = HandlerChoices.Change.prefer(menu, claim: "menu.example.com")
@@ -37,7 +37,7 @@ struct HandOverPolicyTests {
       ])
   }
 
-  @Test func `what nobody knows the end of says that it may have been opened`() throws {
+  @Test func `after an unknown outcome the text says that the tap may have been opened`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     _ = policy.open(offer, token: nil)
@@ -53,7 +53,7 @@ struct HandOverPolicyTests {
     #expect(shown.defaultAction.label == "Try again")
   }
 
-  @Test func `what a handler says is one bounded line`() throws {
+  @Test func `the error text of a handler is one line of limited length`() throws {
     var policy = TapPolicy()
     let words = "closed\u{1B}[2J\n" + String(repeating: "x", count: 10_000)
     let actions = policy.handle(

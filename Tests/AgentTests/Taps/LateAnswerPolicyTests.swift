@@ -23,7 +23,7 @@ struct LateAnswerPolicyTests {
     _ = policy.handle(.handedOver(offer, Self.unanswered, answer: answer))
   }
 
-  @Test mutating func `it delivers the tap, and closes the notification`() throws {
+  @Test mutating func `a late answer delivers the tap and closes the notification`() throws {
     #expect(
       policy.handle(.answered(offer, .delivered)) == [
         .move(offer.id, to: .delivered, reason: .none), .closeNotification(offer.id),
@@ -33,7 +33,7 @@ struct LateAnswerPolicyTests {
     #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
   }
 
-  @Test mutating func `without a notification, none is closed`() throws {
+  @Test mutating func `a late answer after the notification closed only delivers the tap`() throws {
     _ = policy.handle(.closed(offer.id, .expired))
     #expect(
       policy.handle(.answered(offer, .delivered)) == [
@@ -41,19 +41,19 @@ struct LateAnswerPolicyTests {
       ])
   }
 
-  @Test mutating func `a refusal after the tap has left the screen is kept in the list`() throws {
+  @Test mutating func `a late refusal after the notification closed is kept in the list`() throws {
     _ = policy.handle(.closed(offer.id, .expired))
     let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
     #expect(policy.handle(.answered(offer, Self.refusal)) == [.move(offer.id, to: .expired, reason: reason)])
   }
 
-  @Test mutating func `a refusal is the reason that stays when the notification expires`() throws {
+  @Test mutating func `a late refusal stays the reason when the notification expires`() throws {
     let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
     _ = policy.handle(.answered(offer, Self.refusal))
     #expect(policy.handle(.closed(offer.id, .expired)).first == .move(offer.id, to: .expired, reason: reason))
   }
 
-  @Test mutating func `a refusal replaces the doubt`() throws {
+  @Test mutating func `a late refusal replaces the unknown outcome`() throws {
     let reason = TapReason(.handlerFailed, detail: "the kitchen is closed")
     #expect(
       policy.handle(.answered(offer, Self.refusal)) == [
@@ -62,13 +62,15 @@ struct LateAnswerPolicyTests {
     #expect(policy.open(offer, token: nil).last == .handOver(offer, token: nil))
   }
 
-  @Test mutating func `an app that leaves without an answer keeps the doubt, and gets the tap again`() throws {
+  @Test mutating func `an app that ends without an answer keeps the outcome unknown, and gets the tap again on retry`()
+    throws
+  {
     #expect(policy.handle(.answered(offer, .unknown(HandOverDoubt(.leftWithoutAnswer)))).isEmpty)
     #expect(policy.hasFailed(offer.id))
     #expect(policy.open(offer, token: nil).last == .handOver(offer, token: nil))
   }
 
-  @Test mutating func `trying again waits again, and the wait returns the answer`() throws {
+  @Test mutating func `a retry waits for the pending answer`() throws {
     #expect(policy.open(offer, token: "t").last == .awaitAnswer(offer, answer))
     #expect(
       policy.handle(.handedOver(offer, .delivered)) == [
@@ -79,13 +81,13 @@ struct LateAnswerPolicyTests {
     #expect(policy.pendingAnswer(of: offer) == nil)
   }
 
-  @Test mutating func `an answer after a second wait without one still counts`() throws {
+  @Test mutating func `an answer after a second timeout still delivers the tap`() throws {
     _ = policy.open(offer, token: nil)
     _ = policy.handle(.handedOver(offer, Self.unanswered, answer: answer))
     #expect(policy.handle(.answered(offer, .delivered)).first == .move(offer.id, to: .delivered, reason: .none))
   }
 
-  @Test mutating func `the first app's answer no longer counts once another app gets the tap`() throws {
+  @Test mutating func `the first app's answer is ignored when another app has the tap`() throws {
     let other = offer.handed(to: Self.browser, whole: false)
     #expect(policy.open(other, token: nil).last == .handOver(other, token: nil))
     _ = policy.handle(.handedOver(other, Self.unanswered, answer: otherAnswer))
@@ -96,7 +98,7 @@ struct LateAnswerPolicyTests {
   private static let browser = Application(
     desktopID: "browser.desktop", name: "Browser", file: "/b.desktop", origin: .system)
 
-  @Test mutating func `an app that has not answered is not called twice, even if another was tried meanwhile`() throws {
+  @Test mutating func `an app that has not answered is not called twice, even after another app was tried`() throws {
     let other = offer.handed(to: Self.browser, whole: false)
     #expect(policy.open(other, token: nil).last == .handOver(other, token: nil))
     _ = policy.handle(.handedOver(other, .failed(HandOverFailure(.notStarted, "it is gone"))))
@@ -105,7 +107,7 @@ struct LateAnswerPolicyTests {
     #expect(policy.handle(.answered(offer, .delivered)).isEmpty)
   }
 
-  @Test mutating func `an app that has got another name meanwhile is the same app`() throws {
+  @Test mutating func `an app with a new name is still the same app`() throws {
     let renamed = Application(
       desktopID: menu.desktopID, name: "Speisekarte", icon: "other", file: menu.file, origin: .store)
     let other = offer.handed(to: renamed, whole: true)
@@ -116,7 +118,7 @@ struct LateAnswerPolicyTests {
     let other = offer.handed(to: Self.browser, whole: false)
     _ = policy.open(other, token: nil)
     _ = policy.handle(.handedOver(other, .failed(HandOverFailure(.notStarted, "it is gone"))))
-    // The agent holds the answer until then.
+    // The agent holds the answer until this hand-over ends.
     #expect(policy.handle(.answered(offer, Self.refusal)).isEmpty)
     #expect(policy.open(offer, token: nil).last == .handOver(offer, token: nil))
   }

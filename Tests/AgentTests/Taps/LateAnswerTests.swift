@@ -19,7 +19,7 @@ struct LateAnswerTests {
     _ = try await rig.handler.next()
   }
 
-  @Test func `an answer that comes late makes the tap delivered, and nobody is asked to try again`() async throws {
+  @Test func `a late answer delivers the tap and closes the notification that offers a retry`() async throws {
     let signals = try await rig.signals()
     let failed = try await server.next()
     #expect(failed.summary == "May have been opened in Menu")
@@ -37,7 +37,7 @@ struct LateAnswerTests {
   }
 
   @Test(arguments: [UInt32(1), 2])
-  func `an answer that comes after the notification has gone is taken in all the same`(reason: UInt32) async throws {
+  func `a late answer after the notification closed delivers the tap`(reason: UInt32) async throws {
     let signals = try await rig.signals()
     let failed = try await server.next()
     #expect(await signals.closed(1) == "failed")
@@ -49,8 +49,7 @@ struct LateAnswerTests {
     await rig.installation.stop()
   }
 
-  @Test func `to try again while the app still thinks is to wait for it again, not to hand it over twice`() async throws
-  {
+  @Test func `a retry while the app is still working waits for it and does not hand the tap over twice`() async throws {
     let signals = try await rig.signals()
     let failed = try await server.next()
     #expect(await signals.closed(1) == "failed")
@@ -66,7 +65,7 @@ struct LateAnswerTests {
     await rig.installation.stop()
   }
 
-  @Test func `an app that still thinks is not called again after another was tried in vain`() async throws {
+  @Test func `an app that is still working is not called again after another app failed`() async throws {
     let signals = try await rig.signals()
     _ = try await server.next()
     #expect(await signals.closed(1) == "failed")
@@ -95,7 +94,7 @@ struct LateAnswerTests {
       [.string(tapID(1)), .dictionary(["handler": .string(handler)])], timeout: .seconds(180))
   }
 
-  @Test func `an app that dies over a tap is known at once, and gets it again when it is tried again`() async throws {
+  @Test func `an app that ends during a hand-over is detected at once, and gets the tap again on retry`() async throws {
     let signals = try await rig.signals()
     await rig.handler.leave()
     let failed = try await server.next()

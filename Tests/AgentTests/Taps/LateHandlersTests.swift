@@ -11,10 +11,11 @@ import Testing
 
 @testable import Agent
 
-/// A session that begins while its desktop entries cannot be read yet: a slow disk, a file system that does not answer.
+/// A session that starts before its desktop entries can be read, for example because of a slow disk or a file system
+/// that does not answer.
 @Suite(.timeLimit(.minutes(1)))
 struct LateHandlersTests {
-  @Test func `nothing waits for desktop entries for ever, and what is on the screen is decided again with them`()
+  @Test func `the agent does not wait indefinitely for desktop entries, and routes shown taps again with them`()
     async throws
   {
     let bus = try await PrivateBus.start()
@@ -48,7 +49,7 @@ struct LateHandlersTests {
       session: session, inbox: inbox, configuration: AgentConfiguration(), now: { sampleTime }, clock: clock,
       handlers: handlers, log: Log(threshold: .error, prefixed: false), declareLocked: { _ in })
 
-    // Where it waits for them, this does not return.
+    // If the service waited for the entries, this call would not return.
     await service.start()
     #expect(clock.pauses.first == .seconds(5))
     try await service.tagRead(tapValues(3, message: try uriMessage("https://menu.example.com/3")))

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Agent
 
-/// What becomes of a tap whose tag is read once more.
+/// The effect on a tap when its tag is read again.
 struct SameTagPolicyTests {
-  @Test func `the same tag again takes the place of its tap, which is dismissed first`() throws {
+  @Test func `a new tap of the same tag replaces the old one, which is dismissed first`() throws {
     var policy = TapPolicy()
     let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))
     _ = policy.handle(.stored(first))
@@ -21,7 +21,7 @@ struct SameTagPolicyTests {
     #expect(policy.handle(.closed(first.id, .dismissed)).isEmpty)
   }
 
-  @Test func `a question never takes the place of what somebody may just be clicking`() throws {
+  @Test func `a question is shown as a new notification, so that a click on the old one does not answer it`() throws {
     var policy = TapPolicy()
     let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7, question: .whetherAllowed))
     _ = policy.handle(.stored(first))
@@ -34,7 +34,7 @@ struct SameTagPolicyTests {
   }
 
   @Test(arguments: [Route.Question.nothing, .whetherAllowed])
-  func `a click that was on its way when the same tag came again opens what it was made on`(question: Route.Question)
+  func `a click during a new tap of the same tag opens the tap that was clicked`(question: Route.Question)
     throws
   {
     var policy = TapPolicy()
@@ -45,12 +45,12 @@ struct SameTagPolicyTests {
     #expect(policy.isReplaced(first.id) && !policy.isReplaced(second.id))
     #expect(policy.open(first, token: nil) == [.handOver(first, token: nil)])
     #expect(policy.onScreenInOrder == [second.id])
-    // They are not kept for ever.
+    // The replaced taps are kept only up to a limit.
     for number in 3...(3 + TapPolicy.maximumOnScreen) { _ = policy.handle(.stored(try sampleOffer(number, tag: 7))) }
     #expect(policy.answer(to: "open", of: first.id, canCopy: true) == .showAgain && !policy.isReplaced(first.id))
   }
 
-  @Test func `the same tag after a click is a tap of its own`() throws {
+  @Test func `a tap of the same tag after a click is a new tap`() throws {
     var policy = TapPolicy()
     let (first, second) = (try sampleOffer(1, tag: 7), try sampleOffer(2, tag: 7))
     _ = policy.handle(.stored(first))

@@ -6,7 +6,7 @@ import Testing
 @testable import Agent
 
 struct TagReadingTests {
-  @Test func `a reading is taken as the daemon gives it, unknown keys ignored`() throws {
+  @Test func `a reading has the daemon's values, and unknown keys are ignored`() throws {
     var values = tapValues(1, message: [1, 2, 3])
     values["mood"] = .string("fine")
     let reading = try TagReading(values, now: sampleTime)
@@ -26,7 +26,7 @@ struct TagReadingTests {
       ("technology", .string(String(repeating: "x", count: 33))), ("uid", .bytes([UInt8](repeating: 1, count: 11))),
       ("reader", .string(String(repeating: "x", count: 256))),
     ] as [(String, Value)])
-  func `a reading that cannot be is refused with the key's name`(key: String, value: Value) {
+  func `an invalid reading is rejected with the name of the key`(key: String, value: Value) {
     var values = tapValues(1, message: [])
     values[key] = value
     let error = #expect(throws: BusError.self) { try TagReading(values, now: sampleTime) }
@@ -34,13 +34,13 @@ struct TagReadingTests {
     #expect(error?.message.hasPrefix(key) == true)
   }
 
-  @Test func `a time that cannot be is replaced by ours`() throws {
+  @Test func `an impossible time is replaced by the agent's time`() throws {
     var values = tapValues(1, message: [])
     values["time"] = .uint64(.max)
     #expect(try TagReading(values, now: sampleTime).time == sampleTime)
   }
 
-  @Test func `a tag is known by its UID, and by what it holds where that is random`() throws {
+  @Test func `a tag is identified by its UID, or by its content if the UID is random`() throws {
     func tag(_ uid: [UInt8], _ message: [UInt8]) throws -> TagIdentity {
       try TagReading(tapValues(1, message: message, uid: uid), now: sampleTime).tag
     }

@@ -6,7 +6,7 @@ import UniversalLinks
 
 @testable import Agent
 
-/// What is opened of what was shown, when the user's choices, the handlers or the word of a domain are others by then.
+/// The app that opens a shown tap if the user's choices, the handlers or a domain's association changed since.
 struct TapOfferOpeningTests {
   private func offer(
     _ claims: [(Application, String)], _ changes: [HandlerChoices.Change] = [], browser: Application?,
@@ -35,12 +35,12 @@ struct TapOfferOpeningTests {
     try offer(applications.map { ($0, "menu.example.com") }, changes, browser: sampleBrowser)
   }
 
-  /// Who gets it by this click, and with `+` where that is the whole message; nil where it is shown again.
+  /// The app that gets the tap on this click, with `+` if it gets the whole message; nil if the tap is shown again.
   private func opened(
     _ shown: TapOffer, by action: String = "open", now: TapOffer, hasFailed: Bool = false
   ) throws -> String? {
     guard case .open(let chosen, let choice) = shown.answer(to: action, canCopy: true) else {
-      Issue.record("\(action) is no answer")
+      Issue.record("\(action) must open the tap")
       return nil
     }
     let offer = chosen.confirmed(by: now, isAnswer: choice != nil, hasFailed: hasFailed)
@@ -50,7 +50,7 @@ struct TapOfferOpeningTests {
   }
 
   @Test(arguments: [nil, "menu.example.com", "*.example.com"])
-  func `one that is blocked gets nothing any more, the browser beside it is not meant`(claim: String?) throws {
+  func `a blocked app gets no tap, and the browser does not replace it`(claim: String?) throws {
     let (theirs, mine) = (sampleApplication("theirs", .system), sampleApplication("mine", .user))
     let block = { (id: String) in HandlerChoices.Change.block(desktopID: "\(id).desktop", claim: claim) }
     let sure = try offer([theirs])
@@ -67,7 +67,7 @@ struct TapOfferOpeningTests {
     #expect(try opened(nobody, now: try offer([], [block("web")])) == "web")
   }
 
-  @Test func `one whose permission was taken back is asked about again`() throws {
+  @Test func `an app whose permission was withdrawn needs permission again`() throws {
     let mine = sampleApplication("mine", .user)
     let allowed = try offer([mine], [.prefer(mine, claim: "menu.example.com")])
     #expect(allowed.question == .nothing)
@@ -80,7 +80,7 @@ struct TapOfferOpeningTests {
     #expect(try opened(vouched, now: try offer([store])) == nil)
   }
 
-  @Test func `a permission counts for the entry that the question was about, and for nobody who needed none`() throws {
+  @Test func `a permission applies only to the entry in the question`() throws {
     let mine = sampleApplication("mine", .user)
     let question = try offer([mine])
     #expect(try opened(question, by: "allow", now: question) == "mine+")
@@ -90,7 +90,7 @@ struct TapOfferOpeningTests {
     #expect(try opened(two, by: "candidate-0", now: try offer([sampleApplication("theirs", .user), mine])) == nil)
   }
 
-  @Test func `what is installed meanwhile takes nothing over`() throws {
+  @Test func `an app that is installed later does not take over a shown tap`() throws {
     let theirs = sampleApplication("theirs", .system)
     let sure = try offer([theirs])
     #expect(try opened(sure, now: try offer([theirs, sampleApplication("later", .user)])) == "theirs+")
@@ -99,18 +99,18 @@ struct TapOfferOpeningTests {
     #expect(try opened(nobody, now: try offer([theirs])) == "web")
     let without = try offer([], browser: nil)
     #expect(try opened(without, by: "copy", now: sure) == "nobody")
-    // What is asked now was not shown.
+    // The current question was not the one shown.
     #expect(sure.answer(to: "copy", canCopy: true) == .showAgain)
   }
 
-  @Test func `an app that gets the link alone is tried again without a permission that it does not need`() throws {
+  @Test func `an app that gets only the link is tried again without a permission`() throws {
     let maps = sampleApplication("maps", .system)
     let block = HandlerChoices.Change.block(desktopID: "maps.desktop", claim: "geo:")
     let shown = try offer([(maps, "geo:")], [block], browser: maps, uri: "geo:52.5,13.4")
     #expect(shown.handler == maps && !shown.handsOverMessage)
     #expect(try opened(shown, by: "retry", now: shown, hasFailed: true) == "maps")
     #expect(shown.again(in: "maps.desktop")?.handsOverMessage == false)
-    // The browser claims the domain, too, and nobody has allowed it that: it gets the link like any other browser.
+    // The browser also claims the domain without permission. It gets only the link, like any other browser.
     let claiming = sampleApplication("web", .user)
     let question = try offer([(claiming, "menu.example.com")], browser: claiming)
     #expect(question.question == .whetherAllowed)
@@ -120,7 +120,7 @@ struct TapOfferOpeningTests {
     #expect(question.again(in: "web.desktop")?.handsOverMessage == false)
   }
 
-  @Test func `what is shown as it is decided now is opened, whatever that is`() throws {
+  @Test func `a tap whose decision has not changed is opened by each of its buttons`() throws {
     let origins: [(String, Application.Origin)] = [("a", .system), ("b", .store), ("c", .user), ("web", .user)]
     let apps = origins.map { sampleApplication($0, $1) }
     for number in 0..<(1 << 8) {

@@ -16,7 +16,7 @@ struct TapOfferTests {
     return TapOffer(reading, registry: registry, policy: RoutingPolicy(), languages: languages)
   }
 
-  @Test func `a link says who opens it and where it leads, never with its scheme`() throws {
+  @Test func `a link is shown with its app and its target, without the scheme`() throws {
     let notification = try offer(try uriMessage("https://menu.example.com/table/4?x=1")).notification(
       timeout: .server, canCopy: true)
     #expect(notification.summary.string == "Open in Menu")
@@ -27,7 +27,7 @@ struct TapOfferTests {
     #expect(notification.desktopEntry == "")
   }
 
-  @Test func `a Smart Poster shows its title in the user's language, and where it leads`() throws {
+  @Test func `a Smart Poster shows its title in the user's language, and its target`() throws {
     let poster = SmartPosterRecord(
       uri: "https://menu.example.com/a",
       titles: [TextRecord("Lunch\u{202E}", language: "en"), TextRecord("Mittag", language: "de")])
@@ -36,7 +36,7 @@ struct TapOfferTests {
     #expect(try offer(message, languages: ["en"]).text.string == "Lunch · menu.example.com/a")
   }
 
-  @Test func `a title is short, and stands before the link only where an app that is there for it gets it unasked`()
+  @Test func `a title is short, and comes before the link only if a trusted app opens it`()
     throws
   {
     let claim = "menu.mybank.example – official login " + String(repeating: "x", count: 100)
@@ -57,9 +57,9 @@ struct TapOfferTests {
     #expect(asked.question != .nothing && asked.text.string.hasPrefix("\(link) · "))
   }
 
-  /// For Swift each of these is one character, however long.
+  /// Swift sees each of these as one character, however long.
   @Test(arguments: ["\u{1100}", "👩\u{200D}", "क\u{94D}"])
-  func `neither a title nor a name pushes the place away`(piece: String) throws {
+  func `a long title or name does not push the domain out of view`(piece: String) throws {
     let long = String(repeating: piece, count: 960)
     let poster = SmartPosterRecord(uri: "https://menu.example.com/a", titles: [TextRecord(long, language: "en")])
     let shown = try offer(try NDEFMessage(records: [try poster.record()]).encoded()).text.string
@@ -72,7 +72,7 @@ struct TapOfferTests {
   }
 
   @Test(arguments: [("https://menu.example.com/b", ""), ("https://menu.example.com/a", "Lunch · ")])
-  func `a title counts only for the link that is opened`(poster: String, shown: String) throws {
+  func `a title is shown only for the link that is opened`(poster: String, shown: String) throws {
     let record = try SmartPosterRecord(uri: poster, titles: [TextRecord("Lunch", language: "en")]).record()
     let message = NDEFMessage(records: [record, URIRecord("https://menu.example.com/a").record()])
     #expect(try offer(try message.encoded()).text.string == shown + "menu.example.com/a")
@@ -81,7 +81,7 @@ struct TapOfferTests {
   @Test(arguments: [
     "javascript:alert(1)", "https://user@menu.example.com/", "https://menu.example.com/\u{1}",
   ])
-  func `what may not be opened is not shown, and has a reason and nothing of the link`(uri: String) throws {
+  func `a refused link is not shown, and its reason contains no part of it`(uri: String) throws {
     let offer = try offer(try uriMessage(uri))
     #expect(!offer.isOpenable && !offer.isShown)
     #expect(!offer.reason.isEmpty)
@@ -89,7 +89,7 @@ struct TapOfferTests {
     #expect(!offer.reason.contains("alert"))
   }
 
-  @Test func `a Smart Poster that is not looked into was not refused`() throws {
+  @Test func `a Smart Poster that is not examined is not refused`() throws {
     let poster = try SmartPosterRecord(uri: "https://menu.example.com/a", titles: []).record()
     let message = try NDEFMessage(records: [poster]).encoded()
     let reading = try TagReading(tapValues(1, message: message), now: sampleTime)
@@ -99,13 +99,13 @@ struct TapOfferTests {
   }
 
   @Test(arguments: [[], [0xFF], [0xD1, 0x01, 0xFF, 0x55], [UInt8](repeating: 0, count: 64)] as [[UInt8]])
-  func `garbage has a reason`(message: [UInt8]) throws {
+  func `an invalid message has a reason`(message: [UInt8]) throws {
     let offer = try offer(message)
     #expect(!offer.isOpenable)
     #expect(!offer.reason.isEmpty)
   }
 
-  @Test func `a failure says so, and that it may have been opened where nobody knows`() throws {
+  @Test func `a failure is named, and an unknown outcome says that the tap may have been opened`() throws {
     let offer = try offer(try uriMessage("https://menu.example.com/a"))
     let failed = offer.notification(failed: TapReason(.notStarted, detail: "it hangs"), timeout: .never, canCopy: true)
     #expect(failed.summary.string == "Could not open in Menu")

@@ -3,10 +3,11 @@ import Names
 import TestSupport
 import Testing
 
-/// The way of a tap through the real agent.
+/// A tap on its way through the real agent.
 @Suite(.timeLimit(.minutes(5)))
 struct TapPathTests {
-  @Test func `a tap is shown, clicked and handed over whole, and signals tell no more than its id`() async throws {
+  @Test func `a tap is shown, clicked and handed over with its message, and signals contain only its id`() async throws
+  {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()
@@ -44,7 +45,7 @@ struct TapPathTests {
     await rig.installation.stop()
   }
 
-  @Test func `of what may not be opened nothing is shown, it is one line in the log, and the next tap works`()
+  @Test func `a refused tag is not offered, is logged in one line, and the next tap works`()
     async throws
   {
     let rig = try await AgentRig()
@@ -61,7 +62,7 @@ struct TapPathTests {
     #expect(try await server.nextTap().body == "menu.example.com/good")
     #expect(await !server.all.contains { $0.body.contains("secret") || $0.body.contains("alert") })
     for number in bad.indices {
-      // Nothing fails where there is nothing.
+      // An empty message is not a failure.
       #expect(try await rig.state(number) == (number == 7 ? "dismissed" : "failed"))
       let line = try await agent.line(containing: "tap \(tapID(number)) is not offered: ")
       #expect(!line.contains("secret"))
@@ -71,7 +72,7 @@ struct TapPathTests {
     await rig.installation.stop()
   }
 
-  @Test func `the same id is taken once, and the same tag again replaces its notification`() async throws {
+  @Test func `an id is accepted once, and a new tap of the same tag replaces the notification`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer(firstID: 30)
     try await rig.startAgent()
@@ -89,7 +90,7 @@ struct TapPathTests {
     await rig.installation.stop()
   }
 
-  @Test func `a handler that refuses: shown again with the reason, and tried again`() async throws {
+  @Test func `a tap that a handler refuses is shown with the reason and can be tried again`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()
@@ -103,7 +104,7 @@ struct TapPathTests {
     #expect(failed.body == "menu.example.com/a · The app did not take it: “the kitchen is closed”")
     #expect(failed.actions == ["default", "Try again", "retry", "Try again", "dismiss", "Dismiss"])
     #expect(try await rig.state(1) == "failed")
-    // The handler knows what is on the tag: its words are for the screen.
+    // The handler knows the content of the tag, so its text is shown but not logged.
     let agent = try #require(await rig.installation.agent)
     let line = try await agent.line(containing: "tap \(tapID(1)) was not handed to org.example.Menu.desktop: ")
     #expect(line.hasSuffix(BusError.Name.failed))
@@ -117,7 +118,7 @@ struct TapPathTests {
     await rig.installation.stop()
   }
 
-  @Test func `an app that is blocked after it was offered does not get the link by the click`() async throws {
+  @Test func `a click does not open an app that was blocked after the tap was shown`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()
@@ -126,7 +127,7 @@ struct TapPathTests {
     #expect(shown.summary == "Open in Menu")
     _ = try await rig.call("Block", [.string(HandlerStandIn.desktopID), .string("")])
     try await server.click(shown)
-    // Whichever comes: an app that gets the link although it is blocked is seen here, and not by a test that never ends.
+    // Waits for either event, so that a wrong hand-over fails the test instead of hanging it.
     let (events, seen) = AsyncStream.makeStream(of: String.self)
     Task { seen.yield(try await server.next().summary) }
     Task { seen.yield("\(try await rig.handler.next().uri) was handed over") }
@@ -137,7 +138,7 @@ struct TapPathTests {
   }
 
   @Test(arguments: [nil, HandlerStandIn.desktopID])
-  func `an app that is blocked after it was offered does not get the link by a call either`(handler: String?)
+  func `a call does not open an app that was blocked after the tap was shown`(handler: String?)
     async throws
   {
     let rig = try await AgentRig()
@@ -150,16 +151,16 @@ struct TapPathTests {
     let error = await #expect(throws: BusError.self) {
       try await rig.call("Open", [.string(tapID(1)), .dictionary(options)])
     }
-    // Where it was opened, nothing is shown again.
+    // If the app was opened, the tap would not be shown again.
     #expect(try #require(error).name == Names.Errors.notPossible)
     if handler == nil { #expect(try await server.next().summary == "No app opens this link") }
     #expect(await rig.handler.count == 0)
     await rig.installation.stop()
   }
 
-  @Test func `an app whose name looks like that of another is offered with its desktop id`() async throws {
+  @Test func `an app whose name looks like that of another app is offered with its desktop id`() async throws {
     let rig = try await AgentRig()
-    // A letter that looks like a quotation mark, of which none is shown.
+    // This letter looks like a quotation mark and is not shown.
     let name = "Menu\u{2EE}"
     try rig.installation.directory.write(
       HandlerStandIn.desktopEntry.replacing("Name=Menu", with: "Name=\(name)"),
@@ -172,7 +173,7 @@ struct TapPathTests {
     await rig.installation.stop()
   }
 
-  @Test func `only the daemon gives taps`() async throws {
+  @Test func `only the daemon may give taps`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     let stranger = try await Connection.open(
@@ -187,7 +188,7 @@ struct TapPathTests {
     await rig.installation.stop()
   }
 
-  @Test func `a tap is dismissed and opened by calls, and what cannot be is an error with its name`() async throws {
+  @Test func `calls dismiss and open taps, and an invalid call is an error with its name`() async throws {
     let rig = try await AgentRig()
     let server = try await rig.startServer()
     try await rig.startAgent()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Agent
 
-/// What becomes of a tap on the screen.
+/// A tap on the screen and its transitions.
 struct TapPolicyTests {
-  @Test func `a tap goes its way, each state before its effect`() throws {
+  @Test func `a tap is shown, opened and delivered, and each state is stored before its effect`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     #expect(policy.handle(.stored(offer)) == [.announceReceived(offer.id), .show(offer, replacing: nil)])
@@ -24,7 +24,7 @@ struct TapPolicyTests {
     #expect(policy.count == 0)
   }
 
-  @Test func `what is shown again on another server is there from then on, and what has left the screen is nowhere`()
+  @Test func `a tap shown on another server has its new place, and a closed one has none`()
     throws
   {
     var policy = TapPolicy()
@@ -37,7 +37,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.shown(offer.id, at: samplePlace)).isEmpty)
   }
 
-  @Test func `a tap that is removed from the inbox leaves the screen, also after a refused click`() throws {
+  @Test func `a tap removed from the inbox leaves the screen, also after a refused click`() throws {
     var policy = TapPolicy()
     let (waiting, failed) = (try sampleOffer(1), try sampleOffer(2))
     _ = policy.handle(.stored(waiting))
@@ -46,14 +46,14 @@ struct TapPolicyTests {
       policy.handle(.cleared(waiting.id)) == [
         .closeNotification(waiting.id), .announceClosed(waiting.id, .dismissed),
       ])
-    // Its end was told when it failed.
+    // Its end was announced when it failed.
     #expect(policy.handle(.cleared(failed.id)) == [.closeNotification(failed.id)])
     #expect(policy.count == 0)
-    // A click that the inbox refused has left its notification.
+    // After a click that the inbox refused, the notification is still there.
     #expect(policy.handle(.cleared(waiting.id)).first == .closeNotification(waiting.id))
   }
 
-  @Test func `only what is on the screen can be answered`() throws {
+  @Test func `only a tap on the screen can be answered`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .showAgain)
@@ -63,13 +63,13 @@ struct TapPolicyTests {
     #expect(policy.answer(to: "open", of: offer.id, canCopy: true) == .showAgain)
   }
 
-  @Test func `what was no answer is asked again, in the state that it has`() throws {
+  @Test func `a tap is shown again after a click that is no answer`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1, tag: 7, question: .which)
     _ = policy.handle(.stored(offer))
     #expect(policy.handle(.again(offer)) == [.show(offer, replacing: nil)])
     #expect(policy.handle(.shown(offer.id, at: samplePlace)) == [.putOnScreen(offer.id, at: samplePlace)])
-    // Of one that has left the screen no state is known here, and a newer tap of its tag stays the one that the next replaces.
+    // The policy knows no state of a tap that has left the screen. The next tap of its tag replaces the newer one.
     _ = policy.handle(.closed(offer.id, .expired))
     let (second, third) = (try sampleOffer(2, tag: 7), try sampleOffer(3, tag: 7))
     _ = policy.handle(.stored(second))
@@ -79,7 +79,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.stored(third)).contains(.show(third, replacing: second.id)))
   }
 
-  @Test func `what has failed and is decided again still says so, where it is about the same app`() throws {
+  @Test func `a failed tap that is routed again still shows the failure if the app is the same`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     _ = policy.handle(.resumed(offer, .failed, reason: TapReason(.notStarted, detail: "why")))
@@ -96,7 +96,8 @@ struct TapPolicyTests {
     (NotificationCloseReason.dismissed, TapState.dismissed), (.expired, .expired), (.closed, .expired),
     (.undefined, .expired),
   ])
-  func `a notification that goes without a click ends its tap`(reason: NotificationCloseReason, state: TapState) throws
+  func `a notification that closes without a click ends its tap`(reason: NotificationCloseReason, state: TapState)
+    throws
   {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
@@ -106,12 +107,12 @@ struct TapPolicyTests {
         .move(offer.id, to: state, reason: .none), .announceClosed(offer.id, state),
       ])
     #expect(policy.handle(.closed(offer.id, reason)).isEmpty)
-    // It can still be opened from the list.
+    // The tap can still be opened from the list.
     #expect(
       policy.open(offer, token: nil) == [.handOver(offer, token: nil)])
   }
 
-  @Test func `a failure whose notification runs out keeps its reason, one that is closed is dismissed`() throws {
+  @Test func `a failure keeps its reason when the notification expires, and closing it dismisses the tap`() throws {
     let failure = TapReason(.notStarted, detail: "why")
     for (reason, actions) in [
       (
@@ -126,7 +127,7 @@ struct TapPolicyTests {
     }
   }
 
-  @Test func `a call dismisses a tap, on the screen or not, and the retention ends one`() throws {
+  @Test func `a call dismisses a tap, on the screen or not, and the retention expires one`() throws {
     var policy = TapPolicy()
     let offer = try sampleOffer(1)
     _ = policy.handle(.stored(offer))
@@ -143,7 +144,7 @@ struct TapPolicyTests {
     #expect(policy.handle(.expired(offer.id)) == [.closeNotification(offer.id), .announceClosed(offer.id, .expired)])
   }
 
-  @Test func `the oldest leaves the screen when there are too many, and can be opened from the list`() throws {
+  @Test func `the oldest tap leaves the screen if there are too many, and can be opened from the list`() throws {
     var policy = TapPolicy()
     let failed = try sampleOffer(1)
     #expect(
@@ -166,7 +167,7 @@ struct TapPolicyTests {
       ])
     #expect(policy.count == TapPolicy.maximumOnScreen)
     #expect(policy.handle(.closed(tapID(2), .closed)).isEmpty)
-    // In the place of the same tag's nobody else has to leave.
+    // A tap that replaces one of the same tag removes no other tap.
     let again = try sampleOffer(103, tag: 102)
     #expect(policy.handle(.stored(again)).contains(.show(again, replacing: last.id)))
     #expect(policy.count == TapPolicy.maximumOnScreen)

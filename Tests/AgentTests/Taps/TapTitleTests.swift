@@ -4,7 +4,7 @@ import Names
 import TestSupport
 import Testing
 
-/// What `tagroute inbox` calls a tag that holds neither a link nor a text.
+/// The titles in `tagroute inbox` of tags with neither a link nor a text.
 @Suite(.timeLimit(.minutes(5))) struct TapTitleTests {
   private struct Case: Sendable, CustomTestStringConvertible {
     let records: [NDEFRecord]
@@ -31,7 +31,7 @@ import Testing
     Case(record: media("application/vnd.wfa.wsc"), title: "Wi-Fi settings"),
     Case(record: media("application/vnd.bluetooth.ep.oob"), title: "Bluetooth pairing"),
     Case(record: media("image/png"), title: "Data of type image/png"),
-    // A stranger's words: bounded, and nothing that acts.
+    // Foreign text is limited and has no control characters.
     Case(
       record: media("a/\u{1B}[2Jb\u{202E}" + String(repeating: "x", count: 200)),
       title: "Data of type a/ [2Jb" + String(repeating: "x", count: 52) + "…"),
@@ -39,14 +39,14 @@ import Testing
       record: NDEFRecord(typeNameFormat: .external, type: Array("example.com:a".utf8), payload: [1]),
       title: "Data of type example.com:a"),
     Case(record: NDEFRecord(typeNameFormat: .unknown, payload: [1]), title: "Data of an unknown kind"),
-    // Connection Handover: what loudspeakers and routers have on their tags.
+    // Connection Handover records, as on the tags of loudspeakers and routers.
     Case([.wellKnown("Hs", payload: [0x15]), media("application/vnd.bluetooth.ep.oob")], title: "Bluetooth pairing"),
     Case([.wellKnown("Hr", payload: [0x15]), media("application/vnd.wfa.wsc")], title: "Wi-Fi settings"),
     Case(record: .wellKnown("Hs", payload: [0x15]), title: "Data of an unknown kind"),
     Case(record: .wellKnown("T", payload: [2, 0x65, 0x6E]), title: "Empty message"),
     Case([.wellKnown("T", payload: [2, 0x65, 0x6E]), media("text/vcard")], title: "Contact card"),
     Case(record: .wellKnown("T", payload: []), title: "Data of an unknown kind"),
-    // Nobody has refused these.
+    // These links were not refused.
     Case(record: .wellKnown("Sp", payload: [0xFF]), title: "Link that is not opened"),
     Case(
       record: NDEFRecord(typeNameFormat: .absoluteURI, type: Array("https://a.example/".utf8)),
@@ -63,12 +63,12 @@ import Testing
     try await rig.daemon.give(tapValues(number, message: try NDEFMessage(records: records).encoded()))
   }
 
-  @Test func `each has a title, and none that its tag makes up`() async throws {
+  @Test func `each kind of content has a fixed title`() async throws {
     let rig = try await AgentRig()
     try await rig.startAgent()
     let monitor = try await rig.installation.start("tagroute", ["monitor"])
     let script = try await rig.installation.start("tagroute", ["monitor", "--json"])
-    // Its first line comes after it has begun to listen.
+    // Each process prints its first line after it has begun to listen.
     for process in [monitor, script] { try await process.line(containing: "") }
     for (number, each) in Self.cases.enumerated() { try await Self.give(rig, number + 1, each.records) }
     let empty = NDEFRecord(typeNameFormat: .empty)

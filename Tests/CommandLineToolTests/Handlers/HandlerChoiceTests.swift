@@ -16,7 +16,7 @@ import Testing
       ("forget --domain b.example", .forget(handler: nil, claim: "b.example")),
       ("forget --all", .forget(handler: nil, claim: nil)), ("verify a", nil), ("", nil),
     ] as [(String, HandlerChoice?)])
-  func forms(words: String, choice: HandlerChoice?) throws {
+  func `each form is parsed`(words: String, choice: HandlerChoice?) throws {
     #expect(try self.choice(words) == choice)
   }
 
@@ -24,7 +24,7 @@ import Testing
     "prefer", "prefer a", "prefer a b --all", "block", "block a --domain b", "forget", "forget a --all",
     "forget --all --domain b", "forget a b --check", "forget -", "block a -", "forget --domain=",
   ])
-  func mistakes(words: String) {
+  func `a wrong form is rejected`(words: String) {
     #expect(throws: Failure.self) { try choice(words) }
   }
 }

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `tagroute handlers --check FILE`, the real program, where an app is not there as a whole.
+/// `tagroute handlers --check FILE` with the real program, for apps that are only partly installed.
 @Suite(.timeLimit(.minutes(5))) struct HandlersCheckTests {
   private let home: TemporaryDirectory
 
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: ["tagroute-no-such-menu %u", "/nonexistent/menu %u"])
-  func aProgramThatIsNotThereIsNamedWithItsLine(exec: String) async throws {
+  func `a missing program is named with the line of its entry`(exec: String) async throws {
     let file = try entry("Exec=\(exec)")
     let result = try await check(file)
     #expect(result.status == .exited(1))
@@ -40,7 +40,7 @@ import Testing
     #expect(result.output.contains("program \(exec.dropLast(3)), which Exec starts: install it"), "\(result.output)")
   }
 
-  @Test func aProgramThatIsThereIsRight() async throws {
+  @Test func `an entry with an existing executable program is accepted`() async throws {
     try home.write("#!/bin/sh\n", to: "bin/menu", mode: 0o755)
     for exec in ["menu %u", "\(home.file("bin/menu")) %u"] {
       let result = try await check(try entry("Exec=\(exec)"))
@@ -50,12 +50,12 @@ import Testing
     #expect(try await check(try entry("Exec=menu %u")).status == .exited(1))
   }
 
-  @Test func anAppThatTheBusIsToStartNeedsAServiceFile() async throws {
+  @Test func `an app that is started over D-Bus needs a service file`() async throws {
     let file = try entry("DBusActivatable=true")
     let none = try await check(file)
     #expect(none.status == .exited(1))
     #expect(none.output.hasPrefix("\(file):4: no service file with Name=org.example.Menu lets the bus start it: "))
-    // Who speaks to the bus falls back to the program.
+    // With an Exec line, clients can start the program without the bus.
     let withProgram = try await check(try entry("DBusActivatable=true\nExec=true"))
     #expect(withProgram.output.isEmpty, "\(withProgram.output)")
     try #require(try entry("DBusActivatable=true") == file)
@@ -70,18 +70,18 @@ import Testing
             + "org.example.Menu.desktop: install it\n"), "\(broken.output)")
       #expect(broken.output.contains(service.split(separator: "/").suffix(2).joined(separator: "/")))
       #expect(broken.status == .exited(1))
-      // The next folder counts where those before it have none.
+      // The check uses the next folder only if the ones before it have no service file.
       try #require(unlink(service) == 0)
     }
   }
 
-  @Test func aServiceFileIsFoundByTheNameInItAsTheBusDoes() async throws {
+  @Test func `a service file is found by its Name line, as the bus does`() async throws {
     let file = try entry("DBusActivatable=true")
     let services = "home/dbus-1/services"
     func write(_ name: String, to service: String, exec: String = "/bin/true") throws {
       try home.write("[D-BUS Service]\nName=\(name)\nExec=\(exec)\n", to: "\(services)/\(service).service")
     }
-    // The file's own name says nothing.
+    // The name of the file itself is ignored.
     try write("org.example.Other", to: "org.example.Menu")
     #expect(try await check(file).output.contains("no service file with Name=org.example.Menu lets the bus start it"))
     try write("org.example.Menu", to: "menu")

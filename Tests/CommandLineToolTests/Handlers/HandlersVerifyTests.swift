@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real program, on a bus where a double answers, and a TLS server that stands for every domain.
+/// The real program, on a bus with a double of the agent, and with a TLS server that answers for every domain.
 @Suite(.timeLimit(.minutes(5))) struct HandlersVerifyTests {
   private func run(
     _ arguments: [String], environment: [String: String] = [:], starter: String = #function
@@ -18,12 +18,12 @@ import Testing
       environment: [
         "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "DBUS_SESSION_BUS_ADDRESS": bus.address, "XDG_STATE_HOME": folder.path,
       ].merging(environment) { _, given in given }, starter: starter)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "a trial keeps nothing")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "a trial must store no result")
     let output = Set(result.output.split(separator: "\n").map(String.init))
     return (result.status, result.output, result.log.filter { !output.contains($0) })
   }
 
-  @Test func whatTheEnvironmentSaysOfProxiesAndPasswordsDoesNotCount() async throws {
+  @Test func `verify ignores proxies in the environment and passwords in netrc`() async throws {
     let server = try await AssociationServer.shared.value
     let folder = try TemporaryDirectory()
     try folder.write("machine menu.example.com login somebody password secret\n", to: ".netrc")
@@ -40,7 +40,7 @@ import Testing
     ["--server", address, "--authorities", try await AssociationServer.shared.value.authority]
   }
 
-  @Test func aDomainThatNamesItsHandlerVerifiesIt() async throws {
+  @Test func `a domain that names its handler verifies it`() async throws {
     let server = try await AssociationServer.shared.value
     let text = try await run(["verify", "org.example.Menu"] + trial(server.address))
     #expect(text.errors.isEmpty)
@@ -54,7 +54,7 @@ import Testing
         """)
   }
 
-  @Test func jsonHasItsKeys() async throws {
+  @Test func `the JSON report has the documented keys`() async throws {
     let server = try await AssociationServer.shared.value
     let text = try await run(["verify", "org.example.Menu.desktop", "--json"] + trial(server.address)).output
     let report = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
@@ -69,9 +69,10 @@ import Testing
     #expect(documents.allSatisfy { $0["state"] as? String == "named" && $0["reason"] as? String == "" })
   }
 
-  @Test func aDomainThatCannotBeAskedIs75AndSaysWhy() async throws {
+  @Test func `a domain that cannot be asked exits with 75 and the reason`() async throws {
     let server = try await AssociationServer.shared.value
-    // Debian's own configuration refuses TLS of before 2008 already; without it, it is for this program to refuse.
+    // Debian's own OpenSSL configuration already rejects versions before TLS 1.2. Without it, this program has to
+    // reject them.
     let folder = try TemporaryDirectory()
     let lax = try folder.write(
       """
@@ -90,8 +91,8 @@ import Testing
     #expect(result.output.hasPrefix("menu.example.com: failed\n  apple-app-site-association: no TLS 1.2"))
   }
 
-  /// In a process of its own: what its alarm still has to go is asked there.
-  @Test func aRunInTheBackgroundHasAnAlarmThatEndsItBeforeTheNext() async throws {
+  /// Runs in a separate process, which then reads how long its alarm still has to run.
+  @Test func `a background run sets an alarm that ends it before the next one`() async throws {
     let bus = try await PrivateBus.start()
     let double = try await DaemonDouble(on: bus.address)
     try await double.startAgent()
@@ -100,14 +101,14 @@ import Testing
     await #expect(processExitsWith: .success) { [address = bus.address as String, path = folder.path as String] in
       setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
       setenv("XDG_STATE_HOME", path, 1)
-      // Nobody listens there: every domain is one that cannot be asked.
+      // The port is closed, so no domain can be asked.
       #expect(await CommandLineTool.run(["handlers", "verify", "--due", "--server", "127.0.0.1:9"]) == 0)
       #expect((2900...3000).contains(alarm(0)))
     }
   }
 
   @Test(arguments: [("org.example.Nobody", "no such handler"), ("broken", "no Exec")])
-  func aHandlerThatCannotBeVerifiedIs1(id: String, reason: String) async throws {
+  func `a handler that cannot be verified exits with 1`(id: String, reason: String) async throws {
     let result = try await run(["verify", id])
     #expect(result.status == .exited(1))
     #expect(result.output == "")
@@ -117,7 +118,7 @@ import Testing
   @Test(arguments: [
     ["verify"], ["verify", "a", "b"], ["verify", "a", "--due"], ["nonsense"], ["--due"], ["--server", "x"],
   ])
-  func wrongUsageIs64(arguments: [String]) async throws {
+  func `wrong usage exits with 64`(arguments: [String]) async throws {
     #expect(try await run(arguments).status == .exited(64))
   }
 }

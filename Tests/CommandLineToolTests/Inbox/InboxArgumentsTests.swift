@@ -11,7 +11,7 @@ import Testing
     try InboxAction(Command.inbox.parse(words))
   }
 
-  @Test func whatIsAskedForIsUnderstood() throws {
+  @Test func `each form is parsed`() throws {
     #expect(try action([]) == .list(state: nil, limit: 100, before: nil))
     #expect(
       try action(["--state=failed", "--limit", "5", "--before", "01"]) == .list(state: "failed", limit: 5, before: "01")
@@ -21,7 +21,9 @@ import Testing
     #expect(try action(["dismiss", "01", "--json"]) == .dismiss("01"))
     #expect(try action(["export", "01", "f"]) == .export("01", OutputFile(path: "f", overwrites: false)))
     #expect(try action(["export", "--all", "f", "--force"]) == .export(nil, OutputFile(path: "f", overwrites: true)))
-    guard case .clear(let clear) = try action(["clear", "01", "02", "--yes"]) else { throw RigError("no clear") }
+    guard case .clear(let clear) = try action(["clear", "01", "02", "--yes"]) else {
+      throw RigError("the clear form was not parsed")
+    }
     #expect(clear.ids == ["01", "02"] && clear.days == nil && !clear.fromScreen)
   }
 
@@ -32,7 +34,7 @@ import Testing
     ["clear", "--older-than", "soon"], ["clear", "--force"], ["--yes"], ["--all"], ["--limit", "0"],
     ["--limit", "100001"], ["--handler", "a"], ["clear", "01", "--older-than", "1"],
   ])
-  func whatCannotBeMeantIsWrongUsage(words: [String]) {
+  func `a contradictory or incomplete command exits with 64`(words: [String]) {
     let failure = #expect(throws: Failure.self) { try action(words) }
     #expect(failure?.exitCode == 64, "\(words)")
   }
@@ -50,7 +52,7 @@ import Testing
     tap("fedcba98-7654", state: "failed", handler: nil, title: "晩ご飯のメニュー 🍽🍽🍽 \u{1B}[31m e\u{301}"),
   ]
 
-  @Test func aListFitsTheWidthWhateverIsInIt() {
+  @Test func `a list fits the width for any title`() {
     let whole = InboxList.lines(Self.taps, width: nil)
     #expect(whole[0].hasSuffix("  delivered  org.example.Menu  menu.example.com/table/7"))
     #expect(whole[1].hasSuffix("  failed     -                 晩ご飯のメニュー 🍽🍽🍽 \\u{1b}[31m e\u{301}"))
@@ -65,11 +67,11 @@ import Testing
   @Test(arguments: [
     ("abc", 3), ("", 0), ("é", 1), ("e\u{301}", 1), ("東京", 4), ("🍽", 1), ("🍕", 2), ("한", 2), ("ｆ", 2), ("…", 1),
   ])
-  func cellsAreCountedAsTerminalsDo(text: String, cells: Int) {
+  func `wide characters count as two cells, as in terminals`(text: String, cells: Int) {
     #expect(TerminalText.cells(of: text) == cells)
   }
 
-  @Test func whatIsCutEndsInAnEllipsisAndNeverInHalfACharacter() {
+  @Test func `cut text ends in an ellipsis and keeps whole characters`() {
     #expect(TerminalText.cut("abcdef", to: 6) == "abcdef")
     #expect(TerminalText.cut("abcdef", to: 5) == "abcd…")
     #expect(TerminalText.cut("東京都", to: 4) == "東…")
@@ -77,7 +79,7 @@ import Testing
     #expect(TerminalText.padded("東", to: 4) == "東  ")
   }
 
-  @Test func aFileIsWrittenWholeOrNotAtAll() async throws {
+  @Test func `a file is written completely or left as it was`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.file("a")
     try await OutputFile(path: path, overwrites: false).write { write throws(Failure) in
@@ -86,7 +88,7 @@ import Testing
     }
     #expect(try readFile(path) == [1, 2, 3])
     await #expect(throws: Failure.self) { try await OutputFile(path: path, overwrites: false).write { _ in } }
-    // What goes wrong in between leaves what was there.
+    // A failure during the write leaves the old content.
     await #expect(throws: Failure.self) {
       try await OutputFile(path: path, overwrites: true).write { write throws(Failure) in
         try write([9])

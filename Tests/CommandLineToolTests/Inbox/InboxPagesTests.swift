@@ -7,14 +7,14 @@ import Testing
 
 /// How the command reads a large inbox, from a stand-in for the agent.
 @Suite(.timeLimit(.minutes(5))) struct InboxPagesTests {
-  /// An inbox of 2,500 taps; no page has more than 800 where messages are wanted. The last tap of a page is gone
-  /// before the next one.
+  /// An inbox of 2,500 taps; a page with messages has at most 800 of them. The last tap of a page is removed before the
+  /// command reads the next page.
   private actor Inbox {
     private(set) var calls: [String: Int] = [:]
 
     func list(_ options: [String: Value]) -> [Value] {
       calls["ListInbox", default: 0] += 1
-      // A name that is no longer there.
+      // That tap was removed.
       if options["before"] != nil || options["id"] != nil { return [.dictionaries([])] }
       let withMessages = options["messages"]?.asBool ?? false
       let end = options["before-sequence"]?.asUInt64 ?? 2501
@@ -51,18 +51,18 @@ import Testing
     return (result.output, await inbox.calls["ListInbox"])
   }
 
-  @Test func `a list goes on though the last tap of a page was removed`() async throws {
+  @Test func `a list continues after the last tap of a page was removed`() async throws {
     let (output, calls) = try await run(["inbox", "--limit", "2500"])
     #expect(output.split(separator: "\n").count == 2500)
     #expect(calls == 3)
   }
 
-  @Test func `all taps are exported by a call a page, not a call a tap`() async throws {
+  @Test func `an export of all taps needs one call per page`() async throws {
     let directory = try TemporaryDirectory()
     let (_, calls) = try await run(["inbox", "export", "--all", directory.file("all")])
     let lines = String(decoding: try readFile(directory.file("all")), as: UTF8.self).split(separator: "\n")
     #expect(lines.count == 2500 && lines.allSatisfy { $0.contains(#""message":"D00000""#) })
-    // The last is empty.
+    // The last page is empty.
     #expect(calls == 5)
   }
 }

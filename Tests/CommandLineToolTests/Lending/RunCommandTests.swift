@@ -4,10 +4,10 @@ import Names
 import TestSupport
 import Testing
 
-/// `tagroute run`, on a bus where a stand-in lends the reader.
+/// `tagroute run`, on a bus with a stand-in that lends the reader.
 @Suite(.timeLimit(.minutes(5))) struct RunCommandTests {
-  /// Besides the three streams it has what keeps the loan.
-  @Test func theCommandFindsTheReaderAndNothingElseOfOurs() async throws {
+  /// Descriptor 64 keeps the loan.
+  @Test func `the command gets the reader and no descriptor but the loan's`() async throws {
     let place = try await Place()
     let process = try place.lend([
       "sh", "-c", "echo $LIBNFC_DEFAULT_DEVICE $LIBNFC_AUTO_SCAN; ls /proc/$$/fd; exit 7",
@@ -21,14 +21,15 @@ import Testing
     #expect(await requests.next() == .released)
   }
 
-  @Test func aSignalThatEndsTheCommandIsInItsExitCode() async throws {
+  @Test func `a signal that ends the command is in the exit code`() async throws {
     let place = try await Place()
     let process = try place.lend(["sh", "-c", "kill -KILL $$"])
     #expect(try await process.exit() == .exited(128 + SIGKILL))
     await place.released()
   }
 
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func signalsArePassedOn(number: Int32) async throws {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+  func `signals are passed on to the command`(number: Int32) async throws {
     let place = try await Place(starter: "signalsArePassedOn_\(number)")
     let process = try place.lend(["python3", "-c", Self.waiting])
     try await process.line(containing: "ready")
@@ -38,21 +39,21 @@ import Testing
     await place.released()
   }
 
-  @Test func theReaderIsTakenBackWhereTheProgramIsKilled() async throws {
+  @Test func `the daemon gets the reader back if tagroute is killed`() async throws {
     let place = try await Place()
     let process = try place.lend(["python3", "-c", Self.waiting])
     try await process.line(containing: "ready")
     let child = try #require(try process.children().first)
     process.signal(SIGKILL)
     await place.released()
-    // The command could keep the device open, and ends as well.
+    // The command could still have the device open, so it is ended as well.
     try await process.line(containing: "got \(SIGTERM)")
     try await child.end()
     #expect(try await process.exit() == .signalled(SIGKILL))
   }
 
-  /// It could have the device open.
-  @Test(arguments: ["exit 5", "wait"]) func theReaderIsLentUntilAllThatTheCommandHasStartedHasEnded(
+  /// Each of these processes could have the device open.
+  @Test(arguments: ["exit 5", "wait"]) func `the reader is lent until all processes of the command have ended`(
     end: String
   ) async throws {
     let place = try await Place(starter: "theReaderIsLentUntilAllThatTheCommandHasStartedHasEnded_\(end.prefix(4))")
@@ -67,7 +68,7 @@ import Testing
     } else {
       #expect(try await process.exit() == .exited(5))
     }
-    // Another one comes before the reader is back.
+    // A second request arrives before the reader is returned.
     await place.daemon.refuse(BusError(name: Names.Errors.notPossible, message: "no"))
     #expect(try await place.lend(["true"]).exit() == .exited(75))
     background.signal(SIGTERM)
@@ -79,7 +80,7 @@ import Testing
     #expect(requests.count == 3, "\(requests)")
   }
 
-  @Test func aSignalBeforeTheCommandRunsEndsTheWaiting() async throws {
+  @Test func `a signal before the command runs ends the wait`() async throws {
     let place = try await Place()
     await place.daemon.letThemWait()
     let process = try place.lend(["python3", "-c", Self.waiting])
@@ -89,7 +90,7 @@ import Testing
     #expect(await process.log().isEmpty)
   }
 
-  @Test func aProgramThatIsNotThereIs127AndTakesNoReader() async throws {
+  @Test func `a missing program exits with 127 and takes no reader`() async throws {
     let place = try await Place()
     let process = try place.lend(["there-is-no-such-program"])
     #expect(try await process.exit() == .exited(127))
@@ -100,7 +101,7 @@ import Testing
     #expect(try await place.lend(["/nonexistent/program"]).exit() == .exited(127))
   }
 
-  @Test func aReaderThatIsNotToBeHadIs75AndOneThatIsNotAllowedIs77() async throws {
+  @Test func `an unavailable reader exits with 75, a forbidden one with 77`() async throws {
     let place = try await Place()
     for (error, code) in [(Names.Errors.notPossible, 75), (Names.Errors.notAuthorized, 77)] as [(String, Int32)] {
       await place.daemon.refuse(BusError(name: error, message: "no"))
@@ -112,7 +113,7 @@ import Testing
     #expect(try await without.exit() == .exited(69))
   }
 
-  /// Waits for a signal, and says which has come.
+  /// Waits for a signal and prints its number.
   private static let waiting = """
     import os, signal
     def end(number, frame):
@@ -128,7 +129,7 @@ extension Place {
   /// Lends the reader to a command.
   fileprivate func lend(_ command: [String]) throws -> ChildProcess { try start(["run", "--"] + command) }
 
-  /// Waits until the reader was taken back.
+  /// Waits until the reader is returned.
   fileprivate func released() async {
     for await request in daemon.requests where request == .released { return }
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CommandLineTool
 
-/// What is printed of records, as `read`, `inbox show` and `inbox export` print it.
+/// Records as `read`, `inbox show` and `inbox export` print them.
 @Suite struct HostileRecordTests {
   private func printed(_ report: RecordReport) throws -> (line: String, json: String) {
     (Console.printable(report.line), try Console(json: true).text(report, onOneLine: true))
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func textsOfATable() throws {
+  @Test func `hostile text in a record is escaped`() throws {
     for sample in HostileText.samples {
       let comment = Comment(rawValue: sample.name)
       let bytes = Array(sample.text.utf8)
@@ -44,7 +44,7 @@ import Testing
     #expect(RecordReport.lines(list).last == "and 4900 more records")
   }
 
-  @Test(arguments: 0..<8 as Range<UInt64>) func bytesMadeAtRandom(seed: UInt64) throws {
+  @Test(arguments: 0..<8 as Range<UInt64>) func `records of random bytes are escaped`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let formats: [TypeNameFormat] = [.empty, .wellKnown, .mediaType, .absoluteURI, .external, .unknown]
     func bytes(_ most: Int) -> [UInt8] {

@@ -2,10 +2,10 @@ import NDEF
 import TestSupport
 import Testing
 
-/// Whatever a tag holds, and a daemon says of it, nothing of it acts on the terminal.
+/// Neither the content of a tag nor the daemon's text about it can control the terminal.
 @Suite(.timeLimit(.minutes(5))) struct HostileTagTests {
   @Test(arguments: [["read"], ["read", "--json"], ["info"], ["info", "--json"]])
-  func whatIsPrintedOfATag(command: [String]) async throws {
+  func `hostile text from a tag is escaped`(command: [String]) async throws {
     let place = try await Place(starter: "whatIsPrintedOfATag_\(command.joined())")
     for sample in HostileText.samples where sample.text.utf8.count < 10_000 {
       let records = [
@@ -14,7 +14,7 @@ import Testing
           typeNameFormat: .external, type: Array(sample.text.utf8.prefix(100)), payload: Array(sample.text.utf8)),
       ]
       var card = SessionCard(message: try NDEFMessage(records: records).encoded())
-      // D-Bus has no U+0000.
+      // D-Bus strings cannot contain U+0000.
       card.technology = sample.text.replacing("\0", with: "")
       try await place.daemon.place(card)
       let result = try await place.run(command)

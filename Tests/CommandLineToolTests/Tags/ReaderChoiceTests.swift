@@ -5,7 +5,7 @@ import Testing
 @testable import CommandLineTool
 @testable import TagrouteClient
 
-/// Which reader is meant, also where another daemon has taken the place of the one that was asked first.
+/// Which reader a name selects, also after a restart of the daemon.
 @Suite struct ReaderChoiceTests {
   private func reader(_ number: Int, _ device: String) -> ReaderStatus {
     ReaderStatus(
@@ -13,7 +13,7 @@ import Testing
       stateReason: "")
   }
 
-  @Test func aNumberIsTheSameDeviceForTheNextDaemonOrNone() throws {
+  @Test func `a number selects the same device after a restart, or none`() throws {
     var choice = ReaderChoice("0")
     #expect(try choice.choose(among: [reader(0, "a"), reader(1, "b")]).string.hasSuffix("/0"))
     #expect(try choice.choose(among: [reader(0, "b"), reader(1, "a")]).string.hasSuffix("/1"))
@@ -22,10 +22,10 @@ import Testing
     #expect(failure?.message.contains("the reader a is gone") == true)
   }
 
-  @Test func aLoanIsTakenAgainOfTheSameReader() {
+  @Test func `a loan is renewed for the same reader`() {
     let (first, second) = (reader(0, "a"), reader(1, "b"))
     #expect(ReaderLoan.reader("b", among: [first, second], of: 2) == second)
-    // By another name, where it can be no other.
+    // Another device name is accepted if there is only one reader.
     #expect(ReaderLoan.reader("b", among: [first], of: 1) == first)
     #expect(ReaderLoan.reader("b", among: [first], of: 2) == nil)
     #expect(ReaderLoan.reader("c", among: [first, second], of: 2) == nil)

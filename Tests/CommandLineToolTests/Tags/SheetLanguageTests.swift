@@ -3,7 +3,7 @@ import Names
 import TestSupport
 import Testing
 
-/// What the real program has said on the sheet of its session, in the user's language.
+/// The texts that the real program puts on the sheet of its session, in the user's language.
 @Suite(.timeLimit(.minutes(5))) struct SheetLanguageTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
 
@@ -28,7 +28,8 @@ import Testing
       language: "ko", lock: "영구적으로 읽기 전용으로 만들 NFC 태그를 리더에 가까이 대십시오. 되돌릴 수 없습니다.", readOnly: "NFC 태그가 읽기 전용입니다."),
   ]
 
-  @Test(arguments: words) private func theSheetSpeaksTheUsersLanguageAndTheTerminalEnglish(words: Words) async throws {
+  @Test(arguments: words)
+  private func `the sheet uses the language of the user and the terminal uses English`(words: Words) async throws {
     let place = try await Place(starter: "theSheetSpeaksTheUsersLanguage_\(words.language)")
     let catalogues = try TemporaryDirectory()
     let made = try await ChildProcess.run("\(Self.root)/Packaging/build-catalogues", [catalogues.file("locale")])
@@ -52,9 +53,10 @@ import Testing
     #expect(requests[2] == .invalidate(words.readOnly))
   }
 
-  /// It takes 256 bytes, and nothing that is not seen, whatever a language needs.
+  /// The daemon accepts at most 256 bytes and no invisible characters, even if a language needs them.
   @Test(arguments: [("uk", String(repeating: "ї", count: 130)), ("fa", "نگه\u{200C}دارید")])
-  func whatTheDaemonWouldNotTakeIsSaidInEnglish(language: String, translation: String) async throws {
+  func `English replaces a translation that the daemon would reject`(language: String, translation: String) async throws
+  {
     let english = "Hold the tag that is to be read near the reader."
     let place = try await Place(starter: "whatTheDaemonWouldNotTake_\(language)")
     let directory = try TemporaryDirectory()
@@ -79,7 +81,7 @@ import Testing
       return
     }
     #expect(options["message"] == .string(english))
-    // The catalogue was found.
+    // This text proves that the program found the catalogue.
     #expect(requests[2] == .invalidate("…"))
   }
 }

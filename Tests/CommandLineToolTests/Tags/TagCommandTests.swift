@@ -7,13 +7,13 @@ import Testing
 
 @testable import CommandLineTool
 
-/// The real program, on a bus where a stand-in finds cards.
+/// The real program, on a bus with a stand-in for the daemon that finds cards.
 @Suite(.timeLimit(.minutes(5))) struct TagCommandTests {
   private static func card(_ records: [NDEFRecord]) throws -> SessionCard {
     SessionCard(message: try NDEFMessage(records: records).encoded())
   }
 
-  @Test func readPrintsWhatATagHoldsAndNothingThatATerminalObeys() async throws {
+  @Test func `read prints the content of a tag and escapes control characters`() async throws {
     let place = try await Place()
     try await place.daemon.place(
       try Self.card([
@@ -39,7 +39,7 @@ import Testing
     #expect(requests[1...] == [.operation("QueryNDEF", []), .operation("ReadNDEF", []), .invalidate("")])
   }
 
-  @Test func readPrintsJSON() async throws {
+  @Test func `read prints JSON`() async throws {
     let place = try await Place()
     try await place.daemon.place(try Self.card([URIRecord("https://example.com").record()]))
     let json = try await place.object(["read"])
@@ -57,7 +57,7 @@ import Testing
     #expect(empty["message"] is NSNull && (empty["records"] as? [Any])?.isEmpty == true)
   }
 
-  @Test func readFollowsTagAfterTagUntilItIsInterrupted() async throws {
+  @Test func `read --follow reads tag after tag until it is interrupted`() async throws {
     let place = try await Place()
     try await place.daemon.place(try Self.card([URIRecord("https://example.com/1").record()]))
     let process = try place.start(["read", "--follow", "--json"])
@@ -72,7 +72,7 @@ import Testing
     #expect(await place.next(6).last == .invalidate(""))
   }
 
-  @Test func aTagThatHoldsNoMessageIsOneAndATagThatIsAwayIs75() async throws {
+  @Test func `a tag without a message exits with 1, a removed tag with 75`() async throws {
     let place = try await Place()
     try await place.daemon.place(SessionCard.transit(blocks: []))
     let none = try await place.run(["read"])
@@ -94,7 +94,7 @@ import Testing
       (Names.Errors.tooMany, 75), (Names.Errors.notPossible, 75), (Names.Errors.notAuthorized, 77),
       (Names.Errors.invalidArgument, 64), (Names.Errors.failed, 1),
     ] as [(String, Int32)])
-  func aSessionThatIsRefusedHasItsExitCode(error: String, code: Int32) async throws {
+  func `a refused session exits with the code of its error`(error: String, code: Int32) async throws {
     let place = try await Place(starter: "aSessionThatIsRefusedHasItsExitCode_\(code)")
     await place.daemon.refuse(BusError(name: error, message: "not now"))
     let result = try await place.run(["read"])
@@ -102,24 +102,24 @@ import Testing
     #expect(result.errors.count == 1 && result.errors[0].hasSuffix("not now"))
   }
 
-  @Test func noTagInTimeIs75() async throws {
+  @Test func `no tag in time exits with 75`() async throws {
     let result = try await Place().run(["read", "--timeout", "1"])
     #expect(result.code == .exited(75))
     #expect(result.errors == ["tagroute: no tag came within 1 s: try again"])
   }
 
-  @Test func theSessionsEndHasItsExitCode() async throws {
+  @Test func `the end of a session sets the exit code`() async throws {
     let place = try await Place()
     for (reason, code) in [("timed-out", 75), ("cancelled", 1), ("reader-lost", 69), ("session-inactive", 77)] {
       let process = try place.start(["read"])
       _ = try await place.nextStart()
-      // Its answer to the call is on the way before this.
+      // The stand-in sends its answer to the call before this signal.
       try await place.daemon.end(reason)
       #expect(try await process.exit() == .exited(Int32(code)))
     }
   }
 
-  @Test func aReaderIsChosenByWhateverNamesIt() async throws {
+  @Test func `a reader is selected by name, device, number or path`() async throws {
     let place = try await Place()
     try await place.daemon.place(SessionCard())
     for name in ["a reader", ReaderSessionStandIn.device, "1", ReaderSessionStandIn.reader.string] {
@@ -132,7 +132,7 @@ import Testing
     #expect(none.errors == ["tagroute: no reader 2 found: tagroute status lists the readers"])
   }
 
-  @Test func writeWritesAndSaysSo() async throws {
+  @Test func `write stores the message and reports it`() async throws {
     let place = try await Place()
     try await place.daemon.place(SessionCard())
     let json = try await place.object(["write", "--uri", "https://example.com"])
@@ -145,7 +145,7 @@ import Testing
     #expect(await place.daemon.placed?.message == message)
   }
 
-  @Test func lockAsksFirstAndIsForEver() async throws {
+  @Test func `lock asks first and makes the tag read-only`() async throws {
     let place = try await Place()
     try await place.daemon.place(SessionCard())
     let refused = try await place.run(["lock"])
@@ -167,7 +167,7 @@ import Testing
     #expect(again.errors == ["tagroute: the tag: the tag is read-only"])
   }
 
-  @Test func progressIsShownOnATerminalAlone() async throws {
+  @Test func `progress is shown on a terminal only`() async throws {
     let place = try await Place()
     var card = try Self.card([URIRecord("https://example.com").record()])
     card.progress = [1024]
@@ -181,7 +181,7 @@ import Testing
     #expect(shown.contains("\r\u{1B}[K1024 bytes … \r\u{1B}[Ktype-2 "), "\(shown)")
   }
 
-  @Test func infoTellsEverything() async throws {
+  @Test func `info prints all properties of a tag`() async throws {
     let place = try await Place()
     var card = SessionCard(message: [0xD0, 0, 0])
     card.technology = "type-4a"
@@ -205,7 +205,7 @@ import Testing
         """)
   }
 
-  @Test func infoNamesTheChip() async throws {
+  @Test func `info names the chip`() async throws {
     let place = try await Place()
     var card = SessionCard(message: [0xD0, 0, 0])
     try await place.daemon.place(card)
@@ -219,7 +219,7 @@ import Testing
     #expect(ChipVersion([0, 4, 4]) == nil)
   }
 
-  @Test func infoTellsWhatIsKnownOfATagThatRefuses() async throws {
+  @Test func `info prints what it knows about a tag that refuses to be read`() async throws {
     let place = try await Place()
     var card = SessionCard(message: [0xD0, 0, 0])
     card.technology = "type-4b"
@@ -241,7 +241,7 @@ import Testing
     #expect(try await place.run(["read"]).code == .exited(77))
   }
 
-  @Test func transceiveTellsWhatWasAnsweredBeforeACommandFailed() async throws {
+  @Test func `transceive prints the answers that came before a failure`() async throws {
     let place = try await Place()
     var card = SessionCard(message: nil)
     card.answer = { command in
@@ -254,7 +254,7 @@ import Testing
     #expect(result.output.contains("0102") && !result.output.contains("61"))
   }
 
-  @Test func transceiveSendsWhatIsTypedAndPrintsTheAnswers() async throws {
+  @Test func `transceive sends the typed commands and prints the answers`() async throws {
     let place = try await Place()
     try await place.daemon.place(SessionCard.transit(blocks: [Array(repeating: 7, count: 16)]))
     let result = try await place.run([

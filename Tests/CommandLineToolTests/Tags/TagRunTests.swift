@@ -8,7 +8,7 @@ struct TagRunTests {
   private typealias Run = TagRun<Int>
   private let failure = Failure(message: "it is away", exitCode: 75)
 
-  /// A run whose session is active.
+  /// A run with an active session.
   private func active(following: Bool = false) -> Run {
     var run = Run(isFollowing: following, timeout: 5)
     _ = run.handle(.began)
@@ -16,7 +16,7 @@ struct TagRunTests {
     return run
   }
 
-  @Test func theFirstTagIsWorkedOnAndTheSessionEndsInGoodOrder() {
+  @Test func `the first tag is processed, then the session is closed`() {
     var run = Run(isFollowing: false, timeout: nil)
     #expect(run.handle(.began) == [.show("waiting for the reader")])
     #expect(run.handle(.activated) == [.show("hold a tag near the reader")])
@@ -27,42 +27,42 @@ struct TagRunTests {
     #expect(run.handle(.ended(ReaderSessionEnd(.invalidated))) == [.hide, .finish(.done)])
   }
 
-  @Test func aFailureIsOnTheSheetAndInTheExitCode() {
+  @Test func `a failure is shown on the sheet and sets the exit code`() {
     var run = active()
     _ = run.handle(.detected(1, name: "1"))
     let known = Failure(message: "it is away", exitCode: 75, sheet: "Es ist weg.")
     #expect(run.handle(.worked(known)) == [.hide, .print, .close("Es ist weg.")])
     #expect(run.handle(.closed) == [.finish(.failed(known))])
-    // The sheet is in the user's language, the terminal's words are not; and without any it would say that all went
-    // well.
+    // The sheet is in the user's language, but the terminal text is not. Without a text, the sheet would report
+    // success.
     run = active()
     _ = run.handle(.detected(1, name: "1"))
     #expect(run.handle(.worked(failure)) == [.hide, .print, .close("The terminal says why.")])
   }
 
-  @Test func aSessionThatEndsWithoutATagSaysWhy() {
+  @Test func `a session that ends without a tag gives the reason`() {
     var run = active()
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [.hide, .finish(.failed(Failure(.init(.timedOut))))])
     #expect(Failure(.init(.timedOut)).exitCode == 75)
     #expect(Failure(.init(.daemonGone)).exitCode == 69)
   }
 
-  @Test func whatIsDoneIsDoneThoughTheSessionEndsBeforeThatIsKnown() {
+  @Test func `finished work succeeds even if the session ends before the result is known`() {
     var run = active()
     _ = run.handle(.detected(1, name: "1"))
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [])
     #expect(run.handle(.worked(nil)) == [.hide, .print, .hide, .finish(.done)])
   }
 
-  @Test func whatTheEndHasBrokenOffFailsWithTheEndsReason() {
+  @Test func `work that the end of the session interrupts fails with the reason of that end`() {
     var run = active()
     _ = run.handle(.detected(1, name: "1"))
     _ = run.handle(.ended(ReaderSessionEnd(.readerLost)))
     #expect(run.handle(.worked(failure)) == [.hide, .print, .hide, .finish(.failed(Failure(.init(.readerLost))))])
   }
 
-  /// A tag has come, and may be half written.
-  @Test func aSessionWhoseTimeIsUpDuringTheWorkDoesNotSayThatNoTagCame() {
+  /// A tag was found, and may be half written.
+  @Test func `a session that times out during the work does not say that no tag came`() {
     var run = active()
     _ = run.handle(.detected(1, name: "1"))
     _ = run.handle(.ended(ReaderSessionEnd(.timedOut)))
@@ -72,21 +72,21 @@ struct TagRunTests {
     #expect(expected.exitCode == 75)
   }
 
-  @Test func aSignalEndsTheSessionFirst() {
+  @Test func `a signal closes the session first`() {
     var run = active()
     #expect(run.handle(.interrupted(2)) == [.hide, .close(nil)])
     #expect(run.handle(.detected(1, name: "1")) == [])
     #expect(run.handle(.closed) == [.finish(.signalled(2))])
-    // Where the daemon does not answer, the second one is enough.
+    // A second signal ends the run if the daemon does not answer.
     #expect(run.handle(.interrupted(15)) == [.hide, .finish(.signalled(15))])
   }
 
-  @Test func aSignalBeforeThereIsASessionEndsAtOnce() {
+  @Test func `a signal before the session starts ends the run at once`() {
     var run = Run(isFollowing: false, timeout: nil)
     #expect(run.handle(.interrupted(2)) == [.hide, .finish(.signalled(2))])
   }
 
-  @Test func aSignalWhileATagIsWorkedOnCountsMoreThanWhatBecomesOfThat() {
+  @Test func `a signal during the work decides the result`() {
     var run = active()
     _ = run.handle(.detected(1, name: "1"))
     #expect(run.handle(.interrupted(2)) == [.hide, .close(nil)])
@@ -94,7 +94,7 @@ struct TagRunTests {
     #expect(run.handle(.ended(ReaderSessionEnd(.invalidated))) == [.hide, .finish(.signalled(2))])
   }
 
-  @Test func theTimeIsForTheWaitingAndNotForTheWork() {
+  @Test func `the time limit is for the wait and not for the work`() {
     var run = active()
     let late = Failure(
       message: "no tag came within 5 s: try again", exitCode: 75, sheet: "No tag came in time.")
@@ -105,7 +105,7 @@ struct TagRunTests {
     #expect(run.handle(.timeIsUp) == [])
   }
 
-  @Test func followingGoesOnOverFailuresAndSessions() {
+  @Test func `read --follow continues after failures and ended sessions`() {
     var run = active(following: true)
     #expect(run.handle(.detected(1, name: "1")) == [.hide, .work(1)])
     #expect(run.handle(.detected(2, name: "2")) == [])
@@ -118,14 +118,14 @@ struct TagRunTests {
   }
 
   @Test(arguments: [ReaderSessionEnd.Reason.daemonStopping, .daemonGone])
-  func whoeverWaitsForATagIsNotToldThatTheDaemonWasStartedAnew(reason: ReaderSessionEnd.Reason) {
+  func `a restart of the daemon while waiting for a tag is not reported as an error`(reason: ReaderSessionEnd.Reason) {
     var run = active()
     let again: [Run.Action] = [.show("waiting for the daemon"), .startAgain]
     #expect(run.handle(.ended(ReaderSessionEnd(reason))) == again)
     #expect(run.handle(.began) == [.show("waiting for the reader")])
     #expect(run.handle(.ended(ReaderSessionEnd(reason))) == again)
     #expect(run.handle(.notBegun(failure)) == [.hide, .finish(.failed(failure))])
-    // The time is for all of it.
+    // The time limit includes the restart.
     run = active()
     _ = run.handle(.ended(ReaderSessionEnd(reason)))
     let late = Failure(
@@ -136,8 +136,8 @@ struct TagRunTests {
     #expect(run.handle(.interrupted(2)) == [.hide, .finish(.signalled(2))])
   }
 
-  /// Nobody knows what the tag holds now, and another session might do the same to it twice.
-  @Test func aTagThatWasBeingWorkedOnWhenTheDaemonEndedIsNotTriedAgain() {
+  /// The content of the tag is unknown now, and a second session might repeat the operation.
+  @Test func `a tag that was being processed when the daemon ended is not tried again`() {
     var run = active()
     _ = run.handle(.detected(1, name: "1"))
     #expect(run.handle(.ended(ReaderSessionEnd(.daemonGone))) == [])
@@ -150,7 +150,7 @@ struct TagRunTests {
     }
   }
 
-  @Test func followingGoesOnWithTheNextDaemonAndDoesNotTellOfATagTwice() {
+  @Test func `read --follow continues with the next daemon and does not report a tag twice`() {
     var run = active(following: true)
     _ = run.handle(.detected(1, name: "1"))
     #expect(run.handle(.ended(ReaderSessionEnd(.daemonGone))) == [])
@@ -164,15 +164,14 @@ struct TagRunTests {
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [.start])
   }
 
-  /// As the daemon says it.
-  /// The session has ended, and the next one has the reader.
+  /// Ends the session with the daemon's events, and starts the next one, which has the reader.
   private func beginAnew(_ run: inout Run) {
     _ = run.handle(.ended(ReaderSessionEnd(.timedOut)))
     _ = run.handle(.began)
     _ = run.handle(.activated)
   }
 
-  @Test func whatASessionsEndTakesAwayLiesThereStill() {
+  @Test func `a tag removed by the end of a session is a resting tag in the next one`() {
     var run = active(following: true)
     for (tag, name) in [(1, "1"), (2, "2"), (3, "3")] {
       _ = run.handle(.detected(tag, name: name))
@@ -188,7 +187,7 @@ struct TagRunTests {
     #expect(run.handle(.detected(6, name: "3")) == [.hide, .work(6)])
   }
 
-  @Test func whatWasTakenAwayAMomentBeforeTheEndIsNewWhenItComesAgain() {
+  @Test func `a tag taken away just before the end is new when it comes back`() {
     var run = active(following: true)
     _ = run.handle(.detected(1, name: "1"))
     _ = run.handle(.worked(nil))
@@ -198,7 +197,7 @@ struct TagRunTests {
     #expect(run.handle(.detected(2, name: "1")) == [.hide, .work(2)])
   }
 
-  @Test func oneTagThatIsForgottenTakesNoOtherAlong() {
+  @Test func `forgetting one tag keeps the others`() {
     var run = active(following: true)
     for tag in [1, 2] {
       _ = run.handle(.detected(tag, name: "\(tag)"))
@@ -212,14 +211,14 @@ struct TagRunTests {
     #expect(run.handle(.detected(4, name: "1")) == [.hide, .work(4)])
   }
 
-  @Test func followingAfterASessionsEndWaitsForTheWorkFirst() {
+  @Test func `read --follow finishes the work before it starts the next session`() {
     var run = active(following: true)
     _ = run.handle(.detected(1, name: "1"))
     #expect(run.handle(.ended(ReaderSessionEnd(.timedOut))) == [])
     #expect(run.handle(.worked(nil)) == [.hide, .print, .start])
   }
 
-  @Test func aTagThatIsAwayBeforeItsTurnIsPassedOver() {
+  @Test func `a waiting tag that is taken away is skipped`() {
     var run = active(following: true)
     _ = run.handle(.detected(1, name: "1"))
     _ = run.handle(.detected(2, name: "2"))
@@ -227,7 +226,7 @@ struct TagRunTests {
     #expect(run.handle(.worked(nil)) == [.hide, .print, .show("hold a tag near the reader")])
   }
 
-  @Test func aTagThatRestsOverTheEndOfASessionIsNotAnother() {
+  @Test func `a tag that rests over the end of a session is not reported again`() {
     var run = active(following: true)
     _ = run.handle(.detected(1, name: "a"))
     _ = run.handle(.worked(nil))
@@ -236,7 +235,7 @@ struct TagRunTests {
     #expect(run.handle(.activated) == [.show("hold a tag near the reader"), .settle])
     #expect(run.handle(.detected(2, name: "a")) == [])
     #expect(run.handle(.removed(2)) == [.forget(2)])
-    // It was away meanwhile.
+    // The tag was taken away and came back.
     #expect(run.handle(.detected(3, name: "a")) == [.hide, .work(3)])
     _ = run.handle(.worked(nil))
     _ = run.handle(.ended(ReaderSessionEnd(.timedOut)))

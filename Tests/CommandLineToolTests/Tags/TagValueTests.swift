@@ -5,19 +5,19 @@ import Testing
 @testable import CommandLineTool
 
 struct TagValueTests {
-  @Test func hexadecimal() {
+  @Test func `hexadecimal bytes are read and printed`() {
     #expect(Hexadecimal.bytes("00ff:1A") == [0, 0xFF, 0x1A])
     #expect(Hexadecimal.text([0, 0xFF, 0x1A]) == "00FF1A")
     for wrong in ["", "0", "0g", "0x12", "é", "+1"] { #expect(Hexadecimal.bytes(wrong) == nil, "\(wrong)") }
   }
 
-  @Test func commandsHaveAPlaceForTheIDm() throws {
+  @Test func `a command has a placeholder for the IDm`() throws {
     #expect(try RawCommand("3004").bytes(idm: []) == [0x30, 4])
     #expect(try RawCommand("02idm010F09").bytes(idm: [1, 2]) == [2, 1, 2, 1, 0x0F, 9])
     for wrong in ["", "IDX", "3", "0xIDM"] { #expect(throws: Failure.self) { try RawCommand(wrong) } }
   }
 
-  @Test func recordsAreTold() throws {
+  @Test func `each kind of record is described in one line`() throws {
     let poster = SmartPosterRecord(uri: "https://example.com", titles: [TextRecord("A title", language: "en")])
     let records = [
       URIRecord("https://example.com/\u{202E}").record(), try TextRecord("Grüß Gott", language: "de").record(),
@@ -34,20 +34,20 @@ struct TagValueTests {
     #expect(RecordReport.all(in: [1, 2, 3]).isEmpty)
   }
 
-  @Test func aTextForTheSheetHasNoControlsAndFits() {
+  @Test func `text for the sheet has no control characters and fits`() {
     #expect(Console.forSheet("a\nb\u{202E}") == "a\\u{a}b\\u{202e}")
     let long = Console.forSheet(String(repeating: "é", count: 300))
     #expect(long.utf8.count <= 256 && long.hasSuffix("…"))
   }
 
-  @Test func theEnvironmentOfACommandNamesTheReader() {
+  @Test func `the environment of a command names the reader`() {
     #expect(
       Command.environment(["PATH": "/bin", "LIBNFC_AUTO_SCAN": "true"], device: "pn532_uart:/dev/x") == [
         "LIBNFC_AUTO_SCAN=false", "LIBNFC_DEFAULT_DEVICE=pn532_uart:/dev/x", "PATH=/bin",
       ])
   }
 
-  @Test func whatIsWrittenIsSaidInOneWay() async throws {
+  @Test func `the options of write build the message, and contradictions are rejected`() async throws {
     func bytes(_ words: [String]) async throws -> [UInt8] {
       try await MessageToWrite.bytes(
         Arguments(words, flags: [], valued: ["uri", "text", "smart-poster", "ndef", "language", "title"]))
