@@ -19,7 +19,7 @@ struct DaemonState: Sendable {
     /// The kinds of tags that readers look for.
     var technologies = Names.technologies
     /// How long a reader session may have the reader.
-    var sessionLimit = ReaderSessionQueue.limit
+    var sessionLimit = ReaderSessions.defaultTimeLimit
     /// The least grave log level that is written.
     var logThreshold = LogLevel.debug
   }
@@ -119,7 +119,7 @@ struct DaemonState: Sendable {
     case .readerProcessGone(let id): readers[id]?.hasStopped()
     case .readerRemoved(let id):
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is gone")) }
-      actions += perform(sessions.removeReader(id, at: now))
+      actions += perform(sessions.removeReader(id))
       readers[id] = nil
     case .reader(let id, let event):
       actions += handle(event, of: id, at: now)

@@ -1,4 +1,5 @@
 import Bus
+import Names
 import ReaderLink
 import Testing
 
@@ -51,7 +52,7 @@ import Testing
     _ = tell(.reader(0, .sessionBegan(1)))
     let actions = state.report(":1.7", ["locked": true], at: Self.now) ?? []
     #expect(actions.contains(.session(.release(0, 1))))
-    #expect(state.sessions.sessions[1]?.end == .sessionInactive)
+    #expect(state.sessions[1]?.end == .sessionInactive)
   }
 
   @Test mutating func aSessionWaitsUntilALentReaderIsBackAndOpen() throws {

@@ -53,12 +53,12 @@ import Testing
     let first = try start()
     _ = tell(.reader(0, .sessionBegan(first)))
     #expect(tell(.policy(.init(sessionLimit: .seconds(5)))) == [])
-    #expect(state.sessions.sessions[first]?.deadline == clock.now + .seconds(60))
+    #expect(state.sessions[first]?.deadline == clock.now + .seconds(60))
     _ = tell(.invalidate(first, message: ""))
     _ = tell(.reader(0, .sessionEnded(first)))
     let second = try start()
     _ = tell(.reader(0, .sessionBegan(second)))
-    #expect(state.sessions.sessions[second]?.deadline == clock.now + .seconds(5))
+    #expect(state.sessions[second]?.deadline == clock.now + .seconds(5))
   }
 
   @Test mutating func withoutLogindTheAgentIsItsUsersAndWithItItsSessions() {
