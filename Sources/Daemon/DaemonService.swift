@@ -72,6 +72,8 @@ actor DaemonService {
   var pendingRegistrations: [UInt32: Int] = [:]
   /// Whose rights polkit is being asked about.
   var questions = AuthorizationQuestions()
+  /// The agents that the bus connection gives precedence to.
+  private var publishedAgents: Set<String> = []
   var published = ManagerProperties()
   var publishedReaders: [Int: ReaderStatus.Properties] = [:]
   /// The tasks that follow the names of those who have reader sessions.
@@ -269,7 +271,10 @@ actor DaemonService {
       }
     }
     let agents = Set(state.registry.agents.map(\.sender))
-    connection?.assumeIsolated { $0.setPrecedence(of: agents) }
+    if agents != publishedAgents {
+      publishedAgents = agents
+      connection?.assumeIsolated { $0.setPrecedence(of: agents) }
+    }
     let areFieldsOff = state.areFieldsOff
     sleepInhibitor?.assumeIsolated { $0.setFields(areOff: areFieldsOff) }
     publish()
