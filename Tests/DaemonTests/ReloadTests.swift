@@ -13,14 +13,14 @@ import Testing
   private static let other = "pn532_uart:/dev/other"
   private static let first = "pn532_uart:/dev/scripted"
   private static let isRead = "the configuration was read again: "
-  private static let nothing = isRead + "nothing has changed"
+  private static let nothing = isRead + "no changes"
 
   @Test func readersThatAreNamedComeAndThoseThatAreNotGoAndOthersAreNotTouched() async throws {
     let rig = try await DaemonRig(others: ["other"])
     let other = try #require(rig.others.first)
     let agent = try await rig.agent()
     try await rig.scanning(true)
-    try await rig.reload(devices: "\(Self.first);\(Self.other)", expecting: Self.isRead + "new are Devices")
+    try await rig.reload(devices: "\(Self.first);\(Self.other)", expecting: Self.isRead + "changed: Devices")
     // What lies there may have been announced by the process of another name for it.
     for await command in other.commands where command == .lend(false) { break }
     await other.becomeReady()
@@ -30,7 +30,7 @@ import Testing
     var taps = agent.taps.makeAsyncIterator()
     await rig.reader.tap(.message(Samples.message))
     #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/0")
-    try await rig.reload(devices: Self.other, expecting: Self.isRead + "new are Devices")
+    try await rig.reload(devices: Self.other, expecting: Self.isRead + "changed: Devices")
     for await command in rig.reader.commands {
       if case .shutDown = command { break }
       #expect(![.lend(true), .lend(false), .scan(false)].contains(command), "\(command)")
@@ -89,7 +89,7 @@ import Testing
     let mistake = "tagroute.conf:4: group [Scan] has no key Sesions: did you mean Sessions?"
     #expect(try await notifications.next { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") }.count > 30)
     #expect(try await notifications.next { $0.contains("READY=1") }.contains(mistake))
-    try await rig.daemon.line(containing: "\(mistake); until then the former configuration stays in force")
+    try await rig.daemon.line(containing: "\(mistake); until then the previous configuration stays in force")
     #expect(try await agent.property("ConfigurationError")?.asString?.hasSuffix(mistake) == true)
     #expect(try await agent.property("ConfigurationTime")?.asUInt64 == time)
     await rig.reader.tap(.message(Samples.message))
@@ -128,7 +128,7 @@ import Testing
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
     try rig.write(scan: "Sessions=any")
     rig.daemon.signal(SIGHUP)
-    try await rig.daemon.line(containing: Self.isRead + "new are Sessions")
+    try await rig.daemon.line(containing: Self.isRead + "changed: Sessions")
     try await agent.register()
     try await rig.scanning(true)
     try rig.write()
@@ -155,7 +155,7 @@ import Testing
     let mistake = "the configuration: cannot take effect: Sessions=logind "
     #expect(next.contains("READY=1") && next.contains("the former configuration is in force: \(mistake)"))
     try await rig.daemon.line(containing: mistake)
-    #expect(await rig.daemon.log().contains { $0.hasSuffix("until then the former configuration stays in force") })
+    #expect(await rig.daemon.log().contains { $0.hasSuffix("until then the previous configuration stays in force") })
     #expect(try await agent.property("ConfigurationError")?.asString?.hasPrefix(mistake) == true)
     #expect(try await agent.property("ConfigurationTime")?.asUInt64 == time)
     // Nothing of it, neither who decides nor another reader: anybody's agent is given the taps, as before.
@@ -168,7 +168,7 @@ import Testing
     try await rig.limitMatchRules(to: 512)
     try rig.write()
     rig.daemon.signal(SIGHUP)
-    try await rig.daemon.line(containing: Self.isRead + "new are Sessions")
+    try await rig.daemon.line(containing: Self.isRead + "changed: Sessions")
     _ = try await notifications.next { $0.contains("READY=1") }
     #expect(try await agent.property("ConfigurationError")?.asString == "")
     #expect(try await agent.property("SuspendReasons")?.asStrings?.contains("no-session") == true)
@@ -181,8 +181,8 @@ import Testing
     // The last of them counts: what stands in the file by then is read.
     try rig.write(reader: "PollInterval=500")
     rig.daemon.signal(SIGHUP)
-    try await rig.daemon.line(containing: Self.isRead + "new are PollInterval")
-    #expect(await rig.daemon.log().count { $0.contains("new are") } == 1)
+    try await rig.daemon.line(containing: Self.isRead + "changed: PollInterval")
+    #expect(await rig.daemon.log().count { $0.contains("changed: ") } == 1)
     // On the way to its end it does neither that nor fall over it.
     rig.daemon.signal(SIGTERM)
     for _ in 1...50 { rig.daemon.signal(SIGHUP) }
@@ -202,7 +202,7 @@ import Testing
     rig.daemon.signal(SIGHUP)
     await rig.bus.signal(SIGCONT)
     await rig.reader.becomeReady()
-    try await rig.daemon.line(containing: Self.isRead + "new are PollInterval")
+    try await rig.daemon.line(containing: Self.isRead + "changed: PollInterval")
     #expect(await rig.daemon.log().count { $0.contains(Self.isRead) } == 1)
   }
 

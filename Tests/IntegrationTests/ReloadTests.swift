@@ -24,7 +24,7 @@ import Testing
     #expect(try await desktop.notification(on: server).body.contains(Tag.text(1)))
     try directory.write(good + "[Tags]\nSmartPosters=perhaps\n", to: "tagroute.conf")
     daemon.signal(SIGHUP)
-    try await daemon.line(containing: "until then the former configuration stays in force")
+    try await daemon.line(containing: "until then the previous configuration stays in force")
     try await desktop.status { $0.configurationError.contains("perhaps") }
     #expect(try await output(desktop, "status").contains("the former configuration is in force"))
     #expect(try await output(desktop, "doctor").contains("tagrouted goes on with the former one"))
@@ -32,7 +32,7 @@ import Testing
     try directory.write(
       good.replacing("[Reader]\n", with: "[Reader]\nTechnologies=type-2\n"), to: "tagroute.conf")
     daemon.signal(SIGHUP)
-    try await daemon.line(containing: Self.isRead + "new are Technologies")
+    try await daemon.line(containing: Self.isRead + "changed: Technologies")
     try await desktop.status { $0.configurationError.isEmpty && $0.scanning }
     // What rests was announced, and what is no kind that is wanted now is not; what comes is, by the same process.
     try await desktop.remove()
@@ -139,7 +139,7 @@ import Testing
         configuration.replacing(device("reader"), with: names.map(device).joined(separator: ";")),
         to: "tagroute.conf")
       daemon.signal(SIGHUP)
-      try await daemon.line(containing: ReloadTests.isRead + "new are Devices", after: seen)
+      try await daemon.line(containing: ReloadTests.isRead + "changed: Devices", after: seen)
     }
 
     /// Waits until the daemon has these readers and no others, and all of them look for tags.
