@@ -26,7 +26,7 @@ import Testing
     await other.becomeReady()
     for await command in other.commands where command == .scan(true) { break }
     let readers = try await agent.property("Readers")?.asObjectPaths?.map(\.string)
-    #expect(readers == ["\(Names.Daemon.readersPath)/0", "\(Names.Daemon.readersPath)/2"])
+    #expect(readers == ["\(Names.Daemon.readersPath)/0", "\(Names.Daemon.readersPath)/1"])
     var taps = agent.taps.makeAsyncIterator()
     await rig.reader.tap(.message(Samples.message))
     #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/0")
@@ -36,7 +36,7 @@ import Testing
       #expect(![.lend(true), .lend(false), .scan(false)].contains(command), "\(command)")
     }
     await other.tap(.message(Samples.message))
-    #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/2")
+    #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/1")
     #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
   }
 
