@@ -15,6 +15,13 @@ LINKS = (
     b' "target": {"namespace": "linux_app", "desktop_id": "org.example.Menu"}}]'
 )
 never = threading.Event()
+output = threading.Lock()
+
+
+def say(line):
+    """Prints a line. print() alone writes the line and its end separately, so that lines of two threads could mix."""
+    with output:
+        print(line, flush=True)
 
 
 def context(name):
@@ -50,7 +57,7 @@ def answer(connection):
     host = next(line.split(": ")[1] for line in lines if line.lower().startswith("host:"))
     label = host.split(".")[0]
     file = LINKS if path.endswith("assetlinks.json") else FILE
-    print("request", label, path, "|".join(lines[1:-2]), flush=True)
+    say(f"request {label} {path} {'|'.join(lines[1:-2])}")
 
     def send(status, body, *fields):
         head = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Content-Type: text/plain", *fields, "", ""]
@@ -138,7 +145,7 @@ def listen(listener, tls):
 
 for listener in listeners:
     threading.Thread(target=listen, args=listener, daemon=True).start()
-print("ports", *(listener.getsockname()[1] for listener, _ in listeners), flush=True)
+say(f"ports {' '.join(str(listener.getsockname()[1]) for listener, _ in listeners)}")
 # The parent process holds the other end, and may end at any time. Each line comes back after all earlier output.
 for line in sys.stdin:
-    print(line, end="", flush=True)
+    say(line.rstrip("\n"))
