@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 
 /// A PN532 chip on a pseudo-terminal, with the tags that a test places on it.
 ///
@@ -50,6 +51,12 @@ public actor SimulatedReader {
 
   private init(timing: TimingModel, link: String?, clock: any SimulatorClock, wakesTypeB: Bool) {
     loop = EventLoop(label: "simulator")
+    // A chip answers in time however busy the machine is. libnfc waits only 300 ms. Beside a build, the scheduler let a
+    // thread of normal priority wait for 523 ms. Without the permission, the thread keeps its normal priority.
+    loop.execute {
+      var priority = sched_param(sched_priority: 1)
+      pthread_setschedparam(pthread_self(), SCHED_RR, &priority)
+    }
     self.clock = clock
     self.link = link.map(DeviceLink.init)
     lastPath = link ?? ""
