@@ -6,6 +6,7 @@
 #include <libintl.h>
 #include <linux/seccomp.h>
 #include <locale.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,9 +86,12 @@ int tagroute_poll_remove(int poll, int descriptor) {
   return epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, &unused);
 }
 
-int tagroute_poll_wait(int poll, uint64_t identifiers[64], int timeout) {
+int tagroute_poll_wait(int poll, uint64_t identifiers[64], int64_t nanoseconds) {
+  struct pollfd ready = {.fd = poll, .events = POLLIN};
+  struct timespec timeout = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+  ppoll(&ready, 1, nanoseconds < 0 ? NULL : &timeout, NULL);
   struct epoll_event events[64];
-  int count = epoll_wait(poll, events, 64, timeout);
+  int count = epoll_wait(poll, events, 64, 0);
   for (int i = 0; i < count; i++) identifiers[i] = events[i].data.u64;
   return count;
 }

@@ -49,8 +49,7 @@ public final class EventLoop: SerialExecutor, Sendable {
 
   /// Runs `body` on the loop once, after `delay`, unless the timer is cancelled first.
   ///
-  /// The clock (CLOCK_MONOTONIC) does not advance while the machine sleeps. The resolution is a millisecond, and a
-  /// timer is never early.
+  /// The clock (CLOCK_MONOTONIC) does not advance while the machine sleeps. A timer is never early.
   ///
   /// - Parameters:
   ///   - delay: the minimum time to wait.

@@ -145,11 +145,8 @@ final class EventLoopCore: Sendable {
     }
   }
 
-  private func nextTimeout(_ timer: Timer?) -> Int32 {
-    guard let timer else { return -1 }
-    // Rounded up, so that a timer is never early and the loop does not spin during the last millisecond.
-    return Int32(clamping: max(0, timer.deadline - EventLoopCore.now() + 999_999) / 1_000_000)
-  }
+  /// In nanoseconds; -1 without a timer.
+  private func nextTimeout(_ timer: Timer?) -> Int64 { timer.map { max(0, $0.deadline - EventLoopCore.now()) } ?? -1 }
 
   private func handle(_ identifier: UInt64) {
     if identifier == EventLoopCore.wakeUp {

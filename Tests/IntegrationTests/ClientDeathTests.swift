@@ -33,8 +33,8 @@ import Testing
       try await desktop.within("the session") { try await open.activated() }
       try await desktop.place(Tag(number + 1))
       let tag = try await desktop.within("a tag") { try await open.tag() }
-      // The answer to what the reader does next comes late, so it is in the middle of it.
-      try await desktop.installation.simulate("fault delay 200")
+      // The chip's next answer comes late, so the reader is in the middle of the operation. libnfc waits 300 ms.
+      try await desktop.installation.simulate("fault delay 100")
       let working = Task { try? await work(tag) }
       try await daemon.line(containing: "is to \(step) tag", after: seen)
       try await dies(program, step, desktop)
