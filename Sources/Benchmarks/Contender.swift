@@ -81,13 +81,13 @@ final class TagrouteContender: ReadingContender {
 
   func start() async throws {
     await process.start()
-    await process.setScanning(true)
+    await process.pursue(1, .scan(ReaderPolling()))
   }
 
   func outcome() async throws -> Outcome {
     while let event = await events.next(isolation: #isolation) {
       switch event {
-      case .tag(let report):
+      case .tag(let report, _):
         switch report.content {
         case .message(let bytes): return .message(bytes)
         case .problem(let reason): return .failure(reason)

@@ -2,7 +2,7 @@ import Bus
 import Names
 import ScanGate
 
-/// Whose taps these are: a user in a session. Where there is no logind, a user.
+/// The session that a tap belongs to; with `Sessions=any`, the user.
 struct SessionKey: Hashable, Sendable, CustomStringConvertible {
   /// logind's id; nil with `Sessions=any`.
   let id: String?
@@ -11,17 +11,15 @@ struct SessionKey: Hashable, Sendable, CustomStringConvertible {
   var description: String { id.map { "session \($0) of user \(uid)" } ?? "user \(uid)" }
 }
 
-/// What only an agent's session knows. What the agent does not say is unknown.
+/// The conditions that an agent reports about its session.
 struct SessionReport: Hashable, Sendable {
   var locked = Fact.unknown
   var displayOff = Fact.unknown
   var camera = Fact.unknown
   var airplaneMode = Fact.unknown
 
-  init() {}
-
-  /// What an agent says of all conditions: one that it does not name is one that it knows nothing of, any more.
-  init(_ conditions: [String: Bool]) {
+  /// - Parameter conditions: a complete report. A condition that it does not contain is unknown.
+  init(_ conditions: [String: Bool] = [:]) {
     locked = Fact(conditions[Names.Condition.locked])
     displayOff = Fact(conditions[Names.Condition.displayOff])
     camera = Fact(conditions[Names.Condition.camera])
@@ -33,15 +31,9 @@ struct SessionReport: Hashable, Sendable {
 struct Agent: Hashable, Sendable {
   /// Its unique bus name.
   let sender: String
-  /// Where it exports its interface.
-  let path: ObjectPath
-  /// The session it serves.
+  /// The object with its interface.
+  var path: ObjectPath
+  /// The session that it serves.
   let session: SessionKey
   var report = SessionReport()
-
-  init(sender: String, path: ObjectPath, session: SessionKey) {
-    self.sender = sender
-    self.path = path
-    self.session = session
-  }
 }

@@ -1,7 +1,6 @@
 import Bus
-import ScanGate
 
-/// The registered agents: at most one a session, each as long as its bus name lives.
+/// The registered agents: at most one for each session. An agent is registered until its bus name is gone.
 struct AgentRegistry: Sendable {
   /// In the order of their registration.
   private(set) var agents: [Agent] = []
@@ -10,35 +9,31 @@ struct AgentRegistry: Sendable {
 
   func agent(named sender: String) -> Agent? { agents.first { $0.sender == sender } }
 
-  /// Registers an agent for the first of `candidates` that has none; one that registers again keeps its session.
+  /// Registers an agent for the first of `candidates` that has none. An agent that registers again keeps its session.
   ///
-  /// - Returns: the agent; nil where each candidate is taken by another.
+  /// - Returns: the agent; nil if other agents have all candidates.
   mutating func register(_ sender: String, at path: ObjectPath, for candidates: [SessionKey]) -> Agent? {
     if let index = agents.firstIndex(where: { $0.sender == sender }), candidates.contains(agents[index].session) {
-      var agent = Agent(sender: sender, path: path, session: agents[index].session)
-      agent.report = agents[index].report
-      agents[index] = agent
-      return agent
+      agents[index].path = path
+      return agents[index]
     }
-    guard let session = candidates.first(where: { self.agent(of: $0) == nil }) else { return nil }
-    var agent = Agent(sender: sender, path: path, session: session)
-    if let before = unregister(sender) { agent.report = before.report }
-    agents.append(agent)
-    return agent
+    guard let session = candidates.first(where: { agent(of: $0) == nil }) else { return nil }
+    let before = unregister(sender)
+    agents.append(Agent(sender: sender, path: path, session: session, report: before?.report ?? SessionReport()))
+    return agents.last
   }
 
-  /// Forgets an agent.
+  /// Removes an agent.
   ///
-  /// - Returns: the agent that was; nil where there was none of that name.
+  /// - Returns: the agent; nil if there is none with this name.
   @discardableResult
   mutating func unregister(_ sender: String) -> Agent? {
-    guard let index = agents.firstIndex(where: { $0.sender == sender }) else { return nil }
-    return agents.remove(at: index)
+    agents.firstIndex { $0.sender == sender }.map { agents.remove(at: $0) }
   }
 
-  /// Takes in what an agent reports, in the place of what it reported before.
+  /// Replaces an agent's report.
   ///
-  /// - Returns: the agent with its report; nil where there is none of that name.
+  /// - Returns: the agent with its report; nil if there is none with this name.
   mutating func report(_ sender: String, _ conditions: [String: Bool]) -> Agent? {
     guard let index = agents.firstIndex(where: { $0.sender == sender }) else { return nil }
     agents[index].report = SessionReport(conditions)

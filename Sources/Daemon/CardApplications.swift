@@ -1,8 +1,8 @@
 import ReaderLink
 
-/// Which applications of cards a client may name: never one that pays.
+/// Which applications of cards a client may declare: never a payment application.
 enum CardApplications {
-  /// The NDEF application (NFC Forum Type 4 Tag, 5.4), mapping version 2 and the one before, which every client may select.
+  /// The NDEF application (NFC Forum Type 4 Tag, 5.4) of mapping versions 2 and 1. Every client may select it.
   static let ndef: [[UInt8]] = [
     [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01], [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x00],
   ]
@@ -13,7 +13,7 @@ enum CardApplications {
   /// The beginnings of the identifiers of the payment directories (EMV Book 1, 11.3 and 12.2).
   private static let directories = [Array("1PAY.".utf8), Array("2PAY.".utf8)]
 
-  /// Registered application providers whose applications pay: the first five bytes of an identifier.
+  /// The registered identifiers of payment schemes: the first five bytes of an application identifier.
   private static let paymentProviders: [[UInt8]] = [
     // Visa, Mastercard, Maestro UK, American Express, LINK, Carte Bancaire, JCB, Visa's common debit.
     [0xA0, 0x00, 0x00, 0x00, 0x03], [0xA0, 0x00, 0x00, 0x00, 0x04], [0xA0, 0x00, 0x00, 0x00, 0x05],
@@ -30,37 +30,36 @@ enum CardApplications {
     [0xA0, 0x00, 0x00, 0x06, 0x15], [0xA0, 0x00, 0x00, 0x06, 0x51], [0xA0, 0x00, 0x00, 0x06, 0x58],
     [0xA0, 0x00, 0x00, 0x06, 0x72], [0xA0, 0x00, 0x00, 0x06, 0x77], [0xA0, 0x00, 0x00, 0x07, 0x27],
     [0xA0, 0x00, 0x00, 0x07, 0x32],
-    // German banks' own, BC Card's, BankAxept.
+    // German banks, BC Card, BankAxept.
     [0xD2, 0x76, 0x00, 0x00, 0x25], [0xD4, 0x10, 0x00, 0x00, 0x03], [0xD5, 0x78, 0x00, 0x00, 0x02],
   ]
 
-  /// Whether an identifier is one of an application that pays, or the beginning of one.
+  /// Whether an identifier belongs to a payment application, or is the beginning of such an identifier.
   static func isPayment(_ identifier: [UInt8]) -> Bool {
     (directories + paymentProviders).contains { identifier.starts(with: $0) || $0.starts(with: identifier) }
   }
 
-  /// Whether bytes hold the beginning of the identifier of an application that pays, wherever.
+  /// Whether the bytes contain the beginning of a payment application's identifier at any position.
   static func hold(payment bytes: [UInt8]) -> Bool {
     (directories + paymentProviders).contains { pattern in
       bytes.indices.contains { bytes[$0...].starts(with: pattern) }
     }
   }
 
-  /// Why an identifier may not be declared; nil where it may.
+  /// Why an identifier may not be declared; nil if it may.
   static func problem(declaring identifier: [UInt8]) -> String? {
     let length = ReaderLimits.applicationIdentifier
     guard length.contains(identifier.count) else {
-      return
-        "an application identifier has \(identifier.count) bytes: \(length.lowerBound) to \(length.upperBound) are allowed"
+      return "an identifier has \(identifier.count) bytes: \(length.lowerBound) to \(length.upperBound) are allowed"
     }
     guard !isPayment(identifier) else { return "payment applications are never selected" }
     return nil
   }
 
-  /// Why a FeliCa system code may not be declared; nil where it may.
+  /// Why a FeliCa system code may not be declared; nil if it may.
   static func problem(declaring systemCode: UInt16) -> String? {
     guard ReaderSessionOptions.isExact(systemCode) else {
-      return "a FeliCa system code with a byte FF stands for any system: name each"
+      return "a FeliCa system code with a byte FF means any system: give the exact codes"
     }
     return nil
   }

@@ -1,4 +1,4 @@
-/// A command as cards with ISO/IEC 7816-4 understand it (5.1): short or extended length.
+/// A command of ISO/IEC 7816-4 (5.1), with short or extended length.
 struct CommandAPDU: Hashable, Sendable {
   let cla: UInt8
   let ins: UInt8
@@ -6,13 +6,13 @@ struct CommandAPDU: Hashable, Sendable {
   let p2: UInt8
   let data: [UInt8]
 
-  /// Reads a command; nil where the bytes are none whose length fields are right.
+  /// Decodes a command. The result is nil if the length fields do not match the bytes.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 4, bytes[0] != 0xFF else { return nil }
     (cla, ins, p1, p2) = (bytes[0], bytes[1], bytes[2], bytes[3])
     let body = Array(bytes[4...])
     switch body.count {
-    // Without data; with an expected length at most.
+    // No data, with or without an expected length.
     case 0, 1:
       data = []
     case 3 where body[0] == 0:
@@ -28,6 +28,6 @@ struct CommandAPDU: Hashable, Sendable {
     }
   }
 
-  /// Whether more commands follow that belong to this one (5.1.1; the bit is the same in both interindustry ranges).
+  /// Whether this command continues in the next one (5.1.1; the bit is the same in both interindustry ranges).
   var isChained: Bool { cla & 0x90 == 0x10 }
 }

@@ -1,58 +1,29 @@
 import Configuration
 
-/// What has to be done where another configuration takes the place of the one that is in force. Pure.
+/// What to do when a new configuration replaces the one in force. Pure.
 struct ConfigurationChanges: Hashable, Sendable {
   enum Action: Hashable, Sendable {
-    /// Decide by other rules.
+    /// Apply the new policy, and send the reader processes new goals if they have changed with it.
     case policy
-    /// Have the processes of readers look for other tags, or at other intervals.
-    case polling
-    /// Have other readers.
+    /// Change the readers.
     case devices([String])
   }
 
-  /// The keys whose values differ, as they are written in the file.
+  /// The keys with different values, as they are written in the file.
   let keys: [String]
-  /// Whose word on sessions is to count, logind's or nobody's; nil where that is as it was. Comes before the actions, since it may not take
-  /// effect, and then nothing does.
-  var sessions: DaemonConfiguration.Sessions? { wanted.contains(.sessions) ? new.sessions : nil }
-  /// In the order in which they are carried out: who decides comes before what is decided, and a reader that comes with the change
-  /// finds everything else as it is to be.
-  var actions: [Action] {
-    Self.order.filter(wanted.contains).compactMap(action)
-  }
-
-  private enum Kind { case sessions, policy, polling, devices }
-
-  private static let order: [Kind] = [.policy, .polling, .devices]
-  private let wanted: Set<Kind>
-  private let new: DaemonConfiguration
+  /// The new source of sessions; nil if it has not changed. Apply it before the actions. If that fails, apply none of them.
+  let sessions: DaemonConfiguration.Sessions?
+  /// In the order to carry them out. The readers come last, so that a new reader starts with the other new settings.
+  let actions: [Action]
 
   /// - Parameters:
-  ///   - old: what is in force.
-  ///   - new: what is to be.
+  ///   - old: the configuration in force.
+  ///   - new: the configuration that replaces it.
   init(from old: DaemonConfiguration, to new: DaemonConfiguration) {
-    self.new = new
     keys = new.keys(differingFrom: old)
-    wanted = keys.reduce(into: []) { $0.formUnion(Self.kinds(of: $1)) }
-  }
-
-  private static func kinds(of key: String) -> Set<Kind> {
-    switch key {
-    case "Devices": [.devices]
-    case "PollInterval", "IdlePollInterval": [.polling]
-    case "Technologies": [.policy, .polling]
-    case "Sessions": [.sessions, .policy]
-    default: [.policy]
-    }
-  }
-
-  private func action(_ kind: Kind) -> Action? {
-    switch kind {
-    case .sessions: nil
-    case .policy: .policy
-    case .polling: .polling
-    case .devices: .devices(new.devices)
-    }
+    sessions = keys.contains("Sessions") ? new.sessions : nil
+    actions =
+      (keys.allSatisfy { $0 == "Devices" } ? [] : [.policy])
+      + (keys.contains("Devices") ? [.devices(new.devices)] : [])
   }
 }

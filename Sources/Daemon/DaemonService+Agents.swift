@@ -7,9 +7,9 @@ import Session
 extension DaemonService {
   /// How long an agent may take to store a tap.
   private static let deliveryTimeout = Duration.seconds(10)
-  /// Of all users together; each session has one at most.
+  /// The limit for all users. Each session has at most one agent.
   private static let agentLimit = 64
-  /// The registrations of one user that may wait for logind at a time.
+  /// The limit of registrations of one user that wait for logind.
   private static let pendingLimit = 8
 
   func registerAgent(_ call: IncomingCall) async throws -> [Value] {
@@ -18,21 +18,19 @@ extension DaemonService {
     let conditions = try Self.conditions(in: call)
     let uid = try await connection.credentials(of: call.sender).uid
     guard pendingRegistrations[uid, default: 0] < Self.pendingLimit else {
-      throw BusError(
-        name: Names.Errors.tooMany,
-        message: "\(Self.pendingLimit) registrations of user \(uid) are being looked at: try again later")
+      throw BusError.tooMany("\(Self.pendingLimit) registrations of user \(uid) are in progress: try again later")
     }
     pendingRegistrations[uid, default: 0] += 1
     let candidates = await sessions(of: uid)
     pendingRegistrations[uid] = pendingRegistrations[uid].flatMap { $0 > 1 ? $0 - 1 : nil }
     guard !candidates.isEmpty else {
-      log(.notice, ofUser: uid, "\(call.sender) of user \(uid) may not be an agent: the user has no session here")
+      log(.notice, ofUser: uid, "\(call.sender) of user \(uid) may not be an agent: the user has no local session")
       throw BusError(
         name: Names.Errors.notASession,
         message: "user \(uid) has no local session of class user on a seat: register from a session at the machine")
     }
     guard state.registry.agents.count < Self.agentLimit else {
-      throw BusError(name: Names.Errors.tooMany, message: "\(Self.agentLimit) agents are registered already")
+      throw BusError.tooMany("\(Self.agentLimit) agents are already registered")
     }
     let owners = try await connection.owners(of: call.sender)
     let (agent, actions) = state.register(
@@ -40,7 +38,7 @@ extension DaemonService {
     guard agent != nil else {
       let other = candidates.lazy.compactMap { self.state.registry.agent(of: $0)?.sender }.first ?? "another agent"
       throw BusError(
-        name: Names.Errors.alreadyRegistered, message: "\(other) serves \(candidates[0]) already: end it first")
+        name: Names.Errors.alreadyRegistered, message: "\(other) already serves \(candidates[0]): end it first")
     }
     apply(actions)
     note(versionIn: call, of: uid)
@@ -62,18 +60,18 @@ extension DaemonService {
   private func sessions(of uid: UInt32) async -> [SessionKey] {
     let present = state.sessions(of: uid, await logins?.state)
     guard present.isEmpty else { return present }
-    // An agent may be quicker than logind's signal of its session.
+    // The agent may have started before logind's signal about its session arrived.
     return state.sessions(of: uid, await logins?.refresh())
   }
 
-  /// The option `conditions` of a registration; nil where there is none.
+  /// The option `conditions` of a registration.
   private static func conditions(in call: IncomingCall) throws(BusError) -> [String: Bool]? {
     guard let option = call.arguments.last?.asDictionary?[Names.Registration.conditions] else { return nil }
-    guard let conditions = option.asBooleans else { throw .invalidArguments("conditions is no a{sb}") }
+    guard let conditions = option.asBooleans else { throw .invalidArguments("conditions is not of type a{sb}") }
     return conditions
   }
 
-  /// An agent of another version is served like any other: whoever has updated hears that it goes on as it was.
+  /// Logs that an agent has another version. The daemon serves it like any other.
   private func note(versionIn call: IncomingCall, of uid: UInt32) {
     let options = call.arguments.last?.asDictionary ?? [:]
     let version = options[Names.Registration.version]?.asString ?? ""
@@ -87,14 +85,13 @@ extension DaemonService {
   func reportConditions(_ call: IncomingCall) throws -> [Value] {
     let conditions = call.arguments.first?.asBooleans ?? [:]
     guard let actions = state.report(call.sender, conditions, at: .now) else {
-      throw BusError(
-        name: Names.Errors.notAuthorized, message: "\(call.sender) is no registered agent: call RegisterAgent first")
+      throw BusError.notAuthorized("\(call.sender) is not a registered agent: call RegisterAgent first")
     }
     apply(actions)
     return []
   }
 
-  /// Gives a tap to an agent; what becomes of it is an event.
+  /// Sends a tap to an agent. The outcome is an event.
   func deliver(_ tap: Tap, to agent: Agent) {
     guard let connection else { return }
     Task { [weak self] in
@@ -112,7 +109,7 @@ extension DaemonService {
   }
 
   private static func outcome(of error: BusError) -> TapQueue.Outcome {
-    // The message is the agent's: it may quote the tag, so only the error's name is shown.
+    // The agent's message may quote the tag. Log the name of the error only.
     error.name == Names.Errors.invalidArgument ? .refused(reason: error.name) : .failed(reason: error.name)
   }
 }

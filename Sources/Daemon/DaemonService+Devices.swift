@@ -34,25 +34,30 @@ extension DaemonService {
 
   private func follow(_ event: DeviceEvent) {
     guard !isStopped else { return }
+    if case .removed(let path) = event, let id = roster.reader(at: path), let unit = units[id] {
+      // What lies on the next one that is plugged in there is new.
+      keep(KnownTags(), on: unit.place)
+    }
     perform(roster.handle(.device(event)))
     // What is in the way may be something else than a moment ago, and the process, which sees none of it, would not say
     // the same failure again.
-    guard let device = event.device, let id = roster.reader(at: device.path), let reported = units[id]?.reported
+    guard let device = event.device, let id = roster.reader(at: device.path), let unit = units[id],
+      let reported = unit.reported
     else { return }
     let before = roster.readers[id]?.obstacle
     var obstacle = obstacle(to: id)
     // The claim of a program may be the one of our own process, which is trying again.
     if case .program = obstacle, before != obstacle { obstacle = nil }
-    handle(.reader(id, .state(explained(reported, of: id, by: obstacle))))
+    handle(.reader(id, .phase(explained(reported, of: id, by: obstacle), reached: unit.reached)))
   }
 
   /// What a process says of its device, with what udev knows about the reason.
-  func explained(_ reported: ReaderState, of id: Int) -> ReaderState {
+  func explained(_ reported: ReaderPhase, of id: Int) -> ReaderPhase {
     explained(reported, of: id, by: obstacle(to: id))
   }
 
-  private func explained(_ reported: ReaderState, of id: Int, by obstacle: ReaderObstacle?) -> ReaderState {
-    if case .ready = reported { return reported }
+  private func explained(_ reported: ReaderPhase, of id: Int, by obstacle: ReaderObstacle?) -> ReaderPhase {
+    if reported.isOpen || reported == .released { return reported }
     perform(roster.handle(.failed(id, obstacle)))
     // libnfc does not tell a USB reader that is not there from one that cannot be opened; udev does.
     if case .failed = reported, state.readers[id]?.isAway == true { return .absent(reason: "it is not plugged in") }

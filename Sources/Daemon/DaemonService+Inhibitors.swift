@@ -25,16 +25,16 @@ extension DaemonService {
       return [.unixFD(descriptor), .dictionary([:])]
     }
     let (inhibitor, descriptor) = try inhibit(who, why, credentials)
-    // libnfc may have found it by itself, and then it alone knows what it is called.
+    // If libnfc has found the reader by itself, only the reader process knows the device.
     let device = openedDevice(of: reader) ?? state.readers[reader]?.properties.device ?? ""
     inhibitors.release(reader, at: roster.readers[reader]?.path, with: inhibitor.id)
     handle(.release(reader, true))
     await untilLent(reader)
     guard inhibitors.inhibitor(releasing: reader)?.id == inhibitor.id, state.readers[reader]?.isLent == true else {
       release(inhibitor)
-      throw BusError(name: Names.Errors.failed, message: "the reader does not let go of its device: try again")
+      throw BusError(name: Names.Errors.failed, message: "the reader process does not close its device: try again")
     }
-    // Closing it may have taken a while, and somebody else may sit there now.
+    // Closing the device may have taken a while. Check again that the user may have it.
     do throws(DaemonState.NotReleased) {
       try state.checkRelease(of: reader, to: credentials.uid)
     } catch {
@@ -44,19 +44,17 @@ extension DaemonService {
     return [.unixFD(descriptor), .dictionary(["device": .string(device)])]
   }
 
-  /// - Returns: nil where none is to be released.
+  /// - Returns: nil if the caller wants no reader.
   private func readerToRelease(_ options: [String: Value], to uid: UInt32) throws -> Int? {
     guard let value = options["release-reader"] else { return nil }
     guard let isWanted = value.asBool else {
-      throw BusError(name: Names.Errors.invalidArgument, message: "release-reader is not a boolean")
+      throw BusError.invalidArgument("release-reader is not a boolean")
     }
     guard isWanted else { return nil }
     var path: ObjectPath?
     if let value = options["reader"] {
       path = value.asObjectPath
-      guard path != nil else {
-        throw BusError(name: Names.Errors.invalidArgument, message: "reader is not an object path")
-      }
+      guard path != nil else { throw BusError.invalidArgument("reader is not an object path") }
     }
     let reader: Int
     do throws(DaemonState.NotReleased) {
@@ -65,26 +63,23 @@ extension DaemonService {
       throw Self.error(error)
     }
     if let other = inhibitors.inhibitor(releasing: reader) {
-      throw BusError(
-        name: Names.Errors.notPossible,
-        message: "the reader is released to \(other.who) (user \(other.uid)) already")
+      throw BusError.notPossible("the reader is already lent to \(other.who) (user \(other.uid))")
     }
     return reader
   }
 
   private static func error(_ refusal: DaemonState.NotReleased) -> BusError {
     switch refusal {
-    case .notPossible(let reason): BusError(name: Names.Errors.notPossible, message: reason)
-    case .notAuthorized(let reason): BusError(name: Names.Errors.notAuthorized, message: reason)
+    case .notPossible(let reason): .notPossible(reason)
+    case .notAuthorized(let reason): .notAuthorized(reason)
     }
   }
 
   private func openedDevice(of reader: Int) -> String? {
-    guard case .ready(_, let device)? = units[reader]?.reported else { return nil }
-    return device
+    units[reader]?.opened
   }
 
-  /// Long enough for what a slow reader is in the middle of, and for a caller with the usual patience.
+  /// Long enough for a slow exchange, and shorter than the usual timeout of the caller (25 seconds).
   private static let loanTimeout = Duration.seconds(20)
 
   private func untilLent(_ reader: Int) async {
@@ -96,27 +91,19 @@ extension DaemonService {
     timer.cancel()
   }
 
-  /// The device was closed, or there is nothing to wait for any more.
+  /// Resumes the calls that wait for a loan, because the device was closed or never will be.
   func wakeLoanWaiters(_ reader: Int) {
     for waiter in loanWaiters.removeValue(forKey: reader) ?? [] { waiter.resume() }
   }
 
-  /// - Returns: the inhibitor, and the end of the pipe that keeps it.
+  /// - Returns: the inhibitor, and the end of its pipe for the caller.
   private func inhibit(
     _ who: String, _ why: String, _ credentials: PeerCredentials
   ) throws -> (InhibitorList.Inhibitor, FileDescriptor) {
     let (ours, theirs) = try pipe()
-    let inhibitor: InhibitorList.Inhibitor
-    do throws(InhibitorList.Refusal) {
-      inhibitor = try inhibitors.add(who: who, why: why, uid: credentials.uid, pid: credentials.pid)
-    } catch {
-      switch error {
-      case .invalid(let reason): throw BusError(name: Names.Errors.invalidArgument, message: reason)
-      case .tooMany(let reason): throw BusError(name: Names.Errors.tooMany, message: reason)
-      }
-    }
+    let inhibitor = try inhibitors.add(who: who, why: why, uid: credentials.uid, pid: credentials.pid)
     do throws(SystemError) {
-      // Nobody writes into it: readable means that the last copy of the other end is closed, or that it is misused.
+      // The pipe becomes readable when the last copy of the other end is closed, or when a caller writes into it.
       inhibitorWatches[inhibitor.id] = try DescriptorWatch(ours, on: loop) { [weak self] in
         self?.assumeIsolated { $0.release(inhibitor) }
       }
@@ -141,9 +128,8 @@ extension DaemonService {
   private func release(_ inhibitor: InhibitorList.Inhibitor) {
     guard let watch = inhibitorWatches.removeValue(forKey: inhibitor.id) else { return }
     watch.cancel()
-    let reader = inhibitors.reader(releasedBy: inhibitor.id)
-    inhibitors.remove(inhibitor.id)
-    log(.info, ofUser: inhibitor.uid, "\(inhibitor.who) (user \(inhibitor.uid)) inhibits scanning no more")
+    let reader = inhibitors.remove(inhibitor.id)
+    log(.info, ofUser: inhibitor.uid, "\(inhibitor.who) (user \(inhibitor.uid)) no longer inhibits scanning")
     if let reader { handle(.release(reader, false)) }
     handle(.inhibited(by: inhibitors.users))
   }

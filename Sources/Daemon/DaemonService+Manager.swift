@@ -4,18 +4,18 @@ import Journal
 import Names
 import Session
 
-/// The manager's properties, as they were last told.
+/// The properties of the manager object.
 struct ManagerProperties: Hashable, Sendable {
   var enabled = true
   var scanning = false
   var suspendReasons: [String] = []
   var readers: [ObjectPath] = []
-  /// What is wrong with the configuration that was read last; empty where that is in force.
+  /// The mistake in the configuration that was read last; empty if it is in force.
   var configurationError = ""
-  /// When the configuration that is in force was read, in microseconds since 1970.
+  /// When the configuration in force was read, in microseconds since 1970.
   var configurationTime: UInt64 = 0
 
-  /// The names of those that differ from `other`.
+  /// The names of the properties that differ from `other`.
   func differences(from other: ManagerProperties) -> [String] {
     var names: [String] = []
     if enabled != other.enabled { names.append("Enabled") }
@@ -36,7 +36,7 @@ extension DaemonService {
       configurationError: configurationError ?? "", configurationTime: configurationTime)
   }
 
-  /// Tells clients what has changed since they were told last.
+  /// Sends the properties that have changed since the last call.
   func publish() {
     guard let connection else { return }
     let present = properties
@@ -116,23 +116,23 @@ extension DaemonService {
   private func setEnabled(_ isEnabled: Bool, _ call: IncomingCall) async throws {
     let uid = try await authorize(call, Names.PolkitAction.configure, to: "switch scanning \(isEnabled ? "on" : "off")")
       .uid
-    // "Off" holds from now on, whatever the disk does.
+    // Switch off at once, without waiting for the disk.
     if !isEnabled { handle(.enabled(false)) }
     switches += 1
     let number = switches
     do {
       try await storeSwitch(isEnabled)
     } catch {
-      log(.warning, "the master switch cannot be stored: \(error)")
-      let meanwhile = isEnabled ? "scanning stays as it is" : "scanning is off until the daemon ends, not for longer"
+      log(.warning, "cannot store the master switch: \(error)")
+      let meanwhile = isEnabled ? "scanning is not switched on" : "scanning is off only until the daemon stops"
       throw BusError(name: Names.Errors.failed, message: "Enabled: \(error): \(meanwhile)")
     }
     log(.notice, ofUser: uid, "\(call.sender) switched scanning \(isEnabled ? "on" : "off")")
-    // Not where somebody has said something else meanwhile.
+    // A later call may have switched it again.
     if isEnabled, number == switches { handle(.enabled(true)) }
   }
 
-  /// Stores the switch without keeping the loop waiting for the disk, one after the other.
+  /// Stores the switch on another thread, because the disk may be slow. Calls run one after the other.
   private func storeSwitch(_ isEnabled: Bool) async throws {
     let before = storing
     let task = Task { [masterSwitch] in

@@ -10,18 +10,16 @@ extension DaemonService {
   /// Starts a process for each reader that there should be, from here on.
   func startReaders(_ program: String) {
     let devices = watchDevices()
-    let isQuiet = hasRunBefore()
+    loadKnownTags()
     roster = ReaderRoster(configured: configuration.devices, hasUdev: devices != nil, resolve: Self.resolve)
     readerProgram = program
-    if let devices { perform(roster.handle(.device(.present(devices))), quietly: isQuiet) }
-    perform(roster.handle(.start), quietly: isQuiet)
-    listReaders(quietly: isQuiet)
+    if let devices { perform(roster.handle(.device(.present(devices)))) }
+    perform(roster.handle(.start))
+    listReaders()
   }
 
   /// Asks libnfc for readers, where there are to be those that it finds.
-  ///
-  /// - Parameter isQuiet: as with ``perform(_:quietly:)``.
-  func listReaders(quietly isQuiet: Bool) {
+  func listReaders() {
     listings += 1
     guard roster.listing != .nothing else { return }
     let (number, isToLook, program) = (listings, roster.listing == .everything, readerProgram)
@@ -34,13 +32,13 @@ extension DaemonService {
       } catch {
         log(.warning, "cannot ask libnfc for readers: \(error)")
       }
-      await self?.list(found, number, quietly: isQuiet)
+      await self?.list(found, number)
     }
   }
 
-  private func list(_ found: [String], _ number: Int, quietly isQuiet: Bool) {
+  private func list(_ found: [String], _ number: Int) {
     guard !isStopped, number == listings else { return }
-    perform(roster.handle(.listed(found)), quietly: isQuiet)
+    perform(roster.handle(.listed(found)))
   }
 
   /// Waits for the processes that are about to end.
@@ -48,97 +46,83 @@ extension DaemonService {
     for unit in Array(leaving.values) { await unit.process.stop() }
   }
 
-  /// Whether this daemon takes the place of another one, whose readers these were a moment ago.
-  private func hasRunBefore() -> Bool {
+  private func loadKnownTags() {
+    let remedy = "a tag that rests on a reader over a restart is announced again"
     do throws(SystemError) {
-      return try RestartMark.standard().leave()
+      if try !knownTags.load() { log(.warning, "the file of known tags is broken: \(remedy)") }
     } catch {
-      log(.warning, "\(error): a tag that rests on a reader over a restart is announced again")
-      return false
+      log(.warning, "\(error): \(remedy)")
     }
   }
 
-  /// Carries out what the roster decides.
-  ///
-  /// - Parameters:
-  ///   - actions: in this order.
-  ///   - isQuiet: whether the readers that it starts may have been another process's a moment ago, which has announced what lies there. Not
-  ///     of one that is plugged in.
-  func perform(_ actions: [ReaderRoster.Action], quietly isQuiet: Bool = false) {
+  func keep(_ known: KnownTags, on place: String) {
+    do throws(SystemError) {
+      try knownTags.keep(known, on: place)
+    } catch {
+      log(.debug, "\(error): a tag that rests on a reader over a restart is announced again")
+    }
+  }
+
+  /// Carries out what the roster decides, in this order.
+  func perform(_ actions: [ReaderRoster.Action]) {
     for action in actions {
       switch action {
       case .show(let id, let device, let seat): show(id, device: device, seat: seat)
       case .hide(let id): hide(id)
-      case .start(let id, let device): startProcess(id, device: device, quietly: isQuiet)
+      case .start(let id, let device): startProcess(id, device: device)
       case .stop(let id): stopProcess(id)
       case .look(let id): units[id]?.process.assumeIsolated { $0.lookForDevice() }
       case .move(let id, let seat): handle(.readerMoved(id, seat: seat))
       case .away(let id, let isAway): setAway(id, isAway)
-      case .restart(let id, let device): restartProcess(id, device: device, quietly: isQuiet)
+      case .restart(let id, let device): restartProcess(id, device: device)
       case .refuse(let id, let reason):
-        handle(.reader(id, .scanning(false)))
-        handle(.reader(id, .state(.failed(reason: reason))))
+        handle(.reader(id, .phase(.failed(reason: reason), reached: nil)))
+        handle(.readerHasNoProcess(id))
       case .log(let level, let text): log(level, text)
       }
     }
   }
 
-  private func startProcess(_ id: Int, device: String?, quietly isQuiet: Bool) {
+  private func startProcess(_ id: Int, device: String?) {
+    let place = device ?? ""
     let process = ReaderProcess(
       .init(
-        program: readerProgram, device: device, pollInterval: configuration.pollInterval,
-        idlePollInterval: configuration.idlePollInterval, technologies: configuration.technologies,
-        isFollowed: roster.readers[id]?.isFollowed == true, environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]),
-      on: loop)
+        program: readerProgram, device: device, isFollowed: roster.readers[id]?.isFollowed == true,
+        environment: ["PATH=/usr/bin:/bin", "LANG=C.UTF-8"]),
+      known: knownTags.known(on: place), on: loop)
     let task = Task { [weak self] in
       for await event in process.events { await self?.receive(event, from: id, process) }
     }
-    units[id] = ReaderUnit(process: process, task: task)
-    let isToScan = state.readers[id]?.isToScan == true
-    let isReleased = isReleased(id)
+    units[id] = ReaderUnit(process: process, task: task, place: place)
+    let reader = state.readers[id]
+    // One that its program has reset is plugged in again, and is shown once its process has been told.
+    let isReleased = roster.readers[id]?.path.flatMap { inhibitors.inhibitor(releasingDeviceAt: $0) } != nil
     process.assumeIsolated {
-      if isQuiet { $0.quieten() }
-      // Before it can have opened anything.
-      $0.lend(isReleased)
+      // Before it can have opened anything. Another reader that comes to the same port was never lent.
+      $0.pursue(reader?.epoch ?? 0, reader?.goal ?? (isReleased ? .lent : .off))
       $0.start()
-      $0.setScanning(isToScan)
     }
-    // It has nothing of the loan of the one before, and will not say so.
-    guard !isReleased, state.readers[id]?.isLent == true else { return }
-    handle(.reader(id, .lent(false)))
-    wakeLoanWaiters(id)
   }
 
-  /// Whether another program has the device of a reader.
-  private func isReleased(_ id: Int) -> Bool {
-    // Another reader that comes to the same port was never lent, and nobody would give it back.
-    if let reader = state.readers[id] { return reader.isReleased }
-    // One that its program has reset is plugged in anew, and is shown once its process has been told.
-    return roster.readers[id]?.path.flatMap { inhibitors.inhibitor(releasingDeviceAt: $0) } != nil
-  }
-
-  private func restartProcess(_ id: Int, device: String, quietly isQuiet: Bool) {
+  private func restartProcess(_ id: Int, device: String) {
     stopProcess(id)
-    startProcess(id, device: device, quietly: isQuiet)
-    handle(.reader(id, .scanning(false)))
+    startProcess(id, device: device)
     guard state.readers[id]?.isReady == true else { return }
-    handle(.reader(id, .state(.absent(reason: "another device takes its place"))))
+    handle(.reader(id, .phase(.absent(reason: "another device takes its place"), reached: nil)))
   }
 
   private func setAway(_ id: Int, _ isAway: Bool) {
     handle(.readerAway(id, isAway))
-    guard let reported = units[id]?.reported, state.readers[id]?.isReady == false else { return }
-    handle(.reader(id, .state(explained(reported, of: id))))
+    guard let unit = units[id], let reported = unit.reported, state.readers[id]?.isReady == false else { return }
+    handle(.reader(id, .phase(explained(reported, of: id), reached: unit.reached)))
   }
 
   /// What it still says counts no more. The daemon's end waits for it.
   private func stopProcess(_ id: Int) {
     guard let unit = units.removeValue(forKey: id) else { return }
     unit.task.cancel()
-    handle(.readerProcessGone(id))
+    handle(.readerHasNoProcess(id))
     abandonOperations(at: id)
-    // Another process does not know of it, and this one is not asked.
-    apply(state.perform(state.sessions.handle(.lost, at: id, .now)))
     leaving[ObjectIdentifier(unit.process)] = unit
     Task { [weak self] in
       await self?.end(unit.process)
@@ -158,16 +142,23 @@ extension DaemonService {
     // Not one that is about to leave.
     guard units[id]?.process === process else { return }
     switch event {
-    case .tag(let report): handle(.tag(id, report, id: Tap.makeID(), time: Self.microsecondsSince1970()))
-    case .state(let reported):
-      if case .ready(_, let device) = reported { perform(roster.handle(.opened(id, device: device))) }
-      units[id]?.reported = reported
-      handle(.reader(id, .state(explained(reported, of: id))))
+    case .tag(let report, let epoch):
+      handle(.tag(id, report, epoch: epoch, id: Tap.makeID(), time: Self.microsecondsSince1970()))
+    case .known(let known): if let unit = units[id] { keep(known, on: unit.place) }
+    case .phase(let phase, let reached):
+      switch phase {
+      case .ready(_, let device):
+        perform(roster.handle(.opened(id, device: device)))
+        units[id]?.opened = device
+      case .absent, .failed: units[id]?.opened = nil
+      case .opening, .scanning, .inSession, .released: break
+      }
+      units[id]?.reported = phase
+      units[id]?.reached = reached
+      handle(.reader(id, .phase(explained(phase, of: id), reached: reached)))
+      if state.readers[id]?.isLent == true { wakeLoanWaiters(id) }
     case .performed(let request, let result): finish(request, result)
     case .progress(let request, let bytes): progress(request, bytes)
-    case .lent:
-      handle(.reader(id, event))
-      wakeLoanWaiters(id)
     default: handle(.reader(id, event))
     }
   }

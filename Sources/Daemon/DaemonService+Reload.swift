@@ -8,23 +8,23 @@ import ReaderLink
 
 /// The configuration, read again while the daemon runs.
 extension DaemonService {
-  /// What SIGHUP asks for: reads the configuration again and goes by it, or, where it is broken, goes on with the former one and says
-  /// what is wrong. Before the daemon is ready it is done once it is.
+  /// Reads the configuration again and applies it (SIGHUP). A broken configuration is reported and not applied. Before the
+  /// daemon is ready, the request waits.
   func reload() {
     Task { [reloads] in await reloads.request() }
   }
 
-  /// One reading, and what follows of it.
+  /// Reads the configuration once and applies it.
   func readConfiguration() async {
     guard !isEnding else { return }
     notifier.reloading()
-    // A reading takes a moment, and longer where a file system does not answer.
+    // Take the time first: a file system may be slow.
     let time = Self.microsecondsSince1970()
     do throws(KeyFileError) {
       let new = try await readOnThread()
       guard !isEnding else { return }
       let changes = ConfigurationChanges(from: configuration, to: new)
-      // The one thing that may not take effect comes before anything is gone by.
+      // This is the only change that may fail, so it comes first.
       if let sessions = changes.sessions { try await follow(sessions) }
       guard !isEnding else { return }
       configuration = new
@@ -32,13 +32,13 @@ extension DaemonService {
       log(
         .notice,
         "the configuration was read again: "
-          + (changes.keys.isEmpty ? "nothing has changed" : "new are \(changes.keys.joined(separator: ", "))"))
+          + (changes.keys.isEmpty ? "no changes" : "changed: \(changes.keys.joined(separator: ", "))"))
       for action in changes.actions { await carryOut(action) }
     } catch {
-      // Nobody refuses anything: the bus was left.
+      // While the daemon stops, the failure is only that it has left the bus.
       guard !isEnding else { return }
       configurationError = error.description
-      log(.error, "\(error); until then the former configuration stays in force")
+      log(.error, "\(error); until then the previous configuration stays in force")
     }
     guard !isEnding else { return }
     apply([])
@@ -56,7 +56,7 @@ extension DaemonService {
     return try read.get()
   }
 
-  /// Follows logind, or does not; where it cannot, all is as it was.
+  /// Starts or stops following logind.
   private func follow(_ sessions: DaemonConfiguration.Sessions) async throws(KeyFileError) {
     switch sessions {
     case .logind:
@@ -69,7 +69,7 @@ extension DaemonService {
           file: "the configuration", line: nil,
           problem: "cannot take effect: Sessions=logind needs logind's signals, which the system bus refuses "
             + "(\(error.message))",
-          remedy: "mend that and reload, or leave Sessions as it was")
+          remedy: "fix that and reload, or restore the previous value of Sessions")
       }
     case .any: await leaveLogins()
     }
@@ -79,13 +79,9 @@ extension DaemonService {
     guard !isEnding else { return }
     switch action {
     case .policy: handle(.policy(DaemonState.Policy(configuration, logThreshold: log.threshold)))
-    case .polling:
-      let polling = ReaderPolling(configuration)
-      for unit in Array(units.values) { await unit.process.configure(polling) }
     case .devices(let names):
-      // What lies on a reader that comes with it may have been announced, by another process.
-      perform(roster.handle(.configured(names)), quietly: true)
-      listReaders(quietly: true)
+      perform(roster.handle(.configured(names)))
+      listReaders()
     }
   }
 }

@@ -4,7 +4,7 @@ import Glibc
 import Names
 import ReaderLink
 
-/// Reader sessions and their tags as their clients see them.
+/// The D-Bus objects of reader sessions and their tags.
 extension DaemonService {
   func sessionInterface(_ session: ReaderSession) -> ExportedInterface {
     let id = session.id
@@ -12,7 +12,7 @@ extension DaemonService {
       _ name: String, _ signature: Signature, emits: ExportedProperty.ChangeSignal = .changed,
       _ read: @escaping @Sendable (ReaderSession?) -> Value
     ) -> ExportedProperty {
-      ExportedProperty(name, signature, emits: emits) { [weak self] in read(await self?.state.sessions.sessions[id]) }
+      ExportedProperty(name, signature, emits: emits) { [weak self] in read(await self?.state.sessions[id]) }
     }
     let path = session.readerPath
     return ExportedInterface(
@@ -24,15 +24,15 @@ extension DaemonService {
         ExportedMethod("RestartPolling") { [weak self] _ in try await self?.restartPolling(id) ?? [] },
       ],
       properties: [
-        property("State", "s") { .string(($0?.state ?? .ended).rawValue) },
+        property("State", "s") { .string($0?.stateName ?? "ended") },
         ExportedProperty("Message", "s") { [weak self] in
-          .string(await self?.state.sessions.sessions[id]?.message ?? "")
+          .string(await self?.state.sessions[id]?.message ?? "")
         } set: { [weak self] value, _ in
           try await self?.setMessage(value.asString ?? "", of: id)
         },
         property("Reader", "o", emits: .const) { _ in .objectPath(path) },
         property("Deadline", "t") { .uint64($0?.deadline.map(Self.microseconds) ?? 0) },
-        property("EndReason", "s") { .string($0?.end?.name ?? "") },
+        property("EndReason", "s") { .string($0?.end?.rawValue ?? "") },
       ],
       signals: [
         ExportedSignal("Activated"), ExportedSignal("TagDetected", [Argument("tag", "o")]),
@@ -43,8 +43,8 @@ extension DaemonService {
       ])
   }
 
-  /// Of CLOCK_MONOTONIC, which a suspending clock counts as well.
-  private static func microseconds(_ instant: ReaderSessionQueue.Instant) -> UInt64 {
+  /// Converts to microseconds of CLOCK_MONOTONIC. Neither clock advances during suspend.
+  private static func microseconds(_ instant: ReaderSession.Instant) -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     let now = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
@@ -55,37 +55,34 @@ extension DaemonService {
   private func invalidate(_ id: UInt64, _ call: IncomingCall) throws -> [Value] {
     let message = call.arguments.first?.asString ?? ""
     if let problem = PlainText.problem(message, "error_message", 0...ReaderSessionRequest.maximumMessage) {
-      throw BusError(name: Names.Errors.invalidArgument, message: problem)
+      throw BusError.invalidArgument(problem)
     }
     handle(.invalidate(id, message: message))
     return []
   }
 
   private func restartPolling(_ id: UInt64) throws -> [Value] {
-    switch state.sessions.restart(id, at: .now) {
-    case nil: throw BusError(name: Names.Errors.notPossible, message: "the session is not active")
-    case .now: restartIsDue(id)
-    case .later(let delay):
-      loop.schedule(after: delay) { [weak self] in self?.assumeIsolated { $0.restartIsDue(id) } }
-    case .together: break
+    switch try state.sessions[id]?.planRestart(at: .now) {
+    case nil: break
+    case .zero?: restartNow(id)
+    case let delay?: loop.schedule(after: delay) { [weak self] in self?.assumeIsolated { $0.restartNow(id) } }
     }
     return []
   }
 
-  private func restartIsDue(_ id: UInt64) {
-    guard let reader = state.sessions.restartIsDue(id, at: .now) else { return }
-    units[reader]?.process.assumeIsolated { $0.restartPolling(id) }
+  private func restartNow(_ id: UInt64) {
+    guard let session = state.sessions[id], session.isActive else { return }
+    units[session.reader]?.process.assumeIsolated { $0.restartPolling(id) }
   }
 
   private func setMessage(_ message: String, of id: UInt64) throws {
     if let problem = PlainText.problem(message, "Message", 0...ReaderSessionRequest.maximumMessage) {
-      throw BusError(name: Names.Errors.invalidArgument, message: problem)
+      throw BusError.invalidArgument(problem)
     }
-    guard let before = state.sessions.sessions[id], before.end == nil else {
-      throw BusError(name: Names.Errors.notPossible, message: "the session is over")
-    }
-    state.sessions.setMessage(message, of: id)
-    guard before.message != message, let session = state.sessions.sessions[id] else { return }
+    guard var session = state.sessions[id], session.isOpen else { throw BusError.notPossible("the session is over") }
+    guard session.message != message else { return }
+    session.message = message
+    state.sessions[id] = session
     changed(session, ["Message"])
     update(session)
   }

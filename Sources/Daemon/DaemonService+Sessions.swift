@@ -4,43 +4,26 @@ import Journal
 import Names
 import ReaderLink
 
-/// Manual reader sessions: who begins and ends them, and what becomes of them.
+/// Starts and ends reader sessions, and reports their events to their clients.
 extension DaemonService {
   func startReaderSession(_ call: IncomingCall) async throws -> [Value] {
     guard let connection, let options = call.arguments.first?.asDictionary else {
       throw BusError.invalidArguments("options are missing")
     }
-    let request: ReaderSessionRequest
-    do throws(ReaderSessionRequest.Refusal) {
-      request = try ReaderSessionRequest(options)
-    } catch {
-      switch error {
-      case .invalid(let reason): throw BusError(name: Names.Errors.invalidArgument, message: reason)
-      case .notPossible(let reason): throw BusError(name: Names.Errors.notPossible, message: reason)
-      }
-    }
+    let request = try ReaderSessionRequest(options)
     let action = request.mayWrite ? Names.PolkitAction.writeTags : Names.PolkitAction.readTags
     let attempt = request.mayWrite ? "write tags" : "read tags"
     let credentials = try await authorize(call, action, to: attempt)
     let reader = try reader(for: request, of: credentials, attempt)
-    let watch = try await watch(call.sender, connection)
-    // Meanwhile anything may have happened, but nothing that a session would not be ended for right away.
-    guard !isStopped, let path = state.readers[reader]?.path else {
-      throw BusError(name: Names.Errors.notPossible, message: "the reader is gone")
+    try await watch(call.sender, connection)
+    // The daemon may have changed its state during the calls. `evaluate` ends the session if it is no longer allowed.
+    guard !isStopped, clientWatches[call.sender] != nil, let path = state.readers[reader]?.path else {
+      throw BusError.notPossible("the reader was removed")
     }
-    let session: ReaderSession
-    let actions: [ReaderSessions.Action]
-    do throws(ReaderSessions.TooMany) {
-      (session, actions) = try state.sessions.add(
-        request, client: call.sender, uid: credentials.uid, pid: credentials.pid ?? 0, reader: reader,
-        readerPath: path, at: .now)
-    } catch {
-      if let watch { keep(watch, call.sender) }
-      throw BusError(name: Names.Errors.tooMany, message: error.message)
-    }
-    if let watch { keep(watch, call.sender) }
+    let (session, actions) = try state.sessions.add(
+      request, client: call.sender, uid: credentials.uid, pid: credentials.pid ?? 0, reader: reader,
+      readerPath: path, at: .now)
     note("reader session \(session.id) of \(call.sender) (user \(session.uid)) begins to wait")
-    // Whatever comes of that, the session is in the line.
     let exported = Result { try export(session, connection) }
     apply(state.perform(actions) + state.evaluate(at: .now))
     if case .failure = exported { handle(.invalidate(session.id, message: "")) }
@@ -56,32 +39,30 @@ extension DaemonService {
   private func reader(
     for request: ReaderSessionRequest, of credentials: PeerCredentials, _ attempt: String
   ) throws -> Int {
-    let refusal = BusError(
-      name: Names.Errors.notAuthorized,
-      message: "you may not \(attempt): user \(credentials.uid) has no active, unlocked session on the reader's seat")
+    let refusal = BusError.notAuthorized(
+      "you may not \(attempt): user \(credentials.uid) has no active, unlocked session on the reader's seat")
     let reader: Int
     if let path = request.reader {
       guard let id = state.reader(at: path), let seat = state.readers[id]?.properties.seat else {
-        throw BusError(name: Names.Errors.notPossible, message: "there is no reader \(path)")
+        throw BusError.notPossible("there is no reader \(path)")
       }
       guard state.obstacle(to: credentials.uid, on: seat) == nil else { throw refusal }
       reader = id
     } else {
       guard let id = state.reader(for: credentials.uid) else {
         guard state.readers.isEmpty else { throw refusal }
-        throw BusError(name: Names.Errors.notPossible, message: "there is no reader: connect one")
+        throw BusError.notPossible("there is no reader: connect one")
       }
       reader = id
     }
     guard let status = state.readers[reader], status.isReady || status.isReleased else {
       let reason = state.readers[reader]?.properties.stateReason ?? ""
-      throw BusError(
-        name: Names.Errors.notPossible, message: "the reader is not ready\(reason.isEmpty ? "" : ": \(reason)")")
+      throw BusError.notPossible("the reader is not ready\(reason.isEmpty ? "" : ": \(reason)")")
     }
     return reader
   }
 
-  /// Its own name for the sheet, cut to what is shown.
+  /// The name of a client's program, for the sheet.
   func name(ofProcess pid: UInt32) -> String {
     guard pid > 0 else { return "" }
     let file = open("/proc/\(pid)/comm", O_RDONLY | O_CLOEXEC)
@@ -95,14 +76,12 @@ extension DaemonService {
 
   // MARK: The client
 
-  /// - Returns: what tells that the client has left; nil where that is watched already.
-  private func watch(_ client: String, _ connection: Connection) async throws -> AsyncStream<String?>? {
-    guard clientWatches[client] == nil else { return nil }
-    return try await connection.owners(of: client)
-  }
-
-  private func keep(_ owners: AsyncStream<String?>, _ client: String) {
+  /// Ends the sessions of the client when it leaves the bus.
+  private func watch(_ client: String, _ connection: Connection) async throws {
     guard clientWatches[client] == nil else { return }
+    let owners = try await connection.owners(of: client)
+    // Another call of the client may have come first.
+    guard !isStopped, clientWatches[client] == nil else { return }
     clientWatches[client] = Task { [weak self] in
       for await owner in owners where owner == nil { break }
       await self?.clientLeft(client)
@@ -117,32 +96,31 @@ extension DaemonService {
 
   func cancelReaderSession(_ call: IncomingCall) throws -> [Value] {
     guard let path = call.arguments.first?.asObjectPath else { throw BusError.invalidArguments("session is missing") }
-    // Whether there is such a session is told to nobody else.
+    // The same error for every other caller, so that it does not reveal whether the session exists.
     guard let session = state.sessions.session(at: path), session.agent?.sender == call.sender else {
-      throw BusError(name: Names.Errors.notAuthorized, message: "you do not show this reader session")
+      throw BusError.notAuthorized("you do not show this reader session")
     }
     handle(.cancelSession(session.id))
     return []
   }
 
-  // MARK: What becomes of them
+  // MARK: Events
 
   func perform(_ action: ReaderSessions.Action) {
     switch action {
-    case .begin(let reader, let options): units[reader]?.process.assumeIsolated { $0.beginSession(options) }
-    case .release(let reader, let id): units[reader]?.process.assumeIsolated { $0.endSession(id) }
+    case .begin, .release: break  // They are the reader's goal.
     case .activated(let id): activated(id)
     case .found(let id, let tag): found(id, tag)
     case .gone(let id, let path):
       connection?.assumeIsolated { $0.unexport(path) }
       tell(id, "TagRemoved", [.objectPath(path)])
     case .ended(let session): ended(session)
-    case .forgotten(_, let path): connection?.assumeIsolated { $0.unexport(path) }
+    case .forgotten(let path): connection?.assumeIsolated { $0.unexport(path) }
     }
   }
 
   private func activated(_ id: UInt64) {
-    guard let session = state.sessions.sessions[id] else { return }
+    guard let session = state.sessions[id] else { return }
     note("reader session \(id) has the reader")
     tell(id, "Activated")
     changed(session, ["State", "Deadline"])
@@ -150,12 +128,12 @@ extension DaemonService {
   }
 
   private func found(_ id: UInt64, _ number: UInt64) {
-    guard let session = state.sessions.sessions[id], let tag = session.tags[number] else { return }
+    guard let session = state.sessions[id], let tag = session.tags[number] else { return }
     do {
       let interface = tagInterface(session, number, tag)
       try connection?.assumeIsolated { try $0.export([interface], at: tag.path, for: session.client) }
     } catch {
-      log(.warning, "a tag of reader session \(id) cannot be shown on the bus: \(error)")
+      log(.warning, "cannot export a tag of reader session \(id): \(error)")
     }
     tell(id, "TagDetected", [.objectPath(tag.path)])
     guard session.request.isFirstRead else { return }
@@ -163,28 +141,25 @@ extension DaemonService {
   }
 
   private func ended(_ session: ReaderSession) {
-    guard let reason = session.end else { return }
-    let id = session.id
-    note("reader session \(id) is over: \(reason.name)")
+    note("reader session \(session.id) is over: \(session.end?.rawValue ?? "client-gone")")
     close(session)
-    guard reason != .clientGone else { return }
-    // It may be forgotten already, where another one of its client's has ended at the same moment.
-    tell(session, "Ended", [.string(reason.name), .string(session.endMessage)])
+    guard let reason = session.end else { return }
+    tell(session, "Ended", [.string(reason.rawValue), .string(session.endMessage)])
     changed(session, ["State", "Deadline", "EndReason"])
   }
 
-  /// Clients begin and end sessions as fast as they like; the log is not theirs to fill.
+  /// Logs a line, within a limit, because clients may start and end sessions very fast.
   private func note(_ line: String) {
     switch sessionLines.line(at: .now) {
     case .write: log(.info, line)
-    case .announce: log(.notice, "more lines about reader sessions are left out for a minute")
+    case .announce: log(.notice, "further lines about reader sessions are omitted for a minute")
     case .leaveOut: log(.debug, line)
     }
   }
 
-  /// To its client and nobody else.
+  /// Sends a signal to the client of a session only.
   func tell(_ id: UInt64, _ member: String, _ arguments: [Value] = []) {
-    guard let session = state.sessions.sessions[id] else { return }
+    guard let session = state.sessions[id] else { return }
     tell(session, member, arguments)
   }
 
@@ -196,7 +171,7 @@ extension DaemonService {
           destination: session.client)
       }
     } catch {
-      log(.debug, "\(member) of reader session \(session.id) was not sent: \(error)")
+      log(.debug, "cannot send \(member) of reader session \(session.id): \(error)")
     }
   }
 

@@ -2,18 +2,18 @@ import Bus
 import Journal
 import Names
 
-/// What the person at the machine sees of a reader session: its agent shows it. Without one it goes on all the same.
+/// The sheet that the user's agent shows during a reader session. The session goes on without an agent, too.
 extension DaemonService {
   func show(_ session: ReaderSession) {
     guard let agent = state.agent(showing: session) else { return }
-    state.sessions.setAgent(agent, of: session.id)
+    state.sessions[session.id]?.agent = agent
     let options: [String: Value] = ["message": .string(session.message), "app": .string(name(ofProcess: session.pid))]
     call(agent, "ShowReaderSession", [.objectPath(session.path), .dictionary(options)])
   }
 
-  /// What an agent that comes late, or comes back, has not been told.
+  /// Shows the active sessions to an agent that has just registered.
   func showSessions(to sender: String) {
-    for session in state.sessions.open where session.state == .active && session.agent?.sender != sender {
+    for session in state.sessions.open where session.isActive && session.agent?.sender != sender {
       if state.agent(showing: session)?.sender == sender { show(session) }
     }
   }
@@ -38,7 +38,7 @@ extension DaemonService {
       agent, "CloseReaderSession", [.objectPath(session.path), .string(outcome), .string(session.endMessage)])
   }
 
-  /// Tasks start in the order in which they were made, and each sends at once.
+  /// Calls the agent. Tasks start in the order of their creation, and each one sends at once, so calls stay in order.
   private func call(_ agent: Agent, _ member: String, _ arguments: [Value]) {
     guard let connection else { return }
     Task { [log] in
@@ -47,7 +47,7 @@ extension DaemonService {
           agent.sender, agent.path, Names.Daemon.agentInterface, member, arguments, timeout: .seconds(10),
           autoStart: false)
       } catch {
-        log(.debug, "\(member) came to nothing: \(error.name)")
+        log(.debug, "\(member) has failed: \(error.name)")
       }
     }
   }

@@ -4,7 +4,7 @@ import NDEF
 import Names
 import ReaderLink
 
-/// Something that is being done with a tag, and who waits for it.
+/// An operation with a tag that is in progress, and the call that waits for its result.
 struct TagOperation {
   let session: UInt64
   let tag: ObjectPath
@@ -12,7 +12,7 @@ struct TagOperation {
   let continuation: CheckedContinuation<ReaderOperationResult, Never>
 }
 
-/// What clients do with the tags of their sessions.
+/// Operations of clients with the tags of their sessions.
 extension DaemonService {
   func queryNDEF(_ id: UInt64, _ number: UInt64) async throws -> [Value] {
     switch try await operate(.query, id, number) {
@@ -38,10 +38,12 @@ extension DaemonService {
   func writeNDEF(_ id: UInt64, _ number: UInt64, _ message: [UInt8]) async throws -> [Value] {
     try requireWriting(id)
     guard message.count <= ReaderLimits.message else {
-      throw BusError(name: Names.Errors.tooLong, message: "the message has \(message.count) bytes")
+      throw BusError(
+        name: Names.Errors.tooLong,
+        message: "the message has \(message.count) bytes: at most \(ReaderLimits.message) are allowed")
     }
     if !message.isEmpty, (try? NDEFMessage(decoding: message)) == nil {
-      throw BusError(name: Names.Errors.invalidArgument, message: "message is no NDEF message")
+      throw BusError.invalidArgument("message is not an NDEF message")
     }
     return try await done(.write(message, verify: true), id, number)
   }
@@ -51,49 +53,36 @@ extension DaemonService {
     return try await done(.lock, id, number)
   }
 
-  /// What is sent where the client does not say.
+  /// The timeout of a raw command in milliseconds, if the client gives none.
   private static let defaultTimeout: UInt32 = 1000
 
   func transceive(_ id: UInt64, _ number: UInt64, _ command: [UInt8], timeout: UInt32) async throws -> [Value] {
     let timeout = timeout == 0 ? Self.defaultTimeout : timeout
     guard ReaderOperation.timeouts.contains(timeout) else {
-      throw BusError(name: Names.Errors.invalidArgument, message: "timeout_ms is \(timeout): give 1 to 5000, or 0")
+      throw BusError.invalidArgument("timeout_ms is \(timeout): use 1 to 5000, or 0 for the default")
     }
-    do throws(TransceivePolicy.Refusal) {
-      try state.sessions.check(command, id, tag: number)
-    } catch {
-      let name =
-        switch error {
-        case .invalid: Names.Errors.invalidArgument
-        case .notPossible: Names.Errors.notSupported
-        case .notAuthorized: Names.Errors.notAuthorized
-        }
-      throw BusError(name: name, message: error.message)
-    }
-    let turn = state.sessions.call(id, tag: number)
+    try state.sessions[id]?.check(command, tag: number)
+    let turn = state.sessions[id]?.select(number) ?? 0
     let result = try await operate(.transceive(command, timeout: timeout), id, number)
-    guard case .answer(let answer) = result else {
-      state.sessions.learn(nil, to: command, id, tag: number, turn: turn)
-      throw Self.error(result)
-    }
-    state.sessions.learn(answer, to: command, id, tag: number, turn: turn)
+    let answer: [UInt8]? = if case .answer(let answer) = result { answer } else { nil }
+    state.sessions[id]?.learn(answer, to: command, tag: number, turn: turn)
+    guard let answer else { throw Self.error(result) }
     return [.bytes(answer)]
   }
 
-  /// In a session that ends after the first message.
+  /// Reads the first tag of a session with `first-read`. The session ends if the tag has a message.
   func readFirst(_ id: UInt64, _ number: UInt64) async {
-    guard let path = state.sessions.sessions[id]?.tags[number]?.path,
+    guard let path = state.sessions[id]?.tags[number]?.path,
       case .message(let message)? = try? await operate(.read, id, number),
-      state.sessions.sessions[id]?.state == .active
+      state.sessions[id]?.isActive == true
     else { return }
     tell(id, "MessageRead", [.objectPath(path), .bytes(message)])
     handle(.firstRead(id))
   }
 
   private func requireWriting(_ id: UInt64) throws {
-    guard state.sessions.sessions[id]?.request.mayWrite != true else { return }
-    throw BusError(
-      name: Names.Errors.notAuthorized, message: "the session may only read: begin it with access “write”")
+    guard state.sessions[id]?.request.mayWrite != true else { return }
+    throw BusError.notAuthorized("the session may only read: start it with access “write”")
   }
 
   private func done(_ operation: ReaderOperation, _ id: UInt64, _ number: UInt64) async throws -> [Value] {
@@ -103,27 +92,27 @@ extension DaemonService {
     }
   }
 
-  /// Has the reader process do something, and waits for what comes of it: each request is answered, whatever becomes of the process.
+  /// Sends an operation to the reader process and waits for the result. There is always one, even if the process ends.
   private func operate(
     _ operation: ReaderOperation, _ id: UInt64, _ number: UInt64
   ) async throws -> ReaderOperationResult {
-    guard let session = state.sessions.sessions[id], session.state == .active,
+    guard let session = state.sessions[id], session.isActive,
       let process = units[session.reader]?.process
     else { throw BusError(name: Names.Errors.sessionEnded, message: "the reader session is over") }
     guard let tag = session.tags[number] else {
-      throw BusError(name: Names.Errors.tagLost, message: "the tag was taken away")
+      throw BusError(name: Names.Errors.tagLost, message: "the tag was removed")
     }
     lastOperation += 1
     let request = lastOperation
-    _ = state.sessions.call(id, tag: number)
+    state.sessions[id]?.select(number)
     let result = await withCheckedContinuation { continuation in
-      // What is done, and not with what: that is the client's and the tag's.
+      // Log the kind of operation only. Its data is private.
       log(.debug, "reader session \(id) is to \(operation.name) tag \(number)")
       operations[request] = TagOperation(
         session: id, tag: tag.path, reader: session.reader, continuation: continuation)
       process.assumeIsolated { $0.perform(operation, request: request, placement: tag.placement, session: id) }
     }
-    if case .failed(let failure, _) = result { state.sessions.failed(failure, id, tag: number) }
+    if case .failed(let failure, _) = result { state.sessions[id]?.failed(failure, tag: number) }
     return result
   }
 
@@ -136,16 +125,16 @@ extension DaemonService {
     tell(operation.session, "Progress", [.objectPath(operation.tag), .uint64(UInt64(bytes))])
   }
 
-  /// The process of a reader is not listened to any more.
+  /// Fails the operations of a reader. The daemon ignores its process from here.
   func abandonOperations(at reader: Int) {
     for (request, operation) in operations where operation.reader == reader {
-      finish(request, .failed(.deviceLost, reason: "the reader is gone"))
+      finish(request, .failed(.deviceLost, reason: "the reader was removed or has failed"))
     }
   }
 
   private static func error(_ result: ReaderOperationResult) -> BusError {
     guard case .failed(let failure, let reason) = result else {
-      return BusError(name: Names.Errors.failed, message: "the reader answered something else than it was asked")
+      return BusError(name: Names.Errors.failed, message: "the reader process sent a result of the wrong kind")
     }
     let name =
       switch failure {
@@ -167,7 +156,7 @@ extension DaemonService {
 }
 
 extension ReaderOperation {
-  /// What the log calls it.
+  /// The name in the log.
   fileprivate var name: String {
     switch self {
     case .query: "query"

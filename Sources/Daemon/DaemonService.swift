@@ -22,8 +22,13 @@ actor DaemonService {
   struct ReaderUnit {
     let process: ReaderProcess
     let task: Task<Void, Never>
-    /// What it has said of its device last.
-    var reported: ReaderState?
+    /// What known tags are kept by.
+    let place: String
+    /// What it has said last, and the epoch that it had reached.
+    var reported: ReaderPhase?
+    var reached: UInt64?
+    /// The device that it has opened.
+    var opened: String?
   }
 
   nonisolated let loop: EventLoop
@@ -65,6 +70,7 @@ actor DaemonService {
   var listings = 0
   var deviceMonitor: DeviceMonitor?
   let runtimeFiles = RuntimeFiles()
+  var knownTags = KnownTagFile.standard()
   let directories = SystemDirectories()
   /// The tasks that follow the names of agents.
   var agentWatches: [String: Task<Void, Never>] = [:]
@@ -72,6 +78,8 @@ actor DaemonService {
   var pendingRegistrations: [UInt32: Int] = [:]
   /// Whose rights polkit is being asked about.
   var questions = AuthorizationQuestions()
+  /// The agents that the bus connection gives precedence to.
+  private var publishedAgents: Set<String> = []
   var published = ManagerProperties()
   var publishedReaders: [Int: ReaderStatus.Properties] = [:]
   /// The tasks that follow the names of those who have reader sessions.
@@ -252,24 +260,25 @@ actor DaemonService {
   func apply(_ actions: [DaemonState.Action]) {
     for action in actions {
       switch action {
-      case .scan(let id, let isOn):
+      case .pursue(let id, let epoch, let goal):
         if let process = units[id]?.process {
-          process.assumeIsolated { $0.setScanning(isOn) }
-        } else if !isOn {
-          // Nobody looks for tags there, and nobody will say so.
-          handle(.readerProcessGone(id))
+          process.assumeIsolated { $0.pursue(epoch, goal) }
+        } else {
+          handle(.readerHasNoProcess(id))
         }
       case .deliver(let tap, let agent): deliver(tap, to: agent)
       case .reportLock(let session, let fact): logins?.assumeIsolated { $0.report(session, locked: fact) }
       case .session(let action): perform(action)
-      case .lend(let id, let isLent): units[id]?.process.assumeIsolated { $0.lend(isLent) }
       case .userUnlocked(let session): logins?.assumeIsolated { $0.userUnlocked(session) }
       case .reporterGone(let session): logins?.assumeIsolated { $0.reporterGone(session) }
       case .log(let level, let text): log(level, text)
       }
     }
     let agents = Set(state.registry.agents.map(\.sender))
-    connection?.assumeIsolated { $0.setPrecedence(of: agents) }
+    if agents != publishedAgents {
+      publishedAgents = agents
+      connection?.assumeIsolated { $0.setPrecedence(of: agents) }
+    }
     let areFieldsOff = state.areFieldsOff
     sleepInhibitor?.assumeIsolated { $0.setFields(areOff: areFieldsOff) }
     publish()
@@ -307,6 +316,7 @@ extension DaemonState.Policy {
     self.logThreshold = logThreshold
     servesAnySession = configuration.sessions == .any
     technologies = configuration.technologies
+    polling = ReaderPolling(configuration)
     sessionLimit = configuration.sessionLimit
     scan = ScanPolicy(
       whenLocked: configuration.whenLocked == .hold ? .hold : .suspend,

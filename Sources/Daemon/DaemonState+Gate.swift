@@ -1,4 +1,5 @@
 import Journal
+import ReaderLink
 import ScanGate
 import Session
 
@@ -25,47 +26,45 @@ extension DaemonState {
     return (nil, nil)
   }
 
-  func events(for seat: (session: ScanConditions.Session?, agent: Agent?)) -> [ScanGate.Event] {
-    [
-      .enabled(isEnabled), .session(seat.session), .agent(seat.agent != nil),
-      .sleeping(policy.servesAnySession ? .no : login.isSleeping),
-      .camera(seat.agent?.report.camera ?? .unknown), .displayOff(seat.agent?.report.displayOff ?? .unknown),
-      .airplaneMode(airplaneMode.or(seat.agent?.report.airplaneMode ?? .unknown)),
-    ]
+  /// What the verdict on a reader of a seat depends on, but for the reader itself.
+  private func conditions(_ name: String) -> ScanConditions {
+    let (session, agent) = seat(name)
+    var conditions = ScanConditions()
+    conditions.isEnabled = isEnabled
+    conditions.session = session
+    conditions.hasAgent = agent != nil
+    conditions.isSleeping = policy.servesAnySession ? .no : login.isSleeping
+    conditions.isInhibited = isInhibited(on: name)
+    conditions.isInAirplaneMode = airplaneMode.or(agent?.report.airplaneMode ?? .unknown)
+    conditions.isCameraInUse = agent?.report.camera ?? .unknown
+    conditions.isDisplayOff = agent?.report.displayOff ?? .unknown
+    return conditions
   }
 
-  /// What follows of all that is known, whatever has changed: whose session is over, and which readers scan.
+  /// What follows of all that is known, whatever has changed: whose session is over, and what each reader should be
+  /// doing.
   mutating func evaluate(at now: TapQueue.Instant) -> [Action] {
     var actions = endForbiddenSessions(at: now)
     for (id, reader) in readers.sorted(by: { $0.key < $1.key }) {
-      readers[id]?.update(isInSession: sessions.isActive(at: id))
-      var gate = reader.gate
-      let before = gate.verdict
-      let seat = seat(reader.properties.seat)
-      let own: [ScanGate.Event] = [
-        .policy(policy.scan), .readerReady(reader.isReady), .readerSession(sessions.isOccupied(id)),
-        .inhibited(isInhibited(on: reader.properties.seat)),
-      ]
-      for event in own + events(for: seat) {
-        _ = gate.handle(event)
-      }
-      readers[id]?.gate = gate
-      // A process whose reader has failed is told as well: it tries again, and scans once it can. Where udev tells when the
-      // device comes there is nothing to try, and the process sleeps.
-      let wants = gate.verdict.wantsReader && (reader.isReady || !reader.isAway)
-      let owner = seat.agent?.session
-      if reader.isToScan, !wants || reader.scansFor != owner {
-        readers[id]?.stop()
-        actions.append(.scan(id, false))
-      } else if wants, !reader.isToScan, !reader.isStopping {
-        readers[id]?.begin(for: owner)
-        actions.append(.scan(id, true))
-      }
-      guard gate.verdict != before else { continue }
-      let names = gate.verdict.reasons.names.joined(separator: ", ")
-      let held = gate.verdict.holdsTaps ? ", and taps are held" : ""
+      var conditions = conditions(reader.properties.seat)
+      conditions.isReaderReady = reader.isReady
+      conditions.isInReaderSession = sessions.isOccupied(id)
+      let verdict = ScanVerdict(conditions, policy: policy.scan)
+      readers[id]?.verdict = verdict
+      // A process whose reader has failed is told as well: it tries again, and scans once it can. If udev tells when
+      // the device comes there is nothing to try, and the process sleeps.
+      let wantsTags = verdict.wantsReader && (reader.isReady || !reader.isAway)
+      var goal = wantsTags ? ReaderGoal.scan(policy.polling) : .off
+      if let session = reader.session { goal = .session(session) }
+      if reader.isReleased { goal = .lent }
+      let owner = seat(reader.properties.seat).agent?.session
+      let orders = readers[id]?.pursue(goal, for: owner) ?? []
+      actions += orders.map { .pursue(id, epoch: $0.epoch, $0.goal) }
+      guard verdict != reader.verdict else { continue }
+      let names = verdict.reasons.names.joined(separator: ", ")
+      let held = verdict.holdsTaps ? ", and taps are held" : ""
       actions += noteVerdict(of: id, at: now) {
-        "\($0): " + (gate.verdict.scans ? "scanning\(held)" : "not scanning: \(names)")
+        "\($0): " + (verdict.scans ? "scanning\(held)" : "not scanning: \(names)")
       }
     }
     return actions
@@ -74,23 +73,18 @@ extension DaemonState {
   // MARK: What clients see
 
   /// Whether a reader looks for tags now.
-  var isScanning: Bool { readers.values.contains(where: \.isFieldOn) }
+  var isScanning: Bool { readers.values.contains { $0.phase == .scanning } }
 
-  /// Whether every field is off: those that were to be on have confirmed that they were switched off. The machine does not go
-  /// to sleep before. One that another program was lent is that program's business, once its process has let go of it.
-  var areFieldsOff: Bool {
-    !readers.contains { $0.value.mayFieldBeOn || (sessions.mayHaveField($0.key) && !$0.value.isLent) }
-  }
+  /// Whether every field is off, as each process has confirmed. The machine does not go to sleep before. The field of
+  /// a device that another program was lent is that program's business.
+  var areFieldsOff: Bool { !readers.values.contains(where: \.mayFieldBeOn) }
 
   /// Why no reader may scan; empty where one may.
   var suspendReasons: [String] {
     guard !readers.isEmpty else {
-      var gate = ScanGate(policy: policy.scan)
-      _ = gate.handle(.inhibited(isInhibited(on: DaemonState.defaultSeat)))
-      for event in events(for: seat(DaemonState.defaultSeat)) { _ = gate.handle(event) }
-      return gate.verdict.reasons.names
+      return ScanVerdict(conditions(DaemonState.defaultSeat), policy: policy.scan).reasons.names
     }
-    let verdicts = readers.values.map(\.gate.verdict)
+    let verdicts = readers.values.map(\.verdict)
     if verdicts.contains(where: \.scans) { return [] }
     return verdicts.reduce(into: SuspendReasons()) { $0.formUnion($1.reasons) }.names
   }

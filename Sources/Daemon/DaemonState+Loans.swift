@@ -36,7 +36,7 @@ extension DaemonState {
     guard let status = readers[reader] else { throw .notPossible("the reader is gone") }
     guard obstacle(to: uid, on: status.properties.seat) == nil else { throw Self.notAtTheSeat(uid) }
     // Of one's own sessions the one that has the reader ends. With `Sessions=any` there may be others'.
-    if let other = sessions.open.first(where: { $0.reader == reader && $0.state == .active && $0.uid != uid }) {
+    if let other = sessions.open.first(where: { $0.reader == reader && $0.isActive && $0.uid != uid }) {
       throw .notPossible("a reader session of user \(other.uid) has the reader")
     }
     guard status.isReady else { throw .notPossible("the reader is not ready") }

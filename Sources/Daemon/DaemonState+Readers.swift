@@ -7,13 +7,7 @@ import ScanGate
 extension DaemonState {
   mutating func handle(_ event: ReaderProcessEvent, of id: Int, at now: TapQueue.Instant) -> [Action] {
     switch event {
-    case .state(let state): return handle(state, of: id, at: now)
-    case .scanning(let isOn):
-      readers[id]?.update(isFieldOn: isOn)
-      return []
-    case .stopped:
-      readers[id]?.hasStopped()
-      return []
+    case .phase(let phase, let reached): return handle(phase, reached, of: id, at: now)
     case .crashed(let crash):
       readers[id]?.properties.counters.restarts += 1
       let suspect = crash.suspect.map { " while it read a tag (\($0.technology), \($0.uid.count)-byte UID)" } ?? ""
@@ -23,35 +17,65 @@ extension DaemonState {
     case .removed:
       guard let label = readers[id]?.label else { return [] }
       return noteTag(.debug, "reader \(label): its tag is taken away", of: id, at: now)
-    case .tag, .counters: return []
-    case .sessionBegan(let number): return perform(sessions.handle(.began(number), at: id, now))
-    case .sessionEnded(let number): return perform(sessions.handle(.ended(number), at: id, now))
-    case .sessionLost(_, let reason):
-      let line = note(.notice, of: id, at: now) { "\($0) is lost to a reader session: \(reason)" }
-      return line + perform(sessions.handle(.lost, at: id, now))
     case .sessionTag(let number, let tag): return perform(sessions.found(tag, by: number))
     case .sessionTagRemoved(let number, let placement): return perform(sessions.removed(placement, from: number))
-    case .lent(let isLent): return lent(id, isLent, at: now)
-    case .performed, .progress: return []
+    case .tag, .known, .performed, .progress: return []
     }
   }
 
-  private mutating func handle(_ state: ReaderState, of id: Int, at now: TapQueue.Instant) -> [Action] {
-    let before = readers[id]?.properties
-    readers[id]?.update(state)
+  private mutating func handle(
+    _ phase: ReaderPhase, _ reached: UInt64?, of id: Int, at now: TapQueue.Instant
+  ) -> [Action] {
+    let before = readers[id]
+    readers[id]?.update(phase, reached: reached)
+    var actions = noteChange(phase, from: before, of: id, at: now)
+    guard let before, let reader = readers[id] else { return actions }
+    let isReached = reached == reader.epoch
+    if !reader.isReady, reader.session != nil || reader.endingSession != nil {
+      if reader.session != nil {
+        let reason = reader.properties.stateReason
+        actions += note(.notice, of: id, at: now) { "\($0) is lost to a reader session: \(reason)" }
+      }
+      readers[id]?.session = nil
+      readers[id]?.endingSession = nil
+      actions += perform(sessions.handle(.lost, at: id, now))
+    } else if isReached {
+      if case .inSession(let number) = phase { actions += perform(sessions.handle(.began(number), at: id, now)) }
+      if let ended = reader.endingSession {
+        readers[id]?.endingSession = nil
+        actions += perform(sessions.handle(.ended(ended), at: id, now))
+      }
+    }
+    if (before.phase == .released) != (phase == .released) {
+      let words = phase == .released ? "released to another program" : "given back"
+      actions += noteVerdict(of: id, at: now) { "\($0) is \(words)" }
+    }
+    if before.phase == .released, phase != .released, !reader.isReleased {
+      actions += perform(sessions.handle(.lent(false), at: id, now))
+    }
     // The line goes on only when a reader is ready again.
-    let turn = perform(sessions.handle(.ready(readers[id]?.isReady == true), at: id, now))
+    return actions + perform(sessions.handle(.ready(phase.isOpen), at: id, now))
+  }
+
+  private mutating func noteChange(
+    _ phase: ReaderPhase, from before: ReaderStatus?, of id: Int, at now: TapQueue.Instant
+  ) -> [Action] {
     // A process that was started again says what is known already.
-    if let before, before == readers[id]?.properties, readers[id]?.isReady == false { return turn }
-    switch state {
-    case .ready: return noteChange(.notice, of: id, at: now) { "\($0) is ready" } + turn
-    case .absent(let reason): return noteChange(.notice, of: id, at: now) { "\($0) is absent: \(reason)" } + turn
-    case .failed(let reason): return noteChange(.warning, of: id, at: now) { "\($0) has failed: \(reason)" } + turn
+    if let before, before.properties.state == readers[id]?.properties.state,
+      before.properties.stateReason == readers[id]?.properties.stateReason
+    {
+      return []
+    }
+    switch phase {
+    case .ready where before?.isReady != true: return noteChange(.notice, of: id, at: now) { "\($0) is ready" }
+    case .absent(let reason): return noteChange(.notice, of: id, at: now) { "\($0) is absent: \(reason)" }
+    case .failed(let reason): return noteChange(.warning, of: id, at: now) { "\($0) has failed: \(reason)" }
+    case .opening, .ready, .scanning, .inSession, .released: return []
     }
   }
 
   mutating func handle(
-    _ report: TagReport, of id: Int, tapID: String, time: UInt64, at now: TapQueue.Instant
+    _ report: TagReport, of id: Int, epoch: UInt64, tapID: String, time: UInt64, at now: TapQueue.Instant
   ) -> [Action] {
     guard let reader = readers[id] else { return [] }
     readers[id]?.properties.counters.placements += 1
@@ -63,13 +87,12 @@ extension DaemonState {
     case .message(let message): bytes = message
     }
     readers[id]?.properties.counters.messages += 1
-    // What was read while a condition's "no" was on its way to the reader is nobody's, and stays so: the reader counts the
-    // tag as announced, and one that still lies there after the unlocking is not announced again. Nobody who unlocks a
-    // session asks for what lay on the reader while it was locked, perhaps put there by somebody else; who wants it taps
-    // again. That holds where the "no" is over before the reader has heard of it, and where somebody else is at the seat by now.
-    guard reader.gate.verdict.scans, !reader.isStopping, let agent = seat(reader.properties.seat).agent else {
-      let names = reader.gate.verdict.reasons.names
-      let reasons = names.isEmpty ? "the reader has not stopped yet since the last no" : names.joined(separator: ", ")
+    // A tag that was read for a former goal is nobody's, and stays so: it is known from now on, and not announced
+    // after the unlocking. Nobody who unlocks a session asks for what lay on the reader while it was locked, perhaps
+    // put there by somebody else; who wants it taps again.
+    guard reader.accepts(epoch), let agent = seat(reader.properties.seat).agent else {
+      let names = reader.verdict.reasons.names
+      let reasons = names.isEmpty ? "the reader has not stopped yet" : names.joined(separator: ", ")
       return noteTag(.info, "a tag on reader \(reader.label) was read too late: \(reasons)", of: id, at: now)
     }
     guard policy.smartPosters || !Self.hasOnlySmartPosters(bytes) else {
@@ -79,7 +102,7 @@ extension DaemonState {
     let tap = Tap(
       id: tapID, session: agent.session, message: bytes, technology: report.placement.technology,
       uid: report.placement.uid, reader: reader.path, time: time)
-    let isHeld = reader.gate.verdict.holdsTaps
+    let isHeld = reader.verdict.holdsTaps
     let wait = isHeld ? ", held until it is unlocked" : ""
     var actions = noteTag(
       .info, "\(tap.summary) on reader \(reader.label) for \(tap.session)\(wait)", of: id, at: now)

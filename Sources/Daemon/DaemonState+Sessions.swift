@@ -1,12 +1,14 @@
 import Bus
 import Journal
+import Names
+import ReaderLink
 import ScanGate
 import Session
 
-/// Who may have a reader for itself, and for how long.
+/// Who may have a reader session.
 extension DaemonState {
-  /// Why a user may not have a reader session on a seat now; nil where it may.
-  func obstacle(to uid: UInt32, on seat: String) -> ReaderSessionQueue.End? {
+  /// Why a user may not have a reader session on a seat now; nil if the user may.
+  func obstacle(to uid: UInt32, on seat: String) -> Names.SessionEnd? {
     if policy.servesAnySession {
       let isLocked = registry.agent(of: SessionKey(id: nil, uid: uid))?.report.locked == .yes
       return isLocked ? .sessionInactive : nil
@@ -18,7 +20,7 @@ extension DaemonState {
     return nil
   }
 
-  /// The agent that shows a session of a user at a reader.
+  /// The agent that shows a session.
   func agent(showing session: ReaderSession) -> Agent? {
     if policy.servesAnySession { return registry.agent(of: SessionKey(id: nil, uid: session.uid)) }
     guard let reader = readers[session.reader], let agent = seat(reader.properties.seat).agent,
@@ -27,7 +29,7 @@ extension DaemonState {
     return agent
   }
 
-  /// The reader that a session gets that names none: the first that is ready where the user sits, else the first there.
+  /// The reader for a session that names none: the first ready one on the user's seat, else the first one there.
   func reader(for uid: UInt32) -> Int? {
     let own = readers.sorted { $0.key < $1.key }.filter { obstacle(to: uid, on: $0.value.properties.seat) == nil }
     return (own.first { $0.value.isReady || $0.value.isReleased } ?? own.first)?.key
@@ -35,7 +37,7 @@ extension DaemonState {
 
   func reader(at path: ObjectPath) -> Int? { readers.first { $0.value.path == path }?.key }
 
-  /// Ends the sessions of those who have left their place, and of everybody where the machine goes to sleep.
+  /// Ends the sessions of users who may no longer have one.
   mutating func endForbiddenSessions(at now: TapQueue.Instant) -> [Action] {
     var actions: [Action] = []
     for session in sessions.open {
@@ -47,31 +49,27 @@ extension DaemonState {
     return actions
   }
 
-  /// Has a reader's device be closed for another program, or opened again.
+  /// Lends a reader to another program, or takes it back.
   mutating func release(_ id: Int, _ isReleased: Bool, at now: TapQueue.Instant) -> [Action] {
-    guard readers[id] != nil, readers[id]?.isReleased != isReleased else { return [] }
-    readers[id]?.update(isReleased: isReleased)
-    var turn: [Action] = []
-    if isReleased {
-      // What was said of the loan before counts no more: the device is on its way to be opened again, or is.
-      readers[id]?.isLent = false
-      turn = perform(sessions.handle(.lent(true), at: id, now))
-    } else if readers[id]?.isLent == false {
-      // Its process has not closed the device and may never say that it has it again.
-      turn = perform(sessions.handle(.lent(false), at: id, now))
-      turn += perform(sessions.handle(.ready(readers[id]?.isReady == true), at: id, now))
+    guard let reader = readers[id], reader.isReleased != isReleased else { return [] }
+    readers[id]?.isReleased = isReleased
+    if isReleased { return perform(sessions.handle(.lent(true), at: id, now)) }
+    // A process that has closed the device says when it has it again. One that has not says nothing.
+    guard reader.phase != .released else { return [] }
+    return perform(sessions.handle(.lent(false), at: id, now))
+      + perform(sessions.handle(.ready(reader.phase.isOpen), at: id, now))
+  }
+
+  /// Takes in which session is to have a reader; what else follows is for the service.
+  mutating func perform(_ actions: [ReaderSessions.Action]) -> [Action] {
+    var rest: [Action] = []
+    for action in actions {
+      switch action {
+      case .begin(let reader, let options): readers[reader]?.session = options
+      case .release(let reader, let id): if readers[reader]?.session?.number == id { readers[reader]?.session = nil }
+      default: rest.append(.session(action))
+      }
     }
-    return [.lend(id, isReleased)] + turn
+    return rest
   }
-
-  /// The process says whether the device is closed.
-  mutating func lent(_ id: Int, _ isLent: Bool, at now: TapQueue.Instant) -> [Action] {
-    guard let reader = readers[id] else { return [] }
-    readers[id]?.isLent = isLent
-    let line = noteVerdict(of: id, at: now) { "\($0) is \(isLent ? "released to another program" : "given back")" }
-    guard !isLent, !reader.isReleased else { return line }
-    return line + perform(sessions.handle(.lent(false), at: id, now))
-  }
-
-  func perform(_ actions: [ReaderSessions.Action]) -> [Action] { actions.map { .session($0) } }
 }

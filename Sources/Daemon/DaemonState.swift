@@ -18,8 +18,10 @@ struct DaemonState: Sendable {
     var smartPosters = true
     /// The kinds of tags that readers look for.
     var technologies = Names.technologies
+    /// What reader processes are told of that, and how often they look.
+    var polling = ReaderPolling()
     /// How long a reader session may have the reader.
-    var sessionLimit = ReaderSessionQueue.limit
+    var sessionLimit = ReaderSessions.defaultTimeLimit
     /// The least grave log level that is written.
     var logThreshold = LogLevel.debug
   }
@@ -30,11 +32,12 @@ struct DaemonState: Sendable {
     /// Its device is not plugged in, and its coming will be told; or it is, or may come unannounced.
     case readerAway(Int, Bool)
     /// Nothing more is heard of the process that it had, or it has none; it may get another one.
-    case readerProcessGone(Int)
+    case readerHasNoProcess(Int)
     case readerRemoved(Int)
     case reader(Int, ReaderProcessEvent)
-    /// A tag was read; with what a tap made of it would be called, and when, in microseconds since 1970.
-    case tag(Int, TagReport, id: String, time: UInt64)
+    /// A tag was read for the goal of that epoch; with what a tap made of it would be called, and when, in
+    /// microseconds since 1970.
+    case tag(Int, TagReport, epoch: UInt64, id: String, time: UInt64)
     case enabled(Bool)
     case login(LoginState)
     case agentGone(sender: String)
@@ -61,7 +64,8 @@ struct DaemonState: Sendable {
   }
 
   enum Action: Hashable, Sendable {
-    case scan(Int, Bool)
+    /// A reader should be doing this from now on.
+    case pursue(Int, epoch: UInt64, ReaderGoal)
     case deliver(Tap, to: Agent)
     /// An agent has said this about the lock of its session.
     case reportLock(session: String, Fact)
@@ -70,7 +74,6 @@ struct DaemonState: Sendable {
     /// The user of a session has said that it is unlocked.
     case userUnlocked(session: String)
     case session(ReaderSessions.Action)
-    case lend(Int, Bool)
     case log(LogLevel, String)
   }
 
@@ -116,15 +119,17 @@ struct DaemonState: Sendable {
       readers[id]?.properties.seat = seat
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is on \(seat)")) }
     case .readerAway(let id, let isAway): readers[id]?.isAway = isAway
-    case .readerProcessGone(let id): readers[id]?.hasStopped()
+    case .readerHasNoProcess(let id):
+      readers[id]?.hasNoProcess()
+      actions += perform(sessions.handle(.lost, at: id, now))
     case .readerRemoved(let id):
       if let label = readers[id]?.label { actions.append(.log(.notice, "reader \(label) is gone")) }
-      actions += perform(sessions.removeReader(id, at: now))
+      actions += perform(sessions.removeReader(id))
       readers[id] = nil
     case .reader(let id, let event):
       actions += handle(event, of: id, at: now)
-    case .tag(let id, let report, let tapID, let time):
-      actions += handle(report, of: id, tapID: tapID, time: time, at: now)
+    case .tag(let id, let report, let epoch, let tapID, let time):
+      actions += handle(report, of: id, epoch: epoch, tapID: tapID, time: time, at: now)
     case .enabled(let value): isEnabled = value
     case .inhibited(let users): inhibitingUsers = users
     case .airplaneMode(let fact): airplaneMode = fact

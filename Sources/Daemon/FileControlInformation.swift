@@ -1,9 +1,9 @@
-/// The answer to a SELECT (ISO/IEC 7816-4, 7.4.3): which application the card says is selected.
+/// Reads the answer to a SELECT (ISO/IEC 7816-4, 7.4.3).
 enum FileControlInformation {
   /// The name of the selected application (tag 84).
   ///
   /// - Parameter answer: the answer to a SELECT, with its status word.
-  /// - Returns: nil where the card tells none.
+  /// - Returns: nil if the answer names none.
   static func applicationName(in answer: [UInt8]) -> [UInt8]? {
     guard answer.count > 2 else { return nil }
     var bytes = answer.dropLast(2)
@@ -22,7 +22,7 @@ enum FileControlInformation {
     return nil
   }
 
-  /// Takes a data object off the front (ISO/IEC 7816-4, 6.3); nil where there is none that is whole.
+  /// Removes the first data object (ISO/IEC 7816-4, 6.3). The result is nil if it is incomplete.
   private static func object(_ bytes: inout ArraySlice<UInt8>) -> (tag: Int, value: ArraySlice<UInt8>)? {
     guard let first = bytes.popFirst() else { return nil }
     var tag = Int(first)

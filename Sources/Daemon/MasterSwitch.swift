@@ -2,18 +2,17 @@ import EventLoop
 import Glibc
 import Names
 
-/// The switch of background scanning, kept in a file over a restart.
+/// The switch of background scanning. A file keeps it over a restart.
 ///
-/// The file holds `yes` or `no`; without it scanning is on. Where it cannot be read or holds anything else, somebody may
-/// have switched scanning off, so it stays off. A file of a few bytes in a local directory: reading it is no wait to speak of, at
-/// the start. Storing it waits for the disk.
+/// The file contains `yes` or `no`; without the file scanning is on. If the file cannot be read or has another content,
+/// scanning stays off, because it may have been switched off. Storing waits for the disk.
 struct MasterSwitch: Sendable {
   private let directory: String
 
-  /// - Parameter directory: where the file is.
+  /// - Parameter directory: the directory of the file.
   init(directory: String) { self.directory = directory }
 
-  /// The directory that systemd gives (`STATE_DIRECTORY`, the first of a list), or the standard one.
+  /// The switch in the first directory of systemd's `STATE_DIRECTORY`, or in the standard directory.
   static func standard() -> MasterSwitch {
     let given = getenv("STATE_DIRECTORY").flatMap { String(cString: $0).split(separator: ":").first.map(String.init) }
     return MasterSwitch(directory: given ?? Names.Files.daemonState)
@@ -21,14 +20,14 @@ struct MasterSwitch: Sendable {
 
   private var path: String { "\(directory)/enabled" }
 
-  /// What was stored last.
+  /// The stored switch.
   struct Stored: Hashable, Sendable {
     var isEnabled: Bool
-    /// What is wrong with the file, and what to do, for the log.
+    /// A problem with the file and its remedy, for the log.
     var problem: String?
   }
 
-  /// Reads what was stored last.
+  /// Reads the file.
   func load() -> Stored {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -42,22 +41,22 @@ struct MasterSwitch: Sendable {
     switch String(decoding: bytes.prefix(count), as: UTF8.self) {
     case "yes\n", "yes": return Stored(isEnabled: true)
     case "no\n", "no": return Stored(isEnabled: false)
-    default: return off("\(path) holds neither yes nor no")
+    default: return off("\(path) contains neither yes nor no")
     }
   }
 
   private func off(_ problem: String) -> Stored {
-    let remedy = "scanning stays off until it is switched on, or the file is removed and tagrouted started again"
+    let remedy = "scanning stays off until you switch it on, or remove the file and restart tagrouted"
     return Stored(isEnabled: false, problem: "\(problem): \(remedy)")
   }
 
-  /// Stores the switch; either the old or the new value is there afterwards, whatever happens.
+  /// Stores the switch. After a failure the file has either the old or the new value.
   func store(_ isEnabled: Bool) throws(SystemError) {
     _ = mkdir(directory, 0o755)
     let temporary = "\(path).new"
     try write(isEnabled ? "yes\n" : "no\n", to: temporary)
     guard rename(temporary, path) == 0 else { throw SystemError("rename \(temporary) to \(path)") }
-    // The new name is in the directory, which has to reach the disk as well.
+    // Flush the directory too, because it contains the new name.
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemError("open \(directory)") }
     let parent = FileDescriptor(owning: descriptor)
@@ -70,7 +69,7 @@ struct MasterSwitch: Sendable {
     let file = FileDescriptor(owning: descriptor)
     let bytes = Array(text.utf8)
     guard Glibc.write(file.rawValue, bytes, bytes.count) == bytes.count else { throw SystemError("write \(path)") }
-    // Before the rename: else a power failure may leave the new name with nothing in it.
+    // Flush before the rename. Otherwise a power failure may leave an empty file with the new name.
     guard fsync(file.rawValue) == 0 else { throw SystemError("flush \(path)") }
   }
 }

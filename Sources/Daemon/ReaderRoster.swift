@@ -3,91 +3,104 @@ import Journal
 
 /// Which readers there should be, as devices come and go.
 ///
-/// Pure: events in, actions out. With `[Reader] Devices=` these are the readers, whether or not they are plugged in. Without,
-/// they are the USB readers that are plugged in, and what else libnfc names. Where udev does not run, they are those
-/// that libnfc finds at the start, or the first that it finds later.
+/// Pure: events in, actions out. Each event recomputes all readers, and the actions are the differences to the present
+/// ones. With `[Reader] Devices=`, these are the readers, present or not. Without it, the readers are the present USB
+/// readers and the others that libnfc names. Without udev, they are the readers that libnfc finds at the start, or the
+/// first one that it finds later.
 struct ReaderRoster: Sendable {
   enum Event: Sendable {
-    /// The beginning.
+    /// The daemon starts.
     case start
     case device(DeviceEvent)
-    /// What libnfc names, asked once.
+    /// The answer of libnfc to `listing`.
     case listed([String])
-    /// The process of a reader has this device open.
+    /// The process of a reader has opened this device.
     case opened(Int, device: String)
     /// The process of a reader cannot open its device.
     case failed(Int, ReaderObstacle?)
-    /// The configuration names these from here on.
+    /// The configuration has changed and names these devices.
     case configured([String])
   }
 
   enum Action: Hashable, Sendable {
-    /// A reader is there; show it to clients.
+    /// Show the reader to clients.
     case show(Int, device: String, seat: String)
-    /// Start a process for it; without a device it takes the first that libnfc finds.
+    /// Start a process for it. Without a device the process takes the first one that libnfc finds.
     case start(Int, device: String?)
     /// End its process.
     case stop(Int)
-    /// End its process and start one for another device that it is from now on.
+    /// End its process, and start one for another device.
     case restart(Int, device: String)
     /// It cannot be used, and has no process.
     case refuse(Int, reason: String)
-    /// Show it to clients no more.
+    /// Remove it for clients.
     case hide(Int)
-    /// Something about its device is new: its process should look.
+    /// Have its process look for its device, which has changed.
     case look(Int)
-    /// It belongs to another seat now.
+    /// It now belongs to another seat.
     case move(Int, seat: String)
-    /// Its device is not plugged in, and udev will tell when it is; or that is so no more.
+    /// Its device is unplugged, and udev will report it; or this is no longer so.
     case away(Int, Bool)
     case log(LogLevel, String)
   }
 
   struct Reader: Hashable, Sendable {
-    /// nil: the first that libnfc finds, and none is found yet.
+    /// The connection string for clients. Nil until a reader without a name has found its device.
     var device: String?
-    var seat: String
-    /// The path of the device that it is, as long as udev knows one.
+    var seat = DaemonState.defaultSeat
+    /// The path of its device; nil while udev reports none.
     var path: String?
-    /// Whether it is in the configuration, so that it stays while its device is away.
-    var stays: Bool
-    /// Whether its process takes whatever libnfc finds first.
-    let seeks: Bool
-    /// Whether udev tells when its device comes or goes.
-    var isFollowed: Bool
-    /// What its process was started with; nil where it has none, or one that seeks.
+    /// Whether the configuration or libnfc names it, so that it stays while its device is absent.
+    var stays = true
+    /// Whether udev reports its device.
+    var isFollowed = false
+    /// The connection string for its process. Nil if it has no process, or one that takes the first device found.
     var target: String?
-    /// Whether another reader is the device that it means, so that it has no process.
-    var isRefused = false
-    /// What keeps it from being opened.
+    /// The name of the reader that has the device it means. It has no process then.
+    var holder: String?
+    /// The reason why it cannot be opened.
     var obstacle: ReaderObstacle?
+
+    var isRefused: Bool { holder != nil }
+
+    /// Whether its process takes the first device that libnfc finds.
+    var seeks: Bool { target == nil && !isRefused }
+
+    /// Whether one process and one D-Bus object can serve both readers.
+    fileprivate func isSame(as other: Self) -> Bool {
+      var copy = self
+      (copy.seat, copy.stays, copy.obstacle) = (other.seat, other.stays, other.obstacle)
+      return copy == other
+    }
   }
 
-  /// Readers at a time.
+  /// The limit of readers.
   static let most = 16
 
-  /// What is asked of libnfc, which touches every reader it knows when it looks for itself.
+  /// The readers to ask libnfc for. It touches every reader that it knows when it looks for readers itself.
   enum Listing: Hashable, Sendable {
     case nothing
-    /// What its configuration file names: udev tells of everything else.
+    /// Those in its configuration file: udev reports all others.
     case named
     case everything
   }
 
   var listing: Listing { configured.isEmpty ? (hasUdev ? .named : .everything) : .nothing }
-  var readers: [Int: Reader] = [:]
-  private(set) var configured: [String]
-  let hasUdev: Bool
-  let resolve: @Sendable (String) -> String?
-  private(set) var devices: [String: Device] = [:]
-  /// The number of the next reader; none is given twice.
-  var next = 0
+  private(set) var readers: [Int: Reader] = [:]
+  private var configured: [String]
+  /// The readers that stay, by their connection strings; nil is the first device that libnfc finds.
+  private var names: [String?] = []
+  private let hasUdev: Bool
+  private let resolve: @Sendable (String) -> String?
+  private var devices: [String: Device] = [:]
+  /// The number of the next reader. No number is used twice.
+  private var next = 0
   private var isFull = false
 
   /// - Parameters:
-  ///   - configured: the connection strings of the configuration.
-  ///   - hasUdev: whether udev tells of devices.
-  ///   - resolve: follows the links of a path, as realpath(3) does.
+  ///   - configured: the connection strings in the configuration.
+  ///   - hasUdev: whether udev reports devices.
+  ///   - resolve: follows the links of a path, like realpath(3).
   init(configured: [String], hasUdev: Bool, resolve: @escaping @Sendable (String) -> String? = { $0 }) {
     self.configured = configured
     self.hasUdev = hasUdev
@@ -96,198 +109,197 @@ struct ReaderRoster: Sendable {
 
   mutating func handle(_ event: Event) -> [Action] {
     switch event {
-    case .start:
-      // `pn53x_usb` takes what nobody names.
-      return configured.filter { !isLoose($0) }.flatMap { add($0) }
-        + configured.filter { isLoose($0) }.flatMap { add($0) }
+    case .start: names = configured
+    case .configured(let new):
+      guard new != configured else { return [] }
+      (configured, names) = (new, new)
+      return update(startsOver: true)
+    case .listed(let found):
+      switch listing {
+      case .nothing: return []
+      // udev reports the USB readers.
+      case .named: names = found.filter { !ReaderAddress($0).isUSB }
+      case .everything: names = found.isEmpty ? [nil] : LastingDevice.names(of: found)
+      }
     case .device(.present(let present)):
+      let changed = present.filter { devices[$0.path] != $0 }
       let paths = Set(present.map(\.path))
-      let gone = devices.keys.filter { !paths.contains($0) }.sorted()
-      return gone.flatMap { remove($0) } + present.flatMap { devices[$0.path] == $0 ? [] : update($0) }
-    case .device(.added(let device)): return update(device, isNew: true)
-    case .device(.changed(let device)): return update(device)
-    case .device(.removed(let path)): return remove(path)
-    case .listed(let found): return list(found)
+      devices = devices.filter { paths.contains($0.key) }
+      for device in changed { note(device) }
+      return update(after: changed)
+    case .device(.added(let device)):
+      note(device)
+      return update(after: [device], isNew: true)
+    case .device(.changed(let device)):
+      note(device)
+      return update(after: [device])
+    case .device(.removed(let path)): devices[path] = nil
     case .opened(let id, let device): return opened(id, device)
     case .failed(let id, let obstacle):
       readers[id]?.obstacle = obstacle
       return []
-    case .configured(let names): return configure(names)
     }
+    return update()
   }
 
-  /// The reader that is the device with this path.
+  /// The reader with the device at this path.
   func reader(at path: String) -> Int? { readers.first { $0.value.path == path }?.key }
-
-  // MARK: Readers
-
-  /// A reader that stays whether or not its device is there.
-  private mutating func add(_ name: String) -> [Action] {
-    let meant = devices.values.sorted { $0.path < $1.path }.filter { means(name, $0) }
-    let free = meant.first { !isHeld($0) }
-    let holder = free == nil ? meant.first.flatMap { reader(at: $0.path) } : nil
-    guard let holder = holder ?? reader(behind: name), readers.count < Self.most else {
-      return add(name, free, stays: true)
-    }
-    let id = next
-    next += 1
-    readers[id] = Reader(
-      device: name, seat: readers[holder]?.seat ?? DaemonState.defaultSeat, stays: true, seeks: false,
-      isFollowed: hasUdev && ReaderAddress(name).isUdevs)
-    return [.show(id, device: name, seat: readers[id]?.seat ?? DaemonState.defaultSeat), refuse(id, for: holder)]
-  }
-
-  /// Two processes at one device would take it from each other for ever.
-  private mutating func refuse(_ id: Int, for holder: Int) -> Action {
-    readers[id]?.isRefused = true
-    readers[id]?.target = nil
-    let other = readers[holder]?.device ?? "another reader"
-    return .refuse(id, reason: "its device is \(other) already: name each device once in Devices")
-  }
-
-  /// The reader whose file is the one that a connection string means.
-  private func reader(behind name: String) -> Int? {
-    guard case .file(let path) = ReaderAddress(name) else { return nil }
-    let file = resolve(path) ?? path
-    return readers.sorted { $0.key < $1.key }.first { _, reader in
-      guard !reader.isRefused, let device = reader.device, case .file(let other) = ReaderAddress(device) else {
-        return false
-      }
-      return (resolve(other) ?? other) == file
-    }?.key
-  }
-
-  /// Whether a name may mean one of several devices.
-  private func isLoose(_ name: String) -> Bool {
-    guard case .usb(let parts) = ReaderAddress(name) else { return false }
-    return parts.count < 3
-  }
-
-  /// What a process is started with to open a device and no other. libnfc takes the first in its own order where a name
-  /// means several, and the seat has to be the one of the device that is opened.
-  private func narrowed(_ name: String, to device: Device?) -> String {
-    guard let device, isLoose(name) else { return name }
-    return USBReaderModel.connectionString(of: device) ?? name
-  }
-
-  private mutating func add(_ name: String?, _ device: Device?, stays: Bool) -> [Action] {
-    guard readers.count < Self.most else {
-      defer { isFull = true }
-      return isFull ? [] : [.log(.warning, "there are \(Self.most) readers already: others are not used")]
-    }
-    let id = next
-    next += 1
-    let target = name.map { narrowed($0, to: device) }
-    let reader = Reader(
-      device: name, seat: device?.seat ?? DaemonState.defaultSeat, path: device?.path, stays: stays, seeks: name == nil,
-      isFollowed: hasUdev && (device != nil || name.map { ReaderAddress($0).isUdevs } == true),
-      target: target)
-    readers[id] = reader
-    guard let name, let target else { return [.start(id, device: nil)] }
-    // The process is there before anybody can want it to scan.
-    let isAway = reader.isFollowed && device == nil
-    return [.start(id, device: target), .show(id, device: name, seat: reader.seat)] + (isAway ? [.away(id, true)] : [])
-  }
-
-  private mutating func list(_ found: [String]) -> [Action] {
-    guard listing != .nothing else { return [] }
-    // udev tells of those on USB, and of their coming and going.
-    if hasUdev { return found.filter { !ReaderAddress($0).isUSB }.flatMap { add($0) } }
-    let actions = LastingDevice.names(of: found).flatMap { add($0) }
-    return readers.isEmpty ? add(nil, nil, stays: true) : actions
-  }
 
   private mutating func opened(_ id: Int, _ device: String) -> [Action] {
     guard let reader = readers[id] else { return [] }
     readers[id]?.obstacle = nil
     guard reader.seeks, reader.device != device else { return [] }
-    // Another device is another reader.
+    // For clients, another device is another reader.
     readers[id]?.device = device
     return (reader.device == nil ? [] : [.hide(id)]) + [.show(id, device: device, seat: reader.seat)]
   }
 
-  // MARK: Devices
-
-  /// Takes in what a device is now.
-  private mutating func update(_ device: Device, isNew: Bool = false) -> [Action] {
-    var actions: [Action] = []
-    if let before = devices[device.path], before.usb?.number != device.usb?.number || before.node != device.node {
-      // It was unplugged and plugged in again, and the first of the two was never heard of.
-      actions += remove(device.path)
+  private mutating func note(_ device: Device) {
+    if let before = devices[device.path], before.usb?.number != device.usb?.number || before.node != device.node,
+      let id = reader(at: device.path)
+    {
+      // The device was replugged, and the event of its removal is missing.
+      readers[id]?.path = nil
     }
     devices[device.path] = device
-    guard let id = reader(at: device.path) else { return actions + attach(device) }
-    actions += move(id, to: device)
-    let isFree = readers[id]?.obstacle?.isGone(from: device) == true
-    if isFree { readers[id]?.obstacle = nil }
-    return isNew || isFree ? actions + [.look(id)] : actions
   }
 
-  /// Gives a device to a reader that waits for it, or makes it one.
-  private mutating func attach(_ device: Device) -> [Action] {
-    let waiting = readers.sorted { $0.key < $1.key }.filter { _, reader in
-      reader.path == nil && reader.stays && reader.device.map { means($0, device) } == true
+  // MARK: Differences
+
+  /// Makes the readers what they should be after an event with the devices `changed`. `isNew` says whether they were
+  /// plugged in. With `startsOver`, computes the readers as at the start, and keeps only those that come out the same.
+  private mutating func update(
+    after changed: [Device] = [], isNew: Bool = false, startsOver: Bool = false
+  ) -> [Action] {
+    let wanted = wanted(startsOver: startsOver)
+    var kept = Dictionary(uniqueKeysWithValues: wanted.compactMap { id, reader in id.map { ($0, reader) } })
+    let added = wanted.filter { $0.id == nil }.map(\.reader)
+    let before = sortedReaders
+    var actions = before.flatMap { id, reader -> [Action] in
+      guard let after = kept[id] else { return [.stop(id)] + (reader.device == nil ? [] : [.hide(id)]) }
+      return after.isRefused && !reader.isRefused ? [.stop(id), refusal(id, after)] : []
     }
-    let exact = waiting.filter { $0.value.device.map { !isLoose($0) } == true }
-    guard let (id, reader) = exact.first ?? waiting.first, let name = reader.device else {
-      guard configured.isEmpty, let name = USBReaderModel.connectionString(of: device) else { return [] }
-      return add(name, device, stays: false)
+    for (id, reader) in before {
+      guard var after = kept[id] else { continue }
+      let device = changed.first { $0.path == after.path }
+      let isFree = device.flatMap { after.obstacle?.isGone(from: $0) } == true
+      if isFree || reader.path != after.path { after.obstacle = nil }
+      kept[id] = after
+      actions += differences(id, reader, after, isToLook: isFree || isNew && device != nil)
     }
-    let target = narrowed(name, to: device)
-    readers[id]?.path = device.path
-    readers[id]?.isFollowed = true
-    readers[id]?.isRefused = false
-    readers[id]?.target = target
+    readers = kept
+    for reader in added.prefix(Self.most - kept.count) {
+      actions += introduction(next, reader)
+      readers[next] = reader
+      next += 1
+    }
+    defer { isFull = added.count > Self.most - kept.count }
+    guard added.count > Self.most - kept.count, !isFull else { return actions }
+    return actions + [.log(.warning, "there are already \(Self.most) readers: others are not used")]
+  }
+
+  private func differences(_ id: Int, _ before: Reader, _ after: Reader, isToLook: Bool) -> [Action] {
     var actions: [Action] = []
-    for (other, reader) in exact where other != id && !reader.isRefused {
-      actions += [.stop(other), refuse(other, for: id)]
+    if before.seat != after.seat { actions.append(.move(id, seat: after.seat)) }
+    guard !after.isRefused else { return actions }
+    let isRestarted = before.target != after.target
+    if isRestarted, let device = after.target {
+      actions.append(before.isRefused ? .start(id, device: device) : .restart(id, device: device))
     }
-    actions += move(id, to: device)
-    let isOpenedAnew = reader.isRefused || reader.target != target
-    if isOpenedAnew { actions.append(reader.isRefused ? .start(id, device: target) : .restart(id, device: target)) }
-    if reader.isFollowed { actions.append(.away(id, false)) }
-    return isOpenedAnew ? actions : actions + [.look(id)]
-  }
-
-  private mutating func move(_ id: Int, to device: Device) -> [Action] {
-    let seat = device.seat ?? DaemonState.defaultSeat
-    guard readers[id]?.seat != seat else { return [] }
-    readers[id]?.seat = seat
-    return [.move(id, seat: seat)]
-  }
-
-  private mutating func remove(_ path: String) -> [Action] {
-    devices[path] = nil
-    guard let id = reader(at: path), let reader = readers[id] else { return [] }
-    guard reader.stays else {
-      readers[id] = nil
-      return [.stop(id), .hide(id)] + takeLeftOut()
-    }
-    readers[id]?.path = nil
-    readers[id]?.obstacle = nil
-    // `pn53x_usb` may mean another one that is there.
-    let other = devices.values.sorted { $0.path < $1.path }.first { device in
-      !isHeld(device) && reader.device.map { means($0, device) } == true
-    }
-    let actions = other.map { attach($0) } ?? []
-    return readers[id]?.path == nil ? [.away(id, true), .look(id)] + actions : actions
-  }
-
-  /// Makes readers of devices for which there was no room.
-  private mutating func takeLeftOut() -> [Action] {
-    guard isFull else { return [] }
-    var actions: [Action] = []
-    for device in devices.values.sorted(by: { $0.path < $1.path }) where !isHeld(device) {
-      guard readers.count < Self.most else { return actions }
-      actions += attach(device)
-    }
-    isFull = readers.count >= Self.most
+    if before.path != after.path, before.isFollowed { actions.append(.away(id, after.path == nil)) }
+    if !isRestarted, isToLook || before.path != after.path { actions.append(.look(id)) }
     return actions
   }
 
-  private func isHeld(_ device: Device) -> Bool { reader(at: device.path) != nil }
+  private func introduction(_ id: Int, _ reader: Reader) -> [Action] {
+    guard let device = reader.device else { return [.start(id, device: nil)] }
+    let show = Action.show(id, device: device, seat: reader.seat)
+    guard let target = reader.target else { return [show, refusal(id, reader)] }
+    // The process comes first, so that it exists when the reader is to scan.
+    return [.start(id, device: target), show] + (reader.isFollowed && reader.path == nil ? [.away(id, true)] : [])
+  }
 
-  private func means(_ name: String, _ device: Device) -> Bool {
-    ReaderAddress(name).means(device, resolve: resolve)
+  private func refusal(_ id: Int, _ reader: Reader) -> Action {
+    .refuse(id, reason: "\(reader.holder ?? "another reader") is the same device: name each device once in Devices")
+  }
+
+  // MARK: The readers that there should be
+
+  /// - Returns: the readers, each with the number of the present reader that it continues.
+  private func wanted(startsOver: Bool) -> [(id: Int?, reader: Reader)] {
+    var left = sortedReaders
+    func take(_ isMeant: (Reader) -> Bool) -> (id: Int, reader: Reader)? {
+      left.firstIndex { isMeant($0.value) }.map { left.remove(at: $0) }.map { ($0.key, $0.value) }
+    }
+    // A name that may mean several devices takes one that no exact name means.
+    let named = (names.filter { !isLoose($0) } + names.filter(isLoose)).map { name in
+      (name: name, before: take { name == nil ? $0.seeks : !$0.seeks && $0.device == name && ($0.stays || startsOver) })
+    }
+    // The readers that have a device, by its path and by the file of their name.
+    var holders: [String: Reader] = [:]
+    for case let before? in named.map(\.before?.reader) where !startsOver {
+      if let path = before.path, devices[path] != nil { holders[path] = before }
+    }
+    var wanted = named.map { name, before -> (id: Int?, reader: Reader) in
+      guard let name else { return (before?.id, before?.reader ?? Reader()) }
+      let reader = reader(name, after: startsOver ? nil : before?.reader, &holders)
+      guard startsOver else { return (before?.id, reader) }
+      guard var same = before, same.reader.isSame(as: reader) else { return (nil, reader) }
+      same.reader.stays = true
+      return (same.id, same.reader)
+    }
+    guard configured.isEmpty else { return wanted }
+    for device in sortedDevices where holders[device.path] == nil {
+      guard let name = USBReaderModel.connectionString(of: device) else { continue }
+      var reader = Reader(device: name, path: device.path, stays: false, isFollowed: true, target: name)
+      let before = take { $0.isSame(as: reader) }
+      reader.obstacle = before?.reader.obstacle
+      reader.seat = device.seat ?? DaemonState.defaultSeat
+      wanted.append((before?.id, reader))
+    }
+    return wanted
+  }
+
+  /// The reader with the connection string `name`, which stays. It continues `before`: it keeps its device while that is
+  /// present, and without a device its seat.
+  private func reader(_ name: String, after before: Reader?, _ holders: inout [String: Reader]) -> Reader {
+    let address = ReaderAddress(name)
+    let meant = sortedDevices.filter { address.means($0, resolve: resolve) }
+    let own = before?.path.flatMap { devices[$0] }
+    let device = own ?? meant.first { holders[$0.path] == nil }
+    let file: String? = if case .file(let path) = address { resolve(path) ?? path } else { nil }
+    var holder: Reader?
+    if own == nil { holder = file.flatMap { holders[$0] } }
+    if device == nil { holder = meant.first.flatMap { holders[$0.path] } ?? holder }
+    var reader = before ?? Reader(device: name, seat: holder?.seat ?? DaemonState.defaultSeat)
+    reader.isFollowed = hasUdev && (reader.isFollowed || device != nil || address.isUdevs)
+    // Two processes with one device would take it from each other again and again. A refused reader stays refused until
+    // there is a device for it.
+    reader.holder = holder?.device ?? (device == nil ? before?.holder : nil)
+    guard !reader.isRefused else {
+      (reader.path, reader.target) = (nil, nil)
+      return reader
+    }
+    reader.path = device?.path
+    if let device { reader.seat = device.seat ?? DaemonState.defaultSeat }
+    reader.target = device.map { narrowed(name, to: $0) } ?? before?.target ?? name
+    for key in [reader.path, file].compactMap(\.self) { holders[key] = reader }
+    return reader
+  }
+
+  private var sortedReaders: [(key: Int, value: Reader)] { readers.sorted { $0.key < $1.key } }
+
+  private var sortedDevices: [Device] { devices.values.sorted { $0.path < $1.path } }
+
+  /// Whether a name may mean one of several devices.
+  private func isLoose(_ name: String?) -> Bool {
+    guard let name, case .usb(let parts) = ReaderAddress(name) else { return false }
+    return parts.count < 3
+  }
+
+  /// The connection string that opens exactly this device. With a name for several devices, libnfc takes the first one in
+  /// its own order, which may be on another seat.
+  private func narrowed(_ name: String, to device: Device) -> String {
+    isLoose(name) ? USBReaderModel.connectionString(of: device) ?? name : name
   }
 }

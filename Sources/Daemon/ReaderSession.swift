@@ -2,26 +2,39 @@ import Bus
 import Names
 import ReaderLink
 
-/// One manual reader session, and the tags that it has found.
+/// One reader session, and the tags that it has found.
 struct ReaderSession: Sendable, Hashable {
-  enum State: String, Sendable {
-    case waiting, active, ended
+  typealias Instant = SuspendingClock.Instant
+
+  enum State: Sendable, Hashable {
+    /// Other sessions come first, or the reader cannot be used. Can transition to: `.starting`, `.ended`.
+    case waiting
+    /// The reader process was told to begin the session and has not confirmed it. Can transition to: `.active`, `.ended`.
+    case starting
+    /// The session has the reader, at most until this time. Can transition to: `.ended`.
+    case active(until: Instant)
+    /// The session is over; nil if its client has left the bus. Final.
+    case ended(Names.SessionEnd?)
   }
 
   /// A tag in the session.
   struct Tag: Sendable, Hashable {
-    /// How the reader process calls it.
-    let placement: UInt64
     let tag: SessionTag
     let path: ObjectPath
     var policy: TransceivePolicy
+
+    /// The number that the reader process gave to the tag.
+    var placement: UInt64 { tag.placement.number }
   }
 
+  /// The minimum time between two polling restarts. A client could otherwise keep its reader busy with restarts alone.
+  static let restartInterval = Duration.milliseconds(200)
+
   let id: UInt64
-  /// The unique bus name of its client, which alone may see it.
+  /// The unique bus name of the client. The session exists for this client only.
   let client: String
   let uid: UInt32
-  /// The process id of the client, for display; 0 where it is not known.
+  /// The process id of the client, for display; 0 if it is unknown.
   let pid: UInt32
   /// The reader's number.
   let reader: Int
@@ -30,95 +43,150 @@ struct ReaderSession: Sendable, Hashable {
   let request: ReaderSessionRequest
   var message: String
   var state = State.waiting
-  /// Until when the reader is its own.
-  var deadline: ReaderSessionQueue.Instant?
-  var end: ReaderSessionQueue.End?
-  /// What the client has said at the end.
+  /// The text that the client gave to `Invalidate`.
   var errorMessage = ""
-  /// By their numbers in the session.
+  /// The tags by their numbers in the session.
   var tags: [UInt64: Tag] = [:]
-  private var lastTag: UInt64 = 0
-  /// The tag that the reader was told to do something with last.
-  private var called: UInt64?
-  /// How often that was another one than before.
+  private(set) var lastTag: UInt64 = 0
+  /// The tag of the last operation.
+  private(set) var selectedTag: UInt64?
+  /// How often `selectedTag` has changed.
   private(set) var turns: UInt64 = 0
-  var restarts = RestartPacing()
-  /// The agent that shows it.
+  /// When polling was restarted last, or is going to be restarted.
+  private(set) var lastRestart: Instant?
+  /// The agent that shows the session.
   var agent: Agent?
 
-  init(
-    id: UInt64, client: String, uid: UInt32, pid: UInt32, reader: Int, readerPath: ObjectPath, path: ObjectPath,
-    request: ReaderSessionRequest
-  ) {
-    self.id = id
-    self.client = client
-    self.uid = uid
-    self.pid = pid
-    self.reader = reader
-    self.readerPath = readerPath
-    self.path = path
-    self.request = request
-    message = request.message
+  var isOpen: Bool { if case .ended = state { false } else { true } }
+
+  var isActive: Bool { deadline != nil }
+
+  /// When the session times out; nil unless it is active.
+  var deadline: Instant? { if case .active(let until) = state { until } else { nil } }
+
+  /// Why the session is over; nil if it is not, or if its client has left the bus.
+  var end: Names.SessionEnd? { if case .ended(let reason) = state { reason } else { nil } }
+
+  /// The name of the state on the bus.
+  var stateName: String {
+    switch state {
+    case .waiting, .starting: "waiting"
+    case .active: "active"
+    case .ended: "ended"
+    }
   }
 
-  /// What the process is told of it.
+  /// The options for the reader process.
   var options: ReaderSessionOptions {
     ReaderSessionOptions(
       number: id, technologies: request.technologies, applicationIdentifiers: request.applications,
       systemCodes: request.systemCodes)
   }
 
-  /// Takes a tag in.
+  /// Why the session is over, in words for the user; may be empty.
+  var endMessage: String {
+    switch end {
+    case nil, .firstRead: ""
+    case .invalidated: errorMessage
+    case .cancelled: "it was cancelled"
+    case .timedOut: "the time limit was reached"
+    case .readerLost: "the reader was removed, has failed, or was given to another program"
+    case .sessionInactive: "your session is not the active one, or is locked"
+    case .sleeping: "the computer is going to sleep"
+    case .daemonStopping: "tagrouted is stopping"
+    }
+  }
+
+  // MARK: Tags
+
+  /// Adds a tag.
   ///
-  /// - Returns: its number.
+  /// - Returns: its number in the session.
   mutating func add(_ tag: SessionTag) -> UInt64? {
     lastTag += 1
     guard let path = try? path.appending("tags").appending("\(lastTag)") else { return nil }
     let policy = TransceivePolicy(
       kind: tag.kind, mayWrite: request.mayWrite, applications: request.applications, systemCodes: request.systemCodes,
       isApplicationSelected: tag.initialApplication != nil)
-    tags[lastTag] = Tag(placement: tag.placement.number, tag: tag, path: path, policy: policy)
+    tags[lastTag] = Tag(tag: tag, path: path, policy: policy)
     return lastTag
   }
 
-  /// The reader is told to do something with a tag. Before it does something with another one it selects that anew.
-  mutating func call(_ tag: UInt64) {
-    guard called != tag else { return }
-    called = tag
-    turns += 1
-    for other in tags.keys where other != tag { tags[other]?.policy.doubtSelection() }
+  /// Removes the tag with a placement number.
+  mutating func remove(_ placement: UInt64) -> Tag? {
+    tags.first { $0.value.placement == placement }.flatMap { tags.removeValue(forKey: $0.key) }
   }
 
-  func number(of placement: UInt64) -> UInt64? { tags.first { $0.value.placement == placement }?.key }
-
-  /// Why it is over, for a person; empty as long as it is not, and where nothing is to be said.
-  var endMessage: String {
-    switch end {
-    case nil, .clientGone, .firstRead: ""
-    case .invalidated: errorMessage
-    case .cancelled: "it was cancelled"
-    case .timedOut: "its time is up"
-    case .readerLost: "the reader is gone"
-    case .sessionInactive: "somebody else is at the machine, or the session is locked"
-    case .sleeping: "the machine goes to sleep"
-    case .daemonStopping: "tagrouted ends"
+  /// Checks a command before it is sent to a tag.
+  mutating func check(_ command: [UInt8], tag: UInt64) throws(BusError) {
+    guard var policy = tags[tag]?.policy else {
+      throw BusError(name: Names.Errors.notSupported, message: "the tag was removed")
     }
+    defer { tags[tag]?.policy = policy }
+    try policy.check(command)
+  }
+
+  /// Records that the reader process gets an operation for a tag. It selects the tag again if the last operation was for
+  /// another one.
+  ///
+  /// - Returns: the number of the turn, for `learn`.
+  @discardableResult
+  mutating func select(_ tag: UInt64) -> UInt64 {
+    guard selectedTag != tag else { return turns }
+    selectedTag = tag
+    turns += 1
+    for other in tags.keys where other != tag { tags[other]?.policy.doubtSelection() }
+    return turns
+  }
+
+  /// Records that an operation with a tag has failed.
+  mutating func failed(_ failure: ReaderOperationFailure, tag: UInt64) {
+    switch failure {
+    // The reader process switches the field off and on after a timeout.
+    case .timeout: tags[tag]?.policy.reselected()
+    // The tag has not received a command, or is gone.
+    case .busy, .tagLost, .deviceLost, .sessionEnded: return
+    // The reader process may select the tag again before the next operation.
+    case .notSupported, .readOnly, .tooLong, .refused, .notAsWritten, .cannotLock, .empty:
+      tags[tag]?.policy.doubtSelection()
+    }
+  }
+
+  /// Records the answer of a tag to a command, or nil if it has not answered. In a later turn than `turn` the tag is
+  /// selected again.
+  mutating func learn(_ answer: [UInt8]?, to command: [UInt8], tag: UInt64, turn: UInt64) {
+    tags[tag]?.policy.learn(answer, to: command)
+    if turns != turn { tags[tag]?.policy.doubtSelection() }
+  }
+
+  // MARK: Polling
+
+  /// Plans a polling restart.
+  ///
+  /// - Returns: the delay until the restart; nil if a planned restart serves this request too.
+  /// - Throws: `NotPossible` if the session is not active.
+  mutating func planRestart(at now: Instant) throws(BusError) -> Duration? {
+    guard isActive else { throw .notPossible("the session is not active") }
+    if let lastRestart, lastRestart > now { return nil }
+    let next = lastRestart.map { max(now, $0 + Self.restartInterval) } ?? now
+    lastRestart = next
+    return now.duration(to: next)
   }
 }
 
 extension SessionTag {
-  /// What raw commands to it are.
+  /// The raw commands that the tag understands.
   var kind: TransceivePolicy.Kind {
     switch placement.technology {
     case "type-2": return .type2
     case "type-3": return .felica(idm: idm, systemCode: systemCode)
     case "type-4a":
-      // NXP AN10833: the historical byte of a DESFire, and the beginning of those of a MIFARE Plus.
+      // NXP AN10833: the historical byte of a DESFire, and the first historical bytes of a MIFARE Plus.
       if historicalBytes == [0x80] { return .desfire }
       return historicalBytes.starts(with: [0xC1, 0x05]) ? .mifarePlus : .isoDEP
     case "type-4b": return .isoDEP
-    case "mifare-classic": return .none("MIFARE Classic takes no commands of one's own: read and write it as NDEF")
-    default: return .none("\(placement.technology) takes no commands of one's own: read and write it as NDEF")
+    case "mifare-classic": return .none("MIFARE Classic accepts no raw commands: use ReadNDEF and WriteNDEF")
+    default: return .none("\(placement.technology) accepts no raw commands: use ReadNDEF and WriteNDEF")
     }
   }
 }

@@ -2,232 +2,243 @@ import Bus
 import Names
 import ReaderLink
 
-/// All manual reader sessions, and whose turn it is at each reader.
+/// All reader sessions, and which one has each reader: first in, first out.
 ///
-/// Pure: events in, actions out.
-struct ReaderSessions: Sendable {
-  typealias Instant = ReaderSessionQueue.Instant
-  typealias End = ReaderSessionQueue.End
+/// Pure: events in, actions out. The reader process begins the next session only after it has confirmed the end of the
+/// previous one.
+struct ReaderSessions: Sendable, Hashable {
+  typealias Instant = SuspendingClock.Instant
 
-  /// A limit is reached; the text says which.
-  struct TooMany: Error, Hashable {
-    let message: String
+  /// What the process of a reader reports.
+  enum Event: Sendable, Hashable {
+    /// The process has begun the session.
+    case began(UInt64)
+    /// The process has ended the session.
+    case ended(UInt64)
+    /// The device or the process has failed, and the process has no session any more.
+    case lost
+    /// The device is ready, or not.
+    case ready(Bool)
+    /// Another program has the device, or has returned it.
+    case lent(Bool)
   }
 
   enum Action: Sendable, Hashable {
+    /// Tell the process of this reader to begin a session.
     case begin(Int, ReaderSessionOptions)
+    /// Tell the process of this reader to end the session.
     case release(Int, UInt64)
+    /// The session has its reader.
     case activated(UInt64)
-    /// A tag of that number is there.
+    /// The session has found the tag with this number.
     case found(UInt64, tag: UInt64)
-    /// It is away; the path was its object's.
+    /// The tag with this object was removed from the session.
     case gone(UInt64, tag: ObjectPath)
-    /// It is over: the session as it was then, which may be forgotten already.
+    /// The session is over. This is its last state, because `sessions` may no longer contain it.
     case ended(ReaderSession)
-    /// Its object goes, and those of its tags have gone.
-    case forgotten(UInt64, ObjectPath)
+    /// Remove the object of a session.
+    case forgotten(ObjectPath)
   }
 
-  /// Sessions that wait, of one user and of all.
+  /// Whether a reader can be used.
+  private enum Device: Sendable, Hashable {
+    /// It is absent, has failed, or has not been opened yet. At the deadline the waiting sessions end; nil if no session
+    /// waits. Can transition to: `.ready`, `.lent`.
+    case absent(deadline: Instant?)
+    /// Its process can begin a session. Can transition to: `.absent`, `.lent`.
+    case ready
+    /// Another program has it. Sessions wait without a deadline. Can transition to: `.absent`, because its process
+    /// opens it again first.
+    case lent
+  }
+
+  private struct Reader: Sendable, Hashable {
+    var device = Device.absent(deadline: nil)
+    /// The session that the process was told to begin and has not ended yet. That session may be over for its client.
+    var occupant: UInt64?
+  }
+
+  /// The limit of waiting sessions of one user.
   static let limitOfUser = 32
+  /// The limit of waiting sessions of all users.
   static let limit = 128
+  /// The default of `timeLimit`.
+  static let defaultTimeLimit = Duration.seconds(60)
+  /// How long sessions wait for a reader that is absent.
+  static let absence = Duration.seconds(10)
 
-  /// Also the last one of each client that is over.
+  /// The open sessions, and the last ended session of each client.
   private(set) var sessions: [UInt64: ReaderSession] = [:]
-  private var queues: [Int: ReaderSessionQueue] = [:]
+  private var readers: [Int: Reader] = [:]
   private var lastID: UInt64 = 0
-  /// How long a session may have the reader that gets it from here on.
-  var timeLimit: Duration {
-    didSet { for reader in queues.keys { queues[reader]?.limit = timeLimit } }
-  }
+  /// How long a session may have its reader. A change applies to sessions that begin later.
+  var timeLimit: Duration
 
-  /// - Parameter timeLimit: how long a session may have the reader.
-  init(timeLimit: Duration = ReaderSessionQueue.limit) { self.timeLimit = timeLimit }
+  init(timeLimit: Duration = Self.defaultTimeLimit) { self.timeLimit = timeLimit }
+
+  subscript(_ id: UInt64) -> ReaderSession? {
+    get { sessions[id] }
+    set { sessions[id] = newValue }
+  }
 
   /// When `tick` is due.
-  var deadline: Instant? { queues.values.compactMap(\.deadline).min() }
-
-  /// Whether a session has a reader, waits for it, or is about to let go of it.
-  func isOccupied(_ reader: Int) -> Bool { queues[reader]?.isOccupied == true }
-
-  /// Whether the reader's process is in a session, and so may have its field on, whatever has become of the session.
-  func mayHaveField(_ reader: Int) -> Bool { queues[reader]?.current != nil }
-
-  /// Whether the reader is a session's own.
-  func isActive(at reader: Int) -> Bool {
-    queues[reader]?.sessions.first.flatMap { sessions[$0] }?.state == .active
+  var deadline: Instant? {
+    let absences = readers.values.compactMap { if case .absent(let deadline) = $0.device { deadline } else { nil } }
+    return (sessions.values.compactMap(\.deadline) + absences).min()
   }
 
-  /// The sessions that are not over.
-  var open: [ReaderSession] { sessions.values.filter { $0.end == nil }.sorted { $0.id < $1.id } }
+  /// Whether a session has the reader, waits for it, or has not released it yet.
+  func isOccupied(_ reader: Int) -> Bool { mayHaveField(reader) || open.contains { $0.reader == reader } }
+
+  /// Whether the process is in a session, so that the field may be on. The session may be over for its client.
+  func mayHaveField(_ reader: Int) -> Bool { readers[reader]?.occupant != nil }
+
+  /// Whether an active session has the reader.
+  func isActive(at reader: Int) -> Bool { readers[reader]?.occupant.flatMap { sessions[$0] }?.isActive == true }
+
+  /// The sessions that are not over, oldest first.
+  var open: [ReaderSession] { sessions.values.filter(\.isOpen).sorted { $0.id < $1.id } }
 
   func session(at path: ObjectPath) -> ReaderSession? { sessions.values.first { $0.path == path } }
 
-  /// Takes a session in, at the end of the line.
+  /// Adds a session, which waits for its reader.
   ///
-  /// - Returns: the session, and what to do.
   /// - Throws: `TooMany`.
   mutating func add(
     _ request: ReaderSessionRequest, client: String, uid: UInt32, pid: UInt32, reader: Int, readerPath: ObjectPath,
     at now: Instant
-  ) throws(TooMany) -> (ReaderSession, [Action]) {
-    let waiting = open.filter { $0.state == .waiting }
+  ) throws(BusError) -> (ReaderSession, [Action]) {
+    let waiting = open.filter { !$0.isActive }
     guard waiting.count(where: { $0.uid == uid }) < Self.limitOfUser else {
-      throw TooMany(message: "\(Self.limitOfUser) reader sessions of user \(uid) wait already: try again later")
+      throw .tooMany("user \(uid) already has \(Self.limitOfUser) waiting reader sessions: try again later")
     }
     guard waiting.count < Self.limit, let path = try? ObjectPath("\(Names.Daemon.readerSessionsPath)/\(lastID + 1)")
-    else {
-      throw TooMany(message: "\(Self.limit) reader sessions wait already: try again later")
-    }
+    else { throw .tooMany("\(Self.limit) reader sessions already wait: try again later") }
     lastID += 1
     let session = ReaderSession(
       id: lastID, client: client, uid: uid, pid: pid, reader: reader, readerPath: readerPath, path: path,
-      request: request)
+      request: request, message: request.message)
     sessions[lastID] = session
-    return (session, handle(.start(lastID), at: reader, now))
+    return (session, beginNext(at: reader, now))
   }
 
-  /// Lets a reader's line decide.
-  mutating func handle(_ event: ReaderSessionQueue.Event, at reader: Int, _ now: Instant) -> [Action] {
-    var queue = queues[reader] ?? ReaderSessionQueue(limit: timeLimit)
-    let actions = queue.handle(event, at: now)
-    queues[reader] = queue
-    return perform(actions, at: reader)
+  /// - Returns: what to do, in this order.
+  mutating func handle(_ event: Event, at reader: Int, _ now: Instant) -> [Action] {
+    let before = readers[reader, default: Reader()]
+    var actions: [Action] = []
+    switch event {
+    case .began(let id):
+      guard id == before.occupant, sessions[id]?.state == .starting else { break }
+      sessions[id]?.state = .active(until: now + timeLimit)
+      actions = [.activated(id)]
+    case .ended(let id): if id == before.occupant { actions = vacate(reader) }
+    case .lost:
+      actions = vacate(reader)
+      if before.device == .ready { readers[reader]?.device = .absent(deadline: nil) }
+    case .ready(true): if before.device != .lent { readers[reader, default: Reader()].device = .ready }
+    case .ready(false): if before.device == .ready { readers[reader]?.device = .absent(deadline: nil) }
+    case .lent(true):
+      readers[reader, default: Reader()].device = .lent
+      if let occupant = before.occupant { actions = finish(occupant, .readerLost) }
+    case .lent(false):
+      if before.device == .ready || before.device == .lent { readers[reader]?.device = .absent(deadline: nil) }
+    }
+    return actions + beginNext(at: reader, now)
   }
 
   mutating func tick(at now: Instant) -> [Action] {
-    queues.keys.sorted().flatMap { handle(.tick, at: $0, now) }
+    var actions: [Action] = []
+    for session in open where session.deadline.map({ $0 <= now }) == true {
+      actions += end(session.id, .timedOut, at: now)
+    }
+    for (reader, state) in readers.sorted(by: { $0.key < $1.key }) {
+      guard case .absent(let deadline?) = state.device, deadline <= now else { continue }
+      for session in open where session.reader == reader && session.state == .waiting {
+        actions += end(session.id, .readerLost, at: now)
+      }
+    }
+    return actions
   }
 
-  /// Ends a session; harmless where it is over.
-  mutating func end(_ id: UInt64, _ reason: End, message: String = "", at now: Instant) -> [Action] {
-    guard let session = sessions[id], session.end == nil else { return [] }
+  /// Ends a session. Has no effect if it is over.
+  mutating func end(_ id: UInt64, _ reason: Names.SessionEnd, message: String = "", at now: Instant) -> [Action] {
+    guard let session = sessions[id], session.isOpen else { return [] }
     sessions[id]?.errorMessage = message
-    return handle(.end(id, reason), at: session.reader, now)
+    return finish(id, reason) + beginNext(at: session.reader, now)
   }
 
-  /// The tags of a session are to be looked for anew.
-  ///
-  /// - Returns: when; nil where it is not active.
-  mutating func restart(_ id: UInt64, at now: Instant) -> RestartPacing.Verdict? {
-    guard sessions[id]?.state == .active else { return nil }
-    return sessions[id]?.restarts.ask(at: now)
-  }
-
-  /// What was put off is to be done.
-  ///
-  /// - Returns: at which reader; nil where the session is not active any more.
-  mutating func restartIsDue(_ id: UInt64, at now: Instant) -> Int? {
-    sessions[id]?.restarts.isDue(at: now)
-    return sessions[id].flatMap { $0.state == .active ? $0.reader : nil }
-  }
-
-  /// The client has left the bus.
+  /// Ends and removes the sessions of a client that has left the bus.
   mutating func leave(_ client: String, at now: Instant) -> [Action] {
     var actions: [Action] = []
     for session in sessions.values.sorted(by: { $0.id < $1.id }) where session.client == client {
-      actions += end(session.id, .clientGone, at: now)
+      actions += finish(session.id, nil) + beginNext(at: session.reader, now)
       actions += forget(session.id)
     }
     return actions
   }
 
-  /// The reader is gone for good.
-  mutating func removeReader(_ reader: Int, at now: Instant) -> [Action] {
-    guard let queue = queues[reader] else { return [] }
-    // Nobody confirms anything any more.
-    var actions = queue.sessions.flatMap { end($0, .readerLost, at: now) }
-    actions += handle(.lost, at: reader, now)
-    queues[reader] = nil
+  /// Ends the sessions of a reader that is gone for good. Its process confirms nothing any more.
+  mutating func removeReader(_ reader: Int) -> [Action] {
+    let actions = open.filter { $0.reader == reader }.flatMap { finish($0.id, .readerLost) }
+    readers[reader] = nil
     return actions
   }
 
-  /// The session has found a tag.
+  /// Adds a tag that the session has found.
   mutating func found(_ tag: SessionTag, by id: UInt64) -> [Action] {
-    guard sessions[id]?.state == .active, let number = sessions[id]?.add(tag) else { return [] }
+    guard sessions[id]?.isActive == true, let number = sessions[id]?.add(tag) else { return [] }
     return [.found(id, tag: number)]
   }
 
-  /// A tag of the session is away.
+  /// Removes a tag of the session.
   mutating func removed(_ placement: UInt64, from id: UInt64) -> [Action] {
-    guard let number = sessions[id]?.number(of: placement),
-      let tag = sessions[id]?.tags.removeValue(forKey: number)
-    else { return [] }
+    guard let tag = sessions[id]?.remove(placement) else { return [] }
     return [.gone(id, tag: tag.path)]
   }
 
-  mutating func setMessage(_ message: String, of id: UInt64) { sessions[id]?.message = message }
-
-  mutating func setAgent(_ agent: Agent?, of id: UInt64) { sessions[id]?.agent = agent }
-
-  /// Checks a command for a tag.
-  ///
-  /// - Throws: why it is not sent.
-  mutating func check(_ command: [UInt8], _ id: UInt64, tag: UInt64) throws(TransceivePolicy.Refusal) {
-    guard var policy = sessions[id]?.tags[tag]?.policy else { throw .notPossible("the tag is away") }
-    defer { sessions[id]?.tags[tag]?.policy = policy }
-    try policy.check(command)
-  }
-
-  /// The reader is told to do something with a tag.
-  ///
-  /// - Returns: which turn among the session's tags that is.
-  mutating func call(_ id: UInt64, tag: UInt64) -> UInt64 {
-    sessions[id]?.call(tag)
-    return sessions[id]?.turns ?? 0
-  }
-
-  /// Takes in that something could not be done with a tag.
-  mutating func failed(_ failure: ReaderOperationFailure, _ id: UInt64, tag: UInt64) {
-    switch failure {
-    // It is there, and has lost its power for the answer to that.
-    case .timeout: sessions[id]?.tags[tag]?.policy.reselected()
-    // Nothing was done with it, or nothing will be.
-    case .busy, .tagLost, .deviceLost, .sessionEnded: return
-    // Where the tag has heard of it at all, it is selected anew before it is sent the next.
-    case .notSupported, .readOnly, .tooLong, .refused, .notAsWritten, .cannotLock, .empty:
-      sessions[id]?.tags[tag]?.policy.doubtSelection()
+  /// Tells the process to begin the session that has waited longest, or sets the deadline of those that wait.
+  private mutating func beginNext(at reader: Int, _ now: Instant) -> [Action] {
+    let state = readers[reader, default: Reader()]
+    let next = open.first { $0.reader == reader && $0.state == .waiting }
+    switch state.device {
+    case .ready:
+      guard state.occupant == nil, let next else { break }
+      readers[reader]?.occupant = next.id
+      sessions[next.id]?.state = .starting
+      return [.begin(reader, next.options)]
+    case .absent(let deadline):
+      let deadline = next == nil ? nil : deadline ?? now + Self.absence
+      readers[reader, default: Reader()].device = .absent(deadline: deadline)
+    case .lent: break
     }
+    return []
   }
 
-  /// Takes in what a tag has answered; nil where it has not. It was asked in `turn`: in a later one it was selected anew, or is going
-  /// to be.
-  mutating func learn(_ answer: [UInt8]?, to command: [UInt8], _ id: UInt64, tag: UInt64, turn: UInt64) {
-    sessions[id]?.tags[tag]?.policy.learn(answer, to: command)
-    if sessions[id]?.turns != turn { sessions[id]?.tags[tag]?.policy.doubtSelection() }
+  /// The process has no session any more. If it ended the session by itself, that session has lost the reader.
+  private mutating func vacate(_ reader: Int) -> [Action] {
+    guard let occupant = readers[reader]?.occupant else { return [] }
+    readers[reader]?.occupant = nil
+    return finish(occupant, .readerLost)
   }
 
-  private mutating func perform(_ actions: [ReaderSessionQueue.Action], at reader: Int) -> [Action] {
-    var result: [Action] = []
-    for action in actions {
-      switch action {
-      case .begin(let id): if let session = sessions[id] { result.append(.begin(reader, session.options)) }
-      case .release(let id): result.append(.release(reader, id))
-      case .activated(let id, let until):
-        sessions[id]?.state = .active
-        sessions[id]?.deadline = until
-        result.append(.activated(id))
-      case .ended(let id, let reason): result += finish(id, reason)
-      }
-    }
-    return result
-  }
-
-  private mutating func finish(_ id: UInt64, _ reason: End) -> [Action] {
-    guard let session = sessions[id] else { return [] }
-    sessions[id]?.state = .ended
-    sessions[id]?.end = reason
-    sessions[id]?.tags = [:]
+  /// Ends an open session. The reason is nil if its client has left the bus.
+  private mutating func finish(_ id: UInt64, _ reason: Names.SessionEnd?) -> [Action] {
+    guard let session = sessions[id], session.isOpen else { return [] }
+    var ended = session
+    ended.state = .ended(reason)
+    ended.tags = [:]
+    sessions[id] = ended
     var actions = session.tags.sorted { $0.key < $1.key }.map { Action.gone(id, tag: $0.value.path) }
-    if let over = sessions[id] { actions.append(.ended(over)) }
-    // One that is over stays until the next one of the same client is.
-    let before = sessions.values.filter { $0.client == session.client && $0.end != nil && $0.id != id }
-    for other in before { actions += forget(other.id) }
+    actions.append(.ended(ended))
+    for other in sessions.values where other.client == session.client && !other.isOpen && other.id != id {
+      actions += forget(other.id)
+    }
+    if readers[session.reader]?.occupant == id { actions.append(.release(session.reader, id)) }
     return actions
   }
 
   private mutating func forget(_ id: UInt64) -> [Action] {
     guard let session = sessions.removeValue(forKey: id) else { return [] }
-    return [.forgotten(id, session.path)]
+    return [.forgotten(session.path)]
   }
 }

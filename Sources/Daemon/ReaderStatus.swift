@@ -27,26 +27,28 @@ struct ReaderStatus: Sendable {
   /// Where it is on the bus.
   let path: ObjectPath
   var properties: Properties
-  /// Its process says that the field is on.
-  var isFieldOn = false
-  var isReady = false
+  /// What its process does, as it has said.
+  private(set) var phase = ReaderPhase.absent(reason: "")
+  /// What it should be doing. The epoch grows by one with each other goal.
+  private(set) var goal = ReaderGoal.off
+  private(set) var epoch: UInt64 = 0
+  /// The epoch that its process has reached; nil if it has reached none.
+  private(set) var reached: UInt64?
+  /// The first epoch whose tags are given to `audience`; nil while no tags are wanted.
+  private var scansSince: UInt64?
+  /// Whose tags it looks for.
+  private var audience: SessionKey?
+  /// The field was on when the process spoke last, or when its device failed.
+  private var isFieldOn = false
   /// Its device is not plugged in, and udev will tell when it is.
   var isAway = false
-  /// A manual reader session has it.
-  private(set) var isInSession = false
-  /// Its device is closed for another program, or about to be.
-  private(set) var isReleased = false
-  /// Its process says that its device is closed for another program.
-  var isLent = false
-  /// Its process was told last to look for tags.
-  private(set) var isToScan = false
-  /// Whose tags it was told to look for.
-  private(set) var scansFor: SessionKey?
-  /// Its process was told to look for no tags and has not said that it has stopped. What it reads until then may have been laid
-  /// down while something said no, or for the one who sat here before. It is not told to look again before, however often what is known
-  /// changes meanwhile: so there is one such order at a time, and no doubt which one an answer is to.
-  private(set) var isStopping = false
-  var gate: ScanGate
+  /// The reader session that is to have it.
+  var session: ReaderSessionOptions?
+  /// The reader session that had it, until its process has reached another goal.
+  var endingSession: UInt64?
+  /// Its device is to be closed for another program.
+  var isReleased = false
+  var verdict: ScanVerdict
   /// What its process says in its own words.
   var processLines = LineBudget(most: 60)
   /// How its state changes; a device that comes and goes does so less often.
@@ -59,7 +61,7 @@ struct ReaderStatus: Sendable {
   init(path: ObjectPath, device: String, seat: String, technologies: [String], policy: ScanPolicy) {
     self.path = path
     properties = Properties(device: device, seat: seat, technologies: technologies)
-    gate = ScanGate(policy: policy)
+    verdict = ScanVerdict(ScanConditions(), policy: policy)
   }
 
   /// What a log line calls it.
@@ -69,65 +71,76 @@ struct ReaderStatus: Sendable {
     return isNamed ? "\(properties.name) (\(properties.device))" : properties.device
   }
 
-  /// Takes in what its process says of the device.
-  mutating func update(_ state: ReaderState) {
-    switch state {
-    case .ready(let name, _):
-      properties.name = name
-      isReady = true
-      properties.stateReason = ""
-      showUse()
-    case .absent(let reason):
-      isReady = false
-      properties.state = "absent"
-      properties.stateReason = reason
-    case .failed(let reason):
-      isReady = false
-      properties.state = "failed"
-      properties.stateReason = reason
-    }
-  }
+  /// Whether the device can be used: it is open, or another program has it.
+  var isReady: Bool { phase.isOpen || phase == .released }
 
-  /// Takes in whether the field is on.
-  mutating func update(isFieldOn: Bool) {
-    self.isFieldOn = isFieldOn
-    showUse()
-  }
+  /// Whether the device is closed for another program, as it was wanted last.
+  var isLent: Bool { phase == .released && goal == .lent && reached == epoch }
 
-  /// Its process is told to look for tags.
+  /// Whether the field may be on: only a process that has reached a goal without a field has switched it off for sure.
+  var mayFieldBeOn: Bool { isFieldOn || goal.usesField || reached != epoch }
+
+  /// Whether a tag that was read for the goal of an epoch is for whoever it looks for now.
   ///
-  /// - Parameter owner: whose they are.
-  mutating func begin(for owner: SessionKey?) {
-    isToScan = true
-    scansFor = owner
+  /// A scan with another polling is the same scan. Any other goal in between ends it, also one that was taken back at
+  /// once.
+  func accepts(_ epoch: UInt64) -> Bool { scansSince.map { epoch >= $0 } ?? false }
+
+  /// Takes in what it should be doing, and for whom.
+  ///
+  /// - Returns: the goals that its process is told of, with their epochs. Between two users is `off`, so that no tag
+  /// of the one is the
+  ///   other's.
+  mutating func pursue(_ new: ReaderGoal, for owner: SessionKey?) -> [(epoch: UInt64, goal: ReaderGoal)] {
+    var steps = [new]
+    if case .scan = goal, case .scan = new, owner != audience { steps = [.off, new] }
+    var orders: [(epoch: UInt64, goal: ReaderGoal)] = []
+    for step in steps where step != goal {
+      if let ended = goal.session { endingSession = ended.number }
+      goal = step
+      epoch += 1
+      if case .scan = step { scansSince = scansSince ?? epoch } else { scansSince = nil }
+      orders.append((epoch, step))
+    }
+    audience = owner
+    showState()
+    return orders
   }
 
-  /// Its process is told to look for no tags.
-  mutating func stop() {
-    isToScan = false
-    isStopping = true
+  /// Takes in what its process does.
+  mutating func update(_ phase: ReaderPhase, reached: UInt64?) {
+    (self.phase, self.reached) = (phase, reached)
+    properties.stateReason = ""
+    switch phase {
+    case .absent(let reason), .failed(let reason): properties.stateReason = reason
+    case .ready(let name, _): properties.name = name
+    case .opening, .scanning, .inSession, .released: break
+    }
+    switch phase {
+    case .scanning, .inSession: isFieldOn = true
+    // Opening it resets the device; one that is away has no power.
+    case .absent, .ready, .released: isFieldOn = false
+    case .opening, .failed: break
+    }
+    showState()
   }
 
-  /// Nothing that was read before it was told to stop is to come: its process says so, or is not listened to any more.
-  mutating func hasStopped() { isStopping = false }
-
-  /// Whether the field may be on: its process says so, or was told to switch it on and has not confirmed an order to stop since.
-  var mayFieldBeOn: Bool { isFieldOn || isToScan || isStopping }
-
-  /// Takes in whether a manual reader session has it.
-  mutating func update(isInSession: Bool) {
-    self.isInSession = isInSession
-    showUse()
+  /// It has no process, or none that is listened to any more: there is no one to reach a goal.
+  mutating func hasNoProcess() {
+    reached = epoch
+    isFieldOn = false
+    (session, endingSession) = (nil, nil)
   }
 
-  /// Takes in whether it is released to another program.
-  mutating func update(isReleased: Bool) {
-    self.isReleased = isReleased
-    showUse()
-  }
-
-  private mutating func showUse() {
-    guard isReady else { return }
-    properties.state = isReleased ? "released" : isInSession ? "in-session" : isFieldOn ? "scanning" : "ready"
+  private mutating func showState() {
+    switch phase {
+    case .opening: break
+    case .absent: properties.state = "absent"
+    case .failed: properties.state = "failed"
+    case .ready, .scanning, .inSession, .released:
+      let isInSession = goal.session.map { phase == .inSession($0.number) } ?? false
+      properties.state =
+        goal == .lent ? "released" : isInSession ? "in-session" : phase == .scanning ? "scanning" : "ready"
+    }
   }
 }

@@ -12,35 +12,43 @@ final class DaemonConnection {
   /// What is done takes so much longer than its commands usually do.
   private var allowance = Duration.zero
 
-  private(set) var wantsScanning = false
-  /// Orders to look for no tags, until what they meant has been done and each is answered: one that is taken back at once counts all the
-  /// same, for whoever is at the machine afterwards may be somebody else.
-  private(set) var stops = 0
-  /// Sessions, and whether the device is lent.
-  var orders = SessionOrders()
+  /// What the daemon wants, and what it knew of the tags then.
+  private(set) var epoch: UInt64 = 0
+  private(set) var goal = ReaderGoal.off
+  private var known: KnownTags?
+  /// What is to be done with tags of the reader session that the daemon wants.
+  private(set) var requests: ArraySlice<Request> = []
+  private(set) var isToRestart = false
   private(set) var isShuttingDown = false
   /// Whether the device has come or gone as far as the daemon knows, until somebody has looked.
   private var isToLookForDevice = false
-  /// What the daemon wants looked for from here on, until somebody takes it.
-  private var polling: ReaderPolling?
-  /// Tags that the daemon wants left alone, until somebody takes them.
-  private var avoided: [AvoidedTag] = []
+
+  /// Something to be done with a tag.
+  struct Request {
+    let number: UInt64
+    let placement: UInt64
+    let operation: ReaderOperation
+  }
 
   init(_ link: consuming DaemonLink, _ timing: ReaderTiming) {
     self.link = link
     self.timing = timing
   }
 
-  func report(_ message: ReaderMessage) throws(ReaderLinkError) {
+  private func send(_ message: ReaderMessage) throws(Interruption) {
+    try onLink { (link) throws(ReaderLinkError) in try link.send(message) }
+  }
+
+  func report(_ message: ReaderMessage) throws(Interruption) {
     if case .state(let state) = message {
       guard state != self.state else { return }
       self.state = state
     }
-    try link.send(message)
+    try send(message)
   }
 
   /// Says that this thread lives, as often as that is needed.
-  func beat() throws(ReaderLinkError) {
+  func beat() throws(Interruption) {
     if let lastBeat, .now - lastBeat < ReaderTiming.beatInterval { return }
     try promise(min(timing.promise + allowance, ReaderTiming.longestPromise))
   }
@@ -52,39 +60,37 @@ final class DaemonConnection {
   }
 
   /// Says that this thread will be heard of again within `duration`, whatever happens.
-  func promise(_ duration: Duration) throws(ReaderLinkError) {
+  func promise(_ duration: Duration) throws(Interruption) {
     Confinement.putOffAlarm(duration)
     // A long promise is taken back by the next beat: until then nobody could tell that this thread is stuck.
     lastBeat = duration > timing.promise ? nil : .now
-    try link.send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
+    try send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
   }
 
   /// Says that this thread sleeps until it is told something.
-  func promiseNothing() throws(ReaderLinkError) {
+  func promiseNothing() throws(Interruption) {
     lastBeat = nil
-    try link.send(.heartbeat(within: 0))
+    try send(.heartbeat(within: 0))
   }
 
   /// The device is in other hands for a while: what it is afterwards is news.
   func forgetState() { state = nil }
 
-  func takeAvoided() -> [AvoidedTag] {
-    defer { avoided = [] }
-    return avoided
+  /// What the daemon knows of tags, once.
+  func takeKnown() -> KnownTags? {
+    defer { known = nil }
+    return known
   }
 
-  func takePolling() -> ReaderPolling? {
-    defer { polling = nil }
-    return polling
+  func takeRequest() -> Request? { requests.popFirst() }
+
+  func takeRestart() -> Bool {
+    defer { isToRestart = false }
+    return isToRestart
   }
 
-  /// Says that what was read before each order to stop has been said.
-  func answerStops() throws(ReaderLinkError) {
-    while stops > 0 {
-      stops -= 1
-      try link.send(.stopped)
-    }
-  }
+  /// The device has failed: nothing is done any more of what was asked for in the reader session.
+  func dropRequests() { (requests, isToRestart) = ([], false) }
 
   func takeLookForDevice() -> Bool {
     defer { isToLookForDevice = false }
@@ -92,46 +98,50 @@ final class DaemonConnection {
   }
 
   /// Sleeps so long, or less where the daemon says something; nil until it does.
-  func sleep(_ duration: Duration?) throws(ReaderLinkError) {
-    for command in try link.commands(within: duration) {
+  func sleep(_ duration: Duration?) throws(Interruption) {
+    for command in try onLink({ (link) throws(ReaderLinkError) in try link.commands(within: duration) }) {
       switch command {
-      case .scan(let on):
-        if on && !wantsScanning { isToLookForDevice = true }
-        wantsScanning = on
-        if !on { stops += 1 }
+      case .goal(let epoch, let goal, let known):
+        self.known = known
+        guard epoch != self.epoch || goal != self.goal else { continue }
+        if goal.usesField && !self.goal.usesField { isToLookForDevice = true }
+        (self.epoch, self.goal) = (epoch, goal)
+        dropRequests()
       case .lookForDevice: isToLookForDevice = true
-      case .avoid(let tag): avoided.append(tag)
-      case .configure(let polling): self.polling = polling
       case .shutDown: isShuttingDown = true
-      case .beginSession, .endSession, .restartPolling, .perform, .lend: orders.take(command)
+      case .restartPolling(let epoch): isToRestart = isToRestart || epoch == self.epoch
+      case .perform(let epoch, let request, let placement, let operation):
+        // The daemon has answered what belongs to another goal.
+        guard epoch == self.epoch else { continue }
+        requests.append(Request(number: request, placement: placement, operation: operation))
       }
+    }
+  }
+
+  /// Does something on the link.
+  private func onLink<Result>(
+    _ body: (inout DaemonLink) throws(ReaderLinkError) -> Result
+  ) throws(Interruption) -> Result {
+    do throws(ReaderLinkError) {
+      return try body(&link)
+    } catch {
+      throw .daemonGone(error)
     }
   }
 
   /// Sleeps between two things that are done, having said for how long where that is not soon over; less where the daemon
   /// says something.
-  func pause(_ duration: Duration) throws(ReaderLinkError) {
+  func pause(_ duration: Duration) throws(Interruption) {
     if duration > ReaderTiming.shortSleep { try promise(duration + timing.promise) } else { try beat() }
     try sleep(duration)
     try beat()
   }
 
-  /// Whether looking for tags to announce should be given up. Does not sleep.
-  func isInterrupted() throws(ReaderLinkError) -> Bool {
+  /// Whether what is done for the goal of an epoch should be given up. With `yieldsToRequests` the next thing that is
+  /// to be done with a tag of a reader session is a reason, too. Does not sleep.
+  func isInterrupted(_ epoch: UInt64, yieldsToRequests: Bool = false) throws(Interruption) -> Bool {
     try sleep(.zero)
-    return isShuttingDown || !wantsScanning || stops > 0 || orders.areThere
-  }
-
-  /// Whether looking for tags of a session should be given up, for something else or for the next thing that is to be done with one.
-  /// Does not sleep.
-  func isInterrupted(session: UInt64) throws(ReaderLinkError) -> Bool {
-    if try isOver(session: session) { return true }
-    return orders.isToRestart || !orders.requests.isEmpty
-  }
-
-  /// Whether a session is over. Does not sleep.
-  func isOver(session: UInt64) throws(ReaderLinkError) -> Bool {
-    try sleep(.zero)
-    return isShuttingDown || orders.session?.number != session || orders.wantsLoan
+    if isShuttingDown || epoch != self.epoch { return true }
+    return yieldsToRequests && (isToRestart || !requests.isEmpty)
   }
 }

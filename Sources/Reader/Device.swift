@@ -12,8 +12,6 @@ final class Device: Chip {
 
   let name: String
   let connectionString: String
-  /// Commands sent since the device was opened.
-  private(set) var commands: UInt64 = 0
   /// What is done before each command: it may take a while.
   var beforeCommand: () -> Void = {}
   private let handle: OpaquePointer
@@ -234,7 +232,6 @@ final class Device: Chip {
     answerRoom: Int = Device.usualAnswerRoom
   ) throws(Failure) -> Answer {
     beforeCommand()
-    commands += 1
     let hasStatus = [Command.exchange, Command.communicateThru, Command.release, Command.select].contains(command.first)
     let timeout = Int32(time / .milliseconds(1))
     var answer = [UInt8](repeating: 0, count: answerRoom)

@@ -1,21 +1,27 @@
 import ReaderLink
 import Tags
 
-/// Tags with which the device failed while they were read, or that were lost then: how often in a row, and looks without them since.
+/// Tags that came and were not read, because the daemon wanted something else or the device failed: how often in a
+/// row the device failed, and looks without them since.
 struct InterruptedTags {
   /// How often in a row that may happen until it counts as what came of the tag.
   static let most = ReaderLimits.interruptions
 
   private var entries: [(tag: TagActivation, count: Int, misses: Int)] = []
 
-  /// It has happened with this tag.
+  /// The tag was not read.
+  mutating func add(_ tag: TagActivation) { set(tag, count: count(of: tag)) }
+
+  /// The device failed while the tag was read.
   ///
-  /// - Returns: whether it has too often; it is forgotten then.
+  /// - Returns: whether it has too often; the tag is forgotten then.
   mutating func isTooOften(_ tag: TagActivation) -> Bool {
-    let count = 1 + (entries.first { $0.tag.isSamePlacement(as: tag) }?.count ?? 0)
-    forget(tag)
-    guard count < Self.most else { return true }
-    entries = entries.suffix(PlacementTracker.most - 1) + [(tag, count, 0)]
+    let count = 1 + count(of: tag)
+    guard count < Self.most else {
+      forget(tag)
+      return true
+    }
+    set(tag, count: count)
     return false
   }
 
@@ -34,5 +40,20 @@ struct InterruptedTags {
   /// There will be no more looks for these.
   mutating func leaveOut(_ modulations: Set<Modulation>) {
     entries.removeAll { modulations.contains($0.tag.modulation) }
+  }
+
+  /// Forgets all tags.
+  ///
+  /// - Returns: the tags.
+  mutating func takeAll() -> [TagActivation] {
+    defer { entries = [] }
+    return entries.map(\.tag)
+  }
+
+  private func count(of tag: TagActivation) -> Int { entries.first { $0.tag.isSamePlacement(as: tag) }?.count ?? 0 }
+
+  private mutating func set(_ tag: TagActivation, count: Int) {
+    forget(tag)
+    entries = entries.suffix(PlacementTracker.most - 1) + [(tag, count, 0)]
   }
 }

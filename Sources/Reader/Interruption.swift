@@ -6,15 +6,6 @@ enum Interruption: Error {
   case deviceLost(Device.Failure)
 }
 
-/// Does something on the link.
-func asking<Result>(_ body: () throws(ReaderLinkError) -> Result) throws(Interruption) -> Result {
-  do throws(ReaderLinkError) {
-    return try body()
-  } catch {
-    throw .daemonGone(error)
-  }
-}
-
 /// Does something on the device.
 func asking<Result>(
   _ device: Device, _ body: (Device) throws(Device.Failure) -> Result

@@ -9,18 +9,18 @@ extension PlacementTracker {
     case uncertain(UInt64, resting: UInt64, TagActivation)
     /// The tag of this number is away.
     case left(UInt64)
-    /// A tag that is to be left alone is there.
-    case avoided(uid: [UInt8])
+    /// A tag of this number is there that is not announced: the daemon should know.
+    case known(UInt64, TagActivation)
+    /// A tag is there that the daemon knows.
+    case recognized(TagActivation)
     /// A tag of a kind that is not wanted is there.
     case unwanted(TagActivation)
-    /// A tag that was to be left alone is away.
-    case forgotten(uid: [UInt8])
 
     /// Whether a tag has to be read for it.
     var isToBeRead: Bool {
       switch self {
       case .arrived, .uncertain: true
-      case .left, .avoided, .unwanted, .forgotten: false
+      case .left, .known, .recognized, .unwanted: false
       }
     }
   }

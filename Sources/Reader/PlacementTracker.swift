@@ -8,10 +8,10 @@ struct PlacementTracker {
   /// A tag that counts as there.
   struct Resting {
     fileprivate(set) var tag: TagActivation
-    /// Nil where it is left alone.
+    /// Nil if it is of a kind that is not wanted.
     let number: UInt64?
-    /// Where it is left alone because the daemon wants that: the UID that the daemon knows it by.
-    fileprivate var avoidedUID: [UInt8]?
+    /// Nothing may be sent to it, not even to see whether it is there.
+    fileprivate(set) var isSuspect = false
     /// Looks for its technology since it was found last.
     fileprivate(set) var misses = 0
     /// Whether it has been without power since it was found last.
@@ -30,9 +30,9 @@ struct PlacementTracker {
     }
   }
 
-  /// A tag that is to be left alone, and how many more looks without it say that it is away.
-  private struct Avoided {
-    let tag: AvoidedTag
+  /// A tag that the daemon knows and that was not found yet, and how many more looks without it say that it is away.
+  private struct Expected {
+    let tag: KnownTag
     var looks = RemainingLooks()
   }
 
@@ -48,12 +48,11 @@ struct PlacementTracker {
   private var isWanted: (TagType) -> Bool
   /// What the last tag that was announced got; each gets one more.
   private(set) var lastNumber: UInt64
-  /// How many more looks announce nothing of what they find, since another program or a reader session had the reader: what lies there
-  /// from then on may be missed by as many looks as anything else may without being away.
-  private var quiet = RemainingLooks()
-  /// How many more looks may find a tag that has come and was not announced, since we stopped or the device failed.
-  private var unannounced = RemainingLooks()
-  private var avoided: [Avoided] = []
+  /// How many more looks announce nothing of what they find, since no one knows what lay there: what lies there from
+  /// then on may be missed by as many looks as anything else may without being away.
+  private var first = RemainingLooks()
+  private var key = TagFingerprint.Key(low: 0, high: 0)
+  private var expected: [Expected] = []
   private var interrupted = InterruptedTags()
 
   /// - Parameters:
@@ -69,12 +68,30 @@ struct PlacementTracker {
     self.isWanted = isWanted
   }
 
-  /// The next tag that may be this one, and no second one, is not announced until it has been away.
-  mutating func avoid(_ tag: AvoidedTag) {
-    guard !avoided.contains(where: { $0.tag.uid == tag.uid }) else { return }
-    var entry = Avoided(tag: tag)
-    entry.looks.begin(modulations.filter { $0.mayHave(tag.uid) })
-    avoided.append(entry)
+  /// Takes in what the daemon knows. Each known tag is one tag and no second one, and is not announced until it has
+  /// been away.
+  mutating func know(_ known: KnownTags) {
+    key = known.key
+    for tag in known.tags {
+      if let index = resting.firstIndex(where: { $0.number == tag.number }) {
+        resting[index].isSuspect = tag.isSuspect
+      } else if !expected.contains(where: { $0.tag.number == tag.number }) {
+        expected.append(Expected(tag: tag))
+      }
+    }
+    if known.includesFirst {
+      first.begin(modulations)
+      fieldWentOff()
+    }
+    expectAgain()
+  }
+
+  /// What is expected may be missed by as many looks as anything else.
+  private mutating func expectAgain() {
+    for index in expected.indices {
+      expected[index].looks = RemainingLooks()
+      expected[index].looks.begin(modulations.filter { $0.mayHave(expected[index].tag.technology) })
+    }
   }
 
   /// The selected tag did not answer.
@@ -89,9 +106,8 @@ struct PlacementTracker {
 
   /// A look for `modulation` has found `tags`.
   mutating func looked(for modulation: Modulation, found tags: [TagActivation]) -> [Outcome] {
-    let isQuiet = isQuiet(modulation)
-    quiet.looked(for: modulation)
-    unannounced.looked(for: modulation)
+    let isFirst = isFirst(modulation)
+    first.looked(for: modulation)
     var seen: Set<Int> = []
     var strangers: [TagActivation] = []
     for tag in tags {
@@ -110,7 +126,7 @@ struct PlacementTracker {
       if let alike {
         seen.insert(alike)
         resting[alike].misses = 0
-        if let number = resting[alike].number, resting[alike].content != nil, !isQuiet {
+        if let number = resting[alike].number, resting[alike].content != nil, !isFirst {
           lastNumber += 1
           outcomes.append(.uncertain(lastNumber, resting: number, tag))
         } else {
@@ -118,7 +134,7 @@ struct PlacementTracker {
           resting[alike].hasLostPower = false
         }
       } else if resting.count < Self.most {
-        outcomes += arrive(tag, isQuiet: isQuiet)
+        outcomes += arrive(tag, isFirst: isFirst)
         seen.insert(resting.count - 1)
       }
     }
@@ -132,41 +148,38 @@ struct PlacementTracker {
     resting.removeAll { $0.misses >= Self.missesUntilAway }
     outcomes = gone.compactMap { $0.number.map { .left($0) } } + outcomes
     interrupted.looked(for: modulation, found: tags)
-    return outcomes + forget(gone.compactMap(\.avoidedUID)) + forget(after: modulation)
+    return outcomes + miss(after: modulation)
   }
 
-  private mutating func arrive(_ tag: TagActivation, isQuiet: Bool) -> [Outcome] {
-    let free = avoided.filter { !isShown($0) }
-    if let entry = free.first(where: { $0.tag.uid == tag.identifier }) ?? free.first(where: { tag.mayBe($0.tag) }) {
-      resting.append(Resting(tag: tag, number: nil, avoidedUID: entry.tag.uid))
-      return [.avoided(uid: tag.identifier)]
+  private mutating func arrive(_ tag: TagActivation, isFirst: Bool) -> [Outcome] {
+    let fingerprint = TagFingerprint(tag.type.description, tag.identifier, key)
+    let index =
+      expected.firstIndex { $0.tag.fingerprint == fingerprint }
+      ?? expected.firstIndex {
+        $0.tag.mayHaveChanged && $0.tag.technology == tag.type.description && tag.mayChangeIdentifier
+      }
+    if let index {
+      let known = expected.remove(at: index).tag
+      resting.append(Resting(tag: tag, number: known.number, isSuspect: known.isSuspect))
+      return [.recognized(tag)]
     }
-    if isQuiet {
-      resting.append(Resting(tag: tag, number: nil))
-      return []
-    }
-    guard isWanted(tag.type) else {
+    guard isFirst || isWanted(tag.type) else {
       resting.append(Resting(tag: tag, number: nil))
       return [.unwanted(tag)]
     }
     lastNumber += 1
     resting.append(Resting(tag: tag, number: lastNumber))
-    return [.arrived(lastNumber, tag)]
+    return [isFirst ? .known(lastNumber, tag) : .arrived(lastNumber, tag)]
   }
 
-  /// Whether a tag that rests is taken for this one.
-  private func isShown(_ entry: Avoided) -> Bool { resting.contains { $0.avoidedUID == entry.tag.uid } }
-
-  /// Those that were left alone under these UIDs are away.
-  private mutating func forget(_ uids: [[UInt8]]) -> [Outcome] {
-    avoided.removeAll { uids.contains($0.tag.uid) }
-    return uids.map { .forgotten(uid: $0) }
-  }
-
-  /// Takes those off the list of what is to be left alone that nothing has shown.
-  private mutating func forget(after modulation: Modulation) -> [Outcome] {
-    for index in avoided.indices where !isShown(avoided[index]) { avoided[index].looks.looked(for: modulation) }
-    return forget(avoided.filter { !isShown($0) && $0.looks.areOver }.map(\.tag.uid))
+  /// Says of those that are expected, and that no look has found, that they are away.
+  private mutating func miss(after modulation: Modulation) -> [Outcome] {
+    var missed: [Outcome] = []
+    for index in expected.indices.reversed() where expected[index].looks.include(modulation) {
+      expected[index].looks.looked(for: modulation)
+      if expected[index].looks.areOver { missed.append(.left(expected.remove(at: index).tag.number)) }
+    }
+    return missed
   }
 
   /// The tag could not be read because we stopped: it is new to us when it is found again.
@@ -176,7 +189,7 @@ struct PlacementTracker {
   }
 
   /// The same of one that may be the one that rests.
-  mutating func unread(_ tag: TagActivation) { unannounced.begin([tag.modulation]) }
+  mutating func unread(_ tag: TagActivation) { interrupted.add(tag) }
 
   /// The tag calls itself otherwise since it was selected last.
   mutating func reselected(_ number: UInt64, _ tag: TagActivation) {
@@ -223,7 +236,7 @@ struct PlacementTracker {
   mutating func interrupted(_ number: UInt64) -> Bool {
     guard let tag = resting.first(where: { $0.number == number })?.tag else { return false }
     if interrupted.isTooOften(tag) { return true }
-    unread(number)
+    resting.removeAll { $0.number == number }
     return false
   }
 
@@ -235,10 +248,7 @@ struct PlacementTracker {
   ///   - tag: what it says of itself.
   /// - Returns: whether it has, and the tag counts as another one that was read.
   mutating func interrupted(_ number: UInt64, with old: UInt64, _ tag: TagActivation) -> Bool {
-    guard let index = resting.firstIndex(where: { $0.number == old }), interrupted.isTooOften(tag) else {
-      unread(tag)
-      return false
-    }
+    guard let index = resting.firstIndex(where: { $0.number == old }), interrupted.isTooOften(tag) else { return false }
     resting[index] = Resting(tag: tag, number: number)
     return true
   }
@@ -249,70 +259,50 @@ struct PlacementTracker {
   mutating func `continue`(after number: UInt64) { lastNumber = max(lastNumber, number) }
 
   /// Whether the next look for `modulation` announces nothing.
-  func isQuiet(_ modulation: Modulation) -> Bool { quiet.include(modulation) }
+  func isFirst(_ modulation: Modulation) -> Bool { first.include(modulation) }
 
-  /// Tags are wanted no more, and if they are again, it may be by somebody else: what has come and was not announced is nobody's.
-  mutating func stop() {
-    if !unannounced.areOver { quieten() }
-    unannounced = RemainingLooks()
-  }
-
-  /// Another program, or a reader session, has had the reader: what the next looks find was laid down for that.
-  mutating func quieten() {
-    quiet.begin(modulations)
-    fieldWentOff()
-  }
-
-  /// A tag that a reader session has left on the reader: it counts as there, and is not announced until it has been away.
+  /// Tags are wanted no more, and if they are again, it may be by somebody else: a tag that came and was not read is
+  /// known from now on.
   ///
-  /// - Parameters:
-  ///   - tag: what it says of itself.
-  ///   - uid: by which UID the daemon knows it and hears of its removal; nil where it does not.
-  /// - Returns: what becomes of the stay that it had before.
-  mutating func leaveAlone(_ tag: TagActivation, knownAs uid: [UInt8]?) -> [Outcome] {
-    fieldWentOff()
-    let index = resting.firstIndex { $0.tag.isSameTag(as: tag) } ?? resting.firstIndex { $0.mayBe(tag) }
-    let old = index.map { resting.remove(at: $0) }
-    var new = Resting(tag: tag, number: nil, avoidedUID: uid ?? old?.avoidedUID)
-    new.hasLostPower = true
-    resting.append(new)
-    let forgotten = [old?.avoidedUID].compactMap { $0 }.filter { $0 != new.avoidedUID }
-    let left = [old?.number].compactMap { $0 }.map { Outcome.left($0) }
-    return left + forget(forgotten)
+  /// - Returns: what the daemon should know.
+  mutating func stop() -> [Outcome] {
+    interrupted.takeAll().flatMap { tag -> [Outcome] in
+      if let index = resting.firstIndex(where: { $0.tag.isSamePlacement(as: tag) }) {
+        resting[index].tag = tag
+        resting[index].content = nil
+        return []
+      }
+      guard resting.count < Self.most else { return [] }
+      lastNumber += 1
+      resting.append(Resting(tag: tag, number: lastNumber))
+      return [.known(lastNumber, tag)]
+    }
   }
 
-  /// Other technologies are looked for from here on. What can be found only from here on counts as announced where it lies there
-  /// already; what is not looked for any more counts as away, and what rests besides stays what it is, also where it is read now.
+  /// Other technologies are looked for from now on. Nothing is known any more here of tags that are not looked for;
+  /// the daemon knows them. What rests besides stays what it is, also if it is read now.
   ///
   /// - Parameters:
   ///   - modulations: what is looked for.
   ///   - isWanted: whether tags of a kind are to be read.
-  /// - Returns: which stays are over.
-  mutating func look(for modulations: Set<Modulation>, isWanted: @escaping (TagType) -> Bool) -> [Outcome] {
+  mutating func look(for modulations: Set<Modulation>, isWanted: @escaping (TagType) -> Bool) {
     let leftOut = self.modulations.subtracting(modulations)
-    let added = modulations.subtracting(self.modulations)
     (self.modulations, self.isWanted) = (modulations, isWanted)
-    let gone = resting.filter { leftOut.contains($0.tag.modulation) }
     resting.removeAll { leftOut.contains($0.tag.modulation) }
     interrupted.leaveOut(leftOut)
-    quiet.leaveOut(leftOut)
-    unannounced.leaveOut(leftOut)
-    for index in avoided.indices where !isShown(avoided[index]) { avoided[index].looks.leaveOut(leftOut) }
-    quiet.begin(added)
-    let left = gone.compactMap { $0.number.map { Outcome.left($0) } }
-    let forgotten = forget(gone.compactMap(\.avoidedUID))
-    return left + forgotten + forget(avoided.filter { !isShown($0) && $0.looks.areOver }.map(\.tag.uid))
+    first.leaveOut(leftOut)
+    expectAgain()
   }
 
   /// The reader is gone, and whatever was on it.
   ///
-  /// The tag with which the device has failed stays known, and so does one to be left alone that this process has not found: where a
-  /// tag brings a reader or a process down, and the reader is away for a moment then, that would go on for ever otherwise.
+  /// The tag with which the device has failed stays known, and so does one that the daemon knows and this process has
+  /// not found: if a tag brings a reader or a process down, and the reader is away for a moment then, that would go
+  /// on for ever otherwise.
   mutating func readerLeft() -> [Outcome] {
     let numbers = resting.compactMap(\.number)
-    let uids = resting.compactMap(\.avoidedUID)
     resting = []
-    (quiet, unannounced) = (RemainingLooks(), RemainingLooks())
-    return numbers.map { .left($0) } + forget(uids)
+    first = RemainingLooks()
+    return numbers.map { .left($0) }
   }
 }

@@ -5,21 +5,17 @@ import ReaderLink
 extension Poller {
   func find() throws(Interruption) {
     let isInDoubt = last.leftOn != nil
-    switch schedule.step(wantsScanning: daemon.wantsScanning, isFieldInDoubt: isInDoubt, at: .now) {
+    switch schedule.step(wantsScanning: goal.usesField, isFieldInDoubt: isInDoubt, at: .now) {
     case .open: try open()
     case .wait(let duration):
       try pause(duration)
-    case .sleep:
-      try asking { () throws(ReaderLinkError) in
-        try daemon.promiseNothing()
-        try daemon.sleep(nil)
-      }
+    case .sleep: try sleep()
     }
   }
 
   private func open() throws(Interruption) {
     daemon.timing = ReaderTiming(device: options.device)
-    try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.opening) }
+    try daemon.promise(daemon.timing.opening)
     if let path = confinement.newDevice { return try give(path) }
     let state: ReaderState
     let refusal = confinement.refusal.map { DeviceSearch.Obstacle(state: .failed(reason: $0)) }
@@ -39,7 +35,7 @@ extension Poller {
         self.device = device
         let isAnother = last.open(connectionString)
         // Opening it has reset it: whatever was before, its field is off.
-        try report(.scanning(false))
+        isReached = false
         daemon.timing = ReaderTiming(device: connectionString)
         device.beforeCommand = { [daemon] in try? daemon.beat() }
         openedAt = .now
@@ -50,10 +46,7 @@ extension Poller {
         return
       }
     }
-    if state.isAbsent {
-      last.areAway()
-      try report(.scanning(false))
-    }
+    if state.isAbsent { last.areAway() }
     try report(.state(state))
     // A device that does not answer took no tag along, however long that lasts; one that is away did.
     if state.isAbsent { try handle(tracker.readerLeft()) }
@@ -62,7 +55,6 @@ extension Poller {
   /// The device that was here is away, whether or not anybody has looked meanwhile; the one at `path` is for another process to open.
   private func give(_ path: String) throws(Interruption) {
     last.areAway()
-    try report(.scanning(false))
     try report(.state(.absent(reason: "\(path) was plugged in anew")))
     try handle(tracker.readerLeft())
     try report(.successorWanted)
@@ -81,8 +73,7 @@ extension Poller {
     Result { () throws(Device.Failure) in try Device.open(connectionString, context) }
   }
 
-  func lose(_ failure: Device.Failure) throws(ReaderLinkError) {
-    counters.chipCommands += device?.commands ?? 0
+  func lose(_ failure: Device.Failure) throws(Interruption) {
     // Closing waits for a chip that is silent.
     try daemon.promise(daemon.timing.closing)
     let connectionString = device?.connectionString
@@ -91,50 +82,26 @@ extension Poller {
     selected = nil
     mayListen = false
     daemon.allow(.zero)
-    daemon.orders.drop()
+    daemon.dropRequests()
     try daemon.report(.log(.warning, failure.reason))
-    // Nobody says that the field is off before the device is open again, or away.
-    isScanning = false
+    if goal.usesField { isReached = false }
     try daemon.report(.state(.failed(reason: failure.reason)))
     schedule.lost(connectionString, openedAt: openedAt, at: .now)
-    for outcome in dropSession() { if let message = Self.message(of: outcome) { try daemon.report(message) } }
+    dropSession()
   }
-
-  // MARK: Lending
 
   /// Closes the device for another program, and sleeps.
   func lend() throws(Interruption) {
-    if device != nil {
-      if let device {
-        try letGo(device)
-        try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
-      }
-      try reportCounters()
-      counters.chipCommands += device?.commands ?? 0
-      try asking { () throws(ReaderLinkError) in try daemon.promise(daemon.timing.closing) }
-      device = nil
-      try report(.scanning(false))
+    if let device {
+      try letGo(device)
+      try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
+      try daemon.promise(daemon.timing.closing)
     }
-    (isScanning, isAtRest, isLent) = (false, false, true)
+    device = nil
+    (isAtRest, isLent) = (false, true)
     daemon.forgetState()
-    if daemon.orders.isLoanUnanswered {
-      daemon.orders.loanIsAnswered()
-      try report(.lent(true))
-    }
-    _ = daemon.takeLookForDevice()
-    try asking { () throws(ReaderLinkError) in
-      try daemon.promiseNothing()
-      try daemon.sleep(nil)
-    }
-  }
-
-  /// The device is ours again, and what lies on the reader was laid down for somebody else.
-  func takeBack() throws(Interruption) {
-    daemon.orders.loanIsAnswered()
-    isLent = false
-    tracker.quieten()
-    schedule.hurry()
-    try report(.lent(false))
+    try reach()
+    try sleep()
   }
 }
 

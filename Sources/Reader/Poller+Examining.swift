@@ -65,9 +65,7 @@ extension Poller {
   }
 
   private func announce(_ number: UInt64, _ examined: Examined) throws(Interruption) {
-    counters.tags += 1
-    try report(.tag(TagReport(placement: Placement(number, examined.tag), content: examined.content)))
-    try reportCounters()
+    try report(.tag(epoch: epoch, TagReport(placement: Placement(number, examined.tag), content: examined.content)))
   }
 
   /// The device failed while the tag was read. Once may be a bad frame; a tag with which it happens again and again is a
@@ -89,9 +87,8 @@ extension Poller {
   }
 
   private func reportUnreadable(_ placement: Placement, _ failure: Device.Failure) throws(Interruption) {
-    counters.tags += 1
     let reason = "the reader failed each time it was read: \(failure.reason)"
-    try report(.tag(TagReport(placement: placement, content: .problem(reason: reason))))
+    try report(.tag(epoch: epoch, TagReport(placement: placement, content: .problem(reason: reason))))
   }
 
   /// What a tag holds, and what it says of itself since it was selected last: each time may bring another identifier.
@@ -190,7 +187,6 @@ extension Poller {
     let target = TargetChannel(device, tag, doubtsRepetitions: true, beforeEach: checkInterruption)
     var channel = TimedChannel(target, until: end)
     defer {
-      counters.exchanges += channel.channel.exchanges
       tag = channel.channel.tag
       selected = tag
     }
@@ -209,9 +205,9 @@ extension Poller {
   /// Ends a reading where the daemon wants something else.
   private func checkInterruption() throws(TagChannelError) {
     let isInterrupted: Bool
-    do throws(ReaderLinkError) {
+    do throws(Interruption) {
       try daemon.beat()
-      isInterrupted = try daemon.isInterrupted()
+      isInterrupted = try daemon.isInterrupted(epoch)
     } catch {
       throw TagChannelError(.aborted, "the daemon is gone")
     }

@@ -76,7 +76,7 @@ extension Poller {
         // The chip forgets what it has found when it looks for something else; a tag that listens would miss that look.
         try letGo(device)
         outcomes += tracker.looked(for: modulation, found: try list(modulation, device))
-        try asking { () throws(ReaderLinkError) in try daemon.beat() }
+        try daemon.beat()
         if try isInterrupted() { break }
       }
     } catch {
@@ -93,7 +93,7 @@ extension Poller {
       switch outcome {
       case .arrived(let number, _): tracker.unread(number)
       case .uncertain(_, _, let tag): tracker.unread(tag)
-      case .left, .avoided, .unwanted, .forgotten: try say(outcome)
+      case .left, .known, .recognized, .unwanted: try say(outcome)
       }
     }
   }
@@ -103,7 +103,7 @@ extension Poller {
     noticeFieldOff(device)
     let mayBeTwo =
       modulation.mayBeTwo
-      && (tracker.isQuiet(modulation) || tracker.resting.contains { $0.tag.modulation == modulation })
+      && (tracker.isFirst(modulation) || tracker.resting.contains { $0.tag.modulation == modulation })
     let tags = try asking(device) { (device) throws(Device.Failure) in
       try device.list(modulation, atMost: mayBeTwo ? 2 : 1)
     }
@@ -137,11 +137,9 @@ extension Poller {
 
   func isPresent(_ tag: TagActivation, _ device: Device) throws(Interruption) -> Bool {
     // One that is left alone is asked for nothing.
-    let isLeftAlone = tracker.resting.contains { $0.number == nil && $0.tag.isSameTag(as: tag) }
+    let isLeftAlone = tracker.resting.contains { ($0.isSuspect || $0.number == nil) && $0.tag.isSameTag(as: tag) }
     let check = isLeftAlone ? PresenceCheck.look(sleepFirst: true) : PresenceCheck(tag)
-    let answer = try asking(device) { (device) throws(Device.Failure) in try check.perform(tag, on: device) }
-    counters.exchanges += answer.exchanges
-    return answer.isThere
+    return try asking(device) { (device) throws(Device.Failure) in try check.perform(tag, on: device) }
   }
 
   /// Says what has come of looks, then reads who has come.
@@ -164,27 +162,22 @@ extension Poller {
     case .arrived(let number, let tag) where session != nil: try meet(tag, number)
     case .arrived(let number, let tag): try examine(tag, number)
     case .uncertain(let number, let resting, let tag): try compare(tag, number, with: resting)
-    case .left, .avoided, .unwanted, .forgotten: break
+    case .left, .known, .recognized, .unwanted: break
     }
   }
 
   func say(_ outcome: PlacementTracker.Outcome) throws(Interruption) {
     if session != nil { return try sayInSession(outcome) }
-    if case .avoided = outcome {
-      try report(.log(.notice, "a tag that was there when the process ended is left alone until it is taken away"))
-    }
-    if let message = Self.message(of: outcome) { try report(message) }
-  }
-
-  /// What the daemon is told, where that is not about a tag that has come.
-  static func message(of outcome: PlacementTracker.Outcome) -> ReaderMessage? {
     switch outcome {
-    case .arrived, .uncertain: nil
-    case .left(let number): .removed(placement: number)
-    case .avoided(let uid): .log(.debug, "the tag \(hexadecimal(uid)) is left alone")
+    case .arrived, .uncertain: break
+    case .left(let number): try report(.removed(placement: number))
+    case .known(let number, let tag): try report(.known(Placement(number, tag)))
+    case .recognized(let tag):
+      try report(.log(.notice, "a tag that was there before is left alone until it is taken away"))
+      try report(.log(.debug, "the tag \(Self.hexadecimal(tag.identifier)) is left alone"))
     case .unwanted(let tag):
-      .log(.debug, "the tag \(hexadecimal(tag.identifier)) is left alone: \(tag.type) is not configured")
-    case .forgotten(let uid): .forgotten(uid: uid)
+      let uid = Self.hexadecimal(tag.identifier)
+      try report(.log(.debug, "the tag \(uid) is left alone: \(tag.type) is not configured"))
     }
   }
 

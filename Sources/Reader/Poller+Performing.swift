@@ -15,7 +15,7 @@ extension Poller {
     case over
   }
 
-  func perform(_ request: SessionOrders.Request, _ device: Device) throws(Interruption) {
+  func perform(_ request: DaemonConnection.Request, _ device: Device) throws(Interruption) {
     func answer(_ result: ReaderOperationResult) throws(Interruption) {
       try report(.performed(request: request.number, result))
     }
@@ -81,7 +81,7 @@ extension Poller {
   // MARK: NDEF
 
   private func operate(
-    _ request: SessionOrders.Request, _ tag: TagActivation, _ device: Device
+    _ request: DaemonConnection.Request, _ tag: TagActivation, _ device: Device
   ) throws(Interruption) -> Outcome {
     let isReading = request.operation == .read || request.operation == .query
     let target = TargetChannel(device, tag, doubtsRepetitions: isReading, beforeEach: checkSession)
@@ -91,7 +91,6 @@ extension Poller {
       try? daemon.report(.progress(request: request.number, bytes: bytes))
     }
     defer {
-      counters.exchanges += channel.channel.channel.exchanges
       let now = channel.channel.channel.tag
       selected = now
       mayListen = true
@@ -138,7 +137,6 @@ extension Poller {
       device.tagTimeout = nil
       daemon.allow(.zero)
     }
-    counters.exchanges += 1
     let answer: Device.Answer
     if tag.isISODEP {
       var isOver = false

@@ -7,16 +7,12 @@ extension Poller {
   /// goes step by step is through to its next one.
   private static let checkInterval = Duration.milliseconds(150)
 
-  func avoid(_ tag: AvoidedTag) {
-    if session == nil { tracker.avoid(tag) } else { session?.background.tracker.avoid(tag) }
-  }
-
   /// One step of the session that is wanted.
   func serve(_ options: ReaderSessionOptions, _ device: Device) throws(Interruption) {
     if session == nil { try begin(options, device) }
-    try asking { () throws(ReaderLinkError) in try daemon.beat() }
-    if daemon.orders.takeRestart() { return try restart(device) }
-    if let request = daemon.orders.takeRequest() { return try perform(request, device) }
+    try daemon.beat()
+    if daemon.takeRestart() { return try restart(device) }
+    if let request = daemon.takeRequest() { return try perform(request, device) }
     if try isInterrupted() { return }
     if tracker.resting.isEmpty { return try poll(device) }
     if let number = session?.engaged, let tag = selected { return try attend(tag, number, device) }
@@ -30,11 +26,7 @@ extension Poller {
     device.declaredSystems = options.systemCodes
     lookAnew(options)
     isAtRest = false
-    if isScanning {
-      isScanning = false
-      try report(.scanning(false))
-    }
-    try report(.sessionBegan(options.number))
+    try reach()
   }
 
   /// Knows of no tag, and looks for all that the session is told of, in quick succession.
@@ -58,11 +50,6 @@ extension Poller {
     lookAnew(session.options)
   }
 
-  /// Whether the daemon has ended the session, or wants the device closed.
-  func isOver(_ session: TagSession) throws(Interruption) -> Bool {
-    try asking { () throws(ReaderLinkError) in try daemon.isOver(session: session.options.number) }
-  }
-
   /// Switches the field off, and knows again what it knew before.
   func end(_ session: TagSession) throws(Interruption) {
     if let device {
@@ -70,28 +57,17 @@ extension Poller {
       try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
       isAtRest = true
     }
-    for outcome in dropSession() { try say(outcome) }
-    try reportCounters()
+    dropSession()
   }
 
-  /// Ends the session as far as it is kept here. What it has found is there and not to be announced.
-  ///
-  /// - Returns: what that means for the stays before it.
-  func dropSession() -> [PlacementTracker.Outcome] {
-    guard let session else { return [] }
+  /// Ends the session as far as it is kept here. The daemon has the next scan take what lies there for known.
+  func dropSession() {
+    guard let session else { return }
     self.session = nil
     device?.declaredSystems = []
-    var outcomes: [PlacementTracker.Outcome] = []
     var background = session.background
     background.tracker.continue(after: tracker.lastNumber)
-    for resting in tracker.resting {
-      let uid = resting.number.flatMap { session.reported[$0]?.placement.uid }
-      outcomes += background.tracker.leaveAlone(resting.tag, knownAs: uid)
-    }
-    // Others may have been laid down for it that it was not to be told of.
-    background.tracker.quieten()
     (tracker, plan, presence) = (background.tracker, background.plan, background.presence)
-    return outcomes
   }
 
   // MARK: Tags
@@ -106,7 +82,7 @@ extension Poller {
     guard let session, session.reported[number] != nil else { return }
     self.session?.reported[number] = nil
     if session.engaged == number { self.session?.engaged = nil }
-    try report(.sessionTagRemoved(session.options.number, placement: number))
+    try report(.sessionTagRemoved(epoch: epoch, placement: number))
   }
 
   /// The tag of a stay does not answer any more, and is new when it is found again.
@@ -143,8 +119,7 @@ extension Poller {
     let found = tag.sessionTag(number, application: application)
     session?.reported[number] = found
     session?.applicationIsDue = false
-    counters.tags += 1
-    try report(.sessionTag(options.number, found))
+    try report(.sessionTag(epoch: epoch, found))
   }
 
   /// Does something with a tag that nobody was told of yet: whatever that does to this process, the tag has a name then.
@@ -188,7 +163,6 @@ extension Poller {
     _ command: [UInt8], with tag: TagActivation, _ device: Device
   ) throws(Interruption) -> [UInt8]? {
     var channel = TargetChannel(device, tag, beforeEach: checkSession)
-    defer { counters.exchanges += channel.exchanges }
     do throws(TagChannelError) {
       return try channel.exchange(command)
     } catch {
@@ -200,12 +174,10 @@ extension Poller {
   /// Ends what is done with a tag where the session is over.
   func checkSession() throws(TagChannelError) {
     let isOver: Bool
-    do throws(ReaderLinkError) {
+    do throws(Interruption) {
       try daemon.beat()
-      isOver =
-        try session.map { session throws(ReaderLinkError) in
-          try daemon.isOver(session: session.options.number)
-        } ?? true
+      let isInterrupted = try daemon.isInterrupted(epoch)
+      isOver = session == nil || isInterrupted
     } catch {
       throw TagChannelError(.aborted, "the daemon is gone")
     }
@@ -214,7 +186,7 @@ extension Poller {
 
   /// One step with the tag that is engaged: it is left in peace, but for a check whether it is there.
   private func attend(_ tag: TagActivation, _ number: UInt64, _ device: Device) throws(Interruption) {
-    let before = daemon.orders.isToRestart || !daemon.orders.requests.isEmpty
+    let before = daemon.isToRestart || !daemon.requests.isEmpty
     if !before { try pause(Self.checkInterval) }
     if try isInterrupted() { return }
     if try isPresent(tag, device) { return }

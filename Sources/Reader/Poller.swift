@@ -20,17 +20,19 @@ final class Poller {
   var tracker: PlacementTracker
   var plan: PollPlan
   var presence: PresencePlan
-  var counters = ReaderCounters()
   /// The session that is under way.
   var session: TagSession?
-  /// The device is closed for another program, and the daemon knows.
+  /// The device is closed for another program.
   var isLent = false
 
   var device: Device?
   var last = LastDevice()
   var openedAt = SuspendingClock.now
-  var isScanning = false
-  /// The field is off, and the daemon knows.
+  /// The goal that is pursued, and whether it is in force, as the daemon knows.
+  var epoch: UInt64 = 0
+  var goal = ReaderGoal.off
+  var isReached = false
+  /// The field is off.
   var isAtRest = false
   /// The tag that the chip has selected; the field is on.
   var selected: TagActivation? {
@@ -63,44 +65,83 @@ final class Poller {
 
   /// Serves the daemon until it says that it is enough.
   ///
-  /// - Throws: `ReaderLinkError` where the daemon is gone.
-  func run() throws(ReaderLinkError) {
+  /// - Throws: `Interruption.daemonGone` if the daemon is gone.
+  func run() throws(Interruption) {
     defer { finish() }
     try daemon.report(.log(.debug, confinement.summary))
     if let gap = confinement.gap { try daemon.report(.log(.notice, "not wholly confined: \(gap)")) }
-    // What the daemon has said before we started comes first: which tags to leave alone, above all.
+    // What the daemon has said before we started comes first: what the goal is, and which tags are known.
     try daemon.sleep(.zero)
     while !daemon.isShuttingDown && !isOver {
       do throws(Interruption) {
         try serve()
       } catch {
-        switch error {
-        case .daemonGone(let error): throw error
-        case .deviceLost(let failure): try lose(failure)
-        }
+        guard case .deviceLost(let failure) = error else { throw error }
+        try lose(failure)
       }
     }
   }
 
-  /// One step, of whatever is wanted now.
+  /// One step towards the goal.
   private func serve() throws(Interruption) {
-    for tag in daemon.takeAvoided() { avoid(tag) }
-    if let session, try isOver(session) { try end(session) }
-    if session == nil, let polling = daemon.takePolling() { try configure(polling) }
-    for number in daemon.orders.takeEndings() { try report(.sessionEnded(number)) }
-    // Between two steps nothing is being read. Where the field is ours to switch off, that comes first.
-    if device == nil || isAtRest || daemon.orders.session != nil || daemon.orders.wantsLoan { try answerStops() }
-    if daemon.orders.wantsLoan { return try lend() }
-    if daemon.orders.isLoanUnanswered { try takeBack() }
+    try takeGoal()
     let isToLook = daemon.takeLookForDevice()
-    guard let device else {
-      // The daemon knows that there is none.
-      daemon.orders.drop()
-      if isToLook { schedule.hurry() }
+    if goal == .lent { return try lend() }
+    if isLent {
+      isLent = false
+      schedule.hurry()
       return try find()
     }
-    if let options = daemon.orders.session { return try serve(options, device) }
-    if daemon.wantsScanning && daemon.stops == 0 { try scan(device) } else { try rest(device, isToAnswer: isToLook) }
+    guard let device else {
+      daemon.dropRequests()
+      if isToLook { schedule.hurry() }
+      if goal == .off { try reach() }
+      return try find()
+    }
+    switch goal {
+    case .session(let options): try serve(options, device)
+    case .scan: try scan(device)
+    case .off, .lent: try rest(device, isToAnswer: isToLook)
+    }
+  }
+
+  /// Ends what was done for a former goal. What is known comes with each goal, and may come once more with the same
+  /// one.
+  private func takeGoal() throws(Interruption) {
+    let isNew = daemon.epoch != epoch || daemon.goal != goal
+    if isNew {
+      if let session { try end(session) }
+      // A tag that was not read may be another user's by the time when tags are wanted again.
+      if case .scan = goal {
+        if case .scan = daemon.goal {} else { for outcome in tracker.stop() { try say(outcome) } }
+      }
+      (epoch, goal, isReached) = (daemon.epoch, daemon.goal, false)
+      if case .scan(let polling) = goal { configure(polling) }
+    }
+    if let known = daemon.takeKnown() { know(known) }
+    // Last, since a device that fails here is opened again, and the goal does not come a second time.
+    if isNew, let device { try letGo(device) }
+  }
+
+  private func know(_ known: KnownTags) {
+    var known = known
+    // Another goal finds nothing to announce.
+    if case .scan = goal {} else { known.includesFirst = false }
+    if session == nil { tracker.know(known) } else { session?.background.tracker.know(known) }
+  }
+
+  /// Says that the goal is in force, once.
+  func reach() throws(Interruption) {
+    guard !isReached else { return }
+    isReached = true
+    try daemon.report(.reached(epoch: epoch))
+  }
+
+  /// Sleeps until the daemon says something.
+  func sleep() throws(Interruption) {
+    guard daemon.epoch == epoch, !daemon.isShuttingDown else { return }
+    try daemon.promiseNothing()
+    try daemon.sleep(nil)
   }
 
   /// Leaves no field on. A chip that is only slow has not done what it was told last, or not yet; whoever opens it makes it begin
@@ -133,84 +174,50 @@ final class Poller {
       }
       selected = nil
       mayListen = false
-      isScanning = false
       isAtRest = true
-      try report(.scanning(false))
-      try reportCounters()
     } else if isToAnswer {
-      try asking { () throws(ReaderLinkError) in try daemon.beat() }
+      try daemon.beat()
       try asking(device) { (device) throws(Device.Failure) in try device.switchFieldOff() }
     }
-    try answerStops()
-    if daemon.wantsScanning { return }
-    try asking { () throws(ReaderLinkError) in
-      try daemon.promiseNothing()
-      try daemon.sleep(nil)
-    }
+    try reach()
+    try sleep()
   }
 
-  /// Says that nothing is being read that was laid down before the daemon wanted no more tags. Such a tag is nobody's, also where it lies
-  /// there when tags are wanted again: it may be another user's who is at the machine then.
-  private func answerStops() throws(Interruption) {
-    guard daemon.stops > 0 else { return }
-    // After a session it counts for nobody anyway.
-    if session == nil { tracker.stop() }
-    try asking { () throws(ReaderLinkError) in try daemon.answerStops() }
-  }
-
-  /// Looks from here on for what the daemon wants now, as often as that wants it. What rests stays what it is.
-  private func configure(_ polling: ReaderPolling) throws(Interruption) {
+  /// Looks from now on for what the daemon wants, as often as that wants it. What rests stays what it is.
+  private func configure(_ polling: ReaderPolling) {
     options.take(polling)
     let technologies = options.technologies
-    let outcomes = tracker.look(for: technologies.modulations) { technologies.contains($0) }
+    tracker.look(for: technologies.modulations) { technologies.contains($0) }
     plan = PollPlan(options)
     presence = PresencePlan(plan, options)
-    // The field goes off first: whatever was in the middle of something begins anew.
-    plan.begin(at: .now)
-    presence.begin()
-    for outcome in outcomes { try say(outcome) }
-    // Last, since a device that fails here is opened again, and nobody says a second time what is wanted.
-    if let device { try letGo(device) }
   }
 
   private func scan(_ device: Device) throws(Interruption) {
-    try asking { () throws(ReaderLinkError) in try daemon.beat() }
+    try daemon.beat()
     // A step is a look, or more: what the daemon has said meanwhile comes first.
     if try isInterrupted() { return }
-    if !isScanning {
-      isScanning = true
+    if !isReached {
       isAtRest = false
+      // The field goes off first: whatever was in the middle of something begins again.
       plan.begin(at: .now)
       presence.begin()
-      try report(.scanning(true))
+      try reach()
     }
     if tracker.resting.isEmpty { try poll(device) } else { try watch(device) }
   }
 
   // MARK: The daemon
 
-  func report(_ message: ReaderMessage) throws(Interruption) {
-    try asking { () throws(ReaderLinkError) in try daemon.report(message) }
-  }
-
-  func reportCounters() throws(Interruption) {
-    var counters = counters
-    counters.chipCommands += device?.commands ?? 0
-    try report(.counters(counters))
-  }
+  func report(_ message: ReaderMessage) throws(Interruption) { try daemon.report(message) }
 
   /// Whether the daemon wants something else, as it has said until now.
   func isInterrupted() throws(Interruption) -> Bool {
-    let session = session?.options.number
-    return try asking { () throws(ReaderLinkError) in
-      if let session { return try daemon.isInterrupted(session: session) }
-      return try daemon.isInterrupted()
-    }
+    try daemon.isInterrupted(epoch, yieldsToRequests: session != nil)
   }
 
   /// Sleeps so long, or less: the daemon takes nobody for alive who wants to be silent for longer.
   func pause(_ duration: Duration) throws(Interruption) {
-    try asking { () throws(ReaderLinkError) in try daemon.pause(min(duration, ReaderTiming.longestPause)) }
+    try daemon.pause(min(duration, ReaderTiming.longestPause))
   }
 }
 

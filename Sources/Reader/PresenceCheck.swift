@@ -22,17 +22,17 @@ enum PresenceCheck: Hashable {
     }
   }
 
-  /// - Returns: whether the tag answers, and how many exchanges with it that took.
-  func perform(_ tag: TagActivation, on device: Device) throws(Device.Failure) -> (isThere: Bool, exchanges: UInt64) {
+  /// - Returns: whether the tag answers.
+  func perform(_ tag: TagActivation, on device: Device) throws(Device.Failure) -> Bool {
     switch self {
     case .exchange(let command):
-      if case .bytes = try tag.framing.exchange(command, with: device) { return (true, 1) }
-      return (false, 1)
+      if case .bytes = try tag.framing.exchange(command, with: device) { return true }
+      return false
     case .emptyBlock:
-      return (try device.isCardPresent(), 0)
+      return try device.isCardPresent()
     case .look(let sleepFirst):
       if sleepFirst { try device.deselect() }
-      return (try device.selectAgain(tag).map { $0.isSameTag(as: tag) } ?? false, 0)
+      return try device.selectAgain(tag).map { $0.isSameTag(as: tag) } ?? false
     }
   }
 }

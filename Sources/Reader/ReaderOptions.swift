@@ -19,8 +19,7 @@ struct ReaderOptions: Equatable {
 
   static let usage = """
     usage: tagroute-reader --list | --version
-           tagroute-reader --link DESCRIPTOR [--device CONNECTION-STRING] [--poll-interval MILLISECONDS]
-                           [--idle-poll-interval MILLISECONDS] [--technologies NAME;NAME;...] [--followed]
+           tagroute-reader --link DESCRIPTOR [--device CONNECTION-STRING] [--followed]
 
     Started by tagrouted, one process a reader.
     """
@@ -70,29 +69,11 @@ struct ReaderOptions: Equatable {
           throw Mistake(description: "--link \(value): a descriptor from 3 on is needed")
         }
         mode = .serve(link: link)
-      case "--device":
-        device = value
-      case "--technologies":
-        guard let technologies = Technologies(value) else {
-          throw Mistake(description: "--technologies \(value): a kind of tag that is not known")
-        }
-        self.technologies = technologies
-      case "--poll-interval": pollInterval = try Self.interval(option, value)
-      default: idlePollInterval = try Self.interval(option, value)
+      default: device = value
       }
     }
     guard let mode else { throw Mistake(description: "--list, --version or --link is needed") }
     self.mode = mode
   }
-  private static let optionsWithValue = [
-    "--link", "--device", "--poll-interval", "--idle-poll-interval", "--technologies",
-  ]
-
-  private static func interval(_ option: String, _ value: String) throws(Mistake) -> Duration {
-    guard let milliseconds = Int(value), Names.pollIntervals.contains(milliseconds) else {
-      let (least, most) = (Names.pollIntervals.lowerBound, Names.pollIntervals.upperBound)
-      throw Mistake(description: "\(option) \(value): \(least) to \(most) milliseconds are possible")
-    }
-    return .milliseconds(milliseconds)
-  }
+  private static let optionsWithValue = ["--link", "--device"]
 }

@@ -46,7 +46,7 @@ public enum ReaderProgram {
     case .serve(let link):
       let poller = Poller(
         options: options, link: DaemonLink(descriptor: link, end: end), context: context, confinement: confinement)
-      do throws(ReaderLinkError) {
+      do throws(Interruption) {
         try poller.run()
         return 0
       } catch {

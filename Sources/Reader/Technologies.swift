@@ -9,19 +9,6 @@ struct Technologies: Equatable {
 
   private init(_ types: [TagType]) { self.types = types }
 
-  /// Nil where a name is not known, or there is none.
-  ///
-  /// - Parameter text: names as in `Names.technologies`, with semicolons between them.
-  init?(_ text: String) {
-    var types: [TagType] = []
-    for name in text.split(separator: ";") {
-      guard let type = TagType.configurable.first(where: { $0.description == name }) else { return nil }
-      types.append(type)
-    }
-    guard !types.isEmpty else { return nil }
-    self.types = types
-  }
-
   /// - Parameter names: as in `Names.technologies`, none for all; those that are not known are nothing that could be found.
   init(names: [String]) {
     types = names.isEmpty ? TagType.configurable : TagType.configurable.filter { names.contains($0.description) }

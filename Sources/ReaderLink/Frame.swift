@@ -10,6 +10,8 @@ public enum ReaderLimits {
   public static let uid = 10
   /// Tags that rest on a reader at a time, as far as anybody keeps track of them. Fewer fit into a field.
   public static let tags = 8
+  /// Tags that a process is told of: those of former processes and its own.
+  public static let knownTags = 2 * tags
   /// How often in a row a reader may fail while a tag is read until that counts as what came of it: within one process, and over all.
   public static let interruptions = 3
   /// Bytes of a technology's name.
@@ -52,7 +54,7 @@ public struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertibl
 // integers in network order, byte strings and UTF-8 texts with a length of 4 bytes before them.
 // Between two versions nothing is understood, since both programs are of one package: an update that changes a message raises it,
 // and a daemon that starts a reader process of another one says what to do.
-private let frameVersion: UInt8 = 1
+private let frameVersion: UInt8 = 2
 
 /// Builds one frame.
 struct FrameWriter {

@@ -11,7 +11,10 @@ public struct ReaderPolling: Sendable, Hashable {
   ///   - interval: from the beginning of one look for a tag to that of the next, in whole milliseconds.
   ///   - idleInterval: the same where nothing has happened for minutes.
   ///   - technologies: the kinds of tags that are read, at most `ReaderLimits.technologies`; none stands for all.
-  public init(interval: Duration, idleInterval: Duration, technologies: [String] = []) {
+  public init(
+    interval: Duration = ReaderTiming.pollInterval, idleInterval: Duration = ReaderTiming.idlePollInterval,
+    technologies: [String] = []
+  ) {
     self.interval = interval
     self.idleInterval = idleInterval
     self.technologies = technologies

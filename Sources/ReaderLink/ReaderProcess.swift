@@ -22,7 +22,7 @@ public actor ReaderProcess {
   private static let mostUnread = 64
 
   private nonisolated let loop: EventLoop
-  private var configuration: Configuration
+  private let configuration: Configuration
   private let continuation: AsyncStream<ReaderProcessEvent>.Continuation
   private var supervision: ReaderSupervision
   private var link: ReaderLinkEnd?
@@ -42,10 +42,11 @@ public actor ReaderProcess {
   ///
   /// - Parameters:
   ///   - configuration: what the process is started with.
+  ///   - known: the tags that lie on the reader and were announced, as the last `.known` for this device said.
   ///   - loop: the loop that owns this actor.
-  public init(_ configuration: Configuration, on loop: EventLoop) {
+  public init(_ configuration: Configuration, known: KnownTags = KnownTags(), on loop: EventLoop) {
     self.configuration = configuration
-    supervision = ReaderSupervision(ReaderTiming(device: configuration.device))
+    supervision = ReaderSupervision(ReaderTiming(device: configuration.device), known: known)
     self.loop = loop
     (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(2 * Self.mostUnread))
   }
@@ -53,15 +54,13 @@ public actor ReaderProcess {
   /// Starts the process, and keeps one alive from here on.
   public func start() { handle(.start) }
 
-  /// Has the next process take for announced what lies on the reader when it looks first. Before `start()`: a daemon before this one has
-  /// announced it.
-  public func quieten() { handle(.quieten) }
-
-  /// Looks for tags, or stops doing so. `.scanning` follows when it is so; a process that is started later is told. After an order to
-  /// stop `.stopped` follows, once however often the order is taken back and given anew until then; tags are looked for again after that.
+  /// What the reader should be doing from now on. `.phase` follows with this epoch once that is in force; a process
+  /// that is started later is told.
   ///
-  /// - Parameter on: whether to look for tags.
-  public func setScanning(_ on: Bool) { handle(.scan(on)) }
+  /// - Parameters:
+  ///   - epoch: one more than that of the goal before.
+  ///   - goal: what the reader should be doing.
+  public func pursue(_ epoch: UInt64, _ goal: ReaderGoal) { handle(.pursue(epoch, goal)) }
 
   /// Sees at once whether the device is there, since something was plugged in or unplugged. A process that waits to be
   /// started again is started now.
@@ -69,21 +68,10 @@ public actor ReaderProcess {
 
   // MARK: Reader sessions
 
-  /// Begins a reader session: `.sessionBegan` follows, or `.sessionLost` where none can begin. One at a time; meanwhile no tags are
-  /// looked for to be announced, whatever `setScanning` says.
-  ///
-  /// - Parameter options: its number and the tags that it is told of, within `ReaderLimits`.
-  public func beginSession(_ options: ReaderSessionOptions) { handle(.beginSession(options)) }
-
-  /// Ends a reader session: `.sessionEnded` follows, or `.sessionLost`; nothing where there is no such session any more.
-  ///
-  /// - Parameter number: the session.
-  public func endSession(_ number: UInt64) { handle(.endSession(number)) }
-
   /// Forgets the tags of a session and looks anew, with the field off for a moment.
   ///
   /// - Parameter number: the session.
-  public func restartPolling(_ number: UInt64) { handle(.restartPolling(number)) }
+  public func restartPolling(_ number: UInt64) { handle(.restartPolling(session: number)) }
 
   /// Does something with a tag of a session: `.performed` follows, whatever happens, once for each request and in their order.
   ///
@@ -94,21 +82,6 @@ public actor ReaderProcess {
   ///   - session: the session.
   public func perform(_ operation: ReaderOperation, request: UInt64, placement: UInt64, session: UInt64) {
     handle(.perform(session: session, request: request, placement: placement, operation))
-  }
-
-  /// Closes the device for another program, or opens it again. `.lent` follows when it is so; a session ends before that.
-  ///
-  /// - Parameter on: whether to close it.
-  public func lend(_ on: Bool) { handle(.lend(on)) }
-
-  /// Has other tags be looked for, or at other intervals, without an end of what is under way: a session goes on as it began, a loan
-  /// stays one, and nothing that rests is announced anew.
-  ///
-  /// - Parameter polling: what to look for and how often.
-  public func configure(_ polling: ReaderPolling) {
-    guard polling != configuration.polling else { return }
-    configuration.polling = polling
-    handle(.configure(polling))
   }
 
   /// Ends the process for good: asks it to switch its field off and end, kills it where it is not heard of in time or does not

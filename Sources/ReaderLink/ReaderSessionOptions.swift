@@ -69,7 +69,7 @@ extension FrameReader {
     return technologies
   }
 
-  private mutating func count(_ most: Int, _ what: String) throws(ReaderLinkError) -> Int {
+  mutating func count(_ most: Int, _ what: String) throws(ReaderLinkError) -> Int {
     let count = Int(try integer(UInt8.self))
     guard count <= most else { throw ReaderLinkError("\(count) \(what)") }
     return count

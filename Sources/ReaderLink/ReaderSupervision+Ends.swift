@@ -1,94 +1,69 @@
-/// The end of a process, wanted or not: what it leaves of its field, its session and its tags, and what comes after it.
+/// The end of a process, wanted or not, and what comes after it.
 extension ReaderSupervision {
   mutating func kill(_ reason: String, at now: Instant) -> [Action] {
-    guard case .running = phase else { return [] }
-    phase = .ending(reason)
+    guard isRunning else { return [] }
+    life = .killed(reason)
     lifeDeadline = nil
-    reader = nil
-    doubtField()
-    // It may be long until it is dead, and it is of no use from now on.
-    return [.kill] + loseSession(to: reason, at: now) + [.report(Self.failed(reason))] + stopIsOver()
+    // The kill may take a while. The process is of no use from here.
+    return [.kill] + sessions.end(.deviceLost, Self.words(reason))
+      + [endGoal(.failed(reason: Self.words(reason)))]
+      .compactMap { $0 }
   }
 
-  /// Whoever waits to hear that the process has stopped waits no longer.
-  private mutating func stopIsOver() -> [Action] {
-    guard isStopping else { return [] }
-    stopDeadline = nil
-    return stoppedWithoutWord()
-  }
-
-  /// Nobody says that what was seen before the order to stop is nobody's, and whoever is at the machine when tags are wanted again may be
-  /// somebody else: the next process announces nothing that lies there.
-  mutating func stoppedWithoutWord() -> [Action] {
-    loan.quieten()
-    return [.report(.stopped)]
-  }
-
-  /// Whether the field is off is for the next process to say, which resets the device when it opens it.
-  private mutating func doubtField() {
-    isFieldInDoubt = isFieldInDoubt || reportsScanning || sessions.isBusy
-    reportsScanning = false
-  }
-
-  /// The process is gone, or as good as that.
-  mutating func loseSession(to reason: String, at now: Instant) -> [Action] {
-    // Whoever comes next does not announce what was laid down for the session.
-    if sessions.isBusy { loan.quieten() }
-    return sessions.lose("the reader process ended: \(reason)", isProcessGone: true, at: now)
-  }
-
-  /// The last word on the field: nobody will know more.
-  mutating func fieldIsOff() -> [Action] {
-    defer { (reportsScanning, isFieldInDoubt) = (false, false) }
-    return reportsScanning || isFieldInDoubt ? [.report(.scanning(false))] : []
-  }
-
-  private static func failed(_ reason: String) -> ReaderProcessEvent {
-    .state(.failed(reason: "the reader process ended: \(reason)"))
-  }
+  private static func words(_ reason: String) -> String { "the reader process ended: \(reason)" }
 
   /// The process is reaped, or was never started.
   mutating func ended(_ reason: String, at now: Instant) -> [Action] {
-    switch phase {
-    case .idle, .waiting, .stopped:
-      return []
-    case .stopping, .stoppingKilled:
-      phase = .stopped
+    switch life {
+    case .idle, .pausing, .stopped: return []
+    case .stopping, .dying:
+      life = .stopped
       lifeDeadline = nil
-      loan.stop()
-      return loseSession(to: "it was stopped", at: now)
-        + placements.end(at: now, wasLooking: false).removed.map { .report(.removed(placement: $0)) } + fieldIsOff()
-        + [.finish]
-    case .running, .ending:
-      break
+      return sessions.end(.deviceLost, Self.words("it was stopped")) + [.finish]
+    case .running, .killed: break
     }
+    let answers = sessions.end(.deviceLost, Self.words(reason))
+    sessions.forgetAbandoned()
+    if owesStop { placements.noOneKnows() }
     // A crash is one, whatever was said before it.
-    if case .running = phase, wantsSuccessor, reason == ReaderChild.success, restarts.maySucceed(at: now) {
-      return succeed(to: reason, at: now)
+    if isRunning, wantsSuccessor, reason == ReaderChild.success, restarts.maySucceed(at: now) {
+      _ = placements.end(at: now, wasLooking: false)
+      if !owesStop { placements.deviceWasAway(isLent: wanted.goal == .lent) }
+      let word =
+        wanted.goal == .lent ? released() : endGoal(phase.isOpen ? .absent(reason: "it was plugged in again") : phase)
+      return answers + [word].compactMap { $0 } + spawn(at: now)
     }
-    doubtField()
-    let lost = loseSession(to: reason, at: now)
-    let left = placements.end(at: now, wasLooking: isFieldInDoubt)
+    let suspect = placements.end(at: now, wasLooking: sent.goal.usesField)
     let pause = restarts.ended(at: now)
-    reader = nil
     // What is dead has nothing open.
-    var actions = lost + loan.processEnded() + left.removed.map { Action.report(.removed(placement: $0)) }
-    actions.append(.report(.crashed(ReaderCrash(reason: reason, suspect: left.suspect, restart: pause))))
-    actions.append(.report(Self.failed(reason)))
-    actions += stopIsOver()
+    let word = wanted.goal == .lent ? released() : endGoal(.failed(reason: Self.words(reason)))
+    let crash = ReaderCrash(reason: reason, suspect: suspect, restart: pause)
+    let actions = answers + [word, .report(.crashed(crash))].compactMap { $0 }
     guard pause > .zero else { return actions + spawn(at: now) }
-    phase = .waiting(until: now + pause)
+    life = .pausing
     lifeDeadline = now + pause
     return actions
   }
 
-  /// The process has ended as it should, for one that may open the device, which it has said is away: nothing has failed.
-  private mutating func succeed(to reason: String, at now: Instant) -> [Action] {
-    doubtField()
-    let lost = loseSession(to: reason, at: now)
-    let left = placements.end(at: now, wasLooking: false)
-    let actions = lost + loan.processEnded() + left.removed.map { .report(.removed(placement: $0)) }
-    loan.deviceWasAway()
-    return actions + stopIsOver() + spawn(at: now)
+  mutating func stop(at now: Instant) -> [Action] {
+    switch life {
+    case .running:
+      let end = now + ReaderTiming.stop
+      life = .stopping(until: end)
+      if !hasSpoken { lifeDeadline = nil }
+      let order = tell(.shutDown, at: now)
+      lifeDeadline = lifeDeadline.map { min($0, end) }
+      return order
+    case .killed:
+      life = .dying
+      lifeDeadline = now + ReaderTiming.kill
+      return []
+    case .idle, .pausing:
+      life = .stopped
+      lifeDeadline = nil
+      return [.finish]
+    case .stopping, .dying, .stopped:
+      return []
+    }
   }
 }

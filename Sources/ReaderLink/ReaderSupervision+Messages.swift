@@ -2,96 +2,106 @@ extension ReaderSupervision {
   mutating func receive(_ message: ReaderMessage, at now: Instant) -> [Action] {
     hasSpoken = true
     if wantsSuccessor, message.isOfOpenDevice { return kill("it went on after it had asked for a successor", at: now) }
-    if message.showsThatReaderWorks { placements.readerWorks() }
+    do throws(ReaderLinkError) {
+      return try take(message, at: now)
+    } catch {
+      return kill("it \(error)", at: now)
+    }
+  }
+
+  private mutating func take(_ message: ReaderMessage, at now: Instant) throws(ReaderLinkError) -> [Action] {
     switch message {
     case .heartbeat(let milliseconds):
       lifeDeadline = milliseconds == 0 ? nil : Self.deadline(of: milliseconds, at: now)
       return []
-    case .state(let state):
-      guard state != reader else { return [] }
-      guard mayChange(at: now) else { return kill("it changed its state without end", at: now) }
-      reader = state
-      guard case .ready = state else {
-        return tagThatFailsReaders(state, at: now) + [.report(.state(state))] + loseSession(to: state, at: now)
-      }
-      placements.deviceIsOpen()
-      return [.report(.state(state))]
-    case .scanning(let on):
-      guard on != reportsScanning || isFieldInDoubt else { return [] }
-      isFieldInDoubt = false
-      // It may have begun before it has read the order to stop: once.
-      let isLate = on && isStopping && !hasBegunSinceOrder
-      guard on == isToScan || isLate || mayChange(at: now) else {
-        return kill("it changed its state without end", at: now)
-      }
-      if isLate { hasBegunSinceOrder = true }
-      if on { loan.looks() }
-      reportsScanning = on
-      return [.report(.scanning(on))]
-    case .examining, .tag, .removed, .forgotten:
-      do throws(ReaderLinkError) {
-        return try placements.handle(message, at: now).map { [.report($0)] } ?? []
-      } catch {
-        return kill("it \(error)", at: now)
-      }
-    case .sessionBegan, .sessionEnded, .sessionTag, .sessionTagRemoved, .performed, .progress:
-      do throws(ReaderLinkError) {
-        return try receiveOfSession(message, at: now)
-      } catch {
-        return kill("it \(error)", at: now)
-      }
-    case .lent(let on):
-      guard let actions = loan.handle(on) else { return kill("it closed its device unasked", at: now) }
-      // What the device is like afterwards is news.
-      if on { reader = nil }
-      return actions
-    case .stopped:
-      return stopped(at: now)
+    case .state(let state): return try take(state, at: now)
+    case .reached(let epoch): return try hasReached(epoch, at: now)
+    case .examining, .tag, .known, .removed:
+      if case .tag(let epoch, _) = message { try check(epoch) }
+      return try placements.handle(message, at: now).map { [.report($0)] } ?? []
+    case .sessionTag(let epoch, let tag):
+      guard let number = try session(of: epoch) else { return [] }
+      try sessions.countTag()
+      return [.report(.sessionTag(number, try placements.found(tag)))]
+    case .sessionTagRemoved(let epoch, let placement):
+      guard let number = try session(of: epoch) else { return [] }
+      return [.report(.sessionTagRemoved(number, placement: try placements.lost(placement)))]
+    case .performed(let request, let result):
+      let counts = try sessions.performed(request, result, at: now)
+      return counts ? [.report(.performed(request: request, result))] : []
+    case .progress(let request, let bytes):
+      return try sessions.progresses(request) ? [.report(.progress(request: request, bytes: bytes))] : []
     case .successorWanted:
       wantsSuccessor = true
       lifeDeadline = now + Self.hangUpAllowance
       return []
-    case .counters(let counters):
-      return [.report(.counters(counters))]
-    case .log(let level, let text):
-      return [.report(.log(level, text))]
+    case .log(let level, let text): return [.report(.log(level, text))]
     }
   }
 
-  private mutating func tagThatFailsReaders(_ state: ReaderState, at now: Instant) -> [Action] {
-    let reason: String
-    switch state {
-    case .absent(let why), .failed(let why): reason = why
-    case .ready: return []
+  private func check(_ epoch: UInt64) throws(ReaderLinkError) {
+    guard epoch <= sent.epoch else { throw ReaderLinkError("spoke of a goal that it was not given") }
+  }
+
+  /// The reader session that a report belongs to; nil if it is over.
+  private func session(of epoch: UInt64) throws(ReaderLinkError) -> UInt64? {
+    try check(epoch)
+    guard epoch == sent.epoch else { return nil }
+    guard case .inSession(let number) = phase, reached == epoch else {
+      // What it says before it knows that its device has failed counts no more.
+      if sent.goal.session != nil, !phase.isOpen { return nil }
+      throw ReaderLinkError("spoke of a tag before the reader session began")
     }
+    return number
+  }
+
+  private mutating func take(_ state: ReaderState, at now: Instant) throws(ReaderLinkError) -> [Action] {
+    let new = ReaderPhase(state)
+    guard new != phase else { return [] }
+    guard mayChange(at: now) else { throw ReaderLinkError("changed its state without end") }
+    if sent.goal.usesField { reached = nil }
+    switch state {
+    case .ready:
+      opened = new
+      placements.deviceIsOpen()
+      placements.readerWorks()
+      return [note(new)].compactMap { $0 }
+    case .absent(let reason), .failed(let reason):
+      if case .absent = state { placements.deviceWasAway(isLent: sent.goal == .lent) }
+      let tag = tagThatFailsReaders(reason, at: now)
+      return tag + [note(new)].compactMap { $0 } + sessions.end(.deviceLost, reason)
+    }
+  }
+
+  private mutating func hasReached(_ epoch: UInt64, at now: Instant) throws(ReaderLinkError) -> [Action] {
+    try check(epoch)
+    guard epoch == sent.epoch, reached != epoch else { return [] }
+    var new = phase
+    switch sent.goal {
+    case .off: if phase.isOpen { new = opened }
+    case .lent: new = .released
+    case .scan, .session:
+      // It has not heard yet that its device has failed, or will say next that it is open.
+      guard phase.isOpen else { return [] }
+      if let session = sent.goal.session { new = .inSession(session.number) } else { new = .scanning }
+    }
+    if sent.goal.isScan { placements.isLooking() }
+    placements.readerWorks()
+    reached = epoch
+    owesStop = false
+    sessions.forgetAbandoned()
+    return [note(new)].compactMap { $0 } + sendGoal(at: now)
+  }
+
+  private mutating func tagThatFailsReaders(_ reason: String, at now: Instant) -> [Action] {
     guard let placement = placements.readerFailed(at: now) else { return [] }
     let report = TagReport(
       placement: placement, content: .problem(reason: "the reader failed each time it was read: \(reason)"))
-    // The present process may open the device again, and so may the next one.
-    let avoided = placements.avoided(at: now).filter { $0.uid == placement.uid }.map { Action.send(.avoid($0)) }
-    return [.report(.tag(report)), .report(.removed(placement: placement.number))] + avoided
-  }
-
-  private mutating func receiveOfSession(
-    _ message: ReaderMessage, at now: Instant
-  ) throws(ReaderLinkError) -> [Action] {
-    let event = try placements.handle(message, at: now)
-    let actions = try sessions.handle(message, as: event, at: now)
-    placements.operate(on: sessions.operated)
-    if case .sessionEnded = message { placements.endSession(at: now) }
-    return actions
-  }
-
-  /// Without its device no session goes on. The field was on, and whether it is off now is known when the device is opened again.
-  private mutating func loseSession(to state: ReaderState, at now: Instant) -> [Action] {
-    let reason: String
-    switch state {
-    case .absent(let why), .failed(let why): reason = why
-    case .ready: return []
-    }
-    guard sessions.isBusy else { return [] }
-    isFieldInDoubt = true
-    return sessions.lose(reason, isProcessGone: false, at: now)
+    // The present process may open the device again.
+    return [
+      .report(.tag(report, epoch: sent.epoch)),
+      .send(.goal(epoch: sent.epoch, sent.goal, known: placements.known(at: now))),
+    ]
   }
 
   /// What it says while it ends counts no more, but that it lives does.
@@ -111,15 +121,7 @@ extension ReaderMessage {
   /// Whether only a process says it that has the device open.
   fileprivate var isOfOpenDevice: Bool {
     switch self {
-    case .examining, .tag, .state(.ready), .scanning(true), .sessionBegan, .sessionTag, .performed: true
-    default: false
-    }
-  }
-
-  /// Whether it means that the reader has done what it was told after a tag was left unread.
-  fileprivate var showsThatReaderWorks: Bool {
-    switch self {
-    case .state(.ready), .scanning, .stopped, .counters: true
+    case .examining, .tag, .state(.ready), .sessionTag, .performed: true
     default: false
     }
   }

@@ -1,18 +1,12 @@
-/// The reader session of one reader: what its process was told, what it owes an answer to, and whether what it says of it can be true.
-///
-/// A session that cannot go on is over for the daemon at once. Its process may not know yet, and goes on speaking of it until it has
-/// answered that it is ended: that is neither believed nor held against it.
+/// The requests of a reader session: each is answered once, whatever becomes of the process.
 struct SessionLedger {
   typealias Instant = SuspendingClock.Instant
 
   /// Requests that wait for their turn in the process, the one that is under way counted.
   static let mostRequests = 16
-  /// Sessions that a process was told to end and has not answered for.
-  static let mostAbandoned = 16
-  /// Tags that one session reports unless it is told to look anew: faster than a person can lay them down for as long as one may last.
+  /// Tags that one session reports unless it is told to look again: faster than a person can lay them down for as
+  /// long as one may last.
   static let mostTags = 600
-
-  private enum Phase { case beginning, running, ending }
 
   private struct Request {
     let number: UInt64
@@ -20,237 +14,90 @@ struct SessionLedger {
     let operation: ReaderOperation
   }
 
-  private struct Session {
-    let number: UInt64
-    var phase = Phase.beginning
-    var requests: [Request] = []
-    var tags = 0
-  }
-
   private let timing: ReaderTiming
-  private var current: Session?
-  /// The requests that each session owed an answer to when it was over.
-  private var abandoned: [UInt64: Set<UInt64>] = [:]
-  /// By when the present session has to have begun or ended, or the operation under way to be done.
-  private var currentDeadline: Instant?
-  /// By when those that are over have to be answered for.
-  private var abandonedDeadline: Instant?
+  private var requests: [Request] = []
+  /// Requests that were answered here before the process answered them. It may still do so until it has reached the
+  /// next goal.
+  private var abandoned: Set<UInt64> = []
+  private var tags = 0
+  /// When the process must have done what it was asked.
+  private(set) var deadline: Instant?
 
   init(_ timing: ReaderTiming) { self.timing = timing }
 
-  /// By when something has to have been answered.
-  var deadline: Instant? {
-    guard let currentDeadline, let abandonedDeadline else { return currentDeadline ?? abandonedDeadline }
-    return min(currentDeadline, abandonedDeadline)
-  }
-
-  /// Whether the process may have a session: then it looks for no tags to announce, and the field may be on.
-  var isBusy: Bool { current != nil || !abandoned.isEmpty }
-
   /// The placement that something is being done with.
-  var operated: UInt64? { current?.requests.first?.placement }
-
-  /// What the process has not done, where the deadline has passed.
-  var omission: String {
-    switch current?.phase {
-    case .beginning: "it was told to begin a reader session and did not"
-    case .running: "an operation on a tag took too long"
-    case .ending, nil: "it was told to end a reader session and did not"
-    }
-  }
-
-  // MARK: Orders
-
-  /// - Parameters:
-  ///   - options: its number, and which tags it is told of.
-  ///   - obstacle: why no session can begin now, where that is so.
-  ///   - now: the time.
-  /// - Returns: what is to be done.
-  mutating func begin(
-    _ options: ReaderSessionOptions, unless obstacle: String?, at now: Instant
-  ) -> [ReaderSupervision.Action] {
-    let isFull = current != nil || abandoned.count >= Self.mostAbandoned
-    if let reason = obstacle ?? (isFull ? "another reader session is under way" : nil) {
-      return [.report(.sessionLost(options.number, reason: reason))]
-    }
-    current = Session(number: options.number)
-    currentDeadline = now + timing.breakingOff
-    return [.send(.beginSession(options))]
-  }
-
-  mutating func end(_ number: UInt64, at now: Instant) -> [ReaderSupervision.Action] {
-    current?.number == number ? end(at: now) : []
-  }
-
-  /// Ends the session, if there is one. The process is told that once for each, and answers as often.
-  mutating func end(at now: Instant) -> [ReaderSupervision.Action] {
-    guard let session = current, session.phase != .ending else { return [] }
-    current?.phase = .ending
-    currentDeadline = now + timing.breakingOff
-    return [.send(.endSession(session.number))]
-  }
-
-  mutating func restartPolling(_ number: UInt64) -> [ReaderSupervision.Action] {
-    guard let current, current.number == number, current.phase != .ending else { return [] }
-    // What lies there is found again because it was told so, which is not held against it.
-    self.current?.tags = 0
-    return [.send(.restartPolling(number))]
-  }
+  var operated: UInt64? { requests.first?.placement }
 
   /// - Parameters:
   ///   - operation: what to do.
   ///   - request: its number.
   ///   - placement: the tag, as the daemon knows it.
-  ///   - own: the same as the process knows it; nil where it does not.
-  ///   - session: the session.
   ///   - now: the time.
-  /// - Returns: what is to be done.
-  mutating func perform(
-    _ operation: ReaderOperation, request: UInt64, placement: UInt64, own: UInt64?, session: UInt64, at now: Instant
-  ) -> [ReaderSupervision.Action] {
-    func refuse(_ failure: ReaderOperationFailure, _ reason: String) -> [ReaderSupervision.Action] {
-      [.report(.performed(request: request, .failed(failure, reason: reason)))]
+  /// - Returns: why it cannot be done; nil if the process is to do it.
+  mutating func add(
+    _ operation: ReaderOperation, request: UInt64, placement: UInt64, at now: Instant
+  ) -> ReaderOperationResult? {
+    guard requests.count < Self.mostRequests else {
+      return .failed(.busy, reason: "\(requests.count) operations wait already")
     }
-    guard let current, current.number == session, current.phase != .ending else {
-      return refuse(.sessionEnded, "the reader session has ended")
+    guard !requests.contains(where: { $0.number == request }), !abandoned.contains(request) else {
+      return .failed(.busy, reason: "a request of that number is under way")
     }
-    guard let own else { return refuse(.tagLost, "the tag is away") }
-    guard current.requests.count < Self.mostRequests else {
-      return refuse(.busy, "\(current.requests.count) operations wait already")
-    }
-    guard !current.requests.contains(where: { $0.number == request }) else {
-      return refuse(.busy, "a request of that number is under way")
-    }
-    if current.requests.isEmpty { expectResult(at: now) }
-    self.current?.requests.append(Request(number: request, placement: placement, operation: operation))
-    return [.send(.perform(session: session, request: request, placement: own, operation))]
+    requests.append(Request(number: request, placement: placement, operation: operation))
+    if requests.count == 1 { expectResult(at: now) }
+    return nil
   }
 
-  private mutating func expectResult(at now: Instant) {
-    guard current?.phase == .running || current?.phase == .beginning else { return }
-    currentDeadline = now + ReaderTiming.operation + timing.breakingOff
+  /// Answers all requests, since the session has ended.
+  mutating func end(_ failure: ReaderOperationFailure, _ reason: String) -> [ReaderSupervision.Action] {
+    abandoned.formUnion(requests.map(\.number))
+    defer { (requests, deadline, tags) = ([], nil, 0) }
+    return requests.map { .report(.performed(request: $0.number, .failed(failure, reason: reason))) }
   }
 
-  // MARK: What becomes of it
+  /// Nothing more is to come of a session that has ended.
+  mutating func forgetAbandoned() { abandoned = [] }
 
-  /// The device cannot be used any more, or the process is of no use: the session cannot go on.
+  /// The session looks for its tags again: what is found then is found because of that.
+  mutating func restarts() { tags = 0 }
+
+  /// - Throws: `ReaderLinkError`, in words that follow "it", if it reports more than there can be.
+  mutating func countTag() throws(ReaderLinkError) {
+    tags += 1
+    guard tags <= Self.mostTags else { throw ReaderLinkError("reported tags without end") }
+  }
+
+  /// The process tells how far a request is.
   ///
-  /// - Parameters:
-  ///   - reason: why.
-  ///   - isProcessGone: whether nothing more is to be heard of the session.
-  ///   - now: the time.
-  /// - Returns: what is to be done.
-  mutating func lose(_ reason: String, isProcessGone: Bool, at now: Instant) -> [ReaderSupervision.Action] {
-    if isProcessGone {
-      abandoned = [:]
-      abandonedDeadline = nil
-    }
-    guard let session = current else { return [] }
-    current = nil
-    currentDeadline = nil
-    var actions = fail(session.requests, .deviceLost, reason)
-    if !isProcessGone {
-      abandoned[session.number] = Set(session.requests.map(\.number))
-      abandonedDeadline = now + timing.breakingOff
-      if session.phase != .ending { actions.append(.send(.endSession(session.number))) }
-    }
-    return actions + [.report(.sessionLost(session.number, reason: reason))]
-  }
-
-  private func fail(
-    _ requests: [Request], _ failure: ReaderOperationFailure, _ reason: String
-  ) -> [ReaderSupervision.Action] {
-    requests.map { .report(.performed(request: $0.number, .failed(failure, reason: reason))) }
-  }
-
-  // MARK: What the process says
-
-  /// Takes in what a process says of a session.
-  ///
-  /// - Parameters:
-  ///   - message: one of a session; anything else is left out.
-  ///   - event: what it means for the daemon, where it names a tag.
-  ///   - now: the time.
-  /// - Returns: what is to be reported.
-  /// - Throws: `ReaderLinkError`, in words that follow "it", where it cannot be true.
-  mutating func handle(
-    _ message: ReaderMessage, as event: ReaderProcessEvent? = nil, at now: Instant
-  ) throws(ReaderLinkError) -> [ReaderSupervision.Action] {
-    switch message {
-    case .sessionBegan(let number):
-      guard try isCurrent(number) else { return [] }
-      guard current?.phase == .beginning else {
-        if current?.phase == .ending { return [] }
-        throw ReaderLinkError("began a reader session twice")
-      }
-      current?.phase = .running
-      currentDeadline = nil
-      if current?.requests.isEmpty == false { expectResult(at: now) }
-      return [.report(.sessionBegan(number))]
-    case .sessionEnded(let number): return try ended(number)
-    case .sessionTag(let number, _), .sessionTagRemoved(let number, _):
-      guard try isCurrent(number) else { return [] }
-      guard current?.phase != .beginning else {
-        throw ReaderLinkError("spoke of a tag before the reader session began")
-      }
-      guard current?.phase == .running, let event else { return [] }
-      current?.tags += 1
-      guard current?.tags ?? 0 <= 2 * Self.mostTags else { throw ReaderLinkError("reported tags without end") }
-      return [.report(event)]
-    case .performed(let request, let result): return try performed(request, result, at: now)
-    case .progress(let request, let bytes):
-      if current?.requests.first?.number == request {
-        return current?.phase == .running ? [.report(.progress(request: request, bytes: bytes))] : []
-      }
-      guard abandoned.values.contains(where: { $0.contains(request) }) else {
-        throw ReaderLinkError("told of an operation that is not under way")
-      }
-      return []
-    default: return []
-    }
-  }
-
-  /// Whether the session is the present one; one that is over counts no more.
-  private func isCurrent(_ number: UInt64) throws(ReaderLinkError) -> Bool {
-    if current?.number == number { return true }
-    guard abandoned[number] != nil else { throw ReaderLinkError("spoke of a reader session that is none") }
+  /// - Returns: whether that counts.
+  mutating func progresses(_ request: UInt64) throws(ReaderLinkError) -> Bool {
+    if requests.first?.number == request { return true }
+    guard abandoned.contains(request) else { throw ReaderLinkError("told of an operation that is not under way") }
     return false
   }
 
-  private mutating func ended(_ number: UInt64) throws(ReaderLinkError) -> [ReaderSupervision.Action] {
-    guard try isCurrent(number) else {
-      abandoned[number] = nil
-      if abandoned.isEmpty { abandonedDeadline = nil }
-      return []
-    }
-    guard let session = current, session.phase == .ending else {
-      throw ReaderLinkError("ended a reader session that it was to go on with")
-    }
-    current = nil
-    currentDeadline = nil
-    return fail(session.requests, .sessionEnded, "the reader session has ended") + [.report(.sessionEnded(number))]
-  }
-
-  private mutating func performed(
+  /// The process has answered a request.
+  ///
+  /// - Returns: whether that counts.
+  mutating func performed(
     _ request: UInt64, _ result: ReaderOperationResult, at now: Instant
-  ) throws(ReaderLinkError) -> [ReaderSupervision.Action] {
-    guard let first = current?.requests.first, first.number == request else {
-      guard let session = abandoned.first(where: { $0.value.contains(request) })?.key else {
+  ) throws(ReaderLinkError) -> Bool {
+    guard let first = requests.first, first.number == request else {
+      guard abandoned.remove(request) != nil else {
         throw ReaderLinkError("answered a request that it was not given")
       }
-      abandoned[session]?.remove(request)
-      return []
+      return false
     }
     guard result.isPossible(for: first.operation) else {
       throw ReaderLinkError("answered a request with something else than was asked for")
     }
-    current?.requests.removeFirst()
-    if current?.phase != .ending {
-      currentDeadline = nil
-      if current?.requests.isEmpty == false { expectResult(at: now) }
-    }
-    return [.report(.performed(request: request, result))]
+    requests.removeFirst()
+    deadline = nil
+    if !requests.isEmpty { expectResult(at: now) }
+    return true
   }
+
+  private mutating func expectResult(at now: Instant) { deadline = now + ReaderTiming.operation + timing.breakingOff }
 }
 
 extension ReaderOperationResult {

@@ -15,8 +15,6 @@ import Testing
     try await rig.holdReader()
     try await agent.report(["display-off": true])
     try await rig.scanning(false)
-    // Its field is off, and what it has read is still to come.
-    await rig.reader.say(.scanning(false))
     // More than there is room for in the stream of what a reader tells the daemon.
     try await agent.report((0..<300).map { ["display-off": !$0.isMultiple(of: 2)] } + [[:]])
     switch end {

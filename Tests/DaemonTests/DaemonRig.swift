@@ -100,7 +100,7 @@ struct DaemonRig {
 
   /// Waits for the reader to be told to scan, or to stop.
   func scanning(_ isOn: Bool) async throws {
-    for await command in reader.commands where command == .scan(isOn) { return }
+    for await command in reader.commands where command.isScan == isOn { return }
     throw RigError("the reader was never told to scan: \(isOn)")
   }
 }

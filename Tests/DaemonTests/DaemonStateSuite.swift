@@ -39,12 +39,26 @@ extension DaemonStateSuite {
     if case .log = action { false } else { true }
   }
 
-  /// What is to be done, the log put aside. A reader that is told to stop has done so before anything else happens, unless the test
-  /// lets it do that later.
+  /// What is to be done, the log and the epochs put aside. A reader that is told to stop has done so before anything
+  /// else happens, unless the test lets it do that later.
   mutating func acts(_ actions: [DaemonState.Action]) -> [DaemonState.Action] {
-    let isToStop = stopsAtOnce && actions.contains(.scan(0, false))
-    let answer = isToStop ? state.handle(.reader(0, .stopped), at: clock.now) : []
-    return (actions + answer).filter(Self.isAct)
+    var answer: [DaemonState.Action] = []
+    for case .pursue(0, _, .off) in actions where stopsAtOnce { answer = reach() }
+    return (actions + answer).filter(Self.isAct).map(\.withoutEpoch)
+  }
+
+  /// The reader's process has reached its goal.
+  mutating func reach() -> [DaemonState.Action] {
+    guard let reader = state.readers[0] else { return [] }
+    var phase = reader.phase
+    switch reader.goal {
+    case .off: if phase.isOpen { phase = Samples.ready }
+    case .scan: phase = .scanning
+    case .session(let options): phase = .inSession(options.number)
+    case .lent: phase = .released
+    }
+    let actions = state.handle(.reader(0, .phase(phase, reached: reader.epoch)), at: clock.now)
+    return actions.filter(Self.isAct).map(\.withoutEpoch)
   }
 
   mutating func tell(_ event: DaemonState.Event) -> [DaemonState.Action] {
@@ -61,8 +75,12 @@ extension DaemonStateSuite {
     state.report(sender, conditions, at: clock.now).map { acts($0) }
   }
 
-  mutating func tap(_ id: String, _ bytes: [UInt8] = Samples.message) -> [DaemonState.Action] {
-    state.handle(.tag(0, Samples.report(.message(bytes)), id: id, time: 7), at: clock.now)
+  /// A tag was found for the goal of an epoch; nil is the present one.
+  mutating func tap(
+    _ id: String, _ bytes: [UInt8] = Samples.message, epoch: UInt64? = nil
+  ) -> [DaemonState.Action] {
+    let epoch = epoch ?? state.readers[0]?.epoch ?? 0
+    return state.handle(.tag(0, Samples.report(.message(bytes)), epoch: epoch, id: id, time: 7), at: clock.now)
   }
 
   static func delivered(_ actions: [DaemonState.Action]) -> [String] {
@@ -73,9 +91,21 @@ extension DaemonStateSuite {
   mutating func begin(policy: DaemonState.Policy = .init()) {
     state = DaemonState(policy: policy, isEnabled: true)
     #expect(tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0")) == [])
-    #expect(tell(.reader(0, .state(.ready(name: "PN532", device: "pn532_uart:/dev/x")))) == [])
+    #expect(tell(.reader(0, .phase(Samples.ready, reached: 0))) == [])
     #expect(tell(.login(Self.login(.read(Self.session, Self.properties())))) == [])
     #expect(register(Samples.alice) == [.scan(0, true)])
-    #expect(tell(.reader(0, .scanning(true))) == [])
+    #expect(reach() == [])
+  }
+}
+
+extension DaemonState.Action {
+  /// Look for tags to announce, or for none.
+  static func scan(_ reader: Int, _ isOn: Bool) -> Self {
+    .pursue(reader, epoch: 0, isOn ? .scan(ReaderPolling()) : .off)
+  }
+
+  /// With the epoch put aside, which another test looks at.
+  var withoutEpoch: Self {
+    if case .pursue(let reader, _, let goal) = self { .pursue(reader, epoch: 0, goal) } else { self }
   }
 }

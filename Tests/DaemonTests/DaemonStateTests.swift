@@ -84,31 +84,38 @@ import Testing
     stopsAtOnce = false
     let switched = Self.login(
       .read(Self.session, Self.properties(active: false)), .read("/bob", Self.properties(Samples.bob)))
-    #expect(tell(.login(switched)) == [.scan(0, false)])
-    #expect(Self.delivered(tap("alices")) == [])
+    let alices = state.readers[0]?.epoch
+    #expect(tell(.login(switched)) == [.scan(0, false), .scan(0, true)])
+    #expect(Self.delivered(tap("alices", epoch: alices)) == [])
     #expect(!state.areFieldsOff)
-    // There and back again: nothing is looked for, for whomever, before the reader has stopped.
-    #expect(tell(.login(both)) == [])
-    #expect(Self.delivered(tap("bobs")) == [])
-    #expect(tell(.reader(0, .stopped)) == [.scan(0, true)])
+    // There and back again: whose a tag is, its epoch says.
+    let bobs = state.readers[0]?.epoch
+    #expect(tell(.login(both)) == [.scan(0, false), .scan(0, true)])
+    #expect(Self.delivered(tap("alices", epoch: alices)) == [])
+    #expect(Self.delivered(tap("bobs", epoch: bobs)) == [])
     #expect(Self.delivered(tap("own")) == ["own to :1.7"])
-    // A process that takes the place of another has nothing to say of what that one was told.
-    #expect(tell(.login(switched)) == [.scan(0, false)])
-    #expect(tell(.readerProcessGone(0)) == [.scan(0, true)])
-    #expect(Self.delivered(tap("new")) == ["new to :1.8"])
   }
 
-  @Test mutating func howeverOftenSomethingSaysNoThereIsOneOrderToStopAtATime() {
+  @Test mutating func `each goal has another epoch, and none is given twice`() {
     begin()
-    stopsAtOnce = false
-    #expect(report(["display-off": true]) == [.scan(0, false)])
-    for _ in 1...300 { for isOff in [false, true] { #expect(report(["display-off": isOff]) == []) } }
-    #expect(tell(.reader(0, .stopped)) == [])
-    #expect(state.areFieldsOff == false)
-    #expect(tell(.reader(0, .scanning(false))) == [])
-    #expect(state.areFieldsOff)
-    #expect(report([:]) == [.scan(0, true)])
+    var epochs: [UInt64] = []
+    for round in 0..<300 {
+      for action in state.handle(.inhibited(by: round.isMultiple(of: 2) ? [0] : []), at: clock.now) {
+        if case .pursue(0, let epoch, _) = action { epochs.append(epoch) }
+      }
+    }
+    let first = epochs.first ?? 0
+    #expect(epochs == (0..<300).map { first + $0 })
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
+  }
+
+  @Test mutating func `another polling does not end what a reader looks for`() {
+    begin()
+    let before = state.readers[0]?.epoch
+    var policy = DaemonState.Policy()
+    policy.polling.technologies = ["type-2"]
+    #expect(tell(.policy(policy)) == [.pursue(0, epoch: 0, .scan(policy.polling))])
+    #expect(Self.delivered(tap("a", epoch: before)) == ["a to :1.7"])
   }
 
   /// As one that is the same device as another reader, and is refused.
@@ -116,27 +123,41 @@ import Testing
     begin()
     stopsAtOnce = false
     #expect(tell(.enabled(false)) == [.scan(0, false)])
-    #expect(tell(.readerProcessGone(0)) == [])
-    #expect(tell(.reader(0, .scanning(false))) == [])
+    #expect(!state.areFieldsOff)
+    #expect(tell(.readerHasNoProcess(0)) == [])
     #expect(state.areFieldsOff)
     #expect(tell(.enabled(true)) == [.scan(0, true)])
   }
 
-  @Test mutating func aFieldCountsAsOnFromTheOrderUntilTheAnswerToTheNext() {
+  @Test mutating func aFieldCountsAsOnFromTheGoalUntilTheNextIsReached() {
     begin()
     stopsAtOnce = false
-    _ = tell(.reader(0, .scanning(false)))
-    #expect(!state.areFieldsOff)
     _ = tell(.enabled(false))
     #expect(!state.areFieldsOff)
-    _ = tell(.reader(0, .stopped))
+    _ = tell(.enabled(true))
+    _ = tell(.enabled(false))
+    #expect(!state.areFieldsOff)
+    _ = reach()
     #expect(state.areFieldsOff)
+  }
+
+  @Test mutating func `a device that fails with its field on keeps it on until it is open or away`() {
+    for end in [ReaderPhase.absent(reason: "unplugged"), Samples.ready] {
+      begin()
+      stopsAtOnce = false
+      _ = tell(.reader(0, .phase(.failed(reason: "it does not answer"), reached: nil)))
+      _ = tell(.enabled(false))
+      _ = reach()
+      #expect(!state.areFieldsOff)
+      _ = tell(.reader(0, .phase(end, reached: state.readers[0]?.epoch)))
+      #expect(state.areFieldsOff)
+    }
   }
 
   @Test mutating func withoutLogindTheLastAgentIsTheOneAtTheMachine() {
     state = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
-    _ = tell(.reader(0, .state(.ready(name: "PN532", device: "pn532_uart:/dev/x"))))
+    _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
     #expect(state.suspendReasons == ["no-agent"])
     #expect(register(SessionKey(id: nil, uid: 1000)) == [.scan(0, true)])
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
@@ -147,17 +168,16 @@ import Testing
   @Test mutating func aReaderThatFailsIsNotScannedAndComesBack() {
     begin()
     let crash = ReaderCrash(reason: "killed by signal 11", suspect: nil, restart: .zero)
-    #expect(tell(.reader(0, .scanning(false))) == [])
-    #expect(state.readers[0]?.properties.state == "ready")
     #expect(tell(.reader(0, .crashed(crash))) == [])
     // Its process goes on looking for it, and scans as soon as it is there.
-    #expect(tell(.reader(0, .state(.failed(reason: "it ended")))) == [])
+    #expect(tell(.reader(0, .phase(.failed(reason: "it ended"), reached: nil))) == [])
     #expect(state.readers[0]?.properties.state == "failed")
     #expect(state.readers[0]?.properties.counters.restarts == 1)
     #expect(state.suspendReasons == ["no-reader"])
-    #expect(tell(.reader(0, .state(.ready(name: "PN532", device: "pn532_uart:/dev/x")))) == [])
+    #expect(tell(.reader(0, .phase(Samples.ready, reached: nil))) == [])
+    #expect(state.readers[0]?.properties.state == "ready")
     #expect(state.suspendReasons == [])
-    #expect(tell(.reader(0, .state(.failed(reason: "it ended")))) == [])
+    #expect(tell(.reader(0, .phase(.failed(reason: "it ended"), reached: nil))) == [])
     #expect(tell(.inhibited(by: [Samples.alice.uid])) == [.scan(0, false)])
     #expect(tell(.inhibited(by: [])) == [.scan(0, true)])
     #expect(tell(.readerRemoved(0)) == [])

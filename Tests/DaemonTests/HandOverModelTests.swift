@@ -25,9 +25,12 @@ import Testing
     var isOn = true
     /// How often somebody else has come, or something has said no.
     var epoch = 0
-    var orders: [Bool] = []
-    var isScanning = false
-    /// In which epoch the tag was laid down that is being read.
+    /// What the reader was told and has not done.
+    var orders: [(epoch: UInt64, goal: ReaderGoal)] = []
+    /// The goal that the reader has reached.
+    var order: (epoch: UInt64, goal: ReaderGoal) = (0, .off)
+    var isScanning: Bool { order.goal != .off }
+    /// In which epoch of the world the tag was laid down that is being read.
     var reading: Int?
 
     var owner: SessionKey? { isOn ? front : nil }
@@ -57,7 +60,7 @@ import Testing
     var world = World()
     let now = ManualClock().now
     _ = world.state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
-    _ = world.state.handle(.reader(0, .state(.ready(name: "x", device: "a:0"))), at: now)
+    _ = world.state.handle(.reader(0, .phase(.ready(name: "x", device: "a:0"), reached: 0)), at: now)
     _ = world.state.handle(.login(Self.login(inFront: nil)), at: now)
     _ = world.state.register(":1.7", at: "/agent", for: [Samples.alice], at: now)
     _ = world.state.register(":1.8", at: "/agent", for: [Samples.bob], at: now)
@@ -69,7 +72,7 @@ import Testing
     var receiver: String?
     for action in world.state.handle(event, at: ManualClock().now) {
       switch action {
-      case .scan(_, let isOn): world.orders.append(isOn)
+      case .pursue(_, let epoch, let goal): world.orders.append((epoch, goal))
       case .deliver(_, let agent):
         receiver = agent.sender
         // It is stored at once, and the next one may come.
@@ -81,18 +84,16 @@ import Testing
   }
 
   private func arrive(_ world: inout World) -> String? {
-    take(.tag(0, Samples.report(.message(Samples.message)), id: "a", time: 7), &world)
+    let epoch = world.order.epoch
+    return take(.tag(0, Samples.report(.message(Samples.message)), epoch: epoch, id: "a", time: 7), &world)
   }
 
   private func obey(_ world: inout World) {
-    // What follows of its answer is an order, too.
     while !world.orders.isEmpty {
-      let isOn = world.orders.removeFirst()
-      world.isScanning = isOn
-      _ = take(.reader(0, .scanning(isOn)), &world)
-      guard !isOn else { continue }
-      world.reading = nil
-      _ = take(.reader(0, .stopped), &world)
+      world.order = world.orders.removeFirst()
+      if !world.isScanning { world.reading = nil }
+      let phase = world.isScanning ? ReaderPhase.scanning : .ready(name: "x", device: "a:0")
+      _ = take(.reader(0, .phase(phase, reached: world.order.epoch)), &world)
     }
   }
 
@@ -124,9 +125,7 @@ import Testing
       return isOwners ? receiver == name(world.owner) : receiver == nil
     case .obey: obey(&world)
     }
-    // It is told to look again once it has answered.
-    if let stop = world.orders.firstIndex(of: false) { return stop == world.orders.count - 1 }
-    return (world.orders.last ?? world.isScanning) == (world.owner != nil)
+    return ((world.orders.last ?? world.order).goal != .off) == (world.owner != nil)
   }
 
   private func name(_ owner: SessionKey?) -> String? {

@@ -23,7 +23,7 @@ import Testing
     let file = try directory.write(content, to: "enabled")
     let stored = MasterSwitch(directory: directory.path).load()
     #expect(!stored.isEnabled)
-    #expect(stored.problem?.hasPrefix("\(file) holds neither yes nor no: ") == true)
+    #expect(stored.problem?.hasPrefix("\(file) contains neither yes nor no: ") == true)
     try MasterSwitch(directory: directory.path).store(true)
     #expect(MasterSwitch(directory: directory.path).load() == .init(isEnabled: true))
   }

@@ -45,20 +45,21 @@ import Testing
   @Test mutating func anOpenSessionKeepsItsTimeAndTheNextHasTheNew() throws {
     begin()
     func start() throws -> UInt64 {
-      let (session, _) = try state.sessions.add(
+      let (session, actions) = try state.sessions.add(
         ReaderSessionRequest(), client: ":1.9", uid: Samples.alice.uid, pid: 1, reader: 0, readerPath: Samples.reader,
         at: clock.now)
+      _ = state.perform(actions) + state.evaluate(at: clock.now)
       return session.id
     }
     let first = try start()
-    _ = tell(.reader(0, .sessionBegan(first)))
+    _ = reach()
     #expect(tell(.policy(.init(sessionLimit: .seconds(5)))) == [])
-    #expect(state.sessions.sessions[first]?.deadline == clock.now + .seconds(60))
+    #expect(state.sessions[first]?.deadline == clock.now + .seconds(60))
     _ = tell(.invalidate(first, message: ""))
-    _ = tell(.reader(0, .sessionEnded(first)))
+    _ = reach()
     let second = try start()
-    _ = tell(.reader(0, .sessionBegan(second)))
-    #expect(state.sessions.sessions[second]?.deadline == clock.now + .seconds(5))
+    _ = reach()
+    #expect(state.sessions[second]?.deadline == clock.now + .seconds(5))
   }
 
   @Test mutating func withoutLogindTheAgentIsItsUsersAndWithItItsSessions() {
@@ -81,7 +82,7 @@ import Testing
     begin(policy: .init())
     state = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
-    _ = tell(.reader(0, .state(.ready(name: "PN532", device: "pn532_uart:/dev/x"))))
+    _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
     _ = register(SessionKey(id: nil, uid: Samples.alice.uid))
     _ = tell(.login(Self.login(.read(Self.session, Self.properties()))))
     _ = tell(.policy(.init()))

@@ -183,7 +183,7 @@ import Testing
   private static let byID = "pn532_uart:/dev/serial/by-id/usb-x"
 
   private static func refusal(_ id: Int, _ other: String) -> ReaderRoster.Action {
-    .refuse(id, reason: "its device is \(other) already: name each device once in Devices")
+    .refuse(id, reason: "\(other) is the same device: name each device once in Devices")
   }
 
   @Test(arguments: [true, false]) func aSecondNameOfAFileIsRefused(hasUdev: Bool) {
@@ -221,6 +221,20 @@ import Testing
       ])
     let actions = roster.handle(.device(.added(Samples.acr122("/sys/devices/b", number: 7))))
     #expect(actions.first == .start(1, device: "acr122_usb:001:007"))
+  }
+
+  @Test func `a driver's name that waits is refused when another name takes the only device`() {
+    var roster = ReaderRoster(configured: ["acr122_usb", "acr122_usb:001:004"], hasUdev: true)
+    _ = roster.handle(.start)
+    #expect(
+      roster.handle(.device(.added(Samples.acr122()))) == [
+        .stop(1), Self.refusal(1, "acr122_usb:001:004"), .away(0, false), .look(0),
+      ])
+    // It gets the next device.
+    #expect(
+      roster.handle(.device(.added(Samples.acr122("/sys/devices/b", number: 7, seat: "seat1")))) == [
+        .move(1, seat: "seat1"), .start(1, device: "acr122_usb:001:007"), .away(1, false),
+      ])
   }
 
   // MARK: What libnfc names

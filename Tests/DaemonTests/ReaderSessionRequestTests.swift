@@ -1,4 +1,5 @@
 import Bus
+import Names
 import Testing
 
 @testable import Daemon
@@ -14,15 +15,15 @@ import Testing
     ["system-codes": .array(element: "q", [.uint16(0xFFFF)])],
   ])
   func whatIsWrongIsRefused(_ options: [String: Value]) throws {
-    #expect(throws: ReaderSessionRequest.Refusal.self) { try ReaderSessionRequest(options) }
+    #expect(throws: BusError.self) { try ReaderSessionRequest(options) }
   }
 
   @Test func nobodyReadsISO15693() {
     #expect {
       try ReaderSessionRequest(["technologies": .strings(["iso-15693"])])
     } throws: { error in
-      guard case .notPossible(let reason)? = error as? ReaderSessionRequest.Refusal else { return false }
-      return reason.contains("ISO/IEC 15693")
+      guard let error = error as? BusError else { return false }
+      return error.name == Names.Errors.notPossible && error.message.contains("ISO/IEC 15693")
     }
   }
 }

@@ -32,7 +32,7 @@ import Testing
     let state = try await client.property(reader, "State", interface: Names.Daemon.readerInterface)
     #expect(state?.asString == "in-session")
 
-    await rig.reader.say(.sessionTag(options.number, Self.tag()), .heartbeat(within: 0))
+    await rig.reader.find(Self.tag())
     let tag = try #require(try await client.expect("TagDetected").first?.asObjectPath)
     #expect(tag == (try session.appending("tags").appending("1")))
     let technology = try await client.property(tag, "Technology", interface: Names.Daemon.tagInterface)
@@ -44,7 +44,7 @@ import Testing
     try await client.call(session, "Invalidate", [.string("")])
     try await client.expect("TagRemoved")
     #expect(try await client.expect("Ended") == [.string("invalidated"), .string("")])
-    #expect(try await rig.end() == options.number)
+    try await rig.end()
     try await rig.scanning(true)
     #expect(try await client.property(session, "EndReason")?.asString == "invalidated")
     await polkit.stop()
@@ -61,7 +61,7 @@ import Testing
     #expect(try await two.property(second, "Deadline")?.asUInt64 == 0)
     // Its client dies.
     await one.connection.close()
-    _ = try await rig.end()
+    try await rig.end()
     _ = try await rig.begin()
     try await two.expect("Activated", of: second)
     await polkit.stop()
@@ -71,19 +71,19 @@ import Testing
     let (rig, _, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start(["first-read": .boolean(true)])
-    let options = try await rig.begin()
+    _ = try await rig.begin()
     try await client.expect("Activated")
-    await rig.reader.say(.sessionTag(options.number, Self.tag(1)), .heartbeat(within: 0))
+    await rig.reader.find(Self.tag(1))
     try await client.expect("TagDetected")
     #expect(try await rig.perform(.failed(.empty, reason: "it holds nothing")) == .read)
-    await rig.reader.say(.sessionTag(options.number, Self.tag(2)), .heartbeat(within: 0))
+    await rig.reader.find(Self.tag(2))
     try await client.expect("TagDetected")
     _ = try await rig.perform(.message(Self.uri))
     #expect(try await client.expect("MessageRead").last == .bytes(Self.uri))
     try await client.expect("TagRemoved")
     try await client.expect("TagRemoved")
     #expect(try await client.expect("Ended", of: session).first == .string("first-read"))
-    _ = try await rig.end()
+    try await rig.end()
     await polkit.stop()
   }
 
@@ -98,19 +98,20 @@ import Testing
       #expect(try await client.expect("Ended").first == .string(reason))
     }
     try await session("session-inactive") { try await rig.logind?.update("2") { $0.isLocked = true } }
-    _ = try await rig.end()
+    try await rig.end()
     try await rig.logind?.update("2") { $0.isLocked = false }
     try await rig.scanning(true)
     try await session("sleeping") { try await rig.logind?.prepareForSleep(true) }
-    _ = try await rig.end()
+    try await rig.end()
     try await rig.logind?.prepareForSleep(false)
     try await rig.scanning(true)
     try await session("reader-lost") {
       await rig.reader.say(.state(.failed(reason: "it is gone")), .heartbeat(within: 0))
     }
-    _ = try await rig.end()
-    await rig.reader.becomeReady()
     try await rig.scanning(true)
+    let seen = await rig.daemon.log().count
+    await rig.reader.becomeReady()
+    try await rig.daemon.line(containing: DaemonRig.readyLine, after: seen)
     try await session("daemon-stopping") { rig.daemon.signal(15) }
     _ = agent
     await polkit.stop()
@@ -120,9 +121,9 @@ import Testing
     let (rig, agent, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start(["access": .string("write")])
-    let options = try await rig.begin()
+    _ = try await rig.begin()
     try await client.expect("Activated")
-    await rig.reader.say(.sessionTag(options.number, Self.tag()), .heartbeat(within: 0))
+    await rig.reader.find(Self.tag())
     let tag = try #require(try await client.expect("TagDetected").first?.asObjectPath)
     for (path, name) in [(session, Names.Daemon.readerSessionInterface), (tag, Names.Daemon.tagInterface)] {
       func introspect(_ connection: Connection) async throws -> String? {
@@ -145,7 +146,7 @@ import Testing
     _ = try await rig.begin()
     try await client.expect("Activated")
     func lending(_ isLent: Bool) async throws {
-      _ = try await rig.command { command -> Bool? in command == .lend(isLent) ? true : nil }
+      _ = try await rig.command { command -> Bool? in command.goal.map { $0 == .lent } == isLent ? true : nil }
     }
     do {
       async let reply = agent.call(
@@ -153,8 +154,7 @@ import Testing
         [.string("tagroute run"), .string("nfc-list"), .dictionary(["release-reader": .boolean(true)])])
       try await client.expect("Ended", of: session)
       try await lending(true)
-      let number = try #require(UInt64(session.string.split(separator: "/").last ?? ""))
-      await rig.reader.say(.sessionEnded(number), .lent(true), .heartbeat(within: 0))
+      await rig.reader.reach()
       let results = try await reply
       #expect(results.last?.asDictionary?["device"]?.asString == "pn532_uart:/dev/scripted")
       let path = try ObjectPath("\(Names.Daemon.readersPath)/0")
@@ -170,7 +170,6 @@ import Testing
       #expect(try await client.property(waiting, "State")?.asString == "waiting")
     }
     try await lending(false)
-    await rig.reader.say(.lent(false))
     await rig.reader.becomeReady()
     _ = try await rig.begin()
     try await client.expect("Activated")
@@ -203,9 +202,9 @@ import Testing
     _ = try await client.start()
     #expect(await polkit.questions.map(\.action) == [Names.PolkitAction.writeTags, Names.PolkitAction.readTags])
     // A session that may only read does not write.
-    let options = try await rig.begin()
+    _ = try await rig.begin()
     try await client.expect("Activated")
-    await rig.reader.say(.sessionTag(options.number, Self.tag()), .heartbeat(within: 0))
+    await rig.reader.find(Self.tag())
     let tag = try #require(try await client.expect("TagDetected").first?.asObjectPath)
     for (member, arguments) in [
       ("WriteNDEF", [Value.bytes(Self.uri)]), ("Lock", []),
@@ -224,9 +223,9 @@ import Testing
     let (rig, _, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     _ = try await client.start()
-    let options = try await rig.begin()
+    _ = try await rig.begin()
     try await client.expect("Activated")
-    await rig.reader.say(.sessionTag(options.number, Self.tag()), .heartbeat(within: 0))
+    await rig.reader.find(Self.tag())
     let tag = try #require(try await client.expect("TagDetected").first?.asObjectPath)
     var names: Set<String> = []
     for failure in ReaderOperationFailure.allCases {
@@ -279,7 +278,7 @@ import Testing
       await AgentDouble.errorName { try await client.call(session, "RestartPolling") } == Names.Errors.notPossible)
     // Ended twice is ended.
     try await client.call(session, "Invalidate", [.string("")])
-    _ = try await rig.end()
+    try await rig.end()
     await polkit.stop()
   }
 }

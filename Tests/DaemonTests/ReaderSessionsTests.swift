@@ -1,4 +1,5 @@
 import Bus
+import Names
 import ReaderLink
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 
   private func add(
     _ sessions: inout ReaderSessions, client: String = ":1.1", uid: UInt32 = 1000
-  ) throws(ReaderSessions.TooMany) -> (ReaderSession, [ReaderSessions.Action]) {
+  ) throws(BusError) -> (ReaderSession, [ReaderSessions.Action]) {
     try sessions.add(
       ReaderSessionRequest(), client: client, uid: uid, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now)
   }
@@ -20,11 +21,11 @@ import Testing
     var sessions = ReaderSessions()
     // Nothing has the reader: it is not ready.
     for _ in 0..<ReaderSessions.limitOfUser { _ = try add(&sessions) }
-    #expect(throws: ReaderSessions.TooMany.self) { try add(&sessions) }
+    #expect(throws: BusError.self) { try add(&sessions) }
     for user in 1..<UInt32(4) {
       for _ in 0..<ReaderSessions.limitOfUser { _ = try add(&sessions, client: ":1.\(user)", uid: 1000 + user) }
     }
-    #expect(throws: ReaderSessions.TooMany.self) { try add(&sessions, uid: 2000) }
+    #expect(throws: BusError.self) { try add(&sessions, uid: 2000) }
     // One that ends makes room.
     _ = sessions.end(1, .cancelled, at: Self.now)
     _ = try add(&sessions)
@@ -45,9 +46,9 @@ import Testing
       if case .ended(let session) = action { session } else { nil }
     }
     #expect(ended.map(\.id) == [1, 2])
-    #expect(ended.allSatisfy { $0.end == .clientGone })
+    #expect(ended.allSatisfy { $0.state == .ended(nil) })
     #expect(actions.contains(.gone(1, tag: try ObjectPath("\(first.path)/tags/1"))))
-    #expect(actions.contains(.forgotten(1, first.path)))
+    #expect(actions.contains(.forgotten(first.path)))
     #expect(sessions.sessions.keys.sorted() == [3])
     #expect(sessions.handle(.ended(1), at: 0, Self.now) == [.begin(0, other.options)])
   }
@@ -68,7 +69,7 @@ import Testing
     _ = try add(&sessions)
     _ = try add(&sessions, client: ":1.2")
     _ = sessions.handle(.began(1), at: 0, Self.now)
-    let actions = sessions.removeReader(0, at: Self.now)
+    let actions = sessions.removeReader(0)
     #expect(actions.count { if case .ended = $0 { true } else { false } } == 2)
     #expect(sessions.open.isEmpty)
     #expect(sessions.deadline == nil)
@@ -85,22 +86,26 @@ import Testing
     #expect(sessions.found(tag, by: 1) == [])
     #expect(sessions.found(tag, by: 99) == [])
     #expect(sessions.removed(7, from: 1) == [])
-    #expect(throws: TransceivePolicy.Refusal.self) { try sessions.check([0x30, 0], 1, tag: 1) }
+    #expect(throws: BusError.self) { try sessions[1]?.check([0x30, 0], tag: 1) }
   }
 
-  @Test func anActiveSessionAloneIsLookedForAnewAndNotAllTheTime() throws {
+  @Test func `a polling restart that is requested too soon is delayed, and requests until then share it`() throws {
     var sessions = ReaderSessions()
     _ = sessions.handle(.ready(true), at: 0, Self.now)
     _ = try add(&sessions)
-    #expect(sessions.restart(1, at: Self.now) == nil)
-    #expect(sessions.restart(99, at: Self.now) == nil)
+    #expect(throws: BusError.self) { try sessions[1]?.planRestart(at: Self.now) }
     _ = sessions.handle(.began(1), at: 0, Self.now)
-    #expect(sessions.restart(1, at: Self.now) == .now)
-    #expect(sessions.restartIsDue(1, at: Self.now) == 0)
-    #expect(sessions.restart(1, at: Self.now) == .later(RestartPacing.interval))
-    #expect(sessions.restart(1, at: Self.now) == .together)
-    _ = sessions.end(1, .invalidated, at: Self.now)
-    #expect(sessions.restartIsDue(1, at: Self.now + RestartPacing.interval) == nil)
+    var now = Self.now
+    #expect(try sessions[1]?.planRestart(at: now) == .zero)
+    now += .milliseconds(50)
+    #expect(try sessions[1]?.planRestart(at: now) == .milliseconds(150))
+    for _ in 0..<1000 { #expect(try sessions[1]?.planRestart(at: now) == nil) }
+    now += .milliseconds(150)
+    #expect(try sessions[1]?.planRestart(at: now) == ReaderSession.restartInterval)
+    now += ReaderSession.restartInterval + ReaderSession.restartInterval
+    #expect(try sessions[1]?.planRestart(at: now) == .zero)
+    _ = sessions.end(1, .invalidated, at: now)
+    #expect(throws: BusError.self) { try sessions[1]?.planRestart(at: now) }
   }
 
   // MARK: What is selected on a card
@@ -125,38 +130,38 @@ import Testing
       _ = sessions.found(SessionTag(placement: placement), by: 1)
     }
     try send(Self.select, answer: [0x90, 0x00], &sessions)
-    try sessions.check(Self.file, 1, tag: 1)
+    try sessions[1]?.check(Self.file, tag: 1)
     return sessions
   }
 
   private func send(_ command: [UInt8], answer: [UInt8]?, tag: UInt64 = 1, _ sessions: inout ReaderSessions) throws {
-    try sessions.check(command, 1, tag: tag)
-    let turn = sessions.call(1, tag: tag)
-    sessions.learn(answer, to: command, 1, tag: tag, turn: turn)
+    try sessions[1]?.check(command, tag: tag)
+    let turn = sessions[1]?.select(tag) ?? 0
+    sessions[1]?.learn(answer, to: command, tag: tag, turn: turn)
   }
 
   @Test func aCardOfWhichAnotherTookTheReaderHasNothingSelected() throws {
     var sessions = try cards()
-    _ = sessions.call(1, tag: 2)
-    #expect(throws: TransceivePolicy.Refusal.self) { try sessions.check(Self.file, 1, tag: 1) }
+    sessions[1]?.select(2)
+    #expect(throws: BusError.self) { try sessions[1]?.check(Self.file, tag: 1) }
     // Nor does an answer tell otherwise that was on its way: it is selected anew behind that.
     sessions = try cards()
-    try sessions.check(Self.select, 1, tag: 1)
-    let turn = sessions.call(1, tag: 1)
-    _ = sessions.call(1, tag: 2)
-    sessions.learn([0x90, 0x00], to: Self.select, 1, tag: 1, turn: turn)
-    #expect(throws: TransceivePolicy.Refusal.self) { try sessions.check(Self.file, 1, tag: 1) }
+    try sessions[1]?.check(Self.select, tag: 1)
+    let turn = sessions[1]?.select(1) ?? 0
+    sessions[1]?.select(2)
+    sessions[1]?.learn([0x90, 0x00], to: Self.select, tag: 1, turn: turn)
+    #expect(throws: BusError.self) { try sessions[1]?.check(Self.file, tag: 1) }
     try send(Self.select, answer: [0x90, 0x00], &sessions)
-    try sessions.check(Self.file, 1, tag: 1)
+    try sessions[1]?.check(Self.file, tag: 1)
   }
 
   @Test(arguments: ReaderOperationFailure.allCases)
   func afterWhatACardHasNotDoneItHasNothingSelected(failure: ReaderOperationFailure) throws {
     var sessions = try cards()
-    sessions.failed(failure, 1, tag: 1)
+    sessions[1]?.failed(failure, tag: 1)
     // Where it was not asked for anything, or is away, nothing has changed.
     let isAsBefore = [.busy, .tagLost, .deviceLost, .sessionEnded].contains(failure)
-    #expect(((try? sessions.check(Self.file, 1, tag: 1)) != nil) == isAsBefore)
+    #expect(((try? sessions[1]?.check(Self.file, tag: 1)) != nil) == isAsBefore)
   }
 
   @Test(arguments: ReaderOperationFailure.allCases)
@@ -167,9 +172,9 @@ import Testing
       [0x00, 0xA4, 0x00, 0x00, 0x02, 0x50, 0x15],
       answer: [0x6F, 0x0B, 0x84, 0x07, 0xA0, 0, 0, 0, 3, 0x10, 0x10, 0xA5, 0, 0x90, 0], &sessions)
     let read: [UInt8] = [0x00, 0xB2, 0x01, 0x0C, 0x00]
-    #expect(throws: TransceivePolicy.Refusal.self) { try sessions.check(read, 1, tag: 1) }
-    sessions.failed(failure, 1, tag: 1)
-    _ = sessions.call(1, tag: 2)
-    #expect(((try? sessions.check(read, 1, tag: 1)) != nil) == (failure == .timeout))
+    #expect(throws: BusError.self) { try sessions[1]?.check(read, tag: 1) }
+    sessions[1]?.failed(failure, tag: 1)
+    sessions[1]?.select(2)
+    #expect(((try? sessions[1]?.check(read, tag: 1)) != nil) == (failure == .timeout))
   }
 }

@@ -13,30 +13,28 @@ import Testing
   private static let other = "pn532_uart:/dev/other"
   private static let first = "pn532_uart:/dev/scripted"
   private static let isRead = "the configuration was read again: "
-  private static let nothing = isRead + "nothing has changed"
+  private static let nothing = isRead + "no changes"
 
   @Test func readersThatAreNamedComeAndThoseThatAreNotGoAndOthersAreNotTouched() async throws {
     let rig = try await DaemonRig(others: ["other"])
     let other = try #require(rig.others.first)
     let agent = try await rig.agent()
     try await rig.scanning(true)
-    try await rig.reload(devices: "\(Self.first);\(Self.other)", expecting: Self.isRead + "new are Devices")
-    // What lies there may have been announced by the process of another name for it.
-    for await command in other.commands where command == .lend(false) { break }
+    try await rig.reload(devices: "\(Self.first);\(Self.other)", expecting: Self.isRead + "changed: Devices")
     await other.becomeReady()
-    for await command in other.commands where command == .scan(true) { break }
+    for await command in other.commands where command.isScan == true { break }
     let readers = try await agent.property("Readers")?.asObjectPaths?.map(\.string)
-    #expect(readers == ["\(Names.Daemon.readersPath)/0", "\(Names.Daemon.readersPath)/2"])
+    #expect(readers == ["\(Names.Daemon.readersPath)/0", "\(Names.Daemon.readersPath)/1"])
     var taps = agent.taps.makeAsyncIterator()
     await rig.reader.tap(.message(Samples.message))
     #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/0")
-    try await rig.reload(devices: Self.other, expecting: Self.isRead + "new are Devices")
+    try await rig.reload(devices: Self.other, expecting: Self.isRead + "changed: Devices")
     for await command in rig.reader.commands {
       if case .shutDown = command { break }
-      #expect(![.lend(true), .lend(false), .scan(false)].contains(command), "\(command)")
+      #expect(command.isScan != false, "\(command)")
     }
     await other.tap(.message(Samples.message))
-    #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/2")
+    #expect(await taps.next()?["reader"]?.asObjectPath?.string == "\(Names.Daemon.readersPath)/1")
     #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
   }
 
@@ -50,13 +48,11 @@ import Testing
     try rig.write(reader: "Technologies=type-4a;type-2\nPollInterval=500")
     rig.daemon.signal(SIGHUP)
     let polling = try await rig.command { command -> ReaderPolling? in
-      if case .configure(let polling) = command { polling } else { nil }
+      if case .scan(let polling)? = command.goal { polling } else { nil }
     }
-    await rig.reader.say(.heartbeat(within: 0))
-    #expect(
-      polling
-        == ReaderPolling(
-          interval: .milliseconds(500), idleInterval: .milliseconds(250), technologies: ["type-2", "type-4a"]))
+    let expected = ReaderPolling(
+      interval: .milliseconds(500), idleInterval: .milliseconds(250), technologies: ["type-2", "type-4a"])
+    #expect(polling == expected)
     for await change in changes {
       guard let technologies = change.arguments[1].asDictionary?["Technologies"] else { continue }
       #expect(technologies.asStrings == ["type-2", "type-4a"])
@@ -66,14 +62,12 @@ import Testing
     await rig.reader.tap(.message(Samples.message))
     var taps = agent.taps.makeAsyncIterator()
     #expect(await taps.next()?["message"]?.asBytes == Samples.message)
-    // One that is started later is started with it.
+    // One that is started later is told the same.
     let child = try #require(try rig.daemon.children().first)
     child.signal(SIGKILL)
     try await rig.daemon.line(containing: "killed by signal 9")
-    await rig.reader.becomeReady()
-    try await rig.scanning(true)
-    let arguments = String(decoding: try readFile(rig.directory.file("scripted/arguments")), as: UTF8.self)
-    #expect(arguments.contains("type-2;type-4a") && arguments.contains("500"))
+    let next = try await rig.command { $0.goal }
+    #expect(next == .scan(expected))
   }
 
   @Test func aBrokenFileKeepsTheFormerConfigurationAndSaysSo() async throws {
@@ -89,7 +83,7 @@ import Testing
     let mistake = "tagroute.conf:4: group [Scan] has no key Sesions: did you mean Sessions?"
     #expect(try await notifications.next { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") }.count > 30)
     #expect(try await notifications.next { $0.contains("READY=1") }.contains(mistake))
-    try await rig.daemon.line(containing: "\(mistake); until then the former configuration stays in force")
+    try await rig.daemon.line(containing: "\(mistake); until then the previous configuration stays in force")
     #expect(try await agent.property("ConfigurationError")?.asString?.hasSuffix(mistake) == true)
     #expect(try await agent.property("ConfigurationTime")?.asUInt64 == time)
     await rig.reader.tap(.message(Samples.message))
@@ -107,16 +101,12 @@ import Testing
     let (rig, _, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start()
-    let options = try await rig.begin()
+    _ = try await rig.begin()
     try await client.expect("Activated", of: session)
     try rig.write(reader: "Technologies=type-2", scan: "WhenLocked=hold")
     rig.daemon.signal(SIGHUP)
-    _ = try await rig.command { command -> Bool? in
-      #expect(command != .endSession(options.number))
-      return if case .configure = command { true } else { nil }
-    }
-    await rig.reader.say(.heartbeat(within: 0))
-    await rig.reader.say(.sessionTag(options.number, ReaderSessionTests.tag()))
+    try await rig.daemon.line(containing: Self.isRead + "new are")
+    await rig.reader.find(ReaderSessionTests.tag())
     try await client.expect("TagDetected")
     #expect(try await client.property(session, "State")?.asString == "active")
     await polkit.stop()
@@ -128,7 +118,7 @@ import Testing
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
     try rig.write(scan: "Sessions=any")
     rig.daemon.signal(SIGHUP)
-    try await rig.daemon.line(containing: Self.isRead + "new are Sessions")
+    try await rig.daemon.line(containing: Self.isRead + "changed: Sessions")
     try await agent.register()
     try await rig.scanning(true)
     try rig.write()
@@ -155,7 +145,7 @@ import Testing
     let mistake = "the configuration: cannot take effect: Sessions=logind "
     #expect(next.contains("READY=1") && next.contains("the former configuration is in force: \(mistake)"))
     try await rig.daemon.line(containing: mistake)
-    #expect(await rig.daemon.log().contains { $0.hasSuffix("until then the former configuration stays in force") })
+    #expect(await rig.daemon.log().contains { $0.hasSuffix("until then the previous configuration stays in force") })
     #expect(try await agent.property("ConfigurationError")?.asString?.hasPrefix(mistake) == true)
     #expect(try await agent.property("ConfigurationTime")?.asUInt64 == time)
     // Nothing of it, neither who decides nor another reader: anybody's agent is given the taps, as before.
@@ -168,7 +158,7 @@ import Testing
     try await rig.limitMatchRules(to: 512)
     try rig.write()
     rig.daemon.signal(SIGHUP)
-    try await rig.daemon.line(containing: Self.isRead + "new are Sessions")
+    try await rig.daemon.line(containing: Self.isRead + "changed: Sessions")
     _ = try await notifications.next { $0.contains("READY=1") }
     #expect(try await agent.property("ConfigurationError")?.asString == "")
     #expect(try await agent.property("SuspendReasons")?.asStrings?.contains("no-session") == true)
@@ -181,8 +171,8 @@ import Testing
     // The last of them counts: what stands in the file by then is read.
     try rig.write(reader: "PollInterval=500")
     rig.daemon.signal(SIGHUP)
-    try await rig.daemon.line(containing: Self.isRead + "new are PollInterval")
-    #expect(await rig.daemon.log().count { $0.contains("new are") } == 1)
+    try await rig.daemon.line(containing: Self.isRead + "changed: PollInterval")
+    #expect(await rig.daemon.log().count { $0.contains("changed: ") } == 1)
     // On the way to its end it does neither that nor fall over it.
     rig.daemon.signal(SIGTERM)
     for _ in 1...50 { rig.daemon.signal(SIGHUP) }
@@ -202,7 +192,7 @@ import Testing
     rig.daemon.signal(SIGHUP)
     await rig.bus.signal(SIGCONT)
     await rig.reader.becomeReady()
-    try await rig.daemon.line(containing: Self.isRead + "new are PollInterval")
+    try await rig.daemon.line(containing: Self.isRead + "changed: PollInterval")
     #expect(await rig.daemon.log().count { $0.contains(Self.isRead) } == 1)
   }
 

@@ -22,10 +22,10 @@ import Testing
     var roster = Self.roster(["pn532_uart:/dev/a", "pn532_uart:/dev/b"], hasUdev: false)
     #expect(
       roster.handle(.configured(["pn532_uart:/dev/b", "pn532_uart:/dev/c"])) == [
-        .stop(0), .hide(0), .start(3, device: "pn532_uart:/dev/c"),
-        .show(3, device: "pn532_uart:/dev/c", seat: "seat0"),
+        .stop(0), .hide(0), .start(2, device: "pn532_uart:/dev/c"),
+        .show(2, device: "pn532_uart:/dev/c", seat: "seat0"),
       ])
-    #expect(Self.shown(roster) == [1: "pn532_uart:/dev/b", 3: "pn532_uart:/dev/c"])
+    #expect(Self.shown(roster) == [1: "pn532_uart:/dev/b", 2: "pn532_uart:/dev/c"])
     #expect(roster.handle(.configured(["pn532_uart:/dev/b", "pn532_uart:/dev/c"])) == [])
     // Another order alone is none of the readers' business.
     #expect(roster.handle(.configured(["pn532_uart:/dev/c", "pn532_uart:/dev/b"])) == [])
@@ -44,14 +44,14 @@ import Testing
     #expect(roster.listing == .nothing)
     #expect(
       roster.handle(.configured([])) == [
-        .stop(1), .hide(1), .start(3, device: "acr122_usb:001:007"),
-        .show(3, device: "acr122_usb:001:007", seat: "seat0"),
+        .stop(1), .hide(1), .start(2, device: "acr122_usb:001:007"),
+        .show(2, device: "acr122_usb:001:007", seat: "seat0"),
       ])
     #expect(roster.listing == .named)
     #expect(roster.handle(.device(.removed(path: Self.first.path))) == [.stop(0), .hide(0)])
     let other = "pn532_uart:/dev/a"
     #expect(
-      roster.handle(.listed([other])) == [.start(4, device: other), .show(4, device: other, seat: "seat0")])
+      roster.handle(.listed([other])) == [.start(3, device: other), .show(3, device: other, seat: "seat0")])
   }
 
   @Test func whatSomebodyElseHeldIsFreeWhereThatOneIsNamedNoMore() {

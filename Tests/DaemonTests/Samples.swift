@@ -30,6 +30,9 @@ enum Samples {
     TagReport(placement: Placement(number: number, technology: "type-2", uid: [4, 1, 2, 3]), content: content)
   }
 
+  /// The phase of a reader that is open and does nothing.
+  static let ready = ReaderPhase.ready(name: "PN532", device: "pn532_uart:/dev/x")
+
   /// An ACR122U, plugged into bus 1.
   static func acr122(
     _ path: String = "/sys/devices/a", number: Int = 4, seat: String? = nil, drivers: [String] = []

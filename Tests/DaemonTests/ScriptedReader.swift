@@ -5,8 +5,8 @@ import TestSupport
 
 /// Stands where `tagroute-reader` does, and says on the link what a test wants said.
 ///
-/// The process is a shell that copies a named pipe to the link and the link to another; the words are made here. Orders to
-/// scan are answered as a good reader does.
+/// The process is a shell that copies a named pipe to the link and the link to another; the words are made here. The
+/// goals `off` and `scan` are reached at once, as by a good reader.
 final class ScriptedReader: Sendable {
   /// What the daemon ordered, in order.
   let commands: AsyncStream<ReaderCommand>
@@ -46,11 +46,20 @@ final class ScriptedReader: Sendable {
   /// Says something to the daemon.
   func say(_ messages: ReaderMessage...) async { await actor.say(messages) }
 
-  /// Whether it does what it is told, and says so; or leaves that to `say`.
+  /// Whether it reaches `off` and `scan` at once.
   func answersOrders(_ answers: Bool) async { await actor.setAnswersOrders(answers) }
 
+  /// Says that the goal that it was told last is in force.
+  func reach() async { await actor.reach() }
+
   /// Does what it was told meanwhile, and says so; from here on at once.
-  func catchesUp() async { await actor.catchUp() }
+  func catchesUp() async {
+    await reach()
+    await answersOrders(true)
+  }
+
+  /// Finds a tag in a reader session.
+  func find(_ tag: SessionTag) async { await actor.find(tag) }
 
   /// Says what may be no message.
   func say(bytes: [UInt8]) async { await actor.write(bytes) }
@@ -63,8 +72,7 @@ final class ScriptedReader: Sendable {
   /// A tag is put on the reader, read, and taken away.
   func tap(_ content: TagReport.Content, number: UInt64 = 1) async {
     let placement = Placement(number: number, technology: "type-2", uid: [4, 1, 2, 3, 4, 5, 6])
-    await say(
-      .examining(placement), .tag(TagReport(placement: placement, content: content)), .removed(placement: number))
+    await actor.tap(TagReport(placement: placement, content: content))
   }
 }
 
@@ -77,7 +85,10 @@ private actor Mouth {
   private let continuation: AsyncStream<ReaderCommand>.Continuation
   private var decoder = FrameDecoder()
   private var answersOrders = true
-  private var unanswered: [Bool] = []
+  /// The goal that it was told last, and the epoch that it has reached.
+  private var order: (epoch: UInt64, goal: ReaderGoal) = (0, .off)
+  private var reached: UInt64 = 0
+  private var isReady = false
   private var watch: DescriptorWatch?
 
   init(
@@ -100,18 +111,35 @@ private actor Mouth {
 
   func setAnswersOrders(_ answers: Bool) { answersOrders = answers }
 
-  func catchUp() {
-    for isOn in unanswered { answer(isOn) }
-    unanswered = []
-    answersOrders = true
+  func reach() {
+    reached = order.epoch
+    say([.reached(epoch: reached), .heartbeat(within: 0)])
   }
 
-  private func answer(_ isOn: Bool) {
-    say([.scanning(isOn)] + (isOn ? [] : [.stopped]) + [.heartbeat(within: 0)])
+  func find(_ tag: SessionTag) { say([.sessionTag(epoch: reached, tag), .heartbeat(within: 0)]) }
+
+  func tap(_ report: TagReport) {
+    say([
+      .examining(report.placement), .tag(epoch: reached, report), .removed(placement: report.placement.number),
+    ])
   }
 
   func say(_ messages: [ReaderMessage]) {
-    for message in messages { write(message.frame) }
+    for message in messages {
+      write(message.frame)
+      guard case .state(let state) = message else { continue }
+      if case .ready = state { isReady = true } else { isReady = false }
+      if isReady { reachIfPossible() }
+    }
+  }
+
+  private func reachIfPossible() {
+    switch order.goal {
+    case .off where answersOrders: reach()
+    case .scan where answersOrders && isReady: reach()
+    case .scan where answersOrders: say([.heartbeat(within: 0)])
+    default: break
+    }
   }
 
   func write(_ bytes: [UInt8]) {
@@ -129,10 +157,19 @@ private actor Mouth {
     guard count > 0 else { return }
     decoder.append(buffer[..<count])
     while let payload = try? decoder.next(), let command = try? ReaderCommand(payload: payload) {
-      if case .scan(let isOn) = command {
-        if answersOrders { answer(isOn) } else { unanswered.append(isOn) }
+      if case .goal(let epoch, let goal, _) = command {
+        order = (epoch, goal)
+        reachIfPossible()
       }
       continuation.yield(command)
     }
   }
+}
+
+extension ReaderCommand {
+  /// The goal that it is; nil if it is none.
+  var goal: ReaderGoal? { if case .goal(_, let goal, _) = self { goal } else { nil } }
+
+  /// Whether it has the reader look for tags to announce, or not; nil if it is no goal.
+  var isScan: Bool? { goal.map { if case .scan = $0 { true } else { false } } }
 }

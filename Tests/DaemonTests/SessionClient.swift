@@ -106,20 +106,14 @@ extension DaemonRig {
 
   /// Waits for a session to begin, and begins it.
   func begin() async throws -> ReaderSessionOptions {
-    let options = try await command { command -> ReaderSessionOptions? in
-      if case .beginSession(let options) = command { options } else { nil }
-    }
-    await reader.say(.sessionBegan(options.number), .heartbeat(within: 0))
+    let options = try await command { $0.goal?.session }
+    await reader.reach()
     return options
   }
 
-  /// Waits for a session to be ended, and confirms that.
-  func end() async throws -> UInt64 {
-    let number = try await command { command -> UInt64? in
-      if case .endSession(let number) = command { number } else { nil }
-    }
-    await reader.say(.sessionEnded(number), .heartbeat(within: 0))
-    return number
+  /// Waits for the session to be ended, which the reader does.
+  func end() async throws {
+    _ = try await command { command in command.goal.flatMap { $0.session == nil ? $0 : nil } }
   }
 
   /// Waits for an operation, and answers it.

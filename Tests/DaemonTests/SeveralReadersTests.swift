@@ -44,7 +44,7 @@ import Testing
     _ = state.register(":1.8", at: "/agent", for: [Samples.bob], at: now)
     for (id, path) in [(0, Samples.reader), (1, second)] {
       _ = state.handle(.readerAdded(id, path: path, device: "a:\(id)", seat: "seat\(id)"), at: now)
-      _ = state.handle(.reader(id, .state(.ready(name: "x", device: "a:\(id)"))), at: now)
+      _ = state.handle(.reader(id, .phase(.ready(name: "x", device: "a:\(id)"), reached: nil)), at: now)
     }
     return state
   }
@@ -53,13 +53,20 @@ import Testing
     let now = ManualClock().now
     var state = Self.twoSeats(at: now)
     let report = Samples.report(.message(Samples.message))
-    #expect(Self.taps(state.handle(.tag(0, report, id: "a", time: 1), at: now)) == ["a to :1.7"])
-    #expect(Self.taps(state.handle(.tag(1, report, id: "b", time: 1), at: now)) == ["b to :1.8"])
+    #expect(
+      Self.taps(state.handle(.tag(0, report, epoch: state.readers[0]?.epoch ?? 0, id: "a", time: 1), at: now)) == [
+        "a to :1.7"
+      ])
+    #expect(
+      Self.taps(state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "b", time: 1), at: now)) == [
+        "b to :1.8"
+      ])
     // Who leaves one seat closes its reader and no other.
     let left = state.handle(.login(Self.login((Samples.alice, "seat0"))), at: now)
-    #expect(left.contains(.scan(1, false)))
-    #expect(!left.contains(.scan(0, false)))
-    #expect(Self.taps(state.handle(.tag(1, report, id: "c", time: 1), at: now)) == [])
+    #expect(left.map(\.withoutEpoch).contains(.scan(1, false)))
+    #expect(!left.map(\.withoutEpoch).contains(.scan(0, false)))
+    #expect(
+      Self.taps(state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "c", time: 1), at: now)) == [])
   }
 
   @Test func aReaderIsReleasedToWhoSitsAtItAndToNobodyElse() throws {
@@ -91,11 +98,12 @@ import Testing
     policy.servesAnySession = true
     state = DaemonState(policy: policy, isEnabled: true)
     _ = state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
-    _ = state.handle(.reader(0, .state(.ready(name: "x", device: "a:0"))), at: now)
+    _ = state.handle(.reader(0, .phase(.ready(name: "x", device: "a:0"), reached: nil)), at: now)
     _ = try state.sessions.add(
       ReaderSessionRequest(), client: ":1.9", uid: Samples.alice.uid, pid: 1, reader: 0, readerPath: Samples.reader,
       at: now)
-    _ = state.handle(.reader(0, .sessionBegan(1)), at: now)
+    _ = state.evaluate(at: now)
+    _ = state.handle(.reader(0, .phase(.inSession(1), reached: state.readers[0]?.epoch)), at: now)
     #expect(refusal(nil, Samples.bob.uid) != nil)
     #expect(try state.readerToRelease(nil, to: Samples.alice.uid) == 0)
   }
@@ -103,45 +111,47 @@ import Testing
   @Test func aReaderThatMovesToAnotherSeatServesThatOne() {
     let now = ManualClock().now
     var state = Self.twoSeats(at: now)
+    let before = state.readers[1]?.epoch ?? 0
     _ = state.handle(.readerMoved(1, seat: "seat0"), at: now)
     #expect(state.readers[1]?.properties.seat == "seat0")
-    // What it reads before it has heard of that was laid down at the other seat.
-    _ = state.handle(.reader(1, .stopped), at: now)
+    // What it has read before it has heard of that was laid down at the other seat.
     let report = Samples.report(.message(Samples.message))
-    #expect(Self.taps(state.handle(.tag(1, report, id: "a", time: 1), at: now)) == ["a to :1.7"])
-    #expect(state.handle(.readerMoved(1, seat: "seat9"), at: now).contains(.scan(1, false)))
+    #expect(Self.taps(state.handle(.tag(1, report, epoch: before, id: "a", time: 1), at: now)) == [])
+    #expect(
+      Self.taps(state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "a", time: 1), at: now)) == [
+        "a to :1.7"
+      ])
+    #expect(state.handle(.readerMoved(1, seat: "seat9"), at: now).map(\.withoutEpoch).contains(.scan(1, false)))
   }
 
   @Test func aProcessWhoseReaderIsKnownToBeAwayIsLeftToSleep() {
     let now = ManualClock().now
     var state = Self.twoSeats(at: now)
     func orders(_ event: DaemonState.Event) -> [DaemonState.Action] {
-      state.handle(event, at: now).filter { if case .scan = $0 { true } else { false } }
+      state.handle(event, at: now).filter { if case .pursue = $0 { true } else { false } }.map(\.withoutEpoch)
     }
     #expect(orders(.readerAway(1, true)) == [])
-    #expect(orders(.reader(1, .state(.absent(reason: "unplugged")))) == [.scan(1, false)])
-    #expect(orders(.reader(1, .stopped)) == [])
+    #expect(orders(.reader(1, .phase(.absent(reason: "unplugged"), reached: nil))) == [.scan(1, false)])
     #expect(orders(.readerAway(1, false)) == [.scan(1, true)])
-    #expect(orders(.reader(1, .state(.ready(name: "x", device: "a:1")))) == [])
+    #expect(orders(.reader(1, .phase(.ready(name: "x", device: "a:1"), reached: nil))) == [])
     // One that may come unannounced, or is plugged in and does not work, is tried again and again.
-    #expect(orders(.reader(0, .state(.absent(reason: "unplugged")))) == [])
+    #expect(orders(.reader(0, .phase(.absent(reason: "unplugged"), reached: nil))) == [])
     // What can be opened is there, whatever was said of it.
-    #expect(orders(.reader(1, .state(.failed(reason: "x")))) == [])
+    #expect(orders(.reader(1, .phase(.failed(reason: "x"), reached: nil))) == [])
     #expect(orders(.readerAway(1, true)) == [.scan(1, false)])
-    #expect(orders(.reader(1, .state(.ready(name: "x", device: "a:1")))) == [])
-    #expect(orders(.reader(1, .stopped)) == [.scan(1, true)])
+    #expect(orders(.reader(1, .phase(.ready(name: "x", device: "a:1"), reached: nil))) == [.scan(1, true)])
   }
 
   @Test func aReasonIsLoggedWhenItChangesAndNotAtEachTry() {
     var state = DaemonState(policy: .init(), isEnabled: true)
     let now = ManualClock().now
     _ = state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
-    let failed = DaemonState.Event.reader(0, .state(.failed(reason: "it is taken")))
+    let failed = DaemonState.Event.reader(0, .phase(.failed(reason: "it is taken"), reached: nil))
     #expect(state.handle(failed, at: now) == [.log(.warning, "reader a:0 has failed: it is taken")])
     #expect(state.readers[0]?.properties.stateReason == "it is taken")
     #expect(state.handle(failed, at: now) == [])
-    #expect(state.handle(.reader(0, .state(.absent(reason: "it is taken"))), at: now).count == 1)
-    _ = state.handle(.reader(0, .state(.ready(name: "x", device: "a:0"))), at: now)
+    #expect(state.handle(.reader(0, .phase(.absent(reason: "it is taken"), reached: nil)), at: now).count == 1)
+    _ = state.handle(.reader(0, .phase(.ready(name: "x", device: "a:0"), reached: nil)), at: now)
     #expect(state.readers[0]?.properties.stateReason == "")
   }
 
@@ -151,8 +161,9 @@ import Testing
     var lines = 0
     for number in 0..<1000 {
       let events: [ReaderProcessEvent] = [
-        .log(.error, "x"), .state(.failed(reason: "\(number)")), .state(.absent(reason: "\(number)")),
-        .state(.ready(name: "\(number)", device: "a:0")), .removed(placement: 1),
+        .log(.error, "x"), .phase(.failed(reason: "\(number)"), reached: nil),
+        .phase(.absent(reason: "\(number)"), reached: nil),
+        .phase(.ready(name: "\(number)", device: "a:0"), reached: nil), .removed(placement: 1),
       ]
       for event in events {
         lines += state.handle(.reader(0, event), at: clock.now).count {
@@ -160,7 +171,7 @@ import Testing
         }
       }
       let report = Samples.report(.problem(reason: "\(number)"))
-      lines += state.handle(.tag(0, report, id: "a", time: 1), at: clock.now).count
+      lines += state.handle(.tag(0, report, epoch: state.readers[0]?.epoch ?? 0, id: "a", time: 1), at: clock.now).count
     }
     #expect(lines <= 60 + 1 + 60 + 1 + 600 + 1)
     #expect(state.handle(.reader(1, .log(.error, "x")), at: clock.now) == [.log(.error, "reader x (a:1): x")])
@@ -179,16 +190,18 @@ import Testing
     }
     #expect(state.handle(.reader(0, .log(.info, "x")), at: now) == [.log(.info, "reader a:0: x")])
     let report = Samples.report(.problem(reason: "empty"))
-    #expect(state.handle(.tag(0, report, id: "a", time: 1), at: now).count == 1)
+    #expect(state.handle(.tag(0, report, epoch: state.readers[0]?.epoch ?? 0, id: "a", time: 1), at: now).count == 1)
     for _ in 0..<1000 { _ = state.handle(.reader(0, .log(.error, "x")), at: now) }
     #expect(
-      state.handle(.reader(0, .state(.failed(reason: "y"))), at: now) == [.log(.warning, "reader a:0 has failed: y")])
+      state.handle(.reader(0, .phase(.failed(reason: "y"), reached: nil)), at: now) == [
+        .log(.warning, "reader a:0 has failed: y")
+      ])
   }
 
   @Test func whatIsSaidWhileNoReaderIsFoundIsHeardAndBounded() {
     var state = DaemonState(policy: .init(), isEnabled: true)
     let now = ManualClock().now
-    let absent = DaemonState.Event.reader(0, .state(.absent(reason: "libnfc finds no reader")))
+    let absent = DaemonState.Event.reader(0, .phase(.absent(reason: "libnfc finds no reader"), reached: nil))
     #expect(
       state.handle(absent, at: now) == [
         .log(.notice, "the reader that is looked for is absent: libnfc finds no reader")
@@ -212,7 +225,7 @@ import Testing
     let agent = try await rig.agent()
     try await rig.scanning(true)
     await other.becomeReady()
-    for await command in other.commands where command == .scan(true) { break }
+    for await command in other.commands where command.isScan == true { break }
     await rig.reader.tap(.message(Samples.message), number: 1)
     let seen = await rig.daemon.log().count
     switch misdeed {
@@ -232,7 +245,7 @@ import Testing
       await other.say(bytes: [0xFF, 0xFF, 0xFF, 0xFF])
       try await rig.daemon.line(containing: "/dev/other) ended: it sent", after: seen)
     case .isAbsent:
-      await other.say(.scanning(false), .state(.absent(reason: "unplugged")), .heartbeat(within: 0))
+      await other.say(.state(.absent(reason: "unplugged")), .heartbeat(within: 0))
       try await rig.daemon.line(containing: "/dev/other) is absent: unplugged", after: seen)
     }
     await rig.reader.tap(.message(Samples.message), number: 2)

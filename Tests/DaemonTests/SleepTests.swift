@@ -26,7 +26,7 @@ import Testing
     await rig.reader.say(.log(.notice, "the field is still on"))
     try await rig.daemon.line(containing: "the field is still on")
     #expect(await logind.locks.count == 1)
-    await rig.reader.say(.scanning(false), .stopped, .heartbeat(within: 0))
+    await rig.reader.reach()
     await logind.untilHeld(0)
 
     await rig.reader.answersOrders(true)
@@ -46,11 +46,11 @@ import Testing
     // The reader opens its device and has not said that its field is on.
     try await logind.prepareForSleep(true)
     try await rig.scanning(false)
-    await rig.reader.say(.scanning(true), .log(.notice, "the field is on after all"))
+    await rig.reader.say(.log(.notice, "the field is on after all"))
     // What the daemon does about sleep is done by then.
     try await rig.daemon.line(containing: "the field is on after all")
     #expect(await logind.locks.count == 1)
-    await rig.reader.say(.scanning(false), .stopped, .heartbeat(within: 0))
+    await rig.reader.reach()
     await logind.untilHeld(0)
     await agent.connection.close()
   }

@@ -1,3 +1,5 @@
+import Bus
+import Names
 import Testing
 
 @testable import Daemon
@@ -33,14 +35,13 @@ import Testing
 
   private static func verdict(_ command: [UInt8], _ policy: TransceivePolicy) -> Verdict {
     var policy = policy
-    do throws(TransceivePolicy.Refusal) {
+    do throws(BusError) {
       try policy.check(command)
       return .sent
     } catch {
-      switch error {
-      case .invalid: return .invalid
-      case .notPossible, .notAuthorized: return .refused
-      }
+      if error.name == Names.Errors.invalidArgument { return .invalid }
+      #expect([Names.Errors.notSupported, Names.Errors.notAuthorized].contains(error.name))
+      return .refused
     }
   }
 
@@ -161,7 +162,7 @@ import Testing
   @Test func anotherSystemOfTheCardIsSpokenToOnceItWasPolledFor() throws {
     var policy = Self.policy(.felica(idm: Self.bytes(Self.idm), systemCode: 0x0003), mayWrite: false)
     let read = Self.bytes("06 1102030405060708 01 0B00 01 8000")
-    #expect(throws: TransceivePolicy.Refusal.self) { try policy.check(read) }
+    #expect(throws: BusError.self) { try policy.check(read) }
     let poll = Self.bytes("00 12FC 00 00")
     try policy.check(poll)
     policy.learn(Self.bytes("01 1102030405060708 FFFFFFFFFFFFFFFF"), to: poll)
@@ -171,7 +172,7 @@ import Testing
   @Test func aSelectIsNoLastPieceOfAChain() throws {
     var policy = Self.policy(.isoDEP, mayWrite: true)
     try policy.check(Self.bytes("10D6 0000 02 A000"))
-    #expect(throws: TransceivePolicy.Refusal.self) { try policy.check(Self.bytes("00A4 0400 05 A000000396")) }
+    #expect(throws: BusError.self) { try policy.check(Self.bytes("00A4 0400 05 A000000396")) }
     try policy.check(Self.bytes("00D6 0000 02 0000"))
     try policy.check(Self.bytes("00A4 0400 05 A000000396"))
   }

@@ -38,7 +38,7 @@ import Testing
     var window = try await open(change)
     let (rig, agent) = (window.rig, window.agent)
     await rig.reader.tap(.message(Samples.message), number: 1)
-    await rig.reader.say(.scanning(false), .stopped, .heartbeat(within: 0))
+    await rig.reader.reach()
     try await rig.daemon.line(containing: "was read too late")
 
     await rig.reader.answersOrders(true)
@@ -55,8 +55,6 @@ import Testing
   private func whatIsReadMeanwhileIsNotDeliveredWhereTheChangeIsUndoneFirst(change: Change) async throws {
     var window = try await open(change)
     let (rig, agent) = (window.rig, window.agent)
-    // Its field is off, and what it has read is still to come.
-    await rig.reader.say(.scanning(false))
     let seen = await rig.daemon.log().count
     window.held.removeAll()
     try await undo(change, rig, agent)
@@ -64,7 +62,7 @@ import Testing
     await rig.reader.tap(.message(Samples.message), number: 1)
     try await rig.daemon.line(containing: "was read too late: the reader has not stopped yet")
     await rig.reader.answersOrders(true)
-    await rig.reader.say(.stopped, .heartbeat(within: 0))
+    await rig.reader.reach()
     try await rig.scanning(true)
     await rig.reader.tap(.message(Self.laterMessage), number: 2)
     var taps = agent.taps.makeAsyncIterator()
@@ -86,10 +84,9 @@ import Testing
     // The reader is told, whether or not there was a moment in which nobody was in front.
     try await rig.scanning(false)
     await rig.reader.tap(.message(Samples.message), number: 1)
-    await rig.reader.say(.scanning(false))
     try await rig.daemon.line(containing: "was read too late")
     await rig.reader.answersOrders(true)
-    await rig.reader.say(.stopped, .heartbeat(within: 0))
+    await rig.reader.reach()
     try await rig.scanning(true)
     await rig.reader.tap(.message(Self.laterMessage), number: 2)
     var taps = second.taps.makeAsyncIterator()

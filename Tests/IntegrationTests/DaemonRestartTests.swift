@@ -216,6 +216,27 @@ import Testing
     await desktop.stop()
   }
 
+  @Test(arguments: ends)
+  func `a tag that is put down while the daemon is restarted is announced once`(signal: Int32) async throws {
+    let folder = try TemporaryDirectory()
+    let desktop = try await Desktop(
+      environment: ["RUNTIME_DIRECTORY": folder.file(".")], starter: "aTagThatIsPutDownDuringARestart_\(signal)")
+    let server = try await desktop.startServer()
+    try await desktop.startScanning()
+    try await desktop.place(try Tag(1))
+    #expect(try await desktop.notification(on: server).body == Tag.text(1))
+    let daemon = try await desktop.daemon
+    daemon.signal(signal)
+    try await daemon.exit()
+    try await desktop.place(try Tag(2))
+    try await desktop.installation.startDaemon()
+    #expect(try await desktop.notification(on: server).body == Tag.text(2))
+    try await desktop.scanning()
+    try await desktop.lookedAround()
+    #expect(await server.all.count == 2)
+    await desktop.stop()
+  }
+
   @Test(arguments: ends) func theNextDaemonKnowsTheLockFromTheFirstMoment(signal: Int32) async throws {
     let (desktop, polkit) = try await desktop(signal)
     defer { withExtendedLifetime(polkit) {} }

@@ -6,31 +6,35 @@ import Testing
 @Suite struct ReaderMessageTests {
   static let placement = Placement(number: 7, technology: "type-2", uid: [4, 1, 2, 3, 4, 5, 6])
 
+  static let known = KnownTags(
+    tags: [
+      KnownTag(
+        number: 1, fingerprint: TagFingerprint(value: 2), technology: "type-4b", mayHaveChanged: true, isSuspect: true),
+      KnownTag(number: .max, fingerprint: TagFingerprint(value: .max), technology: "type-2"),
+    ])
+
   static let messages: [ReaderMessage] = [
     .state(.absent(reason: "no reader is connected")),
     .state(.ready(name: "PN532 – v1.6", device: "pn532_uart:/dev/ttyUSB0")),
     .state(.failed(reason: "permission denied")),
-    .scanning(true),
-    .scanning(false),
+    .reached(epoch: .max),
     .examining(placement),
-    .tag(TagReport(placement: placement, content: .message([0xD0, 0, 0]))),
-    .tag(TagReport(placement: placement, content: .problem(reason: "empty"))),
+    .tag(epoch: 5, TagReport(placement: placement, content: .message([0xD0, 0, 0]))),
+    .tag(epoch: 5, TagReport(placement: placement, content: .problem(reason: "empty"))),
+    .known(placement),
     .removed(placement: .max),
-    .forgotten(uid: [8, 1, 2, 3]),
     .heartbeat(within: 1000),
-    .counters(ReaderCounters(chipCommands: 1, exchanges: 2, tags: 3)),
     .log(.warning, "the reader is gone"),
-    .sessionBegan(3), .sessionEnded(.max), .sessionTagRemoved(3, placement: 8), .lent(true), .stopped,
-    .successorWanted,
-    .sessionTag(3, SessionTag(placement: placement, atqa: [0, 0x44], sak: 0)),
+    .sessionTagRemoved(epoch: 3, placement: 8), .successorWanted,
+    .sessionTag(epoch: 3, SessionTag(placement: placement, atqa: [0, 0x44], sak: 0)),
     .sessionTag(
-      3,
+      epoch: 3,
       SessionTag(
         placement: placement, atqa: [3, 0x44], sak: 0x20, historicalBytes: [0x80], initialApplication: 15)),
     .sessionTag(
-      3, SessionTag(placement: placement, applicationData: [1, 2, 3, 4], protocolInfo: [0, 0x81, 0x91])),
+      epoch: 3, SessionTag(placement: placement, applicationData: [1, 2, 3, 4], protocolInfo: [0, 0x81, 0x91])),
     .sessionTag(
-      3,
+      epoch: 3,
       SessionTag(
         placement: placement, idm: [1, 2, 3, 4, 5, 6, 7, 8], pmm: [8, 7, 6, 5, 4, 3, 2, 1], systemCode: 3)),
     .performed(request: 9, .status(.readOnly, capacity: 868)), .performed(request: 9, .message([0xD0, 0, 0])),
@@ -51,23 +55,24 @@ import Testing
   }
 
   @Test(arguments: [
-    ReaderCommand.scan(true), .scan(false),
-    .avoid(AvoidedTag(uid: [1, 2, 3, 4], technology: "type-4b", mayHaveChanged: true)), .shutDown, .lookForDevice,
-    .beginSession(ReaderSessionOptions(number: 1)),
-    .beginSession(
-      ReaderSessionOptions(
-        number: 1, technologies: ["type-3", "type-4a"],
-        applicationIdentifiers: [[0xD2, 0x76, 0, 0, 0x85], [UInt8](repeating: 1, count: 16)],
-        systemCodes: [0x0003, 0xFEE1])),
-    .endSession(1), .restartPolling(1), .lend(true), .lend(false),
-    .configure(ReaderPolling(interval: .milliseconds(10), idleInterval: .milliseconds(10_000))),
-    .configure(
-      ReaderPolling(
-        interval: .milliseconds(125), idleInterval: .milliseconds(250), technologies: ["type-3", "mifare-classic"])),
-    .perform(session: 1, request: 2, placement: 3, .query), .perform(session: 1, request: 2, placement: 3, .read),
-    .perform(session: 1, request: 2, placement: 3, .write([0xD0, 0, 0], verify: true)),
-    .perform(session: 1, request: 2, placement: 3, .lock),
-    .perform(session: 1, request: 2, placement: 3, .transceive([0x60], timeout: 5000)),
+    ReaderCommand.shutDown, .lookForDevice, .restartPolling(epoch: 1),
+    .goal(epoch: 1, .off, known: ReaderMessageTests.known), .goal(epoch: .max, .lent, known: KnownTags()),
+    .goal(epoch: 2, .session(ReaderSessionOptions(number: 1)), known: KnownTags()),
+    .goal(
+      epoch: 2,
+      .session(
+        ReaderSessionOptions(
+          number: 1, technologies: ["type-3", "type-4a"],
+          applicationIdentifiers: [[0xD2, 0x76, 0, 0, 0x85], [UInt8](repeating: 1, count: 16)],
+          systemCodes: [0x0003, 0xFEE1])), known: KnownTags()),
+    .goal(
+      epoch: 3, .scan(ReaderPolling(interval: .milliseconds(10), idleInterval: .milliseconds(10_000))),
+      known: KnownTags(includesFirst: true)),
+    .goal(epoch: 3, .scan(ReaderPolling(technologies: ["type-3", "mifare-classic"])), known: KnownTags()),
+    .perform(epoch: 1, request: 2, placement: 3, .query), .perform(epoch: 1, request: 2, placement: 3, .read),
+    .perform(epoch: 1, request: 2, placement: 3, .write([0xD0, 0, 0], verify: true)),
+    .perform(epoch: 1, request: 2, placement: 3, .lock),
+    .perform(epoch: 1, request: 2, placement: 3, .transceive([0x60], timeout: 5000)),
   ])
   func commandComesBackAsItWasSent(_ command: ReaderCommand) throws {
     #expect(try ReaderCommand(payload: Self.payload(command.frame)) == command)
@@ -86,26 +91,25 @@ import Testing
   }
 
   @Test func refusesAnotherVersion() throws {
-    let error = ReaderLinkError("a frame of version 2 instead of 1", isOtherVersion: true)
-    #expect(throws: error) { try ReaderMessage(payload: [2, 4, 1]) }
-    #expect(throws: error) { try ReaderCommand(payload: [2, 1, 1]) }
+    let error = ReaderLinkError("a frame of version 1 instead of 2", isOtherVersion: true)
+    #expect(throws: error) { try ReaderMessage(payload: [1, 4, 1]) }
+    #expect(throws: error) { try ReaderCommand(payload: [1, 1, 1]) }
   }
 
   @Test(
     arguments: [
-      [1, 99],  // a kind that is none
-      [1, 4, 2],  // neither true nor false
-      [1, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
-      [1, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a length beyond everything
-      [1, 9, 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],  // a UID of 11 bytes
-      [1, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
-      [1, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x61, 0, 0, 0, 0, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
-      [1, 12, 0, 0, 0, 0, 0, 0, 0, 0],  // an unknown log level
-      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // a failure that is none
-      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an access that is none
-      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
-      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer that no tag gives
-      [1, 17, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
+      [2, 99],  // a kind that is none
+      [2, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
+      [2, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a length beyond everything
+      [2, 5] + [UInt8](repeating: 0, count: 11) + [1, 0x61, 0, 0, 0, 11] + [UInt8](repeating: 0, count: 11),
+      [2, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
+      [2, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x61, 0, 0, 0, 0, 0, 0, 0, 1, 0xD1],
+      [2, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
+      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // a failure that is none
+      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an access that is none
+      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
+      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer that no tag gives
+      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
     ] as [[UInt8]])
   func refusesWhatIsNotAMessage(_ payload: [UInt8]) {
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload[...]) }
@@ -120,7 +124,7 @@ import Testing
     ] as [[[UInt8]]])
   func refusesAFieldOfATagThatIsNone(_ fields: [[UInt8]]) throws {
     func payload(_ fields: [[UInt8]], application: Int16 = -1) throws -> ArraySlice<UInt8> {
-      var writer = FrameWriter(kind: 15)
+      var writer = FrameWriter(kind: 12)
       writer.write(UInt64(3))
       writer.write(Self.placement)
       for field in fields { writer.write(bytes: field) }
@@ -131,7 +135,7 @@ import Testing
     }
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload(fields)) }
     let none = [[UInt8]](repeating: [], count: 7)
-    #expect(try ReaderMessage(payload: payload(none)) == .sessionTag(3, SessionTag(placement: Self.placement)))
+    #expect(try ReaderMessage(payload: payload(none)) == .sessionTag(epoch: 3, SessionTag(placement: Self.placement)))
     for application: Int16 in [-2, 16] {
       #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload(none, application: application)) }
     }
@@ -139,32 +143,33 @@ import Testing
 
   @Test(
     arguments: [
-      .beginSession(
-        ReaderSessionOptions(number: 1, applicationIdentifiers: Array(repeating: [1, 2, 3, 4, 5], count: 17))),
-      .beginSession(ReaderSessionOptions(number: 1, applicationIdentifiers: [[1, 2, 3, 4]])),
-      .beginSession(
-        ReaderSessionOptions(number: 1, applicationIdentifiers: [[UInt8](repeating: 1, count: 17)])),
-      .beginSession(ReaderSessionOptions(number: 1, systemCodes: Array(repeating: 3, count: 9))),
-      .beginSession(ReaderSessionOptions(number: 1, systemCodes: [0xFFFF])),
-      .beginSession(ReaderSessionOptions(number: 1, systemCodes: [0x12FF])),
-      .beginSession(ReaderSessionOptions(number: 1, systemCodes: [0xFF03])),
-      .beginSession(ReaderSessionOptions(number: 1, technologies: ["Type 4"])),
-      .beginSession(ReaderSessionOptions(number: 1, technologies: Array(repeating: "type-2", count: 9))),
-      .configure(
-        ReaderPolling(
-          interval: .milliseconds(125), idleInterval: .milliseconds(250),
-          technologies: Array(repeating: "type-2", count: 9))),
-      .configure(
-        ReaderPolling(interval: .milliseconds(125), idleInterval: .milliseconds(250), technologies: ["Type 4"])),
-      .perform(session: 1, request: 1, placement: 1, .transceive([], timeout: 100)),
-      .perform(session: 1, request: 1, placement: 1, .transceive([0x60], timeout: 0)),
-      .perform(session: 1, request: 1, placement: 1, .transceive([0x60], timeout: 5001)),
+      session(ReaderSessionOptions(number: 1, applicationIdentifiers: Array(repeating: [1, 2, 3, 4, 5], count: 17))),
+      session(ReaderSessionOptions(number: 1, applicationIdentifiers: [[1, 2, 3, 4]])),
+      session(ReaderSessionOptions(number: 1, applicationIdentifiers: [[UInt8](repeating: 1, count: 17)])),
+      session(ReaderSessionOptions(number: 1, systemCodes: Array(repeating: 3, count: 9))),
+      session(ReaderSessionOptions(number: 1, systemCodes: [0xFFFF])),
+      session(ReaderSessionOptions(number: 1, systemCodes: [0x12FF])),
+      session(ReaderSessionOptions(number: 1, systemCodes: [0xFF03])),
+      session(ReaderSessionOptions(number: 1, technologies: ["Type 4"])),
+      session(ReaderSessionOptions(number: 1, technologies: Array(repeating: "type-2", count: 9))),
+      .goal(
+        epoch: 1, .scan(ReaderPolling(technologies: Array(repeating: "type-2", count: 9))), known: KnownTags()),
+      .goal(epoch: 1, .scan(ReaderPolling(technologies: ["Type 4"])), known: KnownTags()),
+      .goal(
+        epoch: 1, .off, known: KnownTags(tags: Array(repeating: known.tags[0], count: ReaderLimits.knownTags + 1))),
+      .perform(epoch: 1, request: 1, placement: 1, .transceive([], timeout: 100)),
+      .perform(epoch: 1, request: 1, placement: 1, .transceive([0x60], timeout: 0)),
+      .perform(epoch: 1, request: 1, placement: 1, .transceive([0x60], timeout: 5001)),
       .perform(
-        session: 1, request: 1, placement: 1,
+        epoch: 1, request: 1, placement: 1,
         .transceive([UInt8](repeating: 0, count: ReaderLimits.command + 1), timeout: 100)),
     ] as [ReaderCommand])
   func refusesACommandBeyondTheLimits(_ command: ReaderCommand) throws {
     #expect(throws: ReaderLinkError.self) { try ReaderCommand(payload: Self.payload(command.frame)) }
+  }
+
+  private static func session(_ options: ReaderSessionOptions) -> ReaderCommand {
+    .goal(epoch: 1, .session(options), known: KnownTags())
   }
 
   @Test func cutsATextAtAWholeCharacter() throws {

@@ -25,7 +25,6 @@ import Testing
     #expect(rig.advance(.milliseconds(2399)) == [])
     // It closes its device now, and says so.
     #expect(rig(.received(.heartbeat(within: 2000))) == [])
-    #expect(rig(.received(.scanning(false))) == [])
     #expect(rig.advance(.milliseconds(2399)) == [])
     #expect(rig(.exited("exited with code 0")) == [.finish])
   }
@@ -46,18 +45,14 @@ import Testing
   }
 
   @Test func aProcessThatDoesNotDieIsKnownToBeOfNoUseAtOnce() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.scan(true))
-    _ = rig(.received(.scanning(true)))
+    var rig = SupervisionRig.scanning()
     _ = rig(.received(.heartbeat(within: 1000)))
-    let failed = ReaderState.failed(reason: "the reader process ended: it was not heard of in time")
-    #expect(rig.advance(.milliseconds(1400)) == [.kill, .report(.state(failed))])
+    let failed = ReaderPhase.failed(reason: "the reader process ended: it was not heard of in time")
+    #expect(rig.advance(.milliseconds(1400)) == [.kill, .report(.phase(failed, reached: nil))])
     // Nothing more to say until it is dead.
     #expect(rig.advance(.seconds(60)) == [])
     let actions = rig(.exited("killed by signal 9 (Killed)"))
-    #expect(!actions.contains(.report(.scanning(false))))
-    #expect(actions.suffix(3) == [.report(.state(failed)), .spawn, .send(.scan(true))])
+    #expect(actions.suffix(2) == [.spawn, SupervisionRig.goal(1, SupervisionRig.scan)])
   }
 
   @Test func aProcessThatDoesNotDieIsWaitedForOnlySoLong() {
@@ -68,13 +63,11 @@ import Testing
         #expect(rig.advance(.seconds(5)).contains(.kill))
         #expect(rig(.stop) == [])
       } else {
-        _ = rig(.scan(true))
-        _ = rig(.received(.scanning(true)))
         _ = rig(.stop)
         #expect(rig.advance(ReaderTiming.start) == [.kill])
       }
       #expect(rig.advance(.milliseconds(1999)) == [])
-      #expect(rig.advance(.milliseconds(1)) == (wasKilledBefore ? [] : [.report(.scanning(false))]) + [.abandon])
+      #expect(rig.advance(.milliseconds(1)) == [.abandon])
       #expect(rig.supervision.deadline == nil)
       #expect(rig(.exited("killed by signal 9 (Killed)")) == [])
     }
@@ -82,18 +75,14 @@ import Testing
 
   /// Whatever it owed before: nobody waits for it, and it has the time that it takes to end.
   @Test func ofAProcessThatEndsNothingElseIsExpected() {
-    let owed = ReaderTiming(device: "pn532_uart:/dev/x").breakingOff
     var rig = SupervisionRig()
     _ = rig(.start)
-    _ = rig(.lend(true))
+    _ = rig(.pursue(1, .lent))
     #expect(rig(.violated("garbage")).contains(.kill))
     #expect(rig.supervision.deadline == nil)
 
-    rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.scan(true))
-    _ = rig(.scan(false))
-    _ = rig(.lend(true))
+    rig = SupervisionRig.scanning()
+    _ = rig(.pursue(2, .lent))
     _ = rig(.received(.heartbeat(within: .max)))
     #expect(rig.advance(.seconds(20)) == [])
     #expect(rig(.stop) == [.send(.shutDown)])
@@ -101,7 +90,7 @@ import Testing
       _ = rig(.received(.heartbeat(within: 2000)))
       #expect(rig.advance(.seconds(1)) == [])
     }
-    #expect(owed < .seconds(34))
+    #expect(rig.supervision.timing.breakingOff < .seconds(34))
     #expect(rig.advance(.seconds(1)) == [.kill])
   }
 

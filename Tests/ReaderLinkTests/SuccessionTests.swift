@@ -22,8 +22,8 @@ import Testing
 
   @Test func whoHasAskedForASuccessorHasNoDevice() {
     let messages: [ReaderMessage] = [
-      .examining(placement), .tag(TagReport(placement: placement, content: .message([]))),
-      .state(.ready(name: "x", device: "x")), .scanning(true),
+      .examining(placement), .tag(epoch: 0, TagReport(placement: placement, content: .message([]))),
+      .state(.ready(name: "x", device: "x")),
     ]
     for message in messages {
       var rig = SupervisionRig()
@@ -35,48 +35,34 @@ import Testing
     }
   }
 
-  /// What was to be left alone lay on the reader that is away.
+  private let scan = SupervisionRig.scan
+
+  /// What was laid down for another program or a session lay on the reader that is away.
   @Test func whatLiesOnAReaderThatWasPluggedInIsAnnounced() {
-    var rig = SupervisionRig()
-    _ = rig(.quieten)
-    _ = rig(.scan(true))
-    #expect(rig(.start) == [.spawn, .send(.lend(false)), .send(.scan(true))])
+    var rig = SupervisionRig.ready()
+    _ = rig(.pursue(1, .session(ReaderSessionOptions(number: 1))))
+    _ = rig(.pursue(2, scan))
     _ = rig(.received(.state(.absent(reason: "away"))))
     _ = rig(.received(.successorWanted))
-    #expect(rig(.exited("exited with code 0")) == [.spawn, .send(.scan(true))])
+    #expect(rig(.exited("exited with code 0")) == [.spawn, SupervisionRig.goal(2, scan)])
   }
 
-  @Test func aLoanGoesOverToTheSuccessorAndQuietWithIt() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.lend(true))
+  @Test func aLoanGoesOverToTheSuccessorAndWhatWasLaidDownForItWithIt() {
+    var rig = SupervisionRig.ready()
+    _ = rig(.pursue(1, .lent))
     _ = rig(.received(.successorWanted))
-    #expect(rig(.exited("exited with code 0")).suffix(2) == [.spawn, .send(.lend(true))])
-    _ = rig(.received(.successorWanted))
-    _ = rig(.lend(false))
-    #expect(rig(.exited("exited with code 1")).contains(.send(.lend(false))))
-  }
-
-  /// It has opened the device after the loan, and ends before it looks: the tag was laid down for the other program.
-  @Test func whatWasLentIsQuietAlsoForTheSuccessorOfTheSuccessor() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.lend(true))
-    _ = rig(.received(.successorWanted))
-    _ = rig(.exited("exited with code 0"))
-    _ = rig(.lend(false))
-    _ = rig(.received(.lent(false)))
-    #expect(rig(.exited("exited with code 1")).contains(.send(.lend(false))))
+    #expect(rig(.exited("exited with code 0")).suffix(2) == [.spawn, SupervisionRig.goal(1, .lent, first: true)])
+    _ = rig(.received(.reached(epoch: 1)))
+    _ = rig(.pursue(2, scan))
+    #expect(rig(.exited("exited with code 1")).contains(SupervisionRig.goal(2, scan, first: true)))
   }
 
   /// Nor does whoever has not said that it has stopped: the next one who looks may be somebody else.
-  @Test func aStopWithoutWordKeepsTheSuccessorQuiet() {
-    var rig = SupervisionRig()
-    _ = rig(.start)
-    _ = rig(.scan(true))
-    _ = rig(.scan(false))
+  @Test func aStopWithoutWordLetsTheSuccessorAnnounceNothingOfWhatLiesThere() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.pursue(2, .off))
     _ = rig(.received(.successorWanted))
-    #expect(rig(.exited("exited with code 0")).suffix(3) == [.report(.stopped), .spawn, .send(.lend(false))])
+    #expect(rig(.exited("exited with code 0")).suffix(2) == [.spawn, SupervisionRig.goal(2, .off, first: true)])
   }
 
   // MARK: Tags that take the reader
@@ -106,17 +92,12 @@ import Testing
   }
 
   /// The tag was taken away too early, and the reader fails for another reason.
-  @Test(arguments: [
-    ReaderMessage.scanning(false), .stopped, .counters(ReaderCounters()), .state(.ready(name: "y", device: "y")),
-  ])
+  @Test(arguments: [ReaderMessage.reached(epoch: 2), .state(.ready(name: "y", device: "y"))])
   func aReaderThatHasWorkedSinceFailsForAnotherReason(message: ReaderMessage) {
-    var rig = SupervisionRig()
-    _ = rig(.start)
     for number in UInt64(1)...4 {
-      if case .stopped = message {
-        _ = rig(.scan(true))
-        _ = rig(.scan(false))
-      }
+      var rig = SupervisionRig.scanning()
+      for _ in 1..<InterruptionLedger.most { #expect(!failReading(&rig, number: number)) }
+      if case .reached = message { _ = rig(.pursue(2, .off)) }
       #expect(!failReading(&rig, number: number, between: message))
     }
   }

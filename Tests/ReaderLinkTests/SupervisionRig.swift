@@ -2,18 +2,66 @@
 
 /// A supervision and a clock that is moved by hand.
 struct SupervisionRig {
-  var supervision = ReaderSupervision(ReaderTiming(device: "pn532_uart:/dev/x"))
-  var now = SuspendingClock.now
+  static let key = TagFingerprint.Key(low: 1, high: 2)
 
+  var supervision = ReaderSupervision(
+    ReaderTiming(device: "pn532_uart:/dev/x"), known: KnownTags(key: Self.key))
+  var now = SuspendingClock.now
+  /// The last list of known tags that was reported.
+  var reported = KnownTags(key: Self.key)
+
+  /// What follows of an event, but for the list of known tags.
   mutating func callAsFunction(_ event: ReaderSupervision.Event) -> [ReaderSupervision.Action] {
-    supervision.handle(event, at: now)
+    var actions = supervision.handle(event, at: now)
+    if case .report(.known(let known))? = actions.last {
+      reported = known
+      actions.removeLast()
+    }
+    return actions
   }
 
   mutating func advance(_ duration: Duration) -> [ReaderSupervision.Action] {
     now += duration
-    return supervision.handle(.tick, at: now)
+    return self(.tick)
   }
 
   /// What is left until the deadline.
   var remaining: Duration? { supervision.deadline.map { now.duration(to: $0) } }
+
+  static let scan = ReaderGoal.scan(ReaderPolling())
+
+  static func goal(
+    _ epoch: UInt64, _ goal: ReaderGoal, _ tags: [KnownTag] = [], first: Bool = false
+  ) -> ReaderSupervision.Action {
+    .send(.goal(epoch: epoch, goal, known: KnownTags(key: key, tags: tags, includesFirst: first)))
+  }
+
+  static func known(
+    _ placement: Placement, number: UInt64, mayHaveChanged: Bool = false, isSuspect: Bool = false
+  ) -> KnownTag {
+    KnownTag(
+      number: number, fingerprint: TagFingerprint(placement.technology, placement.uid, key),
+      technology: placement.technology, mayHaveChanged: mayHaveChanged, isSuspect: isSuspect)
+  }
+
+  static let open = ReaderPhase.ready(name: "x", device: "y")
+
+  /// A process that sleeps with its device open, its field off.
+  static func ready() -> SupervisionRig {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.received(.reached(epoch: 0)))
+    _ = rig(.received(.state(.ready(name: "x", device: "y"))))
+    _ = rig(.received(.heartbeat(within: 0)))
+    return rig
+  }
+
+  /// A process that looks for tags, for epoch 1.
+  static func scanning() -> SupervisionRig {
+    var rig = ready()
+    _ = rig(.pursue(1, scan))
+    _ = rig(.received(.reached(epoch: 1)))
+    _ = rig(.received(.heartbeat(within: 0)))
+    return rig
+  }
 }

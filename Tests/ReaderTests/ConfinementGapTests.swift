@@ -14,11 +14,9 @@ import Testing
   @Test(arguments: ["permission to filter", "no new privileges"])
   func noDeviceIsTouchedWithoutAFilterThatTheKernelHas(lack: String) async throws {
     let rig = try await ReaderRig(environment: try await environment(lacking: lack))
-    await rig.process.setScanning(true)
-    let state = try await rig.next("a state") { if case .state(let state) = $0 { state } else { nil } }
-    guard case .failed(let reason) = state else {
-      Issue.record("\(state)")
-      return await rig.stop()
+    await rig.setScanning(true)
+    let reason = try await rig.next("a reader that has failed") { event in
+      if case .phase(.failed(let reason), _) = event { reason } else { nil }
     }
     #expect(reason.contains("cannot filter its system calls"))
     #expect(await rig.simulator.counters.commands == 0)
@@ -50,7 +48,7 @@ import Testing
     var lines: [String] = []
     try await rig.next("a reader that is ready") { event in
       if case .log(_, let line) = event { lines.append(line) }
-      return if case .state(.ready) = event { true } else { nil }
+      return if case .phase(.ready, _) = event { true } else { nil }
     }
     let notice = try #require(lines.first { $0.hasPrefix("not wholly confined: ") })
     #expect(notice.contains(gap))

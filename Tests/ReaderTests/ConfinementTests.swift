@@ -25,7 +25,7 @@ import Testing
     await process.start()
     // It has found its device to be absent, long after it has confined itself.
     for await event in process.events {
-      if case .state(.absent) = event { break }
+      if case .phase(.absent, _) = event { break }
       // What is in force, and what cannot be.
       if case .log(.debug, _) = event { continue }
       if case .log(.notice, let line) = event, !hasLandlock, line.contains("Landlock") { continue }
@@ -50,7 +50,7 @@ import Testing
     let first = try #require(await rig.process.processID)
     #expect(try lines("/proc/\(first)/status").contains("Seccomp:\t2"))
     await rig.simulator.unplug()
-    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
     try await rig.simulator.plug()
     try await rig.isReady()
     let second = try #require(await rig.process.processID)

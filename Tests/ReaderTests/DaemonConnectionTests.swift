@@ -63,7 +63,7 @@ import Testing
     let connection = connection()
     try connection.beat()
     // What the daemon says ends the pause at once.
-    send(.scan(true))
+    send(.goal(epoch: 1, .lent, known: KnownTags()))
     try connection.pause(.seconds(10))
     #expect(
       try received() == [beat, .heartbeat(within: 12_000), beat])
@@ -72,7 +72,7 @@ import Testing
   @Test func aShortPauseNeedsNoWord() throws {
     let connection = connection()
     try connection.beat()
-    send(.scan(true))
+    send(.goal(epoch: 1, .lent, known: KnownTags()))
     try connection.pause(.milliseconds(120))
     #expect(try received() == [beat])
   }
@@ -85,15 +85,37 @@ import Testing
 
   @Test func remembersWhatTheDaemonWants() throws {
     let connection = connection()
-    #expect(try connection.isInterrupted())
-    send(.scan(true))
-    let avoided = AvoidedTag(uid: [1, 2, 3, 4], technology: "type-4b", mayHaveChanged: true)
-    send(.avoid(avoided))
+    #expect(try !connection.isInterrupted(0))
+    let known = KnownTags(tags: [KnownTag(number: 1, fingerprint: TagFingerprint(value: 2), technology: "type-4b")])
+    send(.goal(epoch: 1, .scan(ReaderPolling()), known: known))
     try connection.sleep(nil)
-    #expect(try !connection.isInterrupted())
-    #expect(connection.takeAvoided() == [avoided])
-    #expect(connection.takeAvoided() == [])
+    #expect(try connection.isInterrupted(0) && !connection.isInterrupted(1))
+    #expect(connection.goal == .scan(ReaderPolling()))
+    #expect(connection.takeKnown() == known)
+    #expect(connection.takeKnown() == nil)
+    // The same once more says only that more is known.
+    send(.goal(epoch: 1, .scan(ReaderPolling()), known: known))
+    #expect(try !connection.isInterrupted(1))
+    #expect(connection.takeKnown() == known)
     send(.shutDown)
-    #expect(try connection.isInterrupted())
+    #expect(try connection.isInterrupted(1))
+  }
+
+  @Test func requestsOfAnotherGoalAreNobodys() throws {
+    let connection = connection()
+    send(.goal(epoch: 1, .session(ReaderSessionOptions(number: 7)), known: KnownTags()))
+    for request: UInt64 in 1...2 { send(.perform(epoch: 1, request: request, placement: 1, .read)) }
+    send(.perform(epoch: 2, request: 3, placement: 1, .read))
+    send(.restartPolling(epoch: 2))
+    try connection.sleep(nil)
+    #expect(try !connection.isInterrupted(1) && connection.isInterrupted(1, yieldsToRequests: true))
+    #expect(connection.requests.map(\.number) == [1, 2] && !connection.isToRestart)
+    #expect(connection.takeRequest()?.number == 1)
+    send(.restartPolling(epoch: 1))
+    try connection.sleep(nil)
+    #expect(connection.isToRestart)
+    send(.goal(epoch: 2, .off, known: KnownTags()))
+    try connection.sleep(nil)
+    #expect(connection.requests.isEmpty && !connection.isToRestart)
   }
 }

@@ -68,7 +68,7 @@ extension ReaderRig {
     let strikes = await simulator.strikes
     await simulator.add(wrong.fault(command))
     try await simulator.plug()
-    await process.setScanning(true)
+    await setScanning(true)
     await process.lookForDevice()
     try await next("\(messages.count) tags, the fault at \(command)") { _ in
       tags(since: start).count >= messages.count ? true : nil
@@ -79,7 +79,7 @@ extension ReaderRig {
     try await next("\(messages.count) removals, the fault at \(command)") { _ in
       removals(since: start).count >= messages.count ? true : nil
     }
-    await process.setScanning(false)
+    await setScanning(false)
     try await isAsleep()
     #expect(await !simulator.isFieldOn, "command \(command)")
     #expect(await simulator.strikes > strikes, "command \(command) was left alone")
@@ -95,11 +95,11 @@ extension ReaderRig {
     await simulator.resetCounters()
     await simulator.unplug()
     await process.lookForDevice()
-    try await next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    try await next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
   }
 
   private func tags(since start: Int) -> [TagReport] {
-    seen[start...].compactMap { if case .tag(let report) = $0 { report } else { nil } }
+    seen[start...].compactMap { if case .tag(let report, _) = $0 { report } else { nil } }
   }
 
   private func removals(since start: Int) -> [UInt64] {

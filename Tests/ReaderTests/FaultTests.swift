@@ -39,10 +39,10 @@ import Testing
     let bytes = try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read")
     let id = await rig.simulator.place(try .type2(.ntag213, message: bytes))
     await rig.simulator.add(wrong.fault(command))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.next("a reader that has failed, and is named") { event in
       switch event {
-      case .state(.failed(let reason)), .state(.absent(let reason)): reason.contains("/reader") ? true : nil
+      case .phase(.failed(let reason), _), .phase(.absent(let reason), _): reason.contains("/reader") ? true : nil
       default: nil
       }
     }
@@ -59,14 +59,14 @@ import Testing
     let next = try uri("https://example.com/next")
     await rig.simulator.place(try .type2(.ntag213, message: next))
     let message = try await rig.next("the next tag") { event in
-      if case .tag(let report) = event, report.content == .message(next) { report } else { nil }
+      if case .tag(let report, _) = event, report.content == .message(next) { report } else { nil }
     }
     #expect(message.content == .message(next))
     // A reader that was unplugged took its tag along.
-    let contents = rig.seen.compactMap { if case .tag(let report) = $0 { report.content } else { nil } }
+    let contents = rig.seen.compactMap { if case .tag(let report, _) = $0 { report.content } else { nil } }
     #expect(contents.count <= (wrong.needsHands ? 3 : 2) && contents.count >= 2)
     #expect(contents.dropLast().allSatisfy { $0 == .message(bytes) })
-    await rig.process.setScanning(false)
+    await rig.setScanning(false)
     try await rig.expect(.scanning(false))
     #expect(await !rig.simulator.isFieldOn)
     // What is plugged in anew may be another process's, and none has failed.
@@ -87,7 +87,7 @@ import Testing
     await rig.process.lookForDevice()
     try await rig.next("a reader that has failed") { event in
       switch event {
-      case .state(.failed), .state(.absent): true
+      case .phase(.failed, _), .phase(.absent, _): true
       default: nil
       }
     }
@@ -106,11 +106,11 @@ import Testing
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     _ = try await rig.message()
     await rig.simulator.add(wrong.fault(1))
-    await rig.process.setScanning(false)
+    await rig.setScanning(false)
     if wrong.needsHands {
       try await rig.next("a reader that has failed, or is away") { event in
         switch event {
-        case .state(.failed), .state(.absent): true
+        case .phase(.failed, _), .phase(.absent, _): true
         default: nil
         }
       }
@@ -122,7 +122,7 @@ import Testing
     try await rig.isAsleep()
     #expect(await !rig.simulator.isFieldOn)
     await rig.simulator.clearFaults()
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     await rig.stop()
   }
@@ -131,14 +131,14 @@ import Testing
     let good = try await ReaderRig.scanning()
     let bad = try await ReaderRig.scanning()
     await bad.simulator.add(.stall())
-    try await bad.next("a reader that has failed") { if case .state(.failed) = $0 { true } else { nil } }
+    try await bad.next("a reader that has failed") { if case .phase(.failed, _) = $0 { true } else { nil } }
     let start = good.seen.count
     let id = await good.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     let (_, placement) = try await good.message()
     await good.simulator.remove(id)
     #expect(try await good.removal() == placement.number)
     for event in good.seen[start...] {
-      if case .state = event { Issue.record("it was disturbed: \(event)") }
+      if event.isLoss { Issue.record("it was disturbed: \(event)") }
     }
     await bad.stop()
     await good.stop()

@@ -13,12 +13,12 @@ import Testing
     try await rig.isReady()
     let bytes = try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read")
     let id = await rig.simulator.place(try .type2(.ntag213, message: bytes))
-    try await settle(rig)
+    try await rig.isAsleep()
     await rig.simulator.add(fault)
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     let (message, placement) = try await rig.message()
     #expect(message == bytes)
-    #expect(rig.seen.contains { if case .state(.failed) = $0 { true } else { false } }, "nothing went wrong")
+    #expect(rig.seen.contains { if case .phase(.failed, _) = $0 { true } else { false } }, "nothing went wrong")
     await rig.simulator.remove(id)
     #expect(try await rig.removal() == placement.number)
     await rig.stop()
@@ -28,14 +28,12 @@ import Testing
     let rig = try await ReaderRig()
     try await rig.isReady()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/before")))
-    try await settle(rig)
+    try await rig.isAsleep()
     await rig.simulator.add(.delay(.milliseconds(300), command: 4))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     await rig.simulator.wait { $0.strikes == 1 }
-    await rig.process.setScanning(false)
-    await rig.process.setScanning(true)
-    try await rig.expect(.scanning(false))
-    try await rig.expect(.stopped)
+    await rig.setScanning(false)
+    await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     try await rig.announcesOnlyWhatComesNow()
     await rig.stop()
@@ -49,7 +47,7 @@ import Testing
     let bytes = try uri("https://example.com")
     await rig.simulator.place(try isFeliCa ? .type3(message: bytes) : .mifareClassic(.classic1K, message: bytes))
     await rig.simulator.add(.radio(.unheard))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     #expect(try await rig.message().message == bytes)
     #expect(await rig.simulator.strikes == 1)
     await rig.stop()
@@ -59,12 +57,12 @@ import Testing
     let rig = try await ReaderRig()
     try await rig.isReady()
     // What opening takes, and the command that switches the field off. The look comes next.
-    try await settle(rig)
+    try await rig.isAsleep()
     let look = await rig.simulator.counters.commands
     await rig.simulator.unplug()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    await rig.process.setScanning(true)
-    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    await rig.setScanning(true)
+    try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
     for _ in 1...3 {
       await rig.simulator.add(.unplug(command: look + 2))
       try await rig.simulator.plug()
@@ -79,10 +77,5 @@ import Testing
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     #expect(try await rig.message().message == uri("https://example.com/2"))
     await rig.stop()
-  }
-
-  /// Waits until the process sleeps: it has said what it has done.
-  private func settle(_ rig: ReaderRig) async throws {
-    _ = try await rig.next("counters") { if case .counters(let counters) = $0 { counters } else { nil } }
   }
 }

@@ -19,12 +19,12 @@ import Testing
     switch occupation {
     case .asleep: break
     case .scanning:
-      await rig.process.setScanning(true)
+      await rig.setScanning(true)
       try await rig.expect(.scanning(true))
     case .reading:
       await rig.simulator.place(try .type2(.ntag215, message: bytes))
       let before = await rig.simulator.counters.commands
-      await rig.process.setScanning(true)
+      await rig.setScanning(true)
       // A look, and the first exchanges of reading.
       await rig.simulator.wait { $0.counters.commands >= before + 4 }
     case .inSession:
@@ -33,22 +33,20 @@ import Testing
       let tag = try await rig.sessionTag()
       await rig.ask(.read, tag)
     }
-    await rig.process.lend(true)
-    if occupation == .inSession { try await rig.expect(.sessionEnded(1)) }
+    await rig.lend(true)
     try await rig.expect(.lent(true))
     #expect(await !rig.simulator.isFieldOn)
     try await rig.isAsleep()
     #expect(try descriptors(of: child).allSatisfy { !$0.hasPrefix("/dev/pts/") })
     // What is plugged in or wanted meanwhile changes nothing.
     await rig.process.lookForDevice()
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.isAsleep()
     let commands = await rig.simulator.counters.commands
     let isOpened = try await opens(await rig.simulator.connectionString)
     #expect(isOpened)
     #expect(await rig.simulator.counters.commands > commands)
-    await rig.process.lend(false)
-    try await rig.expect(.lent(false))
+    await rig.lend(false)
     try await rig.isReady()
     try await rig.expect(.scanning(true))
     #expect(await rig.process.processID == child)
@@ -57,7 +55,7 @@ import Testing
 
   @Test(arguments: [false, true]) func whatLiesThereAfterwardsIsAnnouncedOnceItWasAway(isRandom: Bool) async throws {
     let rig = try await ReaderRig.scanning()
-    await rig.process.lend(true)
+    await rig.lend(true)
     try await rig.expect(.lent(true))
     let bytes = try uri("https://example.com/1")
     let ids = [
@@ -65,7 +63,7 @@ import Testing
         try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes)),
       await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/3"))),
     ]
-    await rig.process.lend(false)
+    await rig.lend(false)
     try await rig.expect(.scanning(true))
     try await rig.commands(80)
     for id in ids { await rig.simulator.remove(id) }
@@ -80,9 +78,9 @@ import Testing
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     let placement = try await rig.message().placement
-    await rig.process.lend(true)
+    await rig.lend(true)
     try await rig.expect(.lent(true))
-    await rig.process.lend(false)
+    await rig.lend(false)
     try await rig.expect(.scanning(true))
     try await rig.commands(40)
     await rig.simulator.remove(id)
@@ -92,14 +90,14 @@ import Testing
 
   @Test func aReaderThatIsNotThereIsLentAsWell() async throws {
     let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
-    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
-    await rig.process.lend(true)
+    try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
+    await rig.lend(true)
     try await rig.expect(.lent(true))
     try await rig.simulator.plug()
     await rig.process.lookForDevice()
     try await rig.isAsleep()
     #expect(await rig.simulator.counters.commands == 0)
-    await rig.process.lend(false)
+    await rig.lend(false)
     try await rig.isReady()
     await rig.stop()
   }

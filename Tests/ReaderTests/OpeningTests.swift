@@ -8,7 +8,7 @@ import Testing
   /// Opening takes some 15 commands: each of them fails once.
   @Test(arguments: 1...16) func aFaultWhileADeviceIsOpenedCostsNoProcess(command: Int) async throws {
     let rig = try await ReaderRig(fault: .corruptChecksum(command: command))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     // A process that crashes ends this with an error.
     try await rig.expect(.scanning(true))
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
@@ -19,7 +19,7 @@ import Testing
   /// The chip ceases to answer at one of them: that is said, and the process lives.
   @Test(arguments: [1, 5, 9, 13]) func aChipThatHangsWhileItIsOpenedIsAReaderThatHasFailed(command: Int) async throws {
     let rig = try await ReaderRig(fault: .stall(command: command))
-    try await rig.next("a reader that has failed") { if case .state(.failed) = $0 { true } else { nil } }
+    try await rig.next("a reader that has failed") { if case .phase(.failed, _) = $0 { true } else { nil } }
     await rig.simulator.unplug()
     try await rig.simulator.plug()
     await rig.process.lookForDevice()
@@ -32,7 +32,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct WaitingTests {
   @Test func aProcessWithoutADeviceSleepsUntilItIsTold() async throws {
     let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
-    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
     try await rig.isAsleep()
     try await rig.simulator.plug()
     await rig.process.lookForDevice()
@@ -45,11 +45,11 @@ import Testing
     try await rig.isAsleep()
     await rig.simulator.unplug()
     await rig.process.lookForDevice()
-    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
     try await rig.isAsleep()
     // Nobody says that it is there, but somebody wants tags.
     try await rig.simulator.plug()
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.isReady()
     try await rig.expect(.scanning(true))
     await rig.stop()

@@ -256,54 +256,78 @@ import Testing
     #expect(tracker.readerLeft() == [])
   }
 
+  // MARK: Tags that the daemon knows
+
+  private let key = TagFingerprint.Key(low: 1, high: 2)
+
+  func known(_ tags: (TagActivation, UInt64)..., mayHaveChanged: Bool = false, isSuspect: Bool = false) -> KnownTags {
+    KnownTags(
+      key: key,
+      tags: tags.map { tag, number in
+        let technology = tag.type.description
+        return KnownTag(
+          number: number, fingerprint: TagFingerprint(technology, tag.identifier, key), technology: technology,
+          mayHaveChanged: mayHaveChanged, isSuspect: isSuspect)
+      })
+  }
+
   /// A tag that ends each process that reads it may make its reader absent for a moment, before the next process finds the tag: that is
   /// no reason to read it.
-  @Test(arguments: [false, true]) func theReaderTakesAlongWhatIsLeftAloneOnceItWasFound(hasBeenSeen: Bool) {
+  @Test(arguments: [false, true]) func theReaderTakesAlongWhatIsKnownOnceItWasFound(hasBeenSeen: Bool) {
     var tracker = PlacementTracker()
-    tracker.avoid(AvoidedTag(uid: tag.identifier, technology: "type-2", mayHaveChanged: false))
-    if hasBeenSeen {
-      #expect(tracker.looked(for: .typeA, found: [tag]) == [.avoided(uid: tag.identifier)])
-    }
-    #expect(tracker.readerLeft() == (hasBeenSeen ? [.forgotten(uid: tag.identifier)] : []))
-    let outcome = hasBeenSeen ? PlacementTracker.Outcome.arrived(1, tag) : .avoided(uid: tag.identifier)
+    tracker.know(known((tag, 1 << 32)))
+    if hasBeenSeen { #expect(tracker.looked(for: .typeA, found: [tag]) == [.recognized(tag)]) }
+    #expect(tracker.readerLeft() == (hasBeenSeen ? [.left(1 << 32)] : []))
+    let outcome = hasBeenSeen ? PlacementTracker.Outcome.arrived(1, tag) : .recognized(tag)
     #expect(tracker.looked(for: .typeA, found: [tag]) == [outcome])
   }
 
-  // MARK: Tags that are left alone
-
-  func avoided(_ uid: [UInt8], _ technology: String = "type-2", mayHaveChanged: Bool = true) -> AvoidedTag {
-    AvoidedTag(uid: uid, technology: technology, mayHaveChanged: mayHaveChanged)
-  }
-
-  @Test func aTagToAvoidIsLeftAloneUntilItIsAway() {
+  @Test func aKnownTagIsNotAnnouncedUntilItIsAway() {
     var tracker = PlacementTracker([.typeA])
-    tracker.avoid(avoided(tag.identifier))
-    #expect(tracker.looked(for: .typeA, found: [tag]) == [.avoided(uid: tag.identifier)])
+    tracker.know(known((tag, 1 << 32)))
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.recognized(tag)])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [])
     #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeA, found: []) == [.forgotten(uid: tag.identifier)])
+    #expect(tracker.looked(for: .typeA, found: []) == [.left(1 << 32)])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
   }
 
-  @Test func aTagToAvoidIsForgottenOnceEveryTechnologyThatMayHaveItHasMissedIt() {
-    var tracker = PlacementTracker([.typeA, .typeB, .felica212])
-    tracker.avoid(avoided([1, 2, 3, 4]))
+  @Test func `a known tag that lies there already goes on as it was`() {
+    var tracker = PlacementTracker([.typeA])
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
+    tracker.know(known((tag, 1)))
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [])
     #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeB, found: []) == [])
-    #expect(tracker.looked(for: .typeB, found: []) == [.forgotten(uid: [1, 2, 3, 4])])
+    #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])
   }
 
-  @Test func anotherTagIsReadBesideOneToAvoid() {
+  @Test func `nothing is asked of a suspect`() {
     var tracker = PlacementTracker([.typeA])
-    tracker.avoid(avoided(tag.identifier))
-    #expect(tracker.looked(for: .typeA, found: [other, tag]) == [.arrived(1, other), .avoided(uid: tag.identifier)])
+    tracker.know(known((tag, 1 << 32), isSuspect: true))
+    _ = tracker.looked(for: .typeA, found: [tag])
+    #expect(tracker.resting.map(\.isSuspect) == [true])
+  }
+
+  @Test func aKnownTagIsAwayOnceEveryTechnologyThatMayHaveItHasMissedIt() {
+    var tracker = PlacementTracker([.typeA, .felica212, .felica424])
+    tracker.know(known((felica([1, 2, 3, 4, 5, 6, 7, 8]), 1 << 32)))
+    for _ in 1...3 { #expect(tracker.looked(for: .typeA, found: []) == []) }
+    #expect(tracker.looked(for: .felica212, found: []) == [])
+    #expect(tracker.looked(for: .felica212, found: []) == [])
+    #expect(tracker.looked(for: .felica424, found: []) == [])
+    #expect(tracker.looked(for: .felica424, found: []) == [.left(1 << 32)])
+  }
+
+  @Test func anotherTagIsReadBesideAKnownOne() {
+    var tracker = PlacementTracker([.typeA])
+    tracker.know(known((tag, 1 << 32)))
+    #expect(tracker.looked(for: .typeA, found: [other, tag]) == [.arrived(1, other), .recognized(tag)])
     #expect(tracker.looked(for: .typeA, found: [other]) == [])
-    #expect(tracker.looked(for: .typeA, found: [other]) == [.forgotten(uid: tag.identifier)])
+    #expect(tracker.looked(for: .typeA, found: [other]) == [.left(1 << 32)])
   }
 
   @Test(arguments: [Modulation.typeA, .typeB, .felica212])
-  func aMadeUpIdentifierToAvoidMeansTheFirstThatHasOne(modulation: Modulation) {
+  func aMadeUpIdentifierThatIsKnownMeansTheFirstThatHasOne(modulation: Modulation) {
     func tag(_ number: UInt8) -> TagActivation {
       switch modulation {
       case .typeA: card([8, number, number, number])
@@ -313,25 +337,24 @@ import Testing
     }
     for mayHaveChanged in [true, false] {
       var tracker = PlacementTracker([modulation])
-      tracker.avoid(avoided(tag(1).identifier, tag(1).type.description, mayHaveChanged: mayHaveChanged))
+      tracker.know(known((tag(1), 1 << 32), mayHaveChanged: mayHaveChanged))
       guard mayHaveChanged else {
         #expect(tracker.looked(for: modulation, found: [tag(2)]) == [.arrived(1, tag(2))])
         continue
       }
-      #expect(tracker.looked(for: modulation, found: [tag(2)]) == [.avoided(uid: tag(2).identifier)])
+      #expect(tracker.looked(for: modulation, found: [tag(2)]) == [.recognized(tag(2))])
       // It may have yet another one, and a second tag is not meant.
       tracker.fieldWentOff()
       #expect(tracker.looked(for: modulation, found: [tag(3)]) == [])
       #expect(tracker.looked(for: modulation, found: [tag(3), tag(4)]) == [.arrived(1, tag(4))])
       #expect(tracker.looked(for: modulation, found: [tag(4)]) == [])
-      // The daemon knows it by the first.
-      #expect(tracker.looked(for: modulation, found: [tag(4)]) == [.forgotten(uid: tag(1).identifier)])
+      #expect(tracker.looked(for: modulation, found: [tag(4)]) == [.left(1 << 32)])
     }
   }
 
-  @Test func aMadeUpIdentifierToAvoidMeansNoTagOfAnotherKind() {
+  @Test func aMadeUpIdentifierThatIsKnownMeansNoTagOfAnotherKind() {
     var tracker = PlacementTracker([.typeA, .typeB])
-    tracker.avoid(avoided([8, 1, 1, 1], "type-4a"))
+    tracker.know(known((card([8, 1, 1, 1]), 1 << 32), mayHaveChanged: true))
     #expect(tracker.looked(for: .typeB, found: [cardB([8, 2, 2, 2])]) == [.arrived(1, cardB([8, 2, 2, 2]))])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }

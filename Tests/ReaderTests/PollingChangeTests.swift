@@ -19,14 +19,14 @@ import Testing
     let resting = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     let first = try await rig.message()
     // Both kinds are found by the same look, so that the one that is left out stays what it was.
-    await rig.process.configure(Self.polling(["type-4a"]))
+    await rig.configure(Self.polling(["type-4a"]))
     try await rig.commands(60)
     await rig.simulator.remove(resting)
     #expect(try await rig.removal() == first.placement.number)
     // It is no kind that is wanted now, and that it is there is nobody's business; the other kind is.
     let unwanted = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     try await rig.commands(60)
-    await rig.process.configure(Self.polling())
+    await rig.configure(Self.polling())
     try await rig.commands(60)
     await rig.simulator.remove(unwanted)
     await rig.simulator.place(try .type4(message: uri("https://example.com/3")))
@@ -35,15 +35,16 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aKindThatNobodyLooksForAnyMoreIsAwayAndIsNotAnnouncedForBeingLookedForAgain() async throws {
+  @Test func aTagOfAKindThatNobodyLooksForForAWhileIsNotAnnouncedAgain() async throws {
     let rig = try await ReaderRig.scanning()
     let resting = await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
     let first = try await rig.message()
-    await rig.process.configure(Self.polling(["type-2"]))
-    #expect(try await rig.removal() == first.placement.number)
-    await rig.process.configure(Self.polling())
+    await rig.configure(Self.polling(["type-2"]))
+    try await rig.expect(.scanning(true))
+    await rig.configure(Self.polling())
     try await rig.commands(120)
     await rig.simulator.remove(resting)
+    #expect(try await rig.removal() == first.placement.number)
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     #expect(try await rig.message().message == uri("https://example.com/2"))
     await rig.stop()
@@ -51,14 +52,14 @@ import Testing
 
   @Test func aSessionGoesOnAsItBeganAndTheChangeCountsAfterIt() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.process.configure(Self.polling(["type-4a"]))
+    await rig.configure(Self.polling(["type-4a"]))
     let id = await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
     let tag = try await rig.sessionTag()
     #expect(try await rig.perform(.read, tag) == .message(try uri("https://example.com/1")))
     await rig.simulator.remove(id)
     #expect(try await rig.sessionRemoval() == tag.placement.number)
     try await rig.end()
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     await rig.simulator.place(try .type4B(message: uri("https://example.com/2")))
     try await rig.commands(60)
@@ -71,13 +72,12 @@ import Testing
   @Test func aChangeIsMadeWhollyWhereTheDeviceFailsAtThatMoment() async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
-    let first = try await rig.message()
+    _ = try await rig.message()
     await rig.simulator.add(.silence(commands: 3))
-    await rig.process.configure(Self.polling(["type-2"]))
+    await rig.configure(Self.polling(["type-2"]))
     try await rig.isReady()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     #expect(try await rig.message().message == uri("https://example.com/2"))
-    #expect(rig.seen.contains(.removed(placement: first.placement.number)))
     await rig.stop()
   }
 
@@ -85,16 +85,15 @@ import Testing
     let rig = try await ReaderRig()
     try await rig.isReady()
     try await rig.isAsleep()
-    await rig.process.configure(Self.polling(["type-2"]))
+    await rig.configure(Self.polling(["type-2"]))
     try await rig.isAsleep()
     #expect(await !rig.simulator.isFieldOn)
-    await rig.process.lend(true)
+    await rig.lend(true)
     try await rig.expect(.lent(true))
-    await rig.process.configure(Self.polling(["type-4a"]))
+    await rig.configure(Self.polling(["type-4a"]))
     try await rig.isAsleep()
-    await rig.process.lend(false)
-    try await rig.expect(.lent(false))
-    await rig.process.setScanning(true)
+    await rig.lend(false)
+    await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     try await rig.commands(60)
@@ -105,16 +104,16 @@ import Testing
     await rig.stop()
   }
 
-  @Test func theNextProcessIsStartedWithIt() async throws {
+  @Test func theNextProcessIsToldOfIt() async throws {
     let rig = try await ReaderRig.scanning()
-    await rig.process.configure(Self.polling(["type-4a"], interval: 30))
+    await rig.configure(Self.polling(["type-4a"], interval: 30))
     let child = try ForeignProcess(try #require(await rig.process.processID))
     child.signal(9)
     _ = try await rig.crash()
     try await rig.isReady()
-    let next = try ForeignProcess(try #require(await rig.process.processID))
-    let arguments = next.commandLine
-    #expect(arguments.contains("type-4a") && arguments.contains("30"), "\(arguments)")
+    await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
+    await rig.simulator.place(try .type4(message: uri("https://example.com/2")))
+    #expect(try await rig.message().message == uri("https://example.com/2"))
     await rig.stop()
   }
 
@@ -134,22 +133,27 @@ import Testing
       pupi: [1, 2, 3, 4], applicationData: [0, 0, 0, 0], protocolInfo: [0, 0x81, 0xE1], attribResponse: [0])
   )
 
-  @Test func whatIsNotLookedForAnyMoreIsForgotten() {
+  @Test func whatIsNotLookedForAnyMoreIsForgottenAndTheDaemonKnowsIt() {
     var tracker = PlacementTracker([.typeA, .typeB])
-    tracker.avoid(AvoidedTag(uid: [1, 2, 3, 4], technology: "type-4b", mayHaveChanged: false))
-    tracker.avoid(AvoidedTag(uid: [1, 2, 3, 5], technology: "type-4b", mayHaveChanged: false))
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
-    #expect(tracker.looked(for: .typeB, found: [typeB]) == [.avoided(uid: [1, 2, 3, 4])])
-    let outcomes = tracker.look(for: [.typeB]) { _ in true }
-    #expect(outcomes == [.left(1)])
-    #expect(tracker.resting.map(\.tag) == [typeB])
-    #expect(
-      Set(tracker.look(for: [.typeA]) { _ in true }) == [
-        .forgotten(uid: [1, 2, 3, 4]), .forgotten(uid: [1, 2, 3, 5]),
-      ])
-    // It was there all the time.
-    #expect(tracker.looked(for: .typeA, found: [tag]) == [])
+    tracker.look(for: [.typeB]) { _ in true }
+    #expect(tracker.resting.isEmpty)
+    let key = TagFingerprint.Key(low: 1, high: 2)
+    let fingerprint = TagFingerprint("type-2", tag.identifier, key)
+    let known = KnownTags(key: key, tags: [KnownTag(number: 1, fingerprint: fingerprint, technology: "type-2")])
+    tracker.know(known)
+    // No look for it says that it is away.
+    for _ in 1...3 { #expect(tracker.looked(for: .typeB, found: []) == []) }
+    tracker.look(for: [.typeA, .typeB]) { _ in true }
+    tracker.know(known)
+    #expect(tracker.looked(for: .typeA, found: [tag]) == [.recognized(tag)])
     for _ in 1...2 { _ = tracker.looked(for: .typeA, found: []) }
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
+  }
+
+  @Test func `a tag of a kind that is looked for only from now on is announced`() {
+    var tracker = PlacementTracker([.typeA])
+    tracker.look(for: [.typeA, .typeB]) { _ in true }
+    #expect(tracker.looked(for: .typeB, found: [typeB]) == [.arrived(1, typeB)])
   }
 }

@@ -7,17 +7,16 @@ import Testing
 
 @Suite struct ReaderOptionsTests {
   @Test func readsWhatTheDaemonGives() throws {
-    let options = try ReaderOptions(["--link", "3", "--poll-interval", "50", "--device", "pn532_uart:/dev/ttyS0"])
+    let options = try ReaderOptions(["--link", "3", "--device", "pn532_uart:/dev/ttyS0"])
     #expect(options.mode == .serve(link: 3))
-    #expect(options.pollInterval == .milliseconds(50))
     #expect(options.device == "pn532_uart:/dev/ttyS0")
     #expect(try ReaderOptions(["--list"]).mode == .list)
     #expect(try ReaderOptions(["--version"]).mode == .showVersion)
-    #expect(options.technologies == .all)
-    let more = try ReaderOptions(["--link", "3", "--idle-poll-interval", "900", "--technologies", "type-2;type-3"])
-    #expect(more.idlePollInterval == .milliseconds(900))
-    #expect(!more.isFollowed)
+    #expect(!options.isFollowed)
     #expect(try ReaderOptions(["--link", "3", "--followed"]).isFollowed)
+    var more = options
+    more.take(ReaderPolling(idleInterval: .milliseconds(900), technologies: ["type-2", "type-3"]))
+    #expect(more.idlePollInterval == .milliseconds(900))
     #expect(more.technologies.modulations == [.typeA, .felica212, .felica424])
     #expect(more.technologies.contains(.type2))
     #expect(!more.technologies.contains(.type4A) && !more.technologies.contains(.peer))
@@ -39,13 +38,6 @@ import Testing
       (["--lnk"], "--lnk is no option"),
       (["--link"], "--link needs a value"),
       (["--link", "2"], "--link 2: a descriptor from 3 on is needed"),
-      (["--link", "3", "--technologies", ""], "--technologies : a kind of tag that is not known"),
-      (
-        ["--link", "3", "--technologies", "type-2;nfc-dep"],
-        "--technologies type-2;nfc-dep: a kind of tag that is not known"
-      ),
-      (["--link", "3", "--idle-poll-interval", "x"], "--idle-poll-interval x: 10 to 10000 milliseconds are possible"),
-      (["--link", "3", "--poll-interval", "0"], "--poll-interval 0: 10 to 10000 milliseconds are possible"),
     ] as [([String], String)])
   func saysWhatIsWrong(_ arguments: [String], _ words: String) {
     #expect(throws: ReaderOptions.Mistake(description: words)) { try ReaderOptions(arguments) }

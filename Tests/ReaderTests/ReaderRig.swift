@@ -15,6 +15,14 @@ final class ReaderRig {
   /// All that has been read of the events so far, for a test's message.
   private(set) var seen: [ReaderProcessEvent] = []
 
+  // What the reader should be doing, as the daemon decides it.
+  private(set) var epoch: UInt64 = 0
+  private var goal = ReaderGoal.off
+  private var isToScan = false
+  private var session: ReaderSessionOptions?
+  private var isLent = false
+  private var polling: ReaderPolling
+
   init(
     isPluggedIn: Bool = true, pollInterval: Duration = .milliseconds(20), fault: Fault? = nil,
     technologies: [String]? = nil, timing: TimingModel = .immediate, isFollowed: Bool = false,
@@ -24,9 +32,10 @@ final class ReaderRig {
     simulator = try await SimulatedReader.start(timing: timing, link: directory.file("reader"), wakesTypeB: wakesTypeB)
     if !isPluggedIn { await simulator.unplug() }
     if let fault { await simulator.add(fault) }
+    polling = ReaderPolling(interval: pollInterval, technologies: technologies ?? [])
     let configuration = ReaderProcess.Configuration(
       program: try BuiltProducts.program("tagroute-reader"), device: await simulator.connectionString,
-      pollInterval: pollInterval, technologies: technologies, isFollowed: isFollowed, environment: environment)
+      isFollowed: isFollowed, environment: environment)
     process = ReaderProcess(configuration, on: loop)
     events = process.events.makeAsyncIterator()
     await process.start()
@@ -35,9 +44,43 @@ final class ReaderRig {
   /// A rig whose reader is looking for tags.
   static func scanning(loop: EventLoop = EventLoop(label: "daemon")) async throws -> ReaderRig {
     let rig = try await ReaderRig(loop: loop)
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     return rig
+  }
+
+  func setScanning(_ isOn: Bool) async {
+    isToScan = isOn
+    await pursue()
+  }
+
+  func beginSession(_ options: ReaderSessionOptions) async {
+    session = options
+    await pursue()
+  }
+
+  func endSession(_ number: UInt64) async {
+    if session?.number == number { session = nil }
+    await pursue()
+  }
+
+  func lend(_ isOn: Bool) async {
+    isLent = isOn
+    // Another program has the reader of a session.
+    if isOn { session = nil }
+    await pursue()
+  }
+
+  func configure(_ polling: ReaderPolling) async {
+    self.polling = polling
+    await pursue()
+  }
+
+  private func pursue() async {
+    let new = isLent ? .lent : session.map { .session($0) } ?? (isToScan ? ReaderGoal.scan(polling) : .off)
+    guard new != goal else { return }
+    (epoch, goal) = (epoch + 1, new)
+    await process.pursue(epoch, goal)
   }
 
   func stop() async {
@@ -50,20 +93,42 @@ final class ReaderRig {
     let start = seen.count
     while let event = await events.next(isolation: #isolation) {
       seen.append(event)
+      let isUnexpected = event.isCrash || session != nil && event.isLoss
+      if event.isLoss, let session { await endSession(session.number) }
       if let result = pick(event) { return result }
-      // After a crash, or the end of a session, that nobody expects, what is waited for may never come.
-      if case .crashed = event { break }
-      if case .sessionLost = event { break }
+      // After a crash, or the loss of a session, that nobody expects, what is waited for may never come.
+      if isUnexpected { break }
     }
     throw RigError("\(what) never came, but \(seen[start...])")
   }
 
-  func expect(_ event: ReaderProcessEvent) async throws {
-    try await next("\(event)") { $0 == event ? true : nil }
+  /// What a test waits for.
+  enum Word {
+    case scanning(Bool)
+    case lent(Bool)
+    case sessionBegan(UInt64)
+    case sessionEnded(UInt64)
+    case removed(placement: UInt64)
+  }
+
+  func expect(_ word: Word) async throws {
+    try await next("\(word)") { event -> Bool? in
+      let isMet =
+        switch (word, event) {
+        case (.removed(let expected), .removed(let placement)): expected == placement
+        case (.scanning(true), .phase(.scanning, epoch)), (.lent(true), .phase(.released, epoch)): true
+        case (.sessionBegan(let expected), .phase(.inSession(let number), epoch)): expected == number
+        case (.scanning(false), .phase(.absent, _)): true
+        case (.scanning(false), .phase(let phase, epoch)): phase != .scanning
+        case (.sessionEnded, .phase(_, epoch)): true
+        default: false
+        }
+      return isMet ? true : nil
+    }
   }
 
   func tag() async throws -> TagReport {
-    try await next("a tag") { if case .tag(let report) = $0 { report } else { nil } }
+    try await next("a tag") { if case .tag(let report, _) = $0 { report } else { nil } }
   }
 
   func message() async throws -> (message: [UInt8], placement: Placement) {
@@ -77,13 +142,13 @@ final class ReaderRig {
   }
 
   func isReady() async throws {
-    try await next("a reader that is ready") { if case .state(.ready) = $0 { true } else { nil } }
+    try await next("a reader that is ready") { if case .phase(.ready, _) = $0 { true } else { nil } }
   }
 
   /// The number of the next placement that ends, nothing having been announced before.
   func removal() async throws -> UInt64 {
     try await next("a removal") { event in
-      if case .tag(let report) = event { Issue.record("announced: \(report)") }
+      if case .tag(let report, _) = event { Issue.record("announced: \(report)") }
       return if case .removed(let number) = event { number } else { nil }
     }
   }
@@ -116,4 +181,16 @@ func uri(_ text: String) throws -> [UInt8] { try NDEFMessage.uri(text).encoded()
 extension TagReport {
   /// Why the tag could not be read; nil where it was.
   var problem: String? { if case .problem(let reason) = content { reason } else { nil } }
+}
+
+extension ReaderProcessEvent {
+  var isCrash: Bool { if case .crashed = self { true } else { false } }
+
+  /// Whether the device cannot be used any more, so that no reader session goes on.
+  var isLoss: Bool {
+    switch self {
+    case .phase(.failed, _), .phase(.absent, _): true
+    default: false
+    }
+  }
 }

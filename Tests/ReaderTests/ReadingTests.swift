@@ -62,7 +62,7 @@ import Testing
 
   @Test func aLongPauseBetweenTwoLooksCostsNoProcess() async throws {
     let rig = try await ReaderRig(pollInterval: .milliseconds(2500))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     // The whole pause after the first look, up to the second one.
     try await rig.commands(4)
@@ -82,7 +82,7 @@ import Testing
     var message: [UInt8]?
     try await rig.next("both") { event in
       if event == .removed(placement: placement.number) { isRemoved = true }
-      if case .tag(let report) = event, case .message(let bytes) = report.content { message = bytes }
+      if case .tag(let report, _) = event, case .message(let bytes) = report.content { message = bytes }
       return isRemoved && message != nil ? true : nil
     }
     #expect(message == (try uri("https://example.com/2")))
@@ -95,9 +95,9 @@ import Testing
     let id = await rig.simulator.place(try .type4(message: uri("https://example.com"), uid: uid))
     let (_, placement) = try await rig.message()
     for _ in 0..<3 {
-      await rig.process.setScanning(false)
+      await rig.setScanning(false)
       try await rig.expect(.scanning(false))
-      await rig.process.setScanning(true)
+      await rig.setScanning(true)
       try await rig.expect(.scanning(true))
       try await rig.commands(5)
     }
@@ -111,10 +111,10 @@ import Testing
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     let (_, placement) = try await rig.message()
-    await rig.process.setScanning(false)
+    await rig.setScanning(false)
     try await rig.expect(.scanning(false))
     await rig.simulator.remove(id)
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     #expect(try await rig.removal() == placement.number)
     await rig.stop()
   }
@@ -124,11 +124,11 @@ import Testing
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     _ = try await rig.message()
     #expect(await rig.simulator.isFieldOn)
-    await rig.process.setScanning(false)
+    await rig.setScanning(false)
     try await rig.expect(.scanning(false))
     #expect(await !rig.simulator.isFieldOn)
     // Its last words come after the field is off; then it sleeps.
-    _ = try await rig.next("counters") { if case .counters(let counters) = $0 { counters } else { nil } }
+    try await rig.isAsleep()
     await rig.simulator.resetCounters()
     try await rig.isAsleep()
     let child = try #require(await rig.process.processID)

@@ -107,87 +107,39 @@ import Testing
     #expect(TypeAActivation(atqa: [], sak: 0x20, uid: [], ats: ats).historicalBytes == historical)
   }
 
-  // MARK: What the daemon wants
-
-  @Test func ordersOfASessionThatIsOverAreNobodys() {
-    var orders = SessionOrders()
-    #expect(!orders.areThere)
-    orders.take(.perform(session: 1, request: 1, placement: 1, .read))
-    #expect(orders.requests.isEmpty)
-    orders.take(.beginSession(ReaderSessionOptions(number: 1)))
-    orders.take(.perform(session: 1, request: 1, placement: 1, .read))
-    orders.take(.perform(session: 1, request: 2, placement: 1, .query))
-    orders.take(.restartPolling(2))
-    let first = orders.takeRequest()
-    #expect(first?.number == 1)
-    #expect(!orders.isToRestart)
-    orders.take(.restartPolling(1))
-    orders.take(.endSession(1))
-    #expect(orders.requests.isEmpty && !orders.isToRestart && orders.session == nil)
-    // Each end is answered once, also of what was none.
-    orders.take(.endSession(7))
-    let endings = orders.takeEndings()
-    #expect(endings == [1, 7])
-    #expect(orders.endings.isEmpty)
-    #expect(!orders.areThere)
-    orders.take(.lend(true))
-    orders.take(.lend(false))
-    #expect(!orders.wantsLoan && orders.isLoanUnanswered)
-  }
-
   // MARK: After a session
 
   func typeA(_ uid: [UInt8]) -> TagActivation {
     .typeA(TypeAActivation(atqa: [3, 4], sak: 0x20, uid: uid, ats: [1]))
   }
 
-  @Test func whatASessionHasLeftIsNotAnnouncedUntilItWasAway() {
-    var tracker = PlacementTracker([.typeA])
-    let tag = typeA([4, 1, 2, 3, 4, 5, 6])
-    #expect(tracker.leaveAlone(tag, knownAs: tag.identifier) == [])
-    #expect(tracker.looked(for: .typeA, found: [tag]) == [])
-    #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeA, found: []) == [.forgotten(uid: tag.identifier)])
-    #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
-  }
-
-  /// It was announced, it has another identifier by now, and the daemon knows it by that of the session.
-  @Test func whatHasRestedBeforeTheSessionEndsItsStay() {
-    var tracker = PlacementTracker([.typeA])
-    let (before, during, after) = (typeA([8, 1, 1, 1]), typeA([8, 2, 2, 2]), typeA([8, 3, 3, 3]))
-    #expect(tracker.looked(for: .typeA, found: [before]) == [.arrived(1, before)])
-    tracker.examined(1, before, .message([0xD0, 0, 0]))
-    #expect(tracker.leaveAlone(during, knownAs: during.identifier) == [.left(1)])
-    #expect(tracker.looked(for: .typeA, found: [after]) == [])
-    #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeA, found: []) == [.forgotten(uid: during.identifier)])
-  }
+  private let noOneKnows = KnownTags(includesFirst: true)
 
   @Test func theFirstLooksAfterAnotherProgramAnnounceNothing() {
     var tracker = PlacementTracker([.typeA, .typeB])
     let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
-    tracker.quieten()
-    #expect(tracker.isQuiet(.typeA))
+    tracker.know(noOneKnows)
+    #expect(tracker.isFirst(.typeA))
+    #expect(tracker.looked(for: .typeA, found: [first]) == [.known(1, first)])
     #expect(tracker.looked(for: .typeA, found: [first]) == [])
-    #expect(tracker.looked(for: .typeA, found: [first]) == [])
-    #expect(!tracker.isQuiet(.typeA) && tracker.isQuiet(.typeB))
-    #expect(tracker.looked(for: .typeA, found: [first, second]) == [.arrived(1, second)])
+    #expect(!tracker.isFirst(.typeA) && tracker.isFirst(.typeB))
+    #expect(tracker.looked(for: .typeA, found: [first, second]) == [.arrived(2, second)])
   }
 
   /// One look may miss a tag, as ever.
   @Test func whatTheFirstLookMissesIsNotAnnouncedUntilItWasAway() {
     var tracker = PlacementTracker([.typeA])
     let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
-    tracker.quieten()
+    tracker.know(noOneKnows)
     #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeA, found: [first]) == [])
+    #expect(tracker.looked(for: .typeA, found: [first]) == [.known(1, first)])
     #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeA, found: []) == [])
-    #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(1, first)])
+    #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])
+    #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(2, first)])
     // Of two as well.
-    tracker.quieten()
+    tracker.know(noOneKnows)
     #expect(tracker.looked(for: .typeA, found: [first]) == [])
-    #expect(tracker.looked(for: .typeA, found: [first, second]) == [])
+    #expect(tracker.looked(for: .typeA, found: [first, second]) == [.known(3, second)])
   }
 
   /// Whoever rests and may have become another is the same then, whatever it holds.
@@ -196,7 +148,7 @@ import Testing
     let (before, after) = (typeA([8, 1, 1, 1]), typeA([8, 2, 2, 2]))
     _ = tracker.looked(for: .typeA, found: [before])
     tracker.examined(1, before, .message([0xD0, 0, 0]))
-    tracker.quieten()
+    tracker.know(noOneKnows)
     #expect(tracker.looked(for: .typeA, found: [after]) == [])
     _ = tracker.looked(for: .typeA, found: [])
     #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])

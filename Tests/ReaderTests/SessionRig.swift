@@ -17,12 +17,12 @@ extension ReaderRig {
   }
 
   func begin(_ options: ReaderSessionOptions) async throws {
-    await process.beginSession(options)
+    await beginSession(options)
     try await expect(.sessionBegan(options.number))
   }
 
   func end(_ number: UInt64 = 1) async throws {
-    await process.endSession(number)
+    await endSession(number)
     try await expect(.sessionEnded(number))
   }
 
@@ -64,13 +64,13 @@ extension ReaderRig {
 
   /// Lets the reader look for tags to announce, and says what it announces while the chip is told so many commands.
   func announcements(in commands: Int = 60) async throws -> [TagReport] {
-    await process.setScanning(true)
+    await setScanning(true)
     try await expect(.scanning(true))
     try await self.commands(commands)
     let start = seen.count
-    await process.setScanning(false)
+    await setScanning(false)
     try await expect(.scanning(false))
-    return seen[start...].compactMap { if case .tag(let report) = $0 { report } else { nil } }
+    return seen[start...].compactMap { if case .tag(let report, _) = $0 { report } else { nil } }
   }
 }
 

@@ -193,16 +193,13 @@ import Testing
     let id = await rig.simulator.place(
       try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes))
     let first = try await rig.message().placement
-    await rig.process.beginSession(ReaderSessionOptions(number: 1))
-    try await rig.expect(.scanning(false))
+    await rig.beginSession(ReaderSessionOptions(number: 1))
     try await rig.expect(.sessionBegan(1))
     let tag = try await rig.sessionTag()
     #expect(tag.placement.number != first.number)
     // What was written in the session is no reason to announce it.
     #expect(try await rig.perform(.write(uri("https://example.com/new"), verify: true), tag) == .done)
-    await rig.process.endSession(1)
-    try await rig.expect(.removed(placement: first.number))
-    try await rig.expect(.sessionEnded(1))
+    await rig.endSession(1)
     try await rig.expect(.scanning(true))
     try await rig.commands(60)
     let before = rig.seen.count
@@ -222,7 +219,7 @@ import Testing
       try isRandom ? .type4(message: bytes, uid: .random) : .type2(.ntag213, message: bytes))
     _ = try await rig.sessionTag()
     try await rig.end()
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     try await rig.commands(60)
     #expect(!rig.seen.contains { if case .tag = $0 { true } else { false } })

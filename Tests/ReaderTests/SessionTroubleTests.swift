@@ -112,20 +112,18 @@ import Testing
       await rig.ask(.read, tag)
     }
     if moment == .lent {
-      await rig.process.lend(true)
+      await rig.lend(true)
       try await rig.expect(.lent(true))
     }
     kill(child, SIGKILL)
     if moment == .lent {
-      #expect(rig.seen.contains(.sessionEnded(1)))
       _ = try await rig.next("a crash") { if case .crashed = $0 { true } else { nil } }
       let commands = await rig.simulator.counters.commands
-      await rig.process.lend(false)
+      await rig.lend(false)
       #expect(await rig.simulator.counters.commands == commands)
-      try await rig.expect(.lent(false))
     } else {
       if moment == .reading { #expect(try await rig.result().failure == .deviceLost) }
-      try await rig.next("the end of the session") { if case .sessionLost(1, _) = $0 { true } else { nil } }
+      try await rig.next("the end of the session") { $0.isLoss ? true : nil }
       let crash = try await rig.next("a crash") { if case .crashed(let crash) = $0 { crash } else { nil } }
       #expect(crash.suspect == (moment == .reading ? tag?.placement : nil))
     }
@@ -144,7 +142,7 @@ import Testing
     let id = await rig.simulator.place(try .type4(message: uri("https://example.com/1"), uid: .random))
     _ = try await rig.sessionTag()
     kill(try #require(await rig.process.processID), SIGKILL)
-    try await rig.next("the end of the session") { if case .sessionLost = $0 { true } else { nil } }
+    try await rig.next("the end of the session") { $0.isLoss ? true : nil }
     try await rig.next("a crash") { if case .crashed = $0 { true } else { nil } }
     try await rig.isReady()
     #expect(try await rig.announcements().isEmpty)
@@ -170,7 +168,7 @@ import Testing
       let failure = try await rig.next("the end of the session, or of the operation") { event in
         switch event {
         case .performed(1, let result): result.failure
-        case .sessionLost: .deviceLost
+        case .phase(.failed, _), .phase(.absent, _): .deviceLost
         default: nil
         }
       }
@@ -178,10 +176,10 @@ import Testing
     } else {
       await rig.simulator.unplug()
     }
-    if !rig.seen.contains(where: { if case .sessionLost = $0 { true } else { false } }) {
-      try await rig.next("the end of the session") { if case .sessionLost(1, _) = $0 { true } else { nil } }
+    if !rig.seen.contains(where: \.isLoss) {
+      try await rig.next("the end of the session") { $0.isLoss ? true : nil }
     }
-    await rig.process.endSession(1)
+    await rig.endSession(1)
     try await rig.simulator.plug()
     try await rig.isReady()
     try await rig.begin(ReaderSessionOptions(number: 2))
@@ -203,7 +201,7 @@ import Testing
     await rig.ask(.read, tag)
     try await rig.next("progress") { if case .progress = $0 { true } else { nil } }
     let before = await rig.simulator.counters.commands
-    await rig.process.endSession(1)
+    await rig.endSession(1)
     #expect(try await rig.result().failure == .sessionEnded)
     try await rig.expect(.sessionEnded(1))
     // The exchange that was under way, release, and the field; a few more until the order has arrived.

@@ -35,7 +35,7 @@ import Testing
     try await expectTaps(3, on: good)
     try await bad.next("a reader that has failed") { event in
       switch event {
-      case .state(.failed), .state(.absent): true
+      case .phase(.failed, _), .phase(.absent, _): true
       default: nil
       }
     }
@@ -68,7 +68,7 @@ import Testing
     #expect(zip(placements, placements.dropFirst()).allSatisfy { $0 < $1 }, "\(placements)")
     for event in rig.seen[before...] {
       switch event {
-      case .state, .scanning, .crashed: Issue.record("it was disturbed: \(event)")
+      case .phase, .crashed: Issue.record("it was disturbed: \(event)")
       default: break
       }
     }

@@ -24,7 +24,7 @@ import Testing
       first: await rig.simulator.place(try .type2(.ntag213, message: first)),
       second: await rig.simulator.place(try isType4 ? .type4(message: second) : .type2(.ntag215, message: second)),
     ]
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     let found = try await messages(2, rig)
     #expect(Set(found.keys) == [first, second])
     try await rig.commands(40)
@@ -43,7 +43,7 @@ import Testing
     let messages = [try uri("https://example.com/1"), try uri("https://example.com/2")]
     var tags: [[UInt8]: TagID] = [:]
     for message in messages { tags[message] = await rig.simulator.place(try .type4B(message: message)) }
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     let found = try await self.messages(2, rig)
     #expect(Set(found.keys) == Set(messages))
     try await rig.commands(60)
@@ -60,7 +60,7 @@ import Testing
   @Test(arguments: [true, false]) func aCardOfTypeBIsOnePlacementWhetherOrNotALookWakesIt(wakesTypeB: Bool) async throws
   {
     let rig = try await ReaderRig(wakesTypeB: wakesTypeB)
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     let id = await rig.simulator.place(try .type4B(message: uri("https://example.com")))
     let (_, placement) = try await rig.message()
     try await rig.commands(100)
@@ -115,9 +115,9 @@ import Testing
     let id = await rig.simulator.place(try .type4(message: message, uid: .random))
     let (_, placement) = try await rig.message()
     for _ in 0..<2 {
-      await rig.process.setScanning(false)
+      await rig.setScanning(false)
       try await rig.expect(.scanning(false))
-      await rig.process.setScanning(true)
+      await rig.setScanning(true)
       try await rig.expect(.scanning(true))
       try await rig.commands(30)
     }
@@ -158,7 +158,7 @@ import Testing
       try .type4(message: message, uid: isRandom ? .random : .fixed([0x04, 0, 0, 0, 0, 0, 1]), options: options))
     // Of two UIDs the chip takes the one with the first bit that is set.
     await rig.simulator.place(try .type2(.ntag213, message: message, uid: .fixed([0x07, 1, 1, 1, 1, 1, 1])))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     let contents = [try await rig.tag().content, try await rig.tag().content]
     #expect(contents.contains(.message(message)))
     try await rig.commands(60)
@@ -188,7 +188,7 @@ import Testing
     let (whole, damaged) = ([identifier, 1, 2, 3], [identifier, 4, 5, 6])
     await rig.simulator.place(try .type4B(message: message, pupi: .fixed(whole)))
     await rig.simulator.place(try .type4B(message: message, pupi: .fixed(damaged), options: options))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     let reports = [try await rig.tag(), try await rig.tag()]
     let found = Dictionary(reports.map { ($0.placement.uid, $0.content) }) { first, _ in first }
     #expect(Set(found.keys) == [whole, damaged])
@@ -203,11 +203,11 @@ import Testing
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type4(message: uri("https://example.com/1"), uid: .random))
     let (_, placement) = try await rig.message()
-    await rig.process.setScanning(false)
+    await rig.setScanning(false)
     try await rig.expect(.scanning(false))
     await rig.simulator.remove(id)
     await rig.simulator.place(try .type4(message: uri("https://example.com/2"), uid: .random))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.expect(.removed(placement: placement.number))
     #expect(try await rig.message().message == uri("https://example.com/2"))
     await rig.stop()
@@ -215,7 +215,7 @@ import Testing
 
   @Test func aTagOfAKindThatIsNotConfiguredIsLeftAlone() async throws {
     let rig = try await ReaderRig(technologies: ["type-4a"])
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     try await rig.next("a word on the tag") { event in

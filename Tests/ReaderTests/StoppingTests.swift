@@ -30,7 +30,7 @@ import Testing
   @Test func aProcessWhoseDaemonIsGoneLeavesNoFieldOn() async throws {
     let simulator = try await SimulatedReader.start()
     let (child, daemon) = try await start(on: simulator)
-    tell(daemon, .scan(true))
+    tell(daemon, .goal(epoch: 1, .scan(ReaderPolling()), known: KnownTags()))
     await simulator.wait { $0.isFieldOn && $0.counters.commands > 30 }
     shutdown(daemon.rawValue, Int32(SHUT_RDWR))
     try await child.end()
@@ -51,7 +51,7 @@ import Testing
     if occupation == .asleep {
       await simulator.wait { $0.counters.commands > 10 && !$0.isFieldOn }
     } else {
-      tell(daemon, .scan(true))
+      tell(daemon, .goal(epoch: 1, .scan(ReaderPolling()), known: KnownTags()))
       await simulator.wait { $0.isFieldOn && $0.counters.commands > 30 }
     }
     child.signal(SIGTERM)
@@ -94,7 +94,7 @@ import Testing
       kill(child, SIGSTOP)
       return true
     }
-    await rig.process.setScanning(false)
+    await rig.setScanning(false)
     let before = await rig.simulator.commands.count
     kill(child, SIGCONT)
     try await rig.expect(.scanning(false))
@@ -114,7 +114,7 @@ import Testing
       try .type2(.ntag213, message: uri("https://example.com/a/path/that/needs/more/exchanges")))
     // Field off, the look, and the first exchange of reading.
     await rig.simulator.add(.delay(delay, command: 3))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     await rig.simulator.wait { $0.counters.commands >= before + 3 }
     #expect(await rig.simulator.isFieldOn)
     return rig

@@ -133,9 +133,9 @@ import Testing
     options.needsAnticollision = true
     await rig.simulator.place(try .type4(message: uri("https://example.com"), uid: .random, options: options))
     let (_, placement) = try await rig.message()
-    await rig.process.setScanning(false)
+    await rig.setScanning(false)
     try await rig.expect(.scanning(false))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.expect(.removed(placement: placement.number))
     #expect(try await rig.tag().problem == "damaged: the tag is found, but cannot be selected")
     try await rig.commands(60)
@@ -153,7 +153,7 @@ import Testing
     // Some 200 answers, each late enough that not all of them can come in time.
     for command in 1...250 { await rig.simulator.add(.delay(.milliseconds(100), command: command)) }
     await rig.simulator.place(try .type4(message: bytes, options: options))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     #expect(try await rig.tag().problem == "unsupported: the tag takes too long to answer")
     await rig.stop()
   }

@@ -29,8 +29,8 @@ import Testing
 
   @Test func aReaderThatComesLaterIsFound() async throws {
     let rig = try await ReaderRig(isPluggedIn: false)
-    await rig.process.setScanning(true)
-    try await rig.next("a reader that is absent") { if case .state(.absent) = $0 { true } else { nil } }
+    await rig.setScanning(true)
+    try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
     try await rig.simulator.plug()
     try await rig.isReady()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
@@ -54,7 +54,7 @@ import Testing
     let rig = try await ReaderRig.scanning()
     await rig.simulator.add(.stall())
     try await rig.next("a reader that has failed") { event in
-      if case .state(.failed(let reason)) = event, reason.contains("does not answer") { true } else { nil }
+      if case .phase(.failed(let reason), _) = event, reason.contains("does not answer") { true } else { nil }
     }
     await rig.simulator.unplug()
     try await rig.simulator.plug()
@@ -71,15 +71,16 @@ import Testing
     _ = try await rig.message()
     #expect(await rig.simulator.isFieldOn)
     await rig.simulator.add(.silence())
-    await rig.process.setScanning(false)
+    await rig.setScanning(false)
     let start = rig.seen.count
     try await rig.next("a word on the field") { event in
-      if case .state(.failed(let reason)) = event, reason.contains("its field may be on") { true } else { nil }
+      if case .phase(.failed(let reason), _) = event, reason.contains("its field may be on") { true } else { nil }
     }
     #expect(await rig.simulator.isFieldOn)
-    #expect(!rig.seen[start...].contains(.scanning(false)))
+    #expect(
+      !rig.seen[start...].contains { if case .phase(let phase, _) = $0 { phase.isOpen } else { false } })
     await rig.simulator.clearFaults()
-    try await rig.expect(.scanning(false))
+    try await rig.isReady()
     #expect(await !rig.simulator.isFieldOn)
     await rig.stop()
   }
@@ -89,7 +90,7 @@ import Testing
     for fault in [Fault.refusal(), .status(0x27, times: nil)] {
       await rig.simulator.add(fault)
       let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-      try await rig.next("a reader that has failed") { if case .state(.failed) = $0 { true } else { nil } }
+      try await rig.next("a reader that has failed") { if case .phase(.failed, _) = $0 { true } else { nil } }
       await rig.simulator.remove(id)
       await rig.simulator.clearFaults()
       try await rig.isReady()
@@ -97,7 +98,7 @@ import Testing
       let next = try uri("https://example.com/2")
       let other = await rig.simulator.place(try .type2(.ntag213, message: next))
       try await rig.next("the next tag") { event in
-        if case .tag(let report) = event, report.content == .message(next) { true } else { nil }
+        if case .tag(let report, _) = event, report.content == .message(next) { true } else { nil }
       }
       await rig.simulator.remove(other)
       try await rig.commands(40)
@@ -129,10 +130,10 @@ import Testing
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type4(message: uri("https://example.com"), uid: .random))
     let (_, placement) = try await rig.message()
-    await rig.process.setScanning(false)
+    await rig.setScanning(false)
     try await rig.expect(.scanning(false))
     await rig.simulator.add(.refusal(exchangesOnly: true))
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     let report = try await rig.tag()
     #expect(report.problem?.hasPrefix("the reader failed each time it was read") == true)
     #expect(rig.seen.contains(.removed(placement: placement.number)))
@@ -184,6 +185,23 @@ import Testing
     await rig.simulator.place(
       try isTypeB ? .type4B(message: next, pupi: .random) : .type4(message: next, uid: .random))
     #expect(try await rig.message().message == next)
+    await rig.stop()
+  }
+
+  @Test func `a tag that is put down while a process is replaced is announced once`() async throws {
+    let rig = try await ReaderRig.scanning()
+    kill(try #require(await rig.process.processID), SIGKILL)
+    let message = try uri("https://example.com/1")
+    await rig.simulator.place(try .type2(.ntag213, message: message))
+    _ = try await rig.crash()
+    #expect(try await rig.message().message == message)
+    try await rig.commands(40)
+    kill(try #require(await rig.process.processID), SIGKILL)
+    _ = try await rig.crash()
+    try await rig.expect(.scanning(true))
+    try await rig.commands(40)
+    await rig.simulator.removeAll()
+    _ = try await rig.removal()
     await rig.stop()
   }
 

@@ -48,8 +48,8 @@ import Testing
     // A look for something else says nothing of it.
     _ = tracker.looked(for: .typeB, found: [])
     _ = tracker.looked(for: .typeB, found: [])
-    tracker.stop()
-    tracker.stop()
+    _ = tracker.stop()
+    #expect(tracker.stop() == [])
     for _ in 1...5 { #expect(tracker.looked(for: .typeA, found: [tag]) == []) }
     for _ in 1...PlacementTracker.missesUntilAway { _ = tracker.looked(for: .typeA, found: []) }
     let outcomes = tracker.looked(for: .typeA, found: [tag])
@@ -60,8 +60,7 @@ import Testing
   @Test(arguments: Reason.allCases) func whatIsAwayCostsTheNextOneNothing(reason: Reason) {
     var (tracker, tag) = Self.leave(reason)
     for _ in 1...PlacementTracker.missesUntilAway { _ = tracker.looked(for: .typeA, found: []) }
-    tracker.stop()
-    #expect(!tracker.isQuiet(.typeA))
+    #expect(tracker.stop() == [])
     let outcomes = tracker.looked(for: .typeA, found: [tag])
     #expect(outcomes.map(\.isToBeRead) == [true])
   }
@@ -73,12 +72,12 @@ import Testing
     try await rig.isAsleep()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/before")))
     await rig.simulator.add(.silence(from: 3))
-    await rig.process.setScanning(true)
-    try await rig.next("a reader that has failed") { if case .state(.failed) = $0 { true } else { nil } }
-    await rig.process.setScanning(false)
-    try await rig.expect(.stopped)
+    await rig.setScanning(true)
+    try await rig.next("a reader that has failed") { if case .phase(.failed, _) = $0 { true } else { nil } }
+    await rig.setScanning(false)
+    try await rig.expect(.scanning(false))
     await rig.simulator.clearFaults()
-    await rig.process.setScanning(true)
+    await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     try await rig.announcesOnlyWhatComesNow()
     await rig.stop()

@@ -1,0 +1,223 @@
+import Testing
+
+@testable import ReaderLink
+
+/// What becomes of a goal.
+@Suite struct GoalTests {
+  private let scan = SupervisionRig.scan
+  private let breakingOff = ReaderTiming(device: "pn532_uart:/dev/x").breakingOff
+  private let placement = Placement(number: 1, technology: "type-2", uid: [4, 2, 3, 4, 5, 6, 7])
+
+  private func sent(_ actions: [ReaderSupervision.Action]) -> [UInt64] {
+    actions.compactMap { if case .send(.goal(let epoch, _, _)) = $0 { epoch } else { nil } }
+  }
+
+  @Test func `scanning begins again only after the process has reached the stop`() {
+    var rig = SupervisionRig.scanning()
+    #expect(rig(.pursue(2, .off)) == [SupervisionRig.goal(2, .off)])
+    // However often it is taken back meanwhile, there is one goal at a time, and no one is flooded with more.
+    var epoch: UInt64 = 2
+    for _ in 1...300 {
+      for goal in [scan, .off, scan] {
+        epoch += 1
+        #expect(rig(.pursue(epoch, goal)) == [])
+      }
+    }
+    #expect(
+      rig(.received(.reached(epoch: 2))) == [
+        .report(.phase(SupervisionRig.open, reached: 2)), SupervisionRig.goal(epoch, scan),
+      ])
+    #expect(rig(.received(.reached(epoch: epoch))) == [.report(.phase(.scanning, reached: epoch))])
+    // Said again it is no news.
+    #expect(rig(.received(.reached(epoch: epoch))) == [])
+  }
+
+  @Test func `another polling replaces a scan at once`() {
+    var rig = SupervisionRig.scanning()
+    let other = ReaderGoal.scan(ReaderPolling(technologies: ["type-2"]))
+    #expect(rig(.pursue(2, other)) == [SupervisionRig.goal(2, other)])
+    #expect(rig(.received(.reached(epoch: 2))) == [.report(.phase(.scanning, reached: 2))])
+  }
+
+  @Test func `a report carries the epoch that it was found for`() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.pursue(2, .off))
+    _ = rig(.received(.examining(placement)))
+    let actions = rig(.received(.tag(epoch: 1, TagReport(placement: placement, content: .message([0xD0, 0, 0])))))
+    guard case .report(.tag(_, epoch: 1))? = actions.first else {
+      Issue.record("\(actions)")
+      return
+    }
+    // The daemon drops it, and the tag is known.
+    _ = rig(.pursue(3, scan))
+    let known = SupervisionRig.known(placement, number: 1)
+    #expect(rig(.received(.reached(epoch: 2))).last == SupervisionRig.goal(3, scan, [known]))
+  }
+
+  @Test func `a tag that the process has not read when it stops is known`() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.pursue(2, .off))
+    #expect(rig(.received(.known(placement))) == [])
+    _ = rig(.received(.reached(epoch: 2)))
+    #expect(rig(.pursue(3, scan)) == [SupervisionRig.goal(3, scan, [SupervisionRig.known(placement, number: 1)])])
+  }
+
+  @Test(arguments: [ReaderGoal.off, .lent, SupervisionRig.scan, .session(ReaderSessionOptions(number: 1))])
+  func `a process that lives and does not reach its goal is killed`(goal: ReaderGoal) {
+    var rig = goal == SupervisionRig.scan ? SupervisionRig.ready() : SupervisionRig.scanning()
+    _ = rig(.pursue(2, goal))
+    let end = rig.now + breakingOff
+    while rig.now + .seconds(1) < end {
+      _ = rig(.received(.heartbeat(within: 1000)))
+      #expect(rig.advance(.seconds(1)) == [])
+    }
+    _ = rig(.received(.heartbeat(within: 0)))
+    let actions = rig.advance(rig.now.duration(to: end))
+    #expect(actions.first == .kill)
+    let crash = rig(.exited("killed by signal 9 (Killed)")).compactMap { action -> String? in
+      if case .report(.crashed(let crash)) = action { crash.reason } else { nil }
+    }
+    #expect(crash.first?.hasPrefix("it was told to ") == true)
+    #expect(rig.remaining == ReaderTiming.start)
+  }
+
+  @Test func `without a device a process cannot look for tags, and must begin once it has one`() {
+    var rig = SupervisionRig()
+    _ = rig(.start)
+    _ = rig(.received(.reached(epoch: 0)))
+    _ = rig(.pursue(1, scan))
+    _ = rig(.received(.state(.absent(reason: "x"))))
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig.advance(.seconds(60)) == [])
+    // It says so before its device is there: that is not believed.
+    #expect(rig(.received(.reached(epoch: 1))) == [])
+    _ = rig(.received(.state(.ready(name: "x", device: "y"))))
+    #expect(rig.remaining == breakingOff)
+    #expect(rig(.received(.reached(epoch: 1))) == [.report(.phase(.scanning, reached: 1))])
+    // A device that fails and comes back has it begin again.
+    let failed = ReaderPhase.failed(reason: "it does not answer")
+    #expect(
+      rig(.received(.state(.failed(reason: "it does not answer")))) == [.report(.phase(failed, reached: nil))])
+    #expect(rig.supervision.deadline == nil)
+    _ = rig(.received(.state(.ready(name: "x", device: "y"))))
+    #expect(rig.remaining == breakingOff)
+  }
+
+  @Test func `a process without a device reaches off`() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.received(.state(.failed(reason: "x"))))
+    _ = rig(.pursue(2, .off))
+    #expect(rig(.received(.reached(epoch: 2))) == [.report(.phase(.failed(reason: "x"), reached: 2))])
+    #expect(
+      rig(.received(.state(.ready(name: "x", device: "y")))) == [.report(.phase(SupervisionRig.open, reached: 2))])
+  }
+
+  @Test func `without a process off is as good as reached`() {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.violated("garbage"))
+    let reason = "the reader process ended: it sent garbage"
+    #expect(rig(.pursue(2, .off)) == [.report(.phase(.failed(reason: reason), reached: 2))])
+  }
+
+  @Test func aProcessThatChangesItsStateWithoutEndIsEnded() {
+    var rig = SupervisionRig.ready()
+    func change(_ number: Int) -> [ReaderSupervision.Action] {
+      rig(.received(.state(.failed(reason: "\(number)"))))
+    }
+    rig.now += ReaderSupervision.changeWindow
+    for number in 1...ReaderSupervision.mostChanges { #expect(change(number).count == 1) }
+    rig.now += ReaderSupervision.changeWindow
+    for number in 1...ReaderSupervision.mostChanges { #expect(change(number).count == 1) }
+    #expect(change(0).contains(.kill))
+  }
+
+  @Test func whoDoesAsItIsToldMayDoSoEver() {
+    var rig = SupervisionRig.ready()
+    for epoch in 1...3 * UInt64(ReaderSupervision.mostChanges) {
+      let goal = epoch.isMultiple(of: 2) ? ReaderGoal.off : scan
+      #expect(sent(rig(.pursue(epoch, goal))) == [epoch])
+      #expect(rig(.received(.reached(epoch: epoch))).count == 1)
+    }
+  }
+
+  // MARK: When no one knows what lies there
+
+  /// What it saw and did not announce nobody knows any more: it may be another user who is at the machine next.
+  @Test(arguments: [false, true]) func whatLiesThereIsNobodysIfAProcessDiesBeforeItHasStopped(isKilled: Bool) {
+    var rig = SupervisionRig.scanning()
+    _ = rig(.received(.examining(placement)))
+    // It is no suspect.
+    _ = rig(.received(.removed(placement: 1)))
+    _ = rig(.pursue(2, .off))
+    _ = rig(.received(.state(.failed(reason: "it does not answer"))))
+    if isKilled { _ = rig(.violated("garbage")) }
+    _ = rig(.pursue(3, scan))
+    #expect(rig(.exited("killed by signal 9 (Killed)")).last == SupervisionRig.goal(3, scan, first: true))
+    // One that wedges as it opens the device leaves that to the next one.
+    _ = rig(.exited("killed by signal 9 (Killed)"))
+    #expect(rig.advance(.milliseconds(250)).last == SupervisionRig.goal(3, scan, first: true))
+    _ = rig(.received(.state(.ready(name: "x", device: "y"))))
+    _ = rig(.received(.reached(epoch: 3)))
+    _ = rig(.exited("x"))
+    #expect(rig.advance(.milliseconds(500)) == [.spawn, SupervisionRig.goal(3, scan)])
+  }
+
+  @Test(arguments: [false, true]) func whatLiesThereIsNobodysIfTheUserLeavesWhileThereIsNoProcess(isWaiting: Bool) {
+    var rig = SupervisionRig.scanning()
+    if isWaiting {
+      _ = rig(.exited("x"))
+      _ = rig(.exited("x"))
+    } else {
+      _ = rig(.violated("garbage"))
+    }
+    _ = rig(.pursue(2, .off))
+    _ = rig(.pursue(3, scan))
+    let actions = isWaiting ? rig.advance(.milliseconds(250)) : rig(.exited("x"))
+    #expect(actions.last == SupervisionRig.goal(3, scan, first: true))
+  }
+
+  @Test func `a process that starts announces what lies there`() {
+    var rig = SupervisionRig.scanning()
+    #expect(rig(.exited("x")).last == SupervisionRig.goal(1, scan))
+    var new = SupervisionRig()
+    _ = new(.pursue(1, .off))
+    _ = new(.pursue(2, scan))
+    #expect(new(.start) == [.spawn, SupervisionRig.goal(2, scan)])
+  }
+
+  // MARK: Loans
+
+  @Test func lendingClosesTheDeviceAndOpensIt() {
+    var rig = SupervisionRig.scanning()
+    #expect(rig(.pursue(2, .lent)) == [SupervisionRig.goal(2, .lent, first: true)])
+    #expect(rig(.received(.reached(epoch: 2))) == [.report(.phase(.released, reached: 2))])
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig.supervision.deadline == nil)
+    // What lies there was laid down for the other program.
+    #expect(rig(.pursue(3, scan)) == [SupervisionRig.goal(3, scan, first: true)])
+    #expect(
+      rig(.received(.state(.ready(name: "x", device: "y")))) == [.report(.phase(SupervisionRig.open, reached: nil))])
+  }
+
+  @Test func whoDoesNotCloseItsDeviceIsKilledAndThenItIsClosed() {
+    var rig = SupervisionRig.ready()
+    _ = rig(.pursue(1, .lent))
+    _ = rig(.received(.heartbeat(within: 0)))
+    #expect(rig.advance(breakingOff).contains(.kill))
+    let actions = rig(.exited("killed by signal 9 (Killed)"))
+    #expect(actions.contains(.report(.phase(.released, reached: 1))))
+    // The next one is told before it opens anything.
+    #expect(actions.suffix(2) == [.spawn, SupervisionRig.goal(1, .lent, first: true)])
+    #expect(rig(.received(.reached(epoch: 1))) == [])
+  }
+
+  @Test func withoutAProcessTheDeviceIsClosed() {
+    var rig = SupervisionRig.ready()
+    _ = rig(.exited("x"))
+    _ = rig(.exited("x"))
+    #expect(rig(.pursue(1, .lent)) == [.report(.phase(.released, reached: 1))])
+    let opening = ReaderPhase.failed(reason: "the reader is being opened")
+    #expect(rig(.pursue(2, .off)) == [.report(.phase(opening, reached: 2))])
+    #expect(rig.advance(.milliseconds(250)) == [.spawn, SupervisionRig.goal(2, .off, first: true)])
+  }
+}
