@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -61,6 +62,33 @@ import Testing
     #expect(status == .exited(0))
     #expect(log.contains("· opening org.example.Other.desktop"))
     #expect(log.contains("· the app prints: opened"))
+  }
+
+  @Test func `a demo that a signal ends stops its programs first`() async throws {
+    try install("org.example.Menu", of: "Config/examples")
+    try home.write("#!/bin/sh\nexec tail -f \"$0\"\n", to: "bin/tagroute-example-menu", mode: 0o755)
+    let environment = ["HOME": home.path, "PATH": "\(home.file("bin")):/usr/bin:/bin", "XDG_DATA_DIRS": home.path]
+    let demo = try ChildProcess(
+      BuiltProducts.program("tagroute"), ["demo", "--uri", "https://menu.example.com/"], environment: environment)
+    try await demo.line(containing: "opening")
+    #expect(try programs().contains { $0.value.contains("tagrouted") })
+    demo.signal(SIGTERM)
+    #expect(try await demo.exit() == .signalled(SIGTERM))
+    // The app is the user's own, and stays.
+    let rest = try programs()
+    #expect(rest.values.allSatisfy { $0.hasPrefix("tail") }, "\(rest)")
+    for process in rest.keys { kill(process, SIGKILL) }
+  }
+
+  /// The command lines of the programs that have this test's home directory, by process id.
+  private func programs() throws -> [Int32: String] {
+    let home = Array("HOME=\(home.path)".utf8)[...]
+    let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init)
+    let own = processes.filter { (try? readFile("/proc/\($0)/environ"))?.split(separator: 0).contains(home) == true }
+    return Dictionary(
+      uniqueKeysWithValues: own.map { process in
+        (process, String(decoding: (try? readFile("/proc/\(process)/cmdline")) ?? [], as: UTF8.self))
+      })
   }
 
   @Test(arguments: [

@@ -39,22 +39,44 @@ extension Command {
     do {
       let report: DemoReport
       if let uri = arguments.options["uri"] {
-        report = try await OwnAppDemo(uri: uri, handler: arguments.options["handler"], console: console).run()
+        let demo = OwnAppDemo(uri: uri, handler: arguments.options["handler"], console: console)
+        report = try await untilSignal(demo.run)
       } else {
         let demo = Demo(
           examples: arguments.options["examples"] ?? Demo.installedExamples(beside: OwnProgram.directory),
           isUnattended: arguments.has("unattended"),
           screenshot: arguments.options["screenshot"], console: console)
         try demo.checkExamples()
-        report = try await demo.run()
+        report = try await untilSignal(demo.run)
       }
       try console.answer(report)
       return report.delivered ? 0 : Names.ExitCode.failure
     } catch let failure as Failure {
       throw failure
+    } catch let interruption as Interruption {
+      ProcessEnd.die(of: interruption.signal)
     } catch {
       throw Failure(message: "demo: \(error)", exitCode: Names.ExitCode.failure)
     }
+  }
+}
+
+/// A signal that ends the demo.
+private struct Interruption: Error {
+  let signal: Int32
+}
+
+/// Runs a demo, and cancels it if a signal arrives, so that it stops its programs first.
+private func untilSignal(_ run: @escaping @Sendable () async throws -> DemoReport) async throws -> DemoReport {
+  try await withThrowingTaskGroup(of: DemoReport.self) { group in
+    group.addTask { try await run() }
+    group.addTask {
+      for await signal in ProcessSignals([SIGINT, SIGTERM, SIGHUP]) { throw Interruption(signal: signal) }
+      throw CancellationError()
+    }
+    defer { group.cancelAll() }
+    guard let report = try await group.next() else { throw CancellationError() }
+    return report
   }
 }
 
@@ -103,7 +125,7 @@ struct Demo {
       await installation.stop()
       return report
     } catch {
-      await explain(installation)
+      if !Task.isCancelled { await explain(installation) }
       await installation.stop()
       throw error
     }
