@@ -77,7 +77,7 @@ let package = Package(
     module("NDEF", pure: true),
     module("Routing", ["NDEF", "UniversalLinks"], pure: true),
     module("ScanGate", pure: true),
-    module("Tags", ["NDEF"], pure: true),
+    module("Tags", ["NDEF", "Names"], pure: true),
     module("UniversalLinks", ["CIDN2", "CPSL"], pure: true),
 
     // Numbers that look random and are the same in every run, for tests and measurements.
@@ -98,7 +98,7 @@ let package = Package(
     module("KeyFile", ["CGIO"]),
     module("Notifications", ["Bus", "EventLoop", "Names"]),
     module("Reader", ["CNFC", "CSeccomp", "CShims", "EventLoop", "Journal", "NDEF", "Names", "ReaderLink", "Tags"]),
-    module("ReaderLink", ["CShims", "EventLoop", "Journal", "NDEF"]),
+    module("ReaderLink", ["CShims", "EventLoop", "Journal", "NDEF", "Names"]),
     module("ReaderSimulator", ["CShims", "EventLoop", "NDEF"]),
     module("Session", ["Bus", "EventLoop", "ScanGate"]),
     module("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names"]),
@@ -170,7 +170,7 @@ let package = Package(
     tests("Bus", ["EventLoop", "SeededRandom", "TestSupport"]),
     tests(
       "CommandLineTool", ["Bus", "NDEF", "Names", "SeededRandom", "TagrouteClient", "TestSupport", "tagroute"]),
-    tests("Configuration", ["KeyFile", "TestSupport"]),
+    tests("Configuration", ["KeyFile", "Names", "TestSupport"]),
     tests(
       "Daemon",
       [
@@ -194,12 +194,12 @@ let package = Package(
         "tagroute-reader",
       ],
       exclude: ["Attempts/attempts.c"]),
-    tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "Rig"]),
+    tests("ReaderLink", ["EventLoop", "Journal", "NDEF", "Names", "Rig"]),
     tests("ReaderSimulator", ["EventLoop", "NDEF", "TestSupport"]),
     tests("Routing", ["NDEF", "SeededRandom", "UniversalLinks"]),
     tests("ScanGate", []),
     tests("Session", ["Bus", "EventLoop", "Rig", "ScanGate", "TestSupport"]),
-    tests("Tags", ["NDEF", "SeededRandom"]),
+    tests("Tags", ["NDEF", "Names", "SeededRandom"]),
     tests("TagrouteClient", ["Bus", "EventLoop", "NDEF", "Names", "TestSupport", "tag-handler"]),
     tests("Rig", []),
     tests("UniversalLinks", ["Rig", "SeededRandom"]),

@@ -1,5 +1,5 @@
 public import KeyFile
-import Names
+public import Names
 
 /// The administrator's settings for `tagrouted`, from `/etc/tagroute.conf` and its drop-ins.
 public struct DaemonConfiguration: KeyFileConfiguration {
@@ -34,7 +34,7 @@ public struct DaemonConfiguration: KeyFileConfiguration {
   /// The poll interval after five minutes without activity.
   public var idlePollInterval: Duration = .milliseconds(250)
   /// The kinds of tags that are read.
-  public var technologies = Names.technologies
+  public var technologies = TagType.readable
   /// How long a reader session may use the reader.
   public var sessionLimit: Duration = .seconds(60)
   /// The service that decides which session a tap belongs to.
@@ -80,12 +80,12 @@ public struct DaemonConfiguration: KeyFileConfiguration {
     Setting("Reader", "Technologies", \.technologies) { configuration, file throws(KeyFileError) in
       guard let entry = file.entry("Reader", "Technologies"), let names = try file.strings("Reader", "Technologies")
       else { return }
-      for name in names where !Names.technologies.contains(name) {
-        let known = Names.technologies.joined(separator: ", ")
-        throw file.mistake(entry, "\"\(name)\" is no kind of tag", "write some of \(known)")
+      let known = TagType.readable.map(\.rawValue)
+      for name in names where !known.contains(name) {
+        throw file.mistake(entry, "\"\(name)\" is no kind of tag", "write some of \(known.joined(separator: ", "))")
       }
       // A fixed order, so that clients see the same list for any order in the file.
-      let chosen = Names.technologies.filter(names.contains)
+      let chosen = TagType.readable.filter { names.contains($0.rawValue) }
       guard !chosen.isEmpty else {
         throw file.mistake(entry, "no kind of tag is named", "name one, or use Enabled to stop scanning")
       }

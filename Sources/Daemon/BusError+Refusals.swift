@@ -1,7 +1,7 @@
 import Bus
 import Names
 
-/// The refusals that the daemon sends to its callers.
+/// The errors that the daemon returns to its callers.
 extension BusError {
   static func invalidArgument(_ message: String) -> BusError {
     BusError(name: Names.Errors.invalidArgument, message: message)

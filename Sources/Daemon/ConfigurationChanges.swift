@@ -11,7 +11,8 @@ struct ConfigurationChanges: Hashable, Sendable {
 
   /// The keys with different values, as they are written in the file.
   let keys: [String]
-  /// The new source of sessions; nil if it has not changed. Apply it before the actions. If that fails, apply none of them.
+  /// The new source of sessions; nil if it has not changed. Apply it before the actions. If that fails, apply none of
+  /// them.
   let sessions: DaemonConfiguration.Sessions?
   /// In the order to carry them out. The readers come last, so that a new reader starts with the other new settings.
   let actions: [Action]

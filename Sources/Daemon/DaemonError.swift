@@ -1,7 +1,7 @@
 import Bus
 import Names
 
-/// Why the daemon cannot run: what, why, and what to do.
+/// An error that stops the daemon. The description says what failed, why, and what to do.
 struct DaemonError: Error, Hashable, CustomStringConvertible {
   let description: String
   let exitCode: Int32
@@ -11,7 +11,7 @@ struct DaemonError: Error, Hashable, CustomStringConvertible {
     self.exitCode = exitCode
   }
 
-  /// What went wrong on the bus before the daemon was up.
+  /// A bus error during the start.
   init(_ error: BusError) {
     if error.name == BusError.Name.accessDenied {
       self.init(

@@ -1,15 +1,14 @@
 /// The command line of `tagrouted`.
 struct DaemonOptions: Hashable, Sendable {
-  /// What to do.
   enum Mode: Hashable, Sendable {
     case run
-    /// Read the configuration, and say what is wrong with it.
+    /// Read the configuration, and report a mistake in it.
     case check
     case showHelp
     case showVersion
   }
 
-  /// The command line is wrong: what is wrong, and what would be right.
+  /// A mistake in the command line, with its correction.
   struct Mistake: Error, Hashable, CustomStringConvertible {
     let description: String
   }
@@ -34,7 +33,7 @@ struct DaemonOptions: Hashable, Sendable {
   /// The only file to read; nil for the standard ones.
   var configuration: String?
 
-  /// Reads `arguments`, which do not hold the program's name.
+  /// Parses `arguments`, which do not contain the program's name.
   init(_ arguments: [String]) throws(Mistake) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {

@@ -9,7 +9,7 @@ import Names
 
 /// `tagrouted`.
 public enum DaemonProgram {
-  /// Runs the daemon until it is told to end (SIGTERM, SIGINT), or cannot go on.
+  /// Runs the daemon until it gets SIGTERM or SIGINT, or fails.
   ///
   /// - Parameter arguments: the argument vector, the program's name first.
   /// - Returns: the exit code, one of `Names.ExitCode` or 0.
@@ -31,9 +31,10 @@ public enum DaemonProgram {
       return 0
     case .run, .check: break
     }
-    // A reader process runs as the same user. Where the kernel has neither Landlock nor Yama it could open this one's memory otherwise.
+    // A reader process runs as the same user. Without this call it could read the daemon's memory, if the kernel has
+    // neither Landlock nor Yama.
     _ = tagroute_set_not_dumpable()
-    // Before anything is read: who wants it read again meanwhile is not to end the daemon by that.
+    // Catch the signals before reading the configuration. Otherwise a SIGHUP in between would end the daemon.
     let signals = options.mode == .check ? nil : ProcessSignals([SIGTERM, SIGINT, SIGHUP])
     let time = DaemonService.microsecondsSince1970()
     switch read(options.configuration) {
@@ -49,7 +50,7 @@ public enum DaemonProgram {
   /// Reads the configuration.
   ///
   /// - Parameter file: the only file; nil for the standard ones.
-  /// - Returns: what it says, or the first mistake in it.
+  /// - Returns: the configuration, or the first mistake in it.
   private static func read(_ file: String?) -> Result<DaemonConfiguration, KeyFileError> {
     Result { () throws(KeyFileError) in
       if let file { return try DaemonConfiguration.load(only: file) }
@@ -61,7 +62,7 @@ public enum DaemonProgram {
     _ configuration: DaemonConfiguration, readAt time: UInt64, _ signals: ProcessSignals,
     readFiles: @escaping @Sendable () -> Result<DaemonConfiguration, KeyFileError>
   ) async -> Int32 {
-    // A client that goes away while it is written to is an error of that write and no more.
+    // If a client leaves while the daemon writes to it, only that write fails.
     signal(SIGPIPE, SIG_IGN)
     let log = Log.fromEnvironment()
     let notifier = ServiceNotifier.fromEnvironment()
@@ -94,8 +95,9 @@ public enum DaemonProgram {
     return error.exitCode
   }
 
-  /// Ends the process in a second where it does not end by itself: what a bus does not answer is not waited for. Readers are, so
-  /// that no field stays on, and that takes no longer than `ReaderTiming.stop` and `ReaderTiming.kill`.
+  /// Exits about one second after the request to end, even if calls to the bus are still unanswered. It waits for the
+  /// reader processes, so that no field stays on. They take at most `ReaderTiming.stop` and `ReaderTiming.kill`
+  /// together.
   private static func exit(onceReadersHaveEnded service: DaemonService, _ loop: EventLoop) {
     loop.schedule(after: .milliseconds(900)) {
       if service.assumeIsolated({ $0.hasReaderProcesses }) {

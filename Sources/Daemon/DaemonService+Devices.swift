@@ -4,14 +4,14 @@ import Glibc
 import Journal
 import ReaderLink
 
-/// What udev says, and what keeps a reader from being opened.
+/// Events of udev, and the obstacles to opening a reader.
 extension DaemonService {
   /// The kinds of devices behind which libnfc finds readers: USB, serial lines, SPI and I2C.
   private static let subsystems = ["i2c-dev", "spidev", "tty", "usb"]
 
-  /// Begins to listen to udev, where it runs.
+  /// Starts to listen to udev, if it runs.
   ///
-  /// - Returns: the devices of the machine; nil where nobody tells of them.
+  /// - Returns: the present devices; nil if udev does not report them.
   func watchDevices() -> [Device]? {
     guard runtimeFiles.udevRuns else {
       log(.notice, "udev does not run: a USB reader is found when this starts, or as the first one later")
@@ -35,23 +35,23 @@ extension DaemonService {
   private func follow(_ event: DeviceEvent) {
     guard !isStopped else { return }
     if case .removed(let path) = event, let id = roster.reader(at: path), let unit = units[id] {
-      // What lies on the next one that is plugged in there is new.
+      // Forget the known tags: a tag on the next reader in this port is a new one.
       keep(KnownTags(), on: unit.place)
     }
     perform(roster.handle(.device(event)))
-    // What is in the way may be something else than a moment ago, and the process, which sees none of it, would not say
-    // the same failure again.
+    // The obstacle may have changed. The process cannot see it, and does not report the same failure again. So update
+    // the reason here.
     guard let device = event.device, let id = roster.reader(at: device.path), let unit = units[id],
       let reported = unit.reported
     else { return }
     let before = roster.readers[id]?.obstacle
     var obstacle = obstacle(to: id)
-    // The claim of a program may be the one of our own process, which is trying again.
+    // The claim may come from the daemon's own reader process, which is trying again.
     if case .program = obstacle, before != obstacle { obstacle = nil }
     handle(.reader(id, .phase(explained(reported, of: id, by: obstacle), reached: unit.reached)))
   }
 
-  /// What a process says of its device, with what udev knows about the reason.
+  /// Adds the reason that udev knows to the phase that a process has reported.
   func explained(_ reported: ReaderPhase, of id: Int) -> ReaderPhase {
     explained(reported, of: id, by: obstacle(to: id))
   }
@@ -59,12 +59,12 @@ extension DaemonService {
   private func explained(_ reported: ReaderPhase, of id: Int, by obstacle: ReaderObstacle?) -> ReaderPhase {
     if reported.isOpen || reported == .released { return reported }
     perform(roster.handle(.failed(id, obstacle)))
-    // libnfc does not tell a USB reader that is not there from one that cannot be opened; udev does.
+    // libnfc cannot distinguish an unplugged USB reader from one that it may not open. udev can.
     if case .failed = reported, state.readers[id]?.isAway == true { return .absent(reason: "it is not plugged in") }
     return obstacle.map { .failed(reason: $0.reason(hasSystemd: directories.hasSystemd)) } ?? reported
   }
 
-  /// What is in the way of a reader that is plugged in, where that can be seen.
+  /// The obstacle to opening a reader that is plugged in; nil if the daemon sees none.
   private func obstacle(to id: Int) -> ReaderObstacle? {
     guard let path = roster.readers[id]?.path,
       let device = deviceMonitor?.assumeIsolated({ $0.device(at: path) })

@@ -2,7 +2,7 @@ import Bus
 import Journal
 import Names
 
-/// Readers as clients see them.
+/// The D-Bus objects of readers.
 extension DaemonService {
   func show(_ id: Int, device: String, seat: String) {
     guard let path = try? ObjectPath("\(Names.Daemon.readersPath)/\(id)") else { return }
@@ -47,7 +47,7 @@ extension DaemonService {
         property("Seat", "s") { .string($0.seat) },
         property("State", "s") { .string($0.state) },
         property("StateReason", "s") { .string($0.stateReason) },
-        property("Technologies", "as") { .strings($0.technologies) },
+        property("Technologies", "as") { .strings($0.technologies.map(\.rawValue)) },
         property("Counters", "a{st}", emits: .none) { properties in
           let counters = properties.counters
           let entries = [

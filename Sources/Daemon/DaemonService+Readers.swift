@@ -5,9 +5,9 @@ import Glibc
 import Journal
 import ReaderLink
 
-/// The processes of readers.
+/// Starts and stops the reader processes, and receives their events.
 extension DaemonService {
-  /// Starts a process for each reader that there should be, from here on.
+  /// Starts a process for each reader, also for readers that appear later.
   func startReaders(_ program: String) {
     let devices = watchDevices()
     loadKnownTags()
@@ -18,13 +18,13 @@ extension DaemonService {
     listReaders()
   }
 
-  /// Asks libnfc for readers, where there are to be those that it finds.
+  /// Asks libnfc for readers, unless the configuration names them.
   func listReaders() {
     listings += 1
     guard roster.listing != .nothing else { return }
     let (number, isToLook, program) = (listings, roster.listing == .everything, readerProgram)
     Task { [weak self, loop, log] in
-      // It finds no device that one of our processes still has.
+      // libnfc does not find a device that a stopped process still has open.
       await self?.untilLeft()
       var found: [String] = []
       do throws(ReaderDiscovery.Failure) {
@@ -41,7 +41,7 @@ extension DaemonService {
     perform(roster.handle(.listed(found)))
   }
 
-  /// Waits for the processes that are about to end.
+  /// Waits for the end of the stopped processes.
   private func untilLeft() async {
     for unit in Array(leaving.values) { await unit.process.stop() }
   }
@@ -63,7 +63,7 @@ extension DaemonService {
     }
   }
 
-  /// Carries out what the roster decides, in this order.
+  /// Carries out the actions of the roster, in order.
   func perform(_ actions: [ReaderRoster.Action]) {
     for action in actions {
       switch action {
@@ -95,10 +95,11 @@ extension DaemonService {
     }
     units[id] = ReaderUnit(process: process, task: task, place: place)
     let reader = state.readers[id]
-    // One that its program has reset is plugged in again, and is shown once its process has been told.
+    // A new reader at the port of a lent one is lent too: the program may have reset its reader, which is a replug. The
+    // new reader has no state yet. A reader that already has a state keeps its goal.
     let isReleased = roster.readers[id]?.path.flatMap { inhibitors.inhibitor(releasingDeviceAt: $0) } != nil
     process.assumeIsolated {
-      // Before it can have opened anything. Another reader that comes to the same port was never lent.
+      // Send the goal before the process can open the device.
       $0.pursue(reader?.epoch ?? 0, reader?.goal ?? (isReleased ? .lent : .off))
       $0.start()
     }
@@ -117,7 +118,7 @@ extension DaemonService {
     handle(.reader(id, .phase(explained(reported, of: id), reached: unit.reached)))
   }
 
-  /// What it still says counts no more. The daemon's end waits for it.
+  /// Stops the process of a reader, and ignores its events from here. The daemon ends only after the process.
   private func stopProcess(_ id: Int) {
     guard let unit = units.removeValue(forKey: id) else { return }
     unit.task.cancel()
@@ -132,14 +133,14 @@ extension DaemonService {
 
   private func left(_ process: ReaderProcess) { leaving[ObjectIdentifier(process)] = nil }
 
-  /// Ends a process for good, as far as that can be done.
+  /// Ends a process for good. A process that hangs inside the kernel cannot be ended.
   func end(_ process: ReaderProcess) async {
     guard await !process.stop() else { return }
     log(.warning, "a reader process was killed and does not end: a driver in the kernel hangs; unplug the reader")
   }
 
   private func receive(_ event: ReaderProcessEvent, from id: Int, _ process: ReaderProcess) {
-    // Not one that is about to leave.
+    // Ignore the events of a stopped process.
     guard units[id]?.process === process else { return }
     switch event {
     case .tag(let report, let epoch):

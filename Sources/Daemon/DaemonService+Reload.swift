@@ -8,8 +8,8 @@ import ReaderLink
 
 /// The configuration, read again while the daemon runs.
 extension DaemonService {
-  /// Reads the configuration again and applies it (SIGHUP). A broken configuration is reported and not applied. Before the
-  /// daemon is ready, the request waits.
+  /// Reads the configuration again and applies it (SIGHUP). A broken configuration is reported and not applied. Before
+  /// the daemon is ready, the request waits.
   func reload() {
     Task { [reloads] in await reloads.request() }
   }

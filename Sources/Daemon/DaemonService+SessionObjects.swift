@@ -124,7 +124,7 @@ extension DaemonService {
         },
       ],
       properties: [
-        property("Technology", "s", .string(known.placement.technology)),
+        property("Technology", "s", .string(known.placement.technology.rawValue)),
         property("UID", "ay", .bytes(known.placement.uid)),
         property("ATQA", "ay", .bytes(known.atqa)),
         property("SAK", "y", .byte(known.sak ?? 0)),

@@ -2,7 +2,7 @@ import Bus
 import Journal
 import Names
 
-/// The sheet that the user's agent shows during a reader session. The session goes on without an agent, too.
+/// The sheet that the user's agent shows during a reader session. A session also works without an agent.
 extension DaemonService {
   func show(_ session: ReaderSession) {
     guard let agent = state.agent(showing: session) else { return }

@@ -10,45 +10,45 @@ import ReaderLink
 import ScanGate
 import Session
 
-/// Joins the daemon's parts: carries out what `DaemonState` decides, and tells it what happens.
+/// Connects the daemon's parts: passes events to `DaemonState`, and carries out its actions.
 actor DaemonService {
-  /// How the daemon comes to its end.
+  /// Why the daemon ends.
   enum Ending: Sendable {
     case requested
     case failed(DaemonError)
   }
 
-  /// A reader's process and the task that takes in what it says.
+  /// A reader's process, and the task that receives its events.
   struct ReaderUnit {
     let process: ReaderProcess
     let task: Task<Void, Never>
-    /// What known tags are kept by.
+    /// The key of its known tags in `knownTags`.
     let place: String
-    /// What it has said last, and the epoch that it had reached.
+    /// The phase that the process has reported last, and the epoch that it had reached.
     var reported: ReaderPhase?
     var reached: UInt64?
-    /// The device that it has opened.
+    /// The device that the process has opened; nil after a failure.
     var opened: String?
   }
 
   nonisolated let loop: EventLoop
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// What is in force.
+  /// The configuration in force.
   var configuration: DaemonConfiguration
-  /// Reads it anew; blocks.
+  /// Reads the configuration again. Blocks.
   let readFiles: @Sendable () -> Result<DaemonConfiguration, KeyFileError>
-  /// What is wrong with what was read last; nil where that is in force.
+  /// The mistake in the configuration that was read last; nil if it is in force.
   var configurationError: String?
-  /// When the reading of what is in force began, in microseconds since 1970.
+  /// When the reading of the configuration in force began, in microseconds since 1970.
   var configurationTime: UInt64
-  /// None goes on before the daemon has told systemd that it is ready.
+  /// Reloads wait until the daemon has reported to systemd that it is ready.
   lazy var reloads = SharedReadings { [weak self] in await self?.readConfiguration() }
   let log: Log
   let masterSwitch = MasterSwitch.standard()
-  /// How often somebody has moved it.
+  /// How often clients have set the master switch.
   var switches = 0
-  /// The last time that it is stored.
+  /// The last task that stores the master switch.
   var storing: Task<Void, any Error>?
   let notifier: ServiceNotifier
   private let endings: AsyncStream<Ending>
@@ -62,49 +62,49 @@ actor DaemonService {
   var inhibitors = InhibitorList()
   var inhibitorWatches: [UInt64: DescriptorWatch] = [:]
   var units: [Int: ReaderUnit] = [:]
-  /// Those whose device is away and whose processes are about to end.
+  /// The stopped units. Their processes have not ended yet.
   var leaving: [ObjectIdentifier: ReaderUnit] = [:]
   var roster = ReaderRoster(configured: [], hasUdev: false)
   var readerProgram = ""
-  /// How often libnfc was asked for readers: what it answered to an earlier question counts no more.
+  /// The number of the last question to libnfc about readers. Answers to earlier questions are ignored.
   var listings = 0
   var deviceMonitor: DeviceMonitor?
   let runtimeFiles = RuntimeFiles()
   var knownTags = KnownTagFile.standard()
   let directories = SystemDirectories()
-  /// The tasks that follow the names of agents.
+  /// The tasks that follow the bus names of agents.
   var agentWatches: [String: Task<Void, Never>] = [:]
   /// How many registrations of a user wait for logind.
   var pendingRegistrations: [UInt32: Int] = [:]
-  /// Whose rights polkit is being asked about.
+  /// The polkit checks in progress.
   var questions = AuthorizationQuestions()
   /// The agents that the bus connection gives precedence to.
   private var publishedAgents: Set<String> = []
   var published = ManagerProperties()
   var publishedReaders: [Int: ReaderStatus.Properties] = [:]
-  /// The tasks that follow the names of those who have reader sessions.
+  /// The tasks that follow the bus names of clients with reader sessions.
   var clientWatches: [String: Task<Void, Never>] = [:]
-  /// What is being done with tags in reader sessions, by the number of the request.
+  /// The operations in progress, by the number of the request.
   var operations: [UInt64: TagOperation] = [:]
   var lastOperation: UInt64 = 0
-  /// What clients have in the log by beginning and ending sessions.
+  /// Bounds the log lines about reader sessions, which clients can cause without limit.
   var sessionLines = LineBudget(most: 120)
-  /// Who waits for a reader to let go of its device, or to say that it has it again.
+  /// The calls that wait until a reader process has closed its device, by the reader's number.
   var loanWaiters: [Int: [CheckedContinuation<Void, Never>]] = [:]
   private var tasks: [Task<Void, Never>] = []
   private var deadlineTimer: LoopTimer?
   private var lastStatus = ""
-  /// Whether the end has been decided.
+  /// Whether the daemon was asked to end, or cannot continue.
   private(set) var isEnding = false
   private(set) var isStopped = false
 
   /// - Parameters:
-  ///   - configuration: what is in force at first.
+  ///   - configuration: the first configuration.
   ///   - time: when its reading began, in microseconds since 1970.
-  ///   - readFiles: reads it anew, on a thread that may block.
-  ///   - log: where it is told what happens.
-  ///   - notifier: systemd.
-  ///   - loop: what owns the daemon.
+  ///   - readFiles: reads the configuration again, on a thread that may block.
+  ///   - log: receives the log lines.
+  ///   - notifier: reports the daemon's state to systemd.
+  ///   - loop: runs this actor.
   init(
     _ configuration: DaemonConfiguration, readAt time: UInt64,
     readFiles: @escaping @Sendable () -> Result<DaemonConfiguration, KeyFileError>, log: Log,
@@ -123,12 +123,12 @@ actor DaemonService {
       policy: DaemonState.Policy(configuration, logThreshold: log.threshold), isEnabled: stored.isEnabled)
   }
 
-  /// Whether there are reader processes still.
+  /// Whether reader processes are left, including stopped ones that have not ended yet.
   var hasReaderProcesses: Bool { !(units.isEmpty && leaving.isEmpty) }
 
   // MARK: Life
 
-  /// Exports the interfaces, takes the name, follows logind and starts the readers.
+  /// Exports the manager object, follows logind, takes the bus name and starts the readers.
   func start() async throws(DaemonError) {
     let program = try ReaderProgramPath.find()
     let isOwner: Bool
@@ -150,23 +150,23 @@ actor DaemonService {
     await reloads.open()
   }
 
-  /// Waits until the daemon is told to end or cannot go on.
+  /// Waits until the daemon is asked to end or cannot continue.
   func ending() async -> Ending {
     for await ending in endings { return ending }
     return .requested
   }
 
-  /// Ends the daemon, the first time it is called.
+  /// Ends the daemon. Later calls have no effect.
   func end(_ ending: Ending) {
     isEnding = true
     endingContinuation.yield(ending)
   }
 
-  /// Ends the readers, so that every field is off, then leaves the bus.
+  /// Ends the reader processes, so that every field is off, then leaves the bus.
   func stop() async {
     (isEnding, isStopped) = (true, true)
     handle(.stopping)
-    // Said now, and sent while the readers end: behind that there is no bus any more.
+    // Reply now. The replies are sent while the reader processes end; after that the daemon closes its connection.
     for request in Array(operations.keys) {
       finish(request, .failed(.sessionEnded, reason: "the daemon ends: what was being written may not be whole"))
     }
@@ -186,7 +186,7 @@ actor DaemonService {
     await connection?.close()
   }
 
-  /// Begins to follow logind.
+  /// Starts to follow logind.
   func followLogins(_ connection: Connection) async throws(BusError) {
     let logins = LoginMonitor(connection)
     self.logins = logins
@@ -198,7 +198,7 @@ actor DaemonService {
       })
   }
 
-  /// Follows logind no longer: the machine sleeps when it likes, and nobody's place counts.
+  /// Stops following logind. The daemon then neither delays sleep nor knows any session.
   func leaveLogins() async {
     let (monitor, inhibitor) = (logins, sleepInhibitor)
     (logins, sleepInhibitor) = (nil, nil)
@@ -221,7 +221,7 @@ actor DaemonService {
   private func follow(_ login: LoginState, of monitor: LoginMonitor) {
     guard logins === monitor else { return }
     handle(.login(login))
-    // After the readers were told: only a field that is off by now lets the machine go at once.
+    // Do this after `handle`, which sends the readers their goals. Sleep is then delayed only if a field is still on.
     sleepInhibitor?.assumeIsolated { $0.follow(login) }
   }
 
@@ -233,7 +233,7 @@ actor DaemonService {
 
   // MARK: The name
 
-  /// - Returns: whether the name is ours now.
+  /// - Returns: whether the daemon now owns the name.
   private func takeName(_ connection: Connection) async throws(BusError) -> Bool {
     guard try await connection.requestName(Names.Daemon.busName).isOwner else { return false }
     let owners = try await connection.owners(of: Names.Daemon.busName)
@@ -251,12 +251,12 @@ actor DaemonService {
 
   // MARK: Deciding and acting
 
-  /// Lets the state decide on an event and acts on it.
+  /// Passes an event to the state, and carries out the actions.
   func handle(_ event: DaemonState.Event) {
     apply(state.handle(event, at: .now))
   }
 
-  /// Carries out actions, then tells clients and systemd what has changed.
+  /// Carries out actions, then publishes the changes to clients and to systemd.
   func apply(_ actions: [DaemonState.Action]) {
     for action in actions {
       switch action {
@@ -289,12 +289,12 @@ actor DaemonService {
     scheduleDeadline()
   }
 
-  /// Writes what a user has caused.
+  /// Logs a line that a user has caused, within the user's limit.
   func log(_ level: LogLevel, ofUser uid: UInt32, _ text: String) {
     for case .log(let level, let line) in state.note(level, ofUser: uid, at: .now, text) { log(level, line) }
   }
 
-  /// What `systemctl status` shows.
+  /// The text that `systemctl status` shows.
   var status: String {
     let reasons = state.suspendReasons
     let scanning = reasons.isEmpty ? "scanning" : "not scanning: \(reasons.joined(separator: ", "))"

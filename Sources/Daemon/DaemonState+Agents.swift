@@ -54,8 +54,8 @@ extension DaemonState {
     return [.reportLock(session: id, agent.report.locked)]
   }
 
-  /// Passes the user's confirmation that the session is unlocked to the login monitor. It removes a lock that was reported
-  /// by an agent or a screen saver that is gone.
+  /// Passes the user's confirmation that the session is unlocked to the login monitor. It removes a lock that was
+  /// reported by an agent or a screen saver that is gone.
   private func reportUnlock(_ agent: Agent, _ conditions: [String: Bool]) -> [Action] {
     guard let id = agent.session.id, conditions[Names.Condition.unlockedByUser] == true else { return [] }
     return [.userUnlocked(session: id)]
@@ -84,8 +84,8 @@ extension DaemonState {
     return actions + perform(queue.handle(.agent(agent.session, nil), at: now), at: now)
   }
 
-  /// Drops the taps of sessions that have ended, and moves their agents to the user's next session. An agent may outlive its
-  /// session (`KillUserProcesses=no`), and then no second agent of the user starts.
+  /// Drops the taps of sessions that have ended, and moves their agents to the user's next session. An agent may
+  /// outlive its session (`KillUserProcesses=no`), and then no second agent of the user starts.
   mutating func follow(_ login: LoginState, at now: TapQueue.Instant) -> [Action] {
     guard login.isAvailable else { return [] }
     var actions: [Action] = []

@@ -5,7 +5,7 @@ import Session
 
 /// Which readers scan, and why the others do not.
 extension DaemonState {
-  /// The session that a seat's taps would go to, as the gate wants it, and the agent in it.
+  /// The conditions of the session that gets a seat's taps, and its agent.
   func seat(_ seat: String) -> (session: ScanConditions.Session?, agent: Agent?) {
     if policy.servesAnySession {
       guard let agent = registry.agents.last else { return (.assumed, nil) }
@@ -17,7 +17,8 @@ extension DaemonState {
       let agent = registry.agent(of: SessionKey(id: active.id, uid: active.uid))
       return (heard(active, agent), agent)
     }
-    // None is active. An agent in the background tells "somebody else is at the seat" from "nobody is there".
+    // No session of the seat is active. The session of a background agent gives the verdict the reason `inactive`;
+    // without one it is `noSession`.
     guard login.isAvailable else { return (nil, nil) }
     for agent in registry.agents.reversed() {
       guard let id = agent.session.id, let session = login.session(id), session.seat == seat else { continue }
@@ -26,7 +27,7 @@ extension DaemonState {
     return (nil, nil)
   }
 
-  /// What the verdict on a reader of a seat depends on, but for the reader itself.
+  /// The conditions of a seat. The caller adds those of the reader.
   private func conditions(_ name: String) -> ScanConditions {
     let (session, agent) = seat(name)
     var conditions = ScanConditions()
@@ -41,8 +42,7 @@ extension DaemonState {
     return conditions
   }
 
-  /// What follows of all that is known, whatever has changed: whose session is over, and what each reader should be
-  /// doing.
+  /// Recomputes the decisions after any change: which reader sessions must end, and what each reader should do.
   mutating func evaluate(at now: TapQueue.Instant) -> [Action] {
     var actions = endForbiddenSessions(at: now)
     for (id, reader) in readers.sorted(by: { $0.key < $1.key }) {
@@ -51,8 +51,8 @@ extension DaemonState {
       conditions.isInReaderSession = sessions.isOccupied(id)
       let verdict = ScanVerdict(conditions, policy: policy.scan)
       readers[id]?.verdict = verdict
-      // A process whose reader has failed is told as well: it tries again, and scans once it can. If udev tells when
-      // the device comes there is nothing to try, and the process sleeps.
+      // A failed reader gets the goal too: its process tries again, and scans as soon as it can. If udev will report
+      // the device, retries are useless, so the goal is `off` and the process sleeps.
       let wantsTags = verdict.wantsReader && (reader.isReady || !reader.isAway)
       var goal = wantsTags ? ReaderGoal.scan(policy.polling) : .off
       if let session = reader.session { goal = .session(session) }
@@ -72,14 +72,14 @@ extension DaemonState {
 
   // MARK: What clients see
 
-  /// Whether a reader looks for tags now.
+  /// Whether a reader is polling now.
   var isScanning: Bool { readers.values.contains { $0.phase == .scanning } }
 
-  /// Whether every field is off, as each process has confirmed. The machine does not go to sleep before. The field of
-  /// a device that another program was lent is that program's business.
+  /// Whether each process has confirmed that its field is off. The daemon delays sleep while this is false. A lent
+  /// device is not included: the other program controls its field.
   var areFieldsOff: Bool { !readers.values.contains(where: \.mayFieldBeOn) }
 
-  /// Why no reader may scan; empty where one may.
+  /// Why no reader may scan; empty if one may.
   var suspendReasons: [String] {
     guard !readers.isEmpty else {
       return ScanVerdict(conditions(DaemonState.defaultSeat), policy: policy.scan).reasons.names
@@ -89,6 +89,6 @@ extension DaemonState {
     return verdicts.reduce(into: SuspendReasons()) { $0.formUnion($1.reasons) }.names
   }
 
-  /// The seat of every device that udev does not give another one.
+  /// The seat of every device that udev assigns to no other seat.
   static let defaultSeat = "seat0"
 }

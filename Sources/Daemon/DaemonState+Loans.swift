@@ -1,7 +1,7 @@
 import Bus
 
-/// Whose device is closed for another program. The rule is that of reader sessions: who has a reader reads the cards of whoever
-/// sits there.
+/// Loans of readers to other programs. The rule is that of reader sessions: a program with a reader can read the cards
+/// of the user at the seat.
 extension DaemonState {
   /// Why a reader is not released.
   enum NotReleased: Error, Hashable {
@@ -9,13 +9,13 @@ extension DaemonState {
     case notAuthorized(String)
   }
 
-  /// The reader that a user may have the device of.
+  /// Selects the reader to lend to a user.
   ///
   /// - Parameters:
-  ///   - path: the one that is wanted; nil for the first that is ready where the user sits.
+  ///   - path: the requested reader; nil for the first ready one on the user's seat.
   ///   - uid: the user.
   /// - Returns: its number.
-  /// - Throws: why there is none for that user.
+  /// - Throws: the reason if there is none for this user.
   func readerToRelease(_ path: ObjectPath?, to uid: UInt32) throws(NotReleased) -> Int {
     if let path {
       guard let reader = reader(at: path) else { throw .notPossible("there is no reader \(path)") }
@@ -31,11 +31,11 @@ extension DaemonState {
     return reader
   }
 
-  /// Whether a user may have a reader's device now.
+  /// Checks that a reader may be lent to a user now.
   func checkRelease(of reader: Int, to uid: UInt32) throws(NotReleased) {
     guard let status = readers[reader] else { throw .notPossible("the reader is gone") }
     guard obstacle(to: uid, on: status.properties.seat) == nil else { throw Self.notAtTheSeat(uid) }
-    // Of one's own sessions the one that has the reader ends. With `Sessions=any` there may be others'.
+    // A session of the same user ends when the reader is lent. With `Sessions=any`, another user's session may have it.
     if let other = sessions.open.first(where: { $0.reader == reader && $0.isActive && $0.uid != uid }) {
       throw .notPossible("a reader session of user \(other.uid) has the reader")
     }

@@ -1,22 +1,22 @@
 import Journal
 
-/// What is written of a reader or on a user's behalf, and no more than either can have to say.
+/// Log lines about readers and users, each kind within a limit.
 extension DaemonState {
-  /// A line about a reader's process and its device, made of what the reader is called.
+  /// Logs a line about a reader's process and its device. `text` gets the reader's name.
   mutating func note(
     _ level: LogLevel, of id: Int, at now: TapQueue.Instant, _ text: (String) -> String
   ) -> [Action] {
     write(level, of: id, by: \.processLines, at: now, text)
   }
 
-  /// A line about a change of a reader's state: however much its process has to say besides, these are written.
+  /// Logs a change of a reader's state. The limit is separate, so that a verbose process cannot suppress these lines.
   mutating func noteChange(
     _ level: LogLevel, of id: Int, at now: TapQueue.Instant, _ text: (String) -> String
   ) -> [Action] {
     write(level, of: id, by: \.changeLines, at: now, text)
   }
 
-  /// A line about what users cause a reader to do.
+  /// Logs a change of a reader that users can cause.
   mutating func noteVerdict(of id: Int, at now: TapQueue.Instant, _ text: (String) -> String) -> [Action] {
     write(.info, of: id, by: \.verdictLines, at: now, text)
   }
@@ -25,7 +25,7 @@ extension DaemonState {
     _ level: LogLevel, of id: Int, by budget: WritableKeyPath<ReaderStatus, LineBudget>, at now: TapQueue.Instant,
     _ text: (String) -> String
   ) -> [Action] {
-    // What is not written takes no room from what is.
+    // A line below the log threshold must not use up the limit.
     guard level <= policy.logThreshold else { return [] }
     let name = name(of: id)
     let verdict = readers[id]?[keyPath: budget].line(at: now) ?? searchLines.line(at: now)
@@ -36,14 +36,14 @@ extension DaemonState {
     readers[id].map { "reader \($0.label)" } ?? "the reader that is looked for"
   }
 
-  /// A line about a tag on a reader.
+  /// Logs a line about a tag on a reader.
   mutating func noteTag(_ level: LogLevel, _ text: String, of id: Int, at now: TapQueue.Instant) -> [Action] {
     guard level <= policy.logThreshold else { return [] }
     guard let name = readers[id]?.label, let verdict = readers[id]?.tagLines.line(at: now) else { return [] }
     return Self.lines(level, text, "reader \(name)", verdict)
   }
 
-  /// A line about what a user has asked for.
+  /// Logs a line that a user has caused.
   mutating func note(_ level: LogLevel, ofUser uid: UInt32, at now: TapQueue.Instant, _ text: String) -> [Action] {
     guard level <= policy.logThreshold else { return [] }
     return Self.lines(level, text, "user \(uid)", userLines.line(of: uid, at: now))

@@ -1,8 +1,8 @@
 import Session
 
-/// What follows where the administrator decides otherwise while the daemon runs.
+/// Changes of the policy while the daemon runs.
 extension DaemonState {
-  /// Goes by the policy that is in force by now. A session keeps the time that it was given.
+  /// Applies the new policy. An active reader session keeps its deadline.
   mutating func adopt(
     _ policy: Policy, insteadOf servedAnySession: Bool, at now: TapQueue.Instant
   ) -> [Action] {
@@ -12,21 +12,22 @@ extension DaemonState {
     if policy.servesAnySession != servedAnySession {
       actions += policy.servesAnySession ? serveAnySession(at: now) : follow(login, at: now)
     }
-    // What counts as locked may be something else.
+    // The new policy may treat other lock states as locked.
     for session in Set(queue.waitingSessions + registry.agents.map(\.session)) { actions += open(session, at: now) }
     return actions
   }
 
-  /// Nobody asks logind any more: each agent is its user's, wherever that sits.
+  /// Forgets logind's state. From here each agent serves its user on every seat.
   private mutating func serveAnySession(at now: TapQueue.Instant) -> [Action] {
     login = LoginState()
     var actions: [Action] = []
     for agent in registry.agents {
       let (served, moved) = register(agent.sender, at: agent.path, for: sessions(of: agent.session.uid, nil), at: now)
-      // Two would be told of one user's tags, and what this one said of its lock would count for nothing.
+      // If the user has another agent, remove this one. Otherwise both would get the user's taps, and the daemon would
+      // ignore this one's lock reports.
       actions += served == nil ? unregister(agent.sender, at: now) : moved
     }
-    // Those of users whose agent is away wait for it too.
+    // Taps of users without an agent move too, and wait for one.
     for uid in Set(queue.waitingSessions.map(\.uid)) {
       actions += bringTaps(to: SessionKey(id: nil, uid: uid), at: now)
     }

@@ -3,7 +3,7 @@ import NDEF
 import ReaderLink
 import ScanGate
 
-/// What readers say, and whose a tag is.
+/// Events of reader processes, and which session gets a tag.
 extension DaemonState {
   mutating func handle(_ event: ReaderProcessEvent, of id: Int, at now: TapQueue.Instant) -> [Action] {
     switch event {
@@ -11,7 +11,7 @@ extension DaemonState {
     case .crashed(let crash):
       readers[id]?.properties.counters.restarts += 1
       let suspect = crash.suspect.map { " while it read a tag (\($0.technology), \($0.uid.count)-byte UID)" } ?? ""
-      // Not counted: the pauses between two starts bound these lines.
+      // No limit is needed: the pauses between two starts bound these lines.
       return [.log(.warning, "the process of \(name(of: id)) ended\(suspect): \(crash.reason)")]
     case .log(let level, let text): return note(level, of: id, at: now) { "\($0): \(text)" }
     case .removed:
@@ -53,14 +53,14 @@ extension DaemonState {
     if before.phase == .released, phase != .released, !reader.isReleased {
       actions += perform(sessions.handle(.lent(false), at: id, now))
     }
-    // The line goes on only when a reader is ready again.
+    // A waiting session begins only if the reader is ready.
     return actions + perform(sessions.handle(.ready(phase.isOpen), at: id, now))
   }
 
   private mutating func noteChange(
     _ phase: ReaderPhase, from before: ReaderStatus?, of id: Int, at now: TapQueue.Instant
   ) -> [Action] {
-    // A process that was started again says what is known already.
+    // A restarted process reports its state again. Log only a change.
     if let before, before.properties.state == readers[id]?.properties.state,
       before.properties.stateReason == readers[id]?.properties.stateReason
     {
@@ -87,9 +87,10 @@ extension DaemonState {
     case .message(let message): bytes = message
     }
     readers[id]?.properties.counters.messages += 1
-    // A tag that was read for a former goal is nobody's, and stays so: it is known from now on, and not announced
-    // after the unlocking. Nobody who unlocks a session asks for what lay on the reader while it was locked, perhaps
-    // put there by somebody else; who wants it taps again.
+    // A tag that was read for an earlier goal belongs to no session. It is a known tag from here, so it is not
+    // announced later either. Example:
+    //   1. The session is locked. Another person may put a tag on the reader.
+    //   2. The user unlocks the session. That tag must not open; to use a tag, the user taps again.
     guard reader.accepts(epoch), let agent = seat(reader.properties.seat).agent else {
       let names = reader.verdict.reasons.names
       let reasons = names.isEmpty ? "the reader has not stopped yet" : names.joined(separator: ", ")

@@ -5,7 +5,7 @@ import ReaderLink
 import ScanGate
 import Session
 
-/// Who may have a reader session.
+/// Which users may have a reader session.
 extension DaemonState {
   /// Why a user may not have a reader session on a seat now; nil if the user may.
   func obstacle(to uid: UInt32, on seat: String) -> Names.SessionEnd? {
@@ -54,13 +54,13 @@ extension DaemonState {
     guard let reader = readers[id], reader.isReleased != isReleased else { return [] }
     readers[id]?.isReleased = isReleased
     if isReleased { return perform(sessions.handle(.lent(true), at: id, now)) }
-    // A process that has closed the device says when it has it again. One that has not says nothing.
+    // A process that has closed the device reports when it has opened it again. Otherwise there is no report.
     guard reader.phase != .released else { return [] }
     return perform(sessions.handle(.lent(false), at: id, now))
       + perform(sessions.handle(.ready(reader.phase.isOpen), at: id, now))
   }
 
-  /// Takes in which session is to have a reader; what else follows is for the service.
+  /// Sets the sessions of readers. Returns the other actions, which the service carries out.
   mutating func perform(_ actions: [ReaderSessions.Action]) -> [Action] {
     var rest: [Action] = []
     for action in actions {

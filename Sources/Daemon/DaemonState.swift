@@ -6,36 +6,37 @@ import ReaderLink
 import ScanGate
 import Session
 
-/// Everything the daemon decides: which reader scans, who is an agent, whose a tap is.
+/// Everything the daemon decides: which reader scans, which agents are registered, and which session a tap belongs to.
 ///
-/// Pure: events in, actions out. The service around it only carries them out.
+/// Pure: events in, actions out. The service carries them out.
 struct DaemonState: Sendable {
-  /// What the administrator decides.
+  /// The administrator's settings.
   struct Policy: Sendable {
-    /// Every agent counts as the one of an active, unlocked session.
+    /// `Sessions=any`: every agent is treated like the agent of an active, unlocked session.
     var servesAnySession = false
     var scan = ScanPolicy()
     var smartPosters = true
-    /// The kinds of tags that readers look for.
-    var technologies = Names.technologies
-    /// What reader processes are told of that, and how often they look.
+    /// The technologies that readers poll for.
+    var technologies = TagType.readable
+    /// The technologies and intervals that the daemon sends to reader processes.
     var polling = ReaderPolling()
     /// How long a reader session may have the reader.
     var sessionLimit = ReaderSessions.defaultTimeLimit
-    /// The least grave log level that is written.
+    /// The least severe log level that is written.
     var logThreshold = LogLevel.debug
   }
 
   enum Event: Sendable {
     case readerAdded(Int, path: ObjectPath, device: String, seat: String)
     case readerMoved(Int, seat: String)
-    /// Its device is not plugged in, and its coming will be told; or it is, or may come unannounced.
+    /// True if the device is unplugged and udev will report it. False if it is plugged in, or if udev does not report
+    /// it.
     case readerAway(Int, Bool)
-    /// Nothing more is heard of the process that it had, or it has none; it may get another one.
+    /// The reader has no process, or the daemon ignores the one that it had. It may get another one.
     case readerHasNoProcess(Int)
     case readerRemoved(Int)
     case reader(Int, ReaderProcessEvent)
-    /// A tag was read for the goal of that epoch; with what a tap made of it would be called, and when, in
+    /// A tag was read for the goal of this epoch. `id` identifies the tap that the daemon may make of it; `time` is in
     /// microseconds since 1970.
     case tag(Int, TagReport, epoch: UInt64, id: String, time: UInt64)
     case enabled(Bool)
@@ -43,20 +44,20 @@ struct DaemonState: Sendable {
     case agentGone(sender: String)
     /// The users who hold inhibitors now.
     case inhibited(by: Set<UInt32>)
-    /// Whether the machine's own switches have every radio off.
+    /// Whether the machine's radio switches (rfkill) have every radio off.
     case airplaneMode(Fact)
     case delivery(id: String, sender: String, TapQueue.Outcome)
-    /// A client wants a session of its to end.
+    /// A client ends its session.
     case invalidate(UInt64, message: String)
-    /// The person at the machine does not want it.
+    /// The user has cancelled a session.
     case cancelSession(UInt64)
-    /// A session has read the message that it was for.
+    /// A session with `first-read` has read its message.
     case firstRead(UInt64)
     /// A client of reader sessions has left the bus.
     case clientGone(sender: String)
-    /// A reader's device is to be closed for another program, or to be opened again.
+    /// True lends a reader to another program; false takes it back.
     case release(Int, Bool)
-    /// The administrator has decided otherwise.
+    /// The administrator's settings have changed.
     case policy(Policy)
     /// The daemon ends.
     case stopping
@@ -64,14 +65,14 @@ struct DaemonState: Sendable {
   }
 
   enum Action: Hashable, Sendable {
-    /// A reader should be doing this from now on.
+    /// Send this goal to the reader's process.
     case pursue(Int, epoch: UInt64, ReaderGoal)
     case deliver(Tap, to: Agent)
-    /// An agent has said this about the lock of its session.
+    /// An agent has reported this about the lock of its session.
     case reportLock(session: String, Fact)
-    /// An agent that has said something about the lock of its session is gone.
+    /// An agent that had reported the lock of its session is gone.
     case reporterGone(session: String)
-    /// The user of a session has said that it is unlocked.
+    /// The user of a session has confirmed that it is unlocked.
     case userUnlocked(session: String)
     case session(ReaderSessions.Action)
     case log(LogLevel, String)
@@ -86,9 +87,9 @@ struct DaemonState: Sendable {
   var login = LoginState()
   var queue = TapQueue()
   var sessions: ReaderSessions
-  /// What a process says that looks for any device and has found none.
+  /// Bounds the lines of a process that looks for any device and has found none.
   var searchLines = LineBudget(most: 60)
-  /// What users cause by what they ask for.
+  /// Bounds the lines that users cause with their requests.
   var userLines = UserLines()
 
   init(policy: Policy, isEnabled: Bool) {
@@ -103,11 +104,6 @@ struct DaemonState: Sendable {
     return min(taps, turn)
   }
 
-  /// Takes an event in.
-  ///
-  /// - Parameters:
-  ///   - event: what happened.
-  ///   - now: when.
   /// - Returns: what to do, in this order.
   mutating func handle(_ event: Event, at now: TapQueue.Instant) -> [Action] {
     var actions: [Action] = []
@@ -157,8 +153,9 @@ struct DaemonState: Sendable {
     return actions + evaluate(at: now)
   }
 
-  /// Whether an inhibitor counts on a seat. One of a user who is not in front there does not: a user who has left the machine must not
-  /// keep the next one's readers from scanning. One of root counts on every seat.
+  /// Whether an inhibitor has an effect on a seat: one of root, or of the user of the seat's active session. A user who
+  /// has left the machine must not keep the next user's readers from scanning. With `Sessions=any`, every inhibitor has
+  /// an effect.
   func isInhibited(on seat: String) -> Bool {
     guard !policy.servesAnySession else { return !inhibitingUsers.isEmpty }
     let front = login.activeSession(on: seat)?.uid

@@ -64,8 +64,8 @@ struct InhibitorList: Sendable {
     inhibitors[index].place = place
   }
 
-  /// Forgets a reader that is gone. The next reader at its place is lent as well: a program that resets a reader makes it
-  /// disappear for a moment.
+  /// Forgets a reader that is gone. The next reader at its place is lent as well: a program that resets a reader makes
+  /// it disappear for a moment.
   mutating func forget(_ reader: Int) {
     for index in inhibitors.indices where inhibitors[index].reader == reader { inhibitors[index].reader = nil }
   }

@@ -1,12 +1,13 @@
 import EventLoop
 import Glibc
+import Names
 import ReaderLink
 
-/// The known tags of each reader, by its connection string, also over a restart of the daemon.
+/// The known tags of each reader, by its connection string. They survive a restart of the daemon.
 ///
-/// The file is in the service's runtime directory, which systemd keeps over a restart and removes when the daemon is
-/// stopped (`RuntimeDirectoryPreserve=restart`, systemd.exec(5)). It holds keyed hashes of UIDs, and the key, which
-/// is a new one with each file.
+/// The file is in the service's runtime directory. It survives a restart of the service, and systemd removes it when
+/// the daemon is stopped (`RuntimeDirectoryPreserve=restart`, systemd.exec(5)). The file contains keyed hashes of UIDs
+/// and the key. Each new file has a new key.
 ///
 ///     tagroute known tags 1
 ///     key 0123456789abcdef 0123456789abcdef
@@ -14,7 +15,7 @@ import ReaderLink
 ///     first
 ///     tag 0123456789abcdef type-2 --
 struct KnownTagFile {
-  /// Readers that are remembered: each that is plugged in again under another number is another one.
+  /// The limit of readers in the file. A reader that is plugged in again under another number is a new one.
   static let mostReaders = 32
   private static let heading = "tagroute known tags 1"
   private static let mostBytes = 64 * 1024
@@ -23,23 +24,23 @@ struct KnownTagFile {
   private var key = TagFingerprint.Key.random()
   private var lists: [String: KnownTags] = [:]
 
-  /// - Parameter folder: where the file is; nil if there is no place for it. Then it ends with the daemon.
+  /// - Parameter folder: the folder of the file; nil to keep the tags in memory only.
   init(folder: String?) { path = folder.map { "\($0)/known-tags" } }
 
-  /// In the directory that systemd names.
+  /// The file in the directory that systemd names.
   static func standard() -> KnownTagFile {
-    // Several directories have colons between them.
+    // Colons separate several directories.
     let folders = ProcessEnvironment.current["RUNTIME_DIRECTORY"]?.split(separator: ":")
     return KnownTagFile(folder: folders?.first.map(String.init))
   }
 
-  /// What is known of the tags on a reader.
+  /// The known tags of a reader.
   func known(on reader: String) -> KnownTags { lists[reader] ?? KnownTags(key: key) }
 
-  /// Reads what the daemon before this one has left.
+  /// Reads the file of the previous daemon.
   ///
-  /// - Returns: false if there is a file, and it is not of this form.
-  /// - Throws: `SystemError` if there is a file that cannot be read.
+  /// - Returns: false if the file exists and has another format.
+  /// - Throws: `SystemError` if the file exists and cannot be read.
   mutating func load() throws(SystemError) -> Bool {
     guard let path else { return true }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -56,9 +57,9 @@ struct KnownTagFile {
     return true
   }
 
-  /// Keeps what is known now of the tags on a reader.
+  /// Stores the known tags of a reader.
   ///
-  /// - Throws: `SystemError` if it cannot be written; this daemon knows it all the same.
+  /// - Throws: `SystemError` if the file cannot be written. This daemon uses the tags nevertheless.
   mutating func keep(_ known: KnownTags, on reader: String) throws(SystemError) {
     lists[reader] = known.tags.isEmpty && !known.includesFirst ? nil : known
     while lists.count > Self.mostReaders, let other = lists.keys.first(where: { $0 != reader }) { lists[other] = nil }
@@ -109,11 +110,11 @@ struct KnownTagFile {
       }
       let words = line.split(separator: " ")
       guard words.count == 4, words[0] == "tag", let value = UInt64(words[1], radix: 16), words[3].utf8.count == 2,
-        words[2].utf8.count <= ReaderLimits.technology
+        let technology = TagType(rawValue: String(words[2]))
       else { return nil }
       lists[reader, default: KnownTags(key: key)].tags.append(
         KnownTag(
-          number: 0, fingerprint: TagFingerprint(value: value), technology: String(words[2]),
+          number: 0, fingerprint: TagFingerprint(value: value), technology: technology,
           mayHaveChanged: words[3].hasPrefix("c"), isSuspect: words[3].hasSuffix("s")))
     }
     return (key, lists)

@@ -1,28 +1,28 @@
 import EventLoop
 
-/// How much may be written into the log on somebody's behalf: a process that says something ever anew must not fill the
-/// journal.
+/// Bounds the log lines of one source, so that a message that is repeated without end cannot fill the journal.
 ///
-/// Pure. So many lines in a minute that begins with the first of them, then one that says that more were left out.
+/// Pure. A minute begins with its first line. The line after the last allowed one is replaced by a notice, and the rest
+/// of the minute is omitted.
 struct LineBudget: Sendable {
   typealias Instant = SuspendingClock.Instant
 
   enum Verdict: Hashable, Sendable {
     case write
-    /// Not this line, but one that says that lines are left out.
+    /// Instead of this line, write a notice that lines are omitted.
     case announce
     case leaveOut
   }
 
   static let interval = Duration.seconds(60)
 
-  /// Lines in a minute.
+  /// The limit of lines in a minute.
   let most: Int
   private var lines = WindowCount(within: interval)
 
   init(most: Int) { self.most = most }
 
-  /// Takes a line into account.
+  /// Decides about one more line.
   mutating func line(at now: Instant) -> Verdict {
     let count = lines.next(at: now)
     return count <= most ? .write : count == most + 1 ? .announce : .leaveOut

@@ -1,12 +1,13 @@
-/// Text of a client that a person is shown: bounded, and nothing in it that a terminal, a log or a notification would act on.
+/// Checks text from a client before it is shown to a person. The text must have a limited length, and no character that
+/// a terminal, a log or a notification would interpret.
 enum PlainText {
-  /// Why a text is not taken.
+  /// Why a text is rejected.
   ///
   /// - Parameters:
   ///   - text: the text.
-  ///   - name: what the caller calls it.
-  ///   - bytes: how many it may have.
-  /// - Returns: what is wrong and what to do; nil where it is plain.
+  ///   - name: the name of the argument.
+  ///   - bytes: the allowed length.
+  /// - Returns: the problem and its remedy; nil if there is none.
   static func problem(_ text: String, _ name: String, _ bytes: ClosedRange<Int>) -> String? {
     guard bytes.contains(text.utf8.count) else {
       return "\(name) has \(text.utf8.count) bytes: give \(bytes.lowerBound) to \(bytes.upperBound)"

@@ -1,12 +1,12 @@
 import DeviceEvents
 
-/// Which device a libnfc connection string means.
+/// The device that a libnfc connection string means.
 enum ReaderAddress: Hashable, Sendable {
-  /// The one behind a file: `pn532_uart:/dev/ttyUSB0`.
+  /// The device with this file: `pn532_uart:/dev/ttyUSB0`.
   case file(String)
-  /// A USB reader, by as many of driver, bus and device number as are named: `pn53x_usb` is any one of its driver.
+  /// A USB reader: the driver, then optionally bus and device number. `pn53x_usb` is any reader of this driver.
   case usb([String])
-  /// One that udev knows nothing of.
+  /// A device that udev does not report.
   case other
 
   init(_ connectionString: String) {
@@ -22,8 +22,8 @@ enum ReaderAddress: Hashable, Sendable {
 
   var isUSB: Bool { if case .usb = self { true } else { false } }
 
-  /// Whether udev tells of it: of anything on USB, and of what it names in /dev in the kinds that are followed. Anything
-  /// else, a pseudo-terminal or a link of somebody's own, may come without a word.
+  /// Whether udev reports the device: a USB device, or a file in /dev of a followed kind. Any other path, such as a
+  /// pseudo-terminal or a user's link, may appear without an event.
   var isUdevs: Bool {
     switch self {
     case .file(let path):

@@ -1,25 +1,25 @@
 import DeviceEvents
 import Names
 
-/// What keeps a USB reader that is plugged in from being opened, and what a person can do about it.
+/// The reason why a plugged-in USB reader cannot be opened, and a remedy.
 enum ReaderObstacle: Hashable, Sendable {
   /// A driver of the kernel has it.
   case kernelDriver(String)
-  /// Another program has it: probably pcscd, where that can be reached. Its socket is there with socket activation whether
-  /// or not it runs, and the kernel does not say whose a claim is.
+  /// Another program has it: probably pcscd, if pcscd can be reached. With socket activation, pcscd's socket exists
+  /// even if pcscd does not run. The kernel does not report which program has claimed a device.
   case program(isPCSCD: Bool)
-  /// Its node may not be opened.
+  /// The daemon has no permission for its device node.
   case permission(node: String)
 
-  /// The name that the kernel gives a program's claim on an interface.
+  /// The kernel's name for a program's claim on an interface.
   private static let claimedByProgram = "usbfs"
 
-  /// What stands in the way of a reader that could not be opened.
+  /// Finds the obstacle to a reader that could not be opened; nil if there is none to see.
   ///
   /// - Parameters:
   ///   - device: the reader.
-  ///   - pcscdRuns: whether the PC/SC daemon runs, or would if somebody asked for it.
-  ///   - mayOpen: whether its node may be opened, as far as permissions go.
+  ///   - pcscdRuns: whether the PC/SC daemon runs, or would be started on demand.
+  ///   - mayOpen: whether the permissions of its node allow opening it.
   init?(_ device: Device, pcscdRuns: Bool, mayOpen: Bool) {
     guard let usb = device.usb else { return nil }
     if let driver = usb.drivers.first(where: { $0 != Self.claimedByProgram }) {
@@ -33,8 +33,8 @@ enum ReaderObstacle: Hashable, Sendable {
     }
   }
 
-  /// Whether it is out of the way now, as far as `device` tells, which udev has just spoken of. Permissions are not in it, and are what
-  /// udev gives: the reader is tried.
+  /// Whether the obstacle is gone, according to `device` from the latest event of udev. `device` does not show
+  /// permissions, but udev may just have set them. So the reader is tried again.
   func isGone(from device: Device) -> Bool {
     switch self {
     case .kernelDriver(let driver): device.usb?.drivers.contains(driver) != true
@@ -43,10 +43,10 @@ enum ReaderObstacle: Hashable, Sendable {
     }
   }
 
-  /// What is in the way and what to do about it.
+  /// The obstacle and the remedy.
   ///
   /// - Parameter hasSystemd: whether systemd is the system's manager.
-  /// - Returns: words that follow the reader's name.
+  /// - Returns: text that follows the reader's name.
   func reason(hasSystemd: Bool) -> String {
     switch self {
     case .kernelDriver(let driver):

@@ -2,7 +2,7 @@ import EventLoop
 import Glibc
 import Names
 
-/// Where `tagroute-reader` is: beside `tagrouted`, as in a build folder, else in libexec.
+/// The path of `tagroute-reader`: beside `tagrouted`, as in a build folder, otherwise in libexec.
 enum ReaderProgramPath {
   /// - Returns: an absolute path of an executable file.
   static func find() throws(DaemonError) -> String {

@@ -1,7 +1,7 @@
 import DeviceEvents
 import Journal
 
-/// Which readers there should be, as devices come and go.
+/// Decides which readers exist, as devices are plugged in and removed.
 ///
 /// Pure: events in, actions out. Each event recomputes all readers, and the actions are the differences to the present
 /// ones. With `[Reader] Devices=`, these are the readers, present or not. Without it, the readers are the present USB
@@ -35,11 +35,11 @@ struct ReaderRoster: Sendable {
     case refuse(Int, reason: String)
     /// Remove it for clients.
     case hide(Int)
-    /// Have its process look for its device, which has changed.
+    /// Tell its process to look for its device, which has changed.
     case look(Int)
     /// It now belongs to another seat.
     case move(Int, seat: String)
-    /// Its device is unplugged, and udev will report it; or this is no longer so.
+    /// True if its device is unplugged and udev will report its return; false if this no longer holds.
     case away(Int, Bool)
     case log(LogLevel, String)
   }
@@ -56,7 +56,7 @@ struct ReaderRoster: Sendable {
     var isFollowed = false
     /// The connection string for its process. Nil if it has no process, or one that takes the first device found.
     var target: String?
-    /// The name of the reader that has the device it means. It has no process then.
+    /// The name of another reader that already has the same device. This reader then has no process.
     var holder: String?
     /// The reason why it cannot be opened.
     var obstacle: ReaderObstacle?
@@ -77,7 +77,7 @@ struct ReaderRoster: Sendable {
   /// The limit of readers.
   static let most = 16
 
-  /// The readers to ask libnfc for. It touches every reader that it knows when it looks for readers itself.
+  /// The readers to ask libnfc for. If libnfc searches for readers itself, it touches every reader that it knows.
   enum Listing: Hashable, Sendable {
     case nothing
     /// Those in its configuration file: udev reports all others.
@@ -166,8 +166,8 @@ struct ReaderRoster: Sendable {
 
   // MARK: Differences
 
-  /// Makes the readers what they should be after an event with the devices `changed`. `isNew` says whether they were
-  /// plugged in. With `startsOver`, computes the readers as at the start, and keeps only those that come out the same.
+  /// Updates the readers after an event with the devices `changed`. `isNew` says whether they were plugged in. With
+  /// `startsOver`, computes the readers as at the start, and keeps only unchanged ones.
   private mutating func update(
     after changed: [Device] = [], isNew: Bool = false, startsOver: Bool = false
   ) -> [Action] {
@@ -215,7 +215,7 @@ struct ReaderRoster: Sendable {
     guard let device = reader.device else { return [.start(id, device: nil)] }
     let show = Action.show(id, device: device, seat: reader.seat)
     guard let target = reader.target else { return [show, refusal(id, reader)] }
-    // The process comes first, so that it exists when the reader is to scan.
+    // Start the process first, so that it exists when the reader gets its goal.
     return [.start(id, device: target), show] + (reader.isFollowed && reader.path == nil ? [.away(id, true)] : [])
   }
 
@@ -223,7 +223,7 @@ struct ReaderRoster: Sendable {
     .refuse(id, reason: "\(reader.holder ?? "another reader") is the same device: name each device once in Devices")
   }
 
-  // MARK: The readers that there should be
+  // MARK: The wanted readers
 
   /// - Returns: the readers, each with the number of the present reader that it continues.
   private func wanted(startsOver: Bool) -> [(id: Int?, reader: Reader)] {
@@ -231,7 +231,7 @@ struct ReaderRoster: Sendable {
     func take(_ isMeant: (Reader) -> Bool) -> (id: Int, reader: Reader)? {
       left.firstIndex { isMeant($0.value) }.map { left.remove(at: $0) }.map { ($0.key, $0.value) }
     }
-    // A name that may mean several devices takes one that no exact name means.
+    // Exact names choose first. A name that may mean several devices then takes one that no exact name means.
     let named = (names.filter { !isLoose($0) } + names.filter(isLoose)).map { name in
       (name: name, before: take { name == nil ? $0.seeks : !$0.seeks && $0.device == name && ($0.stays || startsOver) })
     }
@@ -260,8 +260,8 @@ struct ReaderRoster: Sendable {
     return wanted
   }
 
-  /// The reader with the connection string `name`, which stays. It continues `before`: it keeps its device while that is
-  /// present, and without a device its seat.
+  /// The reader with the connection string `name`, which stays. It continues `before`: it keeps a device that is still
+  /// present. Without a device it keeps its seat.
   private func reader(_ name: String, after before: Reader?, _ holders: inout [String: Reader]) -> Reader {
     let address = ReaderAddress(name)
     let meant = sortedDevices.filter { address.means($0, resolve: resolve) }
@@ -297,8 +297,8 @@ struct ReaderRoster: Sendable {
     return parts.count < 3
   }
 
-  /// The connection string that opens exactly this device. With a name for several devices, libnfc takes the first one in
-  /// its own order, which may be on another seat.
+  /// The connection string that opens exactly this device. With a name for several devices, libnfc takes the first one
+  /// in its own order, which may be on another seat.
   private func narrowed(_ name: String, to device: Device) -> String {
     isLoose(name) ? USBReaderModel.connectionString(of: device) ?? name : name
   }

@@ -9,7 +9,8 @@ struct ReaderSession: Sendable, Hashable {
   enum State: Sendable, Hashable {
     /// Other sessions come first, or the reader cannot be used. Can transition to: `.starting`, `.ended`.
     case waiting
-    /// The reader process was told to begin the session and has not confirmed it. Can transition to: `.active`, `.ended`.
+    /// The reader process was asked to begin the session and has not confirmed it. Can transition to: `.active`,
+    /// `.ended`.
     case starting
     /// The session has the reader, at most until this time. Can transition to: `.ended`.
     case active(until: Instant)
@@ -126,8 +127,8 @@ struct ReaderSession: Sendable, Hashable {
     try policy.check(command)
   }
 
-  /// Records that the reader process gets an operation for a tag. It selects the tag again if the last operation was for
-  /// another one.
+  /// Records that the reader process gets an operation for a tag. It selects the tag again if the last operation was
+  /// for another one.
   ///
   /// - Returns: the number of the turn, for `learn`.
   @discardableResult
@@ -178,15 +179,15 @@ extension SessionTag {
   /// The raw commands that the tag understands.
   var kind: TransceivePolicy.Kind {
     switch placement.technology {
-    case "type-2": return .type2
-    case "type-3": return .felica(idm: idm, systemCode: systemCode)
-    case "type-4a":
+    case .type2: return .type2
+    case .type3: return .felica(idm: idm, systemCode: systemCode)
+    case .type4A:
       // NXP AN10833: the historical byte of a DESFire, and the first historical bytes of a MIFARE Plus.
       if historicalBytes == [0x80] { return .desfire }
       return historicalBytes.starts(with: [0xC1, 0x05]) ? .mifarePlus : .isoDEP
-    case "type-4b": return .isoDEP
-    case "mifare-classic": return .none("MIFARE Classic accepts no raw commands: use ReadNDEF and WriteNDEF")
-    default: return .none("\(placement.technology) accepts no raw commands: use ReadNDEF and WriteNDEF")
+    case .type4B: return .isoDEP
+    case .mifareClassic: return .none("MIFARE Classic accepts no raw commands: use ReadNDEF and WriteNDEF")
+    case .type1, .peer: return .none("\(placement.technology) accepts no raw commands: use ReadNDEF and WriteNDEF")
     }
   }
 }

@@ -12,10 +12,10 @@ struct ReaderSessionRequest: Sendable, Hashable {
   var reader: ObjectPath?
   var mayWrite = false
   /// Empty for all technologies.
-  var technologies: [String] = []
+  var technologies = TagType.readable
   var applications: [[UInt8]] = []
   var systemCodes: [UInt16] = []
-  /// The session reads the first message by itself and then ends.
+  /// The daemon reads the first message itself, and then ends the session.
   var isFirstRead = false
 
   init() {}
@@ -67,21 +67,21 @@ struct ReaderSessionRequest: Sendable, Hashable {
     return values.compactMap(read)
   }
 
-  private static func technologies(_ names: [String]?) throws(BusError) -> [String] {
-    guard let names else { return [] }
+  private static func technologies(_ names: [String]?) throws(BusError) -> [TagType] {
+    guard let names, !names.isEmpty else { return TagType.readable }
     guard names.count <= 32 else {
       throw .invalidArgument("technologies has \(names.count) entries: at most 32 are allowed")
     }
-    for name in names where !Names.technologies.contains(name) {
+    let known = TagType.readable.map(\.rawValue)
+    for name in names where !known.contains(name) {
       guard !["type-5", "iso-15693"].contains(name) else {
         throw .notPossible(
           "\(name) is not possible: readers with libnfc support ISO/IEC 14443 and FeliCa, but not ISO/IEC 15693")
       }
       throw .invalidArgument(
         "technologies: \(name.prefix(32).debugDescription) is unknown: use "
-          + Names.technologies.joined(separator: ", "))
+          + known.joined(separator: ", "))
     }
-    // Without duplicates, in the order of `Names.technologies`.
-    return Names.technologies.filter(names.contains)
+    return TagType.readable.filter { names.contains($0.rawValue) }
   }
 }

@@ -15,7 +15,7 @@ struct ReaderSessions: Sendable, Hashable {
     case began(UInt64)
     /// The process has ended the session.
     case ended(UInt64)
-    /// The device or the process has failed, and the process has no session any more.
+    /// The device or the process has failed, and the process no longer has a session.
     case lost
     /// The device is ready, or not.
     case ready(Bool)
@@ -42,8 +42,8 @@ struct ReaderSessions: Sendable, Hashable {
 
   /// Whether a reader can be used.
   private enum Device: Sendable, Hashable {
-    /// It is absent, has failed, or has not been opened yet. At the deadline the waiting sessions end; nil if no session
-    /// waits. Can transition to: `.ready`, `.lent`.
+    /// It is absent, has failed, or has not been opened yet. At the deadline the waiting sessions end; nil if no
+    /// session waits. Can transition to: `.ready`, `.lent`.
     case absent(deadline: Instant?)
     /// Its process can begin a session. Can transition to: `.absent`, `.lent`.
     case ready
@@ -54,7 +54,7 @@ struct ReaderSessions: Sendable, Hashable {
 
   private struct Reader: Sendable, Hashable {
     var device = Device.absent(deadline: nil)
-    /// The session that the process was told to begin and has not ended yet. That session may be over for its client.
+    /// The session that the process was asked to begin and has not ended yet. That session may be over for its client.
     var occupant: UInt64?
   }
 
@@ -177,7 +177,7 @@ struct ReaderSessions: Sendable, Hashable {
     return actions
   }
 
-  /// Ends the sessions of a reader that is gone for good. Its process confirms nothing any more.
+  /// Ends the sessions of a reader that is gone for good. Its process sends no more confirmations.
   mutating func removeReader(_ reader: Int) -> [Action] {
     let actions = open.filter { $0.reader == reader }.flatMap { finish($0.id, .readerLost) }
     readers[reader] = nil
@@ -214,7 +214,7 @@ struct ReaderSessions: Sendable, Hashable {
     return []
   }
 
-  /// The process has no session any more. If it ended the session by itself, that session has lost the reader.
+  /// The process no longer has a session. If it ended the session by itself, that session has lost the reader.
   private mutating func vacate(_ reader: Int) -> [Action] {
     guard let occupant = readers[reader]?.occupant else { return [] }
     readers[reader]?.occupant = nil

@@ -1,10 +1,11 @@
 import Bus
+import Names
 import ReaderLink
 import ScanGate
 
 /// One reader as the daemon knows it.
 struct ReaderStatus: Sendable {
-  /// What clients see of it.
+  /// Its properties on the bus.
   struct Properties: Hashable, Sendable {
     var name = ""
     let device: String
@@ -12,11 +13,11 @@ struct ReaderStatus: Sendable {
     var state = "absent"
     /// Why it is absent or has failed; empty otherwise.
     var stateReason = ""
-    var technologies: [String]
+    var technologies: [TagType]
     var counters = Counters()
   }
 
-  /// Since the daemon started.
+  /// Counts since the daemon started.
   struct Counters: Hashable, Sendable {
     var placements: UInt64 = 0
     var messages: UInt64 = 0
@@ -24,49 +25,49 @@ struct ReaderStatus: Sendable {
     var restarts: UInt64 = 0
   }
 
-  /// Where it is on the bus.
+  /// Its object on the bus.
   let path: ObjectPath
   var properties: Properties
-  /// What its process does, as it has said.
+  /// The phase that its process has reported last.
   private(set) var phase = ReaderPhase.absent(reason: "")
-  /// What it should be doing. The epoch grows by one with each other goal.
+  /// What the reader should be doing. Each change of the goal increases the epoch by one.
   private(set) var goal = ReaderGoal.off
   private(set) var epoch: UInt64 = 0
   /// The epoch that its process has reached; nil if it has reached none.
   private(set) var reached: UInt64?
-  /// The first epoch whose tags are given to `audience`; nil while no tags are wanted.
+  /// The first epoch of the present scan; nil if the goal is not to scan. Tags of earlier epochs belong to no session.
   private var scansSince: UInt64?
-  /// Whose tags it looks for.
+  /// The session that gets the tags.
   private var audience: SessionKey?
-  /// The field was on when the process spoke last, or when its device failed.
+  /// Whether the field was on in the last phase that shows it. `opening` and `failed` do not show it.
   private var isFieldOn = false
-  /// Its device is not plugged in, and udev will tell when it is.
+  /// Its device is unplugged, and udev will report its return.
   var isAway = false
-  /// The reader session that is to have it.
+  /// The reader session that should have the reader.
   var session: ReaderSessionOptions?
-  /// The reader session that had it, until its process has reached another goal.
+  /// The previous reader session, until the process has reached a later goal.
   var endingSession: UInt64?
-  /// Its device is to be closed for another program.
+  /// The reader is lent: the process should close its device for another program.
   var isReleased = false
   var verdict: ScanVerdict
-  /// What its process says in its own words.
+  /// Bounds the log lines that its process sends.
   var processLines = LineBudget(most: 60)
-  /// How its state changes; a device that comes and goes does so less often.
+  /// Bounds the lines about its state. A device that is plugged in again and again causes fewer.
   var changeLines = LineBudget(most: 60)
-  /// Whether it scans, and for whom its device is closed: users change that as often as they like.
+  /// Bounds the lines about scanning and loans, which users can change without limit.
   var verdictLines = LineBudget(most: 60)
-  /// What comes of tags: nobody taps ten a second for a minute.
+  /// Bounds the lines about tags. A person does not tap ten times a second for a minute.
   var tagLines = LineBudget(most: 600)
 
-  init(path: ObjectPath, device: String, seat: String, technologies: [String], policy: ScanPolicy) {
+  init(path: ObjectPath, device: String, seat: String, technologies: [TagType], policy: ScanPolicy) {
     self.path = path
     properties = Properties(device: device, seat: seat, technologies: technologies)
     verdict = ScanVerdict(ScanConditions(), policy: policy)
   }
 
-  /// What a log line calls it.
+  /// The reader's name in the log.
   var label: String {
-    // libnfc calls a device on a serial line by its connection string.
+    // For a device on a serial line, libnfc uses the connection string as the name.
     let isNamed = !properties.name.isEmpty && properties.name != properties.device
     return isNamed ? "\(properties.name) (\(properties.device))" : properties.device
   }
@@ -74,23 +75,22 @@ struct ReaderStatus: Sendable {
   /// Whether the device can be used: it is open, or another program has it.
   var isReady: Bool { phase.isOpen || phase == .released }
 
-  /// Whether the device is closed for another program, as it was wanted last.
+  /// Whether the process has closed the device for another program, as the present goal demands.
   var isLent: Bool { phase == .released && goal == .lent && reached == epoch }
 
-  /// Whether the field may be on: only a process that has reached a goal without a field has switched it off for sure.
+  /// Whether the field may be on. It is certainly off only if the process has reached a goal without a field.
   var mayFieldBeOn: Bool { isFieldOn || goal.usesField || reached != epoch }
 
-  /// Whether a tag that was read for the goal of an epoch is for whoever it looks for now.
+  /// Whether a tag that was read for the goal of an epoch belongs to `audience`.
   ///
-  /// A scan with another polling is the same scan. Any other goal in between ends it, also one that was taken back at
-  /// once.
+  /// A scan with other polling options continues the same scan. Any other goal in between ends it, even a goal that was
+  /// replaced at once.
   func accepts(_ epoch: UInt64) -> Bool { scansSince.map { epoch >= $0 } ?? false }
 
-  /// Takes in what it should be doing, and for whom.
+  /// Sets the goal, and the session that gets the tags.
   ///
-  /// - Returns: the goals that its process is told of, with their epochs. Between two users is `off`, so that no tag
-  /// of the one is the
-  ///   other's.
+  /// - Returns: the goals to send to the process, with their epochs. Between scans for two sessions, the first goal is
+  ///   `off`, so that neither session gets a tag that was read for the other.
   mutating func pursue(_ new: ReaderGoal, for owner: SessionKey?) -> [(epoch: UInt64, goal: ReaderGoal)] {
     var steps = [new]
     if case .scan = goal, case .scan = new, owner != audience { steps = [.off, new] }
@@ -107,7 +107,7 @@ struct ReaderStatus: Sendable {
     return orders
   }
 
-  /// Takes in what its process does.
+  /// Records a report of the process.
   mutating func update(_ phase: ReaderPhase, reached: UInt64?) {
     (self.phase, self.reached) = (phase, reached)
     properties.stateReason = ""
@@ -118,14 +118,14 @@ struct ReaderStatus: Sendable {
     }
     switch phase {
     case .scanning, .inSession: isFieldOn = true
-    // Opening it resets the device; one that is away has no power.
+    // Opening a device resets it, and an absent device has no power.
     case .absent, .ready, .released: isFieldOn = false
     case .opening, .failed: break
     }
     showState()
   }
 
-  /// It has no process, or none that is listened to any more: there is no one to reach a goal.
+  /// The reader has no process, or the daemon ignores it. So no goal is left to reach.
   mutating func hasNoProcess() {
     reached = epoch
     isFieldOn = false

@@ -1,9 +1,9 @@
 import EventLoop
 import Glibc
 
-/// Files by which other services of the machine say that they run.
+/// Files that show which services of the machine are running.
 ///
-/// All of them are below one folder, `/run`, or what `TAGROUTE_RUN` names instead, so that a test can say who runs.
+/// All of them are below `/run`. `TAGROUTE_RUN` names another folder, for tests.
 struct RuntimeFiles: Sendable {
   private let folder: String
 
@@ -11,10 +11,10 @@ struct RuntimeFiles: Sendable {
     self.folder = folder ?? SystemDirectories().runtime
   }
 
-  /// systemd-udevd listens at its control socket as long as it runs.
+  /// Whether systemd-udevd runs. Its control socket exists while it runs.
   var udevRuns: Bool { exists("udev/control") }
 
-  /// pcscd's socket for its clients, which systemd keeps open for it where it starts it on demand.
+  /// Whether pcscd runs, or systemd starts it on demand. In both cases its socket for clients exists.
   var pcscdRuns: Bool { exists("pcscd/pcscd.comm") }
 
   private func exists(_ name: String) -> Bool { access("\(folder)/\(name)", F_OK) == 0 }

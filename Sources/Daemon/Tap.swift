@@ -1,31 +1,31 @@
 import Bus
+import Names
 
-/// A tag that was read and belongs to somebody.
+/// One tag read that is announced to a user.
 struct Tap: Hashable, Sendable {
-  /// A UUID (RFC 9562, version 4), by which an agent tells a tap that comes again from a new one.
+  /// A UUID (RFC 9562, version 4). An agent uses it to recognize a tap that is sent again.
   let id: String
-  /// Whose it is: the session that was active on the reader's seat.
+  /// The session that was active on the reader's seat.
   let session: SessionKey
   /// The whole NDEF message.
   let message: [UInt8]
-  /// `type-2`, `type-4a`, ….
-  let technology: String
+  let technology: TagType
   /// The tag's identifier, 0 to 10 bytes.
   let uid: [UInt8]
   /// The reader's object.
   let reader: ObjectPath
-  /// When it was read, microseconds since 1970-01-01 00:00 UTC.
+  /// When it was read, in microseconds since 1970-01-01 00:00 UTC.
   let time: UInt64
 
   /// The argument of `TagRead`.
   var argument: Value {
     .dictionary([
-      "id": .string(id), "message": .bytes(message), "technology": .string(technology), "uid": .bytes(uid),
+      "id": .string(id), "message": .bytes(message), "technology": .string(technology.rawValue), "uid": .bytes(uid),
       "reader": .objectPath(reader), "time": .uint64(time),
     ])
   }
 
-  /// What a log line may show of it.
+  /// The description in the log. It does not contain the message or the UID.
   var summary: String { "tap \(id) (\(technology), message of \(message.count) bytes)" }
 
   /// A random UUID.

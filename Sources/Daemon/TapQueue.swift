@@ -1,46 +1,48 @@
-/// Taps on their way to the agents: kept until an agent has stored them, in order, one at a time a session.
+/// Taps on their way to the agents. The queue keeps each tap until an agent has stored it, and sends one at a time per
+/// session, in order.
 ///
-/// Pure. A tap belongs to one session for good, or to its user where sessions are not told apart; it is given to whatever agent serves that session, again and again until
-/// one has stored it, so it arrives at least once. At most 16 taps wait a session, 60 seconds each. A tap that was read
-/// behind a lock waits for the unlocking, and its seconds are counted from there.
+/// Pure. A tap belongs to one session, or with `Sessions=any` to its user. The session's agent gets the tap again until
+/// it has stored it, so delivery is at least once. At most 16 taps wait per session, 60 seconds each. A tap that was
+/// read while the session was locked waits for the unlock. Its 60 seconds begin then.
 struct TapQueue: Sendable {
   static let limit = 16
   static let lifetime = Duration.seconds(60)
-  /// The pause after an agent did not store a tap; doubled each time.
+  /// The pause after a failed delivery. Each further failure doubles it.
   static let retryDelay = Duration.milliseconds(250)
   static let maximumRetryDelay = Duration.seconds(8)
 
   enum Event: Sendable {
-    /// A tag was read; held where the session is locked.
+    /// A tag was read. The tap is held if the session is locked.
     case read(Tap, held: Bool)
-    /// The session's agent, or that it has none any more.
+    /// The session now has this agent, or none.
     case agent(SessionKey, Agent?)
-    /// Whether the session may be shown taps: it is not locked.
+    /// Whether the session may get taps. It may not while it is locked.
     case open(SessionKey, Bool)
-    /// What became of giving a tap to the agent with that bus name.
+    /// The outcome of a delivery to the agent with this bus name.
     case finished(id: String, sender: String, Outcome)
     /// The session has ended.
     case sessionEnded(SessionKey)
-    /// What waits for the first waits for the second from here on, which is the same user's: sessions are told apart, or not any more.
+    /// The taps of the first session now wait for the second one, of the same user. `Sessions` has changed between
+    /// `any` and `logind`.
     case renamed(SessionKey, SessionKey)
-    /// A deadline has come.
+    /// The time of `deadline` has come.
     case tick
   }
 
-  /// What an agent did with a tap.
+  /// The outcome of a delivery.
   enum Outcome: Hashable, Sendable {
     case stored
-    /// It will never take it.
+    /// The agent will never accept the tap.
     case refused(reason: String)
-    /// It may take it later.
+    /// The agent may accept the tap later.
     case failed(reason: String)
   }
 
   enum Action: Hashable, Sendable {
     case deliver(Tap, to: Agent)
-    /// A tap is given up.
+    /// Discard a tap.
     case drop(Tap, reason: String)
-    /// An agent did not take a tap; it is given again.
+    /// A delivery has failed. The tap will be sent again.
     case postpone(Tap, reason: String)
     /// An agent has stored a tap.
     case done(Tap)
@@ -50,7 +52,7 @@ struct TapQueue: Sendable {
 
   private struct Entry: Sendable {
     let tap: Tap
-    /// nil as long as it is held.
+    /// Nil while the tap is held.
     var expires: Instant?
   }
 
@@ -59,15 +61,15 @@ struct TapQueue: Sendable {
     var entries: [Entry] = []
     var agent: Agent?
     var isOpen = true
-    /// The tap that the agent has been given and not answered for.
+    /// The id of the tap that the agent has been sent and has not answered yet.
     var inFlight: String?
     var retryAt: Instant?
     var failures = 0
 
-    /// Whether only the pause after a failure may keep the first tap from its agent.
+    /// Whether the first tap can be delivered, apart from a pause after a failure.
     var canDeliver: Bool { agent != nil && isOpen && inFlight == nil && !entries.isEmpty }
 
-    /// Forgets the failures of taps that are all gone: a pause that nothing waits for would be a deadline for ever.
+    /// Forgets the failures when no taps are left, so that the next tap is sent without a pause.
     mutating func settle() {
       guard entries.isEmpty else { return }
       retryAt = nil
@@ -77,24 +79,19 @@ struct TapQueue: Sendable {
 
   private var lines: [SessionKey: Line] = [:]
 
-  /// The taps that wait or are being given, for the log.
+  /// The number of taps that wait or are being delivered.
   var count: Int { lines.values.reduce(0) { $0 + $1.entries.count } }
 
   /// The sessions that taps wait for.
   var waitingSessions: [SessionKey] { lines.filter { !$0.value.entries.isEmpty }.map(\.key) }
 
-  /// When `tick` is due; nil where nothing waits for time to pass.
+  /// When `tick` is due; nil if no tap waits for a time.
   var deadline: Instant? {
     lines.values.flatMap { line in
       line.entries.compactMap(\.expires) + (line.canDeliver ? [line.retryAt].compactMap { $0 } : [])
     }.min()
   }
 
-  /// Takes an event in.
-  ///
-  /// - Parameters:
-  ///   - event: what happened.
-  ///   - now: when.
   /// - Returns: what to do, in this order.
   mutating func handle(_ event: Event, at now: Instant) -> [Action] {
     var actions: [Action] = []
@@ -131,7 +128,8 @@ struct TapQueue: Sendable {
     return [.drop(oldest, reason: Self.tooMany)]
   }
 
-  /// What an agent has been given is given again: it knows a tap by its id, and which of two lines it answers for is not asked.
+  /// Moves the taps of a session to another one. A tap in flight is sent again: its agent recognizes it by its id.
+  /// `finish` finds a tap in either session by its id.
   private mutating func move(_ session: SessionKey, to new: SessionKey) -> [Action] {
     guard session.uid == new.uid, session != new, let line = lines.removeValue(forKey: session) else { return [] }
     if line.agent != nil { lines[session] = Line(agent: line.agent) }
@@ -172,7 +170,7 @@ struct TapQueue: Sendable {
     guard let session = lines.first(where: { $0.value.entries.contains { $0.tap.id == id } })?.key,
       var line = lines[session], let index = line.entries.firstIndex(where: { $0.tap.id == id })
     else {
-      // Given up meanwhile; the agent is free for the next one.
+      // The tap was discarded meanwhile. The agent is free for the next one.
       for (session, line) in lines where line.inFlight == id { lines[session]?.inFlight = nil }
       return []
     }
@@ -188,7 +186,7 @@ struct TapQueue: Sendable {
       if case .refused(let reason) = outcome { return [.drop(tap, reason: "its agent refused it: \(reason)")] }
       return [.done(tap)]
     case .failed(let reason):
-      // The failure of an agent that has been replaced says nothing about its successor.
+      // A failure of a replaced agent must not delay its successor.
       guard isCurrent else { return [] }
       line.inFlight = nil
       var delay = Self.retryDelay

@@ -4,9 +4,9 @@ import ReaderLink
 
 /// Decides which raw commands of a client are sent to a tag.
 ///
-/// Pure. A client may select only the applications that it has declared and the NDEF application. The same is true of the
-/// systems that it polls for. It never selects a payment application, in any form of the command. With the access `read`,
-/// only commands that are known to change no data are sent. A command that cannot be checked is refused.
+/// Pure. A client may select only the applications that it has declared and the NDEF application. The same is true of
+/// the systems that it polls for. It never selects a payment application, in any form of the command. With the access
+/// `read`, only commands that are known to change no data are sent. A command that cannot be checked is refused.
 struct TransceivePolicy: Sendable, Hashable {
   /// The commands that the tag understands.
   enum Kind: Sendable, Hashable {
@@ -135,8 +135,8 @@ struct TransceivePolicy: Sendable, Hashable {
     switch first {
     // RATS, HLTA, REQA, WUPA and anticollision would change the tag's state, or find another tag.
     case 0xE0, 0x50, 0x26, 0x52, 0x93, 0x95, 0x97: throw .invalidArgument("only the reader process selects tags")
-    // READ, READ_CNT, READ_SIG; FAST_READ; GET_VERSION; the first half of SECTOR_SELECT. A longer command may be another
-    // one.
+    // READ, READ_CNT, READ_SIG; FAST_READ; GET_VERSION; the first half of SECTOR_SELECT. A longer command may be
+    // another one.
     case 0x30 where command.count == 2, 0x39 where command.count == 2, 0x3C where command.count == 2: return
     case 0x3A where command.count == 3, 0x60 where command.count == 1, 0xC2 where command == [0xC2, 0xFF]: return
     default: try requireWriting("the command \(hexadecimal(first))")
@@ -286,8 +286,8 @@ private enum DESFire {
   static let selectApplication: UInt8 = 0x5A
   /// In its wrapped form.
   static let getVersion: [UInt8] = [0x90, 0x60, 0x00, 0x00, 0x00]
-  /// SelectApplication, GetVersion, GetApplicationIDs, GetDFNames, GetFileIDs, GetISOFileIDs, GetFileSettings, ReadData,
-  /// ReadRecords, GetValue, GetKeySettings, GetKeyVersion, FreeMem, AdditionalFrame.
+  /// SelectApplication, GetVersion, GetApplicationIDs, GetDFNames, GetFileIDs, GetISOFileIDs, GetFileSettings,
+  /// ReadData, ReadRecords, GetValue, GetKeySettings, GetKeyVersion, FreeMem, AdditionalFrame.
   static let reads: Set<UInt8> = [
     selectApplication, 0x60, 0x6A, 0x6D, 0x6F, 0x61, 0xF5, 0xBD, 0xBB, 0x6C, 0x45, 0x64, 0x6E, 0xAF,
   ]

@@ -1,9 +1,9 @@
 import DeviceEvents
 
-/// The USB readers that libnfc 1.8.0 drives.
+/// The USB readers that libnfc 1.8.0 supports.
 ///
 /// The tables are those of its drivers (`pn53x_usb_supported_devices` in pn53x_usb.c, `acr122_usb_supported_devices` in
-/// acr122_usb.c). Its other drivers find nothing by themselves on USB.
+/// acr122_usb.c). Its other drivers do not search USB for readers.
 struct USBReaderModel: Hashable, Sendable {
   let driver: String
   let vendor: UInt16
@@ -25,14 +25,14 @@ struct USBReaderModel: Hashable, Sendable {
   static let drivers = Set(all.map(\.driver))
 
   /// - Parameter device: a device of the machine.
-  /// - Returns: what libnfc calls it, `acr122_usb:001:004`; nil where it is no reader.
+  /// - Returns: libnfc's connection string, `acr122_usb:001:004`; nil if the device is not a reader.
   static func connectionString(of device: Device) -> String? {
     guard let usb = device.usb, let model = all.first(where: { $0.vendor == usb.vendor && $0.product == usb.product })
     else { return nil }
     return "\(model.driver):\(threeDigits(usb.bus)):\(threeDigits(usb.number))"
   }
 
-  /// As the folders and files below /dev/bus/usb are named.
+  /// The form of the folder and file names below /dev/bus/usb.
   private static func threeDigits(_ number: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 3 - digits.count)) + digits

@@ -1,10 +1,11 @@
 /// Bounds the log lines that users cause, so that a user who repeats a request cannot fill the journal.
 ///
-/// Pure. Each user has a budget per minute. Users who find no free budget share one, so that their lines do not vanish without a notice.
+/// Pure. Each user has a budget per minute. All users beyond the limit share one budget, so that their lines do not
+/// vanish without a notice.
 struct UserLines: Sendable {
   /// Lines of one budget per minute.
   static let most = 20
-  /// Users who have their own budget in the same minute.
+  /// The limit of users with their own budget in the same minute.
   static let users = 32
 
   typealias Instant = SuspendingClock.Instant

@@ -4,7 +4,7 @@ import Names
 import TagrouteClient
 
 extension Examination {
-  /// Examines the system. Changes nothing, except that calls may start services on the buses.
+  /// Examines the system without changing it, except that calls may start services on the buses.
   ///
   /// - Parameters:
   ///   - environment: a whole environment.

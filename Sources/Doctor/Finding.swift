@@ -74,7 +74,7 @@ package struct Finding: Hashable, Sendable {
 
   /// Replaces the home directory in paths by `~`, so that a report does not contain the user's name.
   ///
-  /// - Parameter home: the home directory; nil and `/` change nothing.
+  /// - Parameter home: the home directory; nil and `/` have no effect.
   /// - Returns: the finding to print.
   func shortened(_ home: String?) -> Finding {
     guard let home, home.hasPrefix("/"), home.count > 1 else { return self }
@@ -85,8 +85,8 @@ package struct Finding: Hashable, Sendable {
       remedy: remedy.map { Remedy(command: $0.command.map(short), advice: $0.advice.map(short)) })
   }
 
-  /// Checks everything that a tag needs on its way to its app. Changes nothing, with two exceptions: the buses may
-  /// start services because they are called, and the agent reads its files again.
+  /// Checks everything that a tag needs on its way to its app. The checks have two side effects: calls may start
+  /// services on the buses, and the agent reads its files again.
   ///
   /// - Parameter loop: the event loop of the connections.
   /// - Returns: the findings, in the order of a tap's path.

@@ -232,7 +232,7 @@ package struct Setup: Hashable, Sendable {
   /// - Parameters:
   ///   - service: the program.
   ///   - settings: its configuration.
-  ///   - then: the next step if there is no error; nil if there is none.
+  ///   - then: the next step if there is no error; nil if there is no next step.
   /// - Returns: the remedy.
   func checking(_ service: RunningProgram, _ settings: Examination.Settings, then: Remedy? = nil) -> Remedy {
     let command = "\(program(service.program)) --check\(settings.isNamed ? " --config \(settings.file)" : "")"

@@ -70,7 +70,7 @@ public struct KeyFile: Sendable, Hashable {
   ///   - key: the entry's key.
   ///   - remedy: the fix that an error suggests.
   /// - Returns: nil if there is no such entry.
-  /// - Throws: `KeyFileError` if it is none of these words.
+  /// - Throws: `KeyFileError` if it is another word.
   public func boolean(
     _ group: String, _ key: String, remedy: String = "write yes or no"
   ) throws(KeyFileError) -> Bool? {
@@ -110,7 +110,7 @@ public struct KeyFile: Sendable, Hashable {
   ///   - key: the entry's key.
   ///   - choices: the words, in the order in which an error lists them.
   /// - Returns: nil if there is no such entry.
-  /// - Throws: `KeyFileError` if it is none of them.
+  /// - Throws: `KeyFileError` if it is another word.
   public func choice<Choice: RawRepresentable<String>>(
     _ group: String, _ key: String, of choices: [Choice]
   ) throws(KeyFileError) -> Choice? {

@@ -207,9 +207,6 @@ public enum Names {
   /// The gettext domain, which is the name of the translation catalogues.
   public static let translationDomain = "tagroute"
 
-  /// Kinds of tags, as the configuration, the bus and the log name them.
-  public static let technologies = ["type-1", "type-2", "type-3", "type-4a", "type-4b", "mifare-classic"]
-
   /// The poll intervals that can be configured, in milliseconds.
   public static let pollIntervals = 10...10_000
 

@@ -1,25 +1,26 @@
+import Names
 import Tags
 
-/// How the commands of one kind of tag, in the form that `TagChannel` has for them, go through a PN53x.
+/// Sends the commands of one kind of tag through a PN53x, in the format that `TagChannel` defines.
 protocol ChipFraming {
   /// Sends a command to the selected tag.
   ///
   /// - Parameters:
-  ///   - command: as `TagChannel` says.
-  ///   - chip: the chip.
-  /// - Returns: the answer as `TagChannel` says.
-  /// - Throws: `ChipFailure` where the chip does not answer.
+  ///   - command: The command, in the format of `TagChannel`.
+  ///   - chip: The chip.
+  /// - Returns: The answer, in the format of `TagChannel`.
+  /// - Throws: `ChipFailure` if the chip does not answer.
   func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer
 }
 
-/// The firmware knows the protocol and does all of it: ISO-DEP.
+/// ISO-DEP: the firmware handles the whole protocol.
 struct FirmwareFraming: ChipFraming {
   func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer {
     try chip.exchange(command)
   }
 }
 
-/// The firmware passes FeliCa frames on as they are, but for the checksum: their length byte is the host's.
+/// FeliCa: the firmware adds only the checksum to a frame. The host adds the length byte.
 struct FeliCaFraming: ChipFraming {
   func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer {
     guard command.count < 255 else { return .silence }
@@ -41,7 +42,7 @@ extension TagActivation {
     }
   }
 
-  /// What finds this tag again.
+  /// The modulation that finds this tag again.
   var modulation: Modulation {
     switch self {
     case .typeA: .typeA

@@ -1,29 +1,29 @@
 import Journal
 import ReaderLink
 
-/// What the daemon wants, and how it is told what there is.
+/// The connection to the daemon. It keeps the latest commands and sends reports and heartbeats.
 final class DaemonConnection {
   private var link: DaemonLink
   private var lastBeat: SuspendingClock.Instant?
   private var state: ReaderState?
-  /// How long what this thread does may take.
+  /// How long the operations of this thread may take.
   var timing: ReaderTiming
 
-  /// What is done takes so much longer than its commands usually do.
+  /// How much longer than usual the current commands may take.
   private var allowance = Duration.zero
 
-  /// What the daemon wants, and what it knew of the tags then.
+  /// The daemon's goal, and the known tags that came with it.
   private(set) var epoch: UInt64 = 0
   private(set) var goal = ReaderGoal.off
   private var known: KnownTags?
-  /// What is to be done with tags of the reader session that the daemon wants.
+  /// The pending requests of the reader session.
   private(set) var requests: ArraySlice<Request> = []
   private(set) var isToRestart = false
   private(set) var isShuttingDown = false
-  /// Whether the device has come or gone as far as the daemon knows, until somebody has looked.
+  /// Whether the poller should look for the device: it may have been plugged in or unplugged, or a new goal needs it.
   private var isToLookForDevice = false
 
-  /// Something to be done with a tag.
+  /// An operation on a tag of the reader session.
   struct Request {
     let number: UInt64
     let placement: UInt64
@@ -47,36 +47,36 @@ final class DaemonConnection {
     try send(message)
   }
 
-  /// Says that this thread lives, as often as that is needed.
+  /// Sends a heartbeat if one is due.
   func beat() throws(Interruption) {
     if let lastBeat, .now - lastBeat < ReaderTiming.beatInterval { return }
     try promise(min(timing.promise + allowance, ReaderTiming.longestPromise))
   }
 
-  /// From here on a command may take so much longer than usual; the daemon is told before the next one.
+  /// Allows each command to take this much longer than usual. The heartbeat before the next command informs the daemon.
   func allow(_ more: Duration) {
     allowance = more
     lastBeat = nil
   }
 
-  /// Says that this thread will be heard of again within `duration`, whatever happens.
+  /// Promises the daemon another heartbeat within `duration`.
   func promise(_ duration: Duration) throws(Interruption) {
     Confinement.putOffAlarm(duration)
-    // A long promise is taken back by the next beat: until then nobody could tell that this thread is stuck.
+    // The next `beat` replaces a long promise, because the daemon cannot detect a stuck thread before the promise ends.
     lastBeat = duration > timing.promise ? nil : .now
     try send(.heartbeat(within: UInt32(clamping: Int64(duration / .milliseconds(1)))))
   }
 
-  /// Says that this thread sleeps until it is told something.
+  /// Reports that this thread sleeps until the daemon sends a command.
   func promiseNothing() throws(Interruption) {
     lastBeat = nil
     try send(.heartbeat(within: 0))
   }
 
-  /// The device is in other hands for a while: what it is afterwards is news.
+  /// Forgets the last reported state, so that the state after a loan is always reported.
   func forgetState() { state = nil }
 
-  /// What the daemon knows of tags, once.
+  /// Returns the tags that the daemon knows, once per goal command.
   func takeKnown() -> KnownTags? {
     defer { known = nil }
     return known
@@ -89,7 +89,7 @@ final class DaemonConnection {
     return isToRestart
   }
 
-  /// The device has failed: nothing is done any more of what was asked for in the reader session.
+  /// Drops the pending requests of the reader session, because the device has failed or the goal has changed.
   func dropRequests() { (requests, isToRestart) = ([], false) }
 
   func takeLookForDevice() -> Bool {
@@ -97,7 +97,7 @@ final class DaemonConnection {
     return isToLookForDevice
   }
 
-  /// Sleeps so long, or less where the daemon says something; nil until it does.
+  /// Sleeps for `duration`, or until the daemon sends a command. Nil means without a time limit.
   func sleep(_ duration: Duration?) throws(Interruption) {
     for command in try onLink({ (link) throws(ReaderLinkError) in try link.commands(within: duration) }) {
       switch command {
@@ -111,14 +111,14 @@ final class DaemonConnection {
       case .shutDown: isShuttingDown = true
       case .restartPolling(let epoch): isToRestart = isToRestart || epoch == self.epoch
       case .perform(let epoch, let request, let placement, let operation):
-        // The daemon has answered what belongs to another goal.
+        // The daemon itself has already answered requests of another goal.
         guard epoch == self.epoch else { continue }
         requests.append(Request(number: request, placement: placement, operation: operation))
       }
     }
   }
 
-  /// Does something on the link.
+  /// Runs `body` on the link and wraps its error as `Interruption.daemonGone`.
   private func onLink<Result>(
     _ body: (inout DaemonLink) throws(ReaderLinkError) -> Result
   ) throws(Interruption) -> Result {
@@ -129,16 +129,15 @@ final class DaemonConnection {
     }
   }
 
-  /// Sleeps between two things that are done, having said for how long where that is not soon over; less where the daemon
-  /// says something.
+  /// Sleeps between two steps, or until the daemon sends a command. A long sleep is announced to the daemon first.
   func pause(_ duration: Duration) throws(Interruption) {
     if duration > ReaderTiming.shortSleep { try promise(duration + timing.promise) } else { try beat() }
     try sleep(duration)
     try beat()
   }
 
-  /// Whether what is done for the goal of an epoch should be given up. With `yieldsToRequests` the next thing that is
-  /// to be done with a tag of a reader session is a reason, too. Does not sleep.
+  /// Whether the work for the goal of `epoch` should stop. With `yieldsToRequests`, a pending request of the reader
+  /// session is also a reason. Does not sleep.
   func isInterrupted(_ epoch: UInt64, yieldsToRequests: Bool = false) throws(Interruption) -> Bool {
     try sleep(.zero)
     if isShuttingDown || epoch != self.epoch { return true }

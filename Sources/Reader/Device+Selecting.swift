@@ -3,25 +3,25 @@ import Tags
 
 /// Looking for tags and selecting one of them.
 extension Device {
-  /// What a FeliCa tag may need from the field's coming on until it listens (NFC Forum Digital Protocol, guard time of NFC-F).
-  /// For the other technologies the chip waits long enough by itself.
+  /// The longest time that a FeliCa tag needs after the field comes on until it listens (NFC Forum Digital Protocol,
+  /// guard time of NFC-F). For the other technologies the chip itself waits long enough.
   private static let startUpFeliCa = Duration.milliseconds(20)
 
-  /// Looks for one tag, switching the field on where it is off, and activates it.
+  /// Looks for one tag, switching the field on if it is off, and activates it.
   ///
-  /// - Returns: the tag; nil where there is none.
-  /// - Throws: `Failure` where the chip does not answer.
+  /// - Returns: The tag; nil if there is none.
+  /// - Throws: `Failure` if the chip does not answer as it should.
   func select(_ modulation: Modulation) throws(Failure) -> TagActivation? {
     try list(modulation, atMost: 1).first
   }
 
-  /// Looks for tags, switching the field on where it is off. One tag alone is selected afterwards; of two none is.
+  /// Looks for tags, switching the field on if it is off. A single tag is selected afterwards; of two tags none is.
   ///
   /// - Parameters:
-  ///   - modulation: what to look for.
-  ///   - most: how many tags: 1 or, where `Modulation.mayBeTwo`, 2. The chip keeps no more.
-  /// - Returns: the tags.
-  /// - Throws: `Failure` where the chip does not answer as it should.
+  ///   - modulation: The modulation to look for.
+  ///   - most: The most tags to find: 1, or 2 if `Modulation.mayBeTwo`. The chip keeps no more.
+  /// - Returns: The tags.
+  /// - Throws: `Failure` if the chip does not answer as it should.
   func list(_ modulation: Modulation, atMost most: UInt8) throws(Failure) -> [TagActivation] {
     let command = [Command.listPassiveTarget, most, modulation.rawValue]
     guard modulation.isFeliCa else { return try list(modulation, command + modulation.initiatorData) }
@@ -35,18 +35,19 @@ extension Device {
 
   /// Looks for the tag that was found before.
   ///
-  /// - Returns: the tag; nil where it is not there, or another is.
-  /// - Throws: `Failure` where the chip does not answer as it should.
+  /// - Returns: The tag; nil if it is not there. For FeliCa and Type 1 it may be another tag that answered instead.
+  /// - Throws: `Failure` if the chip does not answer as it should.
   func selectAgain(_ tag: TagActivation) throws(Failure) -> TagActivation? {
     guard case .typeA(let activation) = tag else { return try choose(tag, orAlike: false) }
     let command = [Command.listPassiveTarget, 0x01, Modulation.typeA.rawValue]
     return try list(.typeA, command + Self.withCascadeTags(activation.uid)).first
   }
 
-  /// Takes every tag's power and selects this one again: it is in the state in which it is found, and may call itself otherwise.
+  /// Takes every tag's power and selects this one again. The tag is then in its initial state and may have a new
+  /// identifier.
   ///
-  /// - Returns: the tag; nil where it is not there.
-  /// - Throws: `Failure` where the chip does not answer as it should.
+  /// - Returns: The tag; nil if it is not there.
+  /// - Throws: `Failure` if the chip does not answer as it should.
   func selectAnew(_ tag: TagActivation) throws(Failure) -> TagActivation? {
     try release()
     if case .typeA = tag, !tag.mayChangeIdentifier { return try selectAgain(tag) }
@@ -54,23 +55,25 @@ extension Device {
     return found.flatMap { $0.isSamePlacement(as: tag) ? $0 : nil }
   }
 
-  /// Looks for a tag that cannot be named in a look, and for which another may lie there.
+  /// Looks for a tag that a look cannot name, so that another tag may answer.
   ///
   /// - Parameters:
-  ///   - tag: the tag.
-  ///   - orAlike: whether one is taken for it, where it is not found, that may be it with another identifier.
-  /// - Returns: what is selected then; where it is not the tag, that is not there. Nil where nothing is.
-  /// - Throws: `Failure` where the chip does not answer as it should.
+  ///   - tag: The tag.
+  ///   - orAlike: Whether to accept a tag that may be the wanted one with a new identifier, if the wanted one is not
+  ///     found.
+  /// - Returns: The selected tag; nil if none is selected. If it is a different tag, the wanted one is not there.
+  /// - Throws: `Failure` if the chip does not answer as it should.
   private func choose(_ tag: TagActivation, orAlike: Bool) throws(Failure) -> TagActivation? {
     let found = try select(tag.modulation)
     if let found, found.isSameTag(as: tag) || !tag.modulation.mayBeTwo { return found }
-    // What is alike may be another one of the same make, and the tag itself the second.
+    // A similar tag may be another one of the same make, and the wanted tag may be the second one.
     if found != nil {
       try deselect()
       if let chosen = try chooseOfTwo(tag, orAlike: orAlike) { return chosen }
     }
     guard tag.modulation == .typeB else { return nil }
-    // A chip that looks by REQB does not wake what was let go (ISO/IEC 14443-3, 7.4): without power that is forgotten.
+    // A chip that looks by REQB does not wake a released tag (ISO/IEC 14443-3, 7.4). Without power the tag forgets its
+    // release.
     try release()
     return try chooseOfTwo(tag, orAlike: orAlike)
   }
@@ -83,24 +86,24 @@ extension Device {
       return nil
     }
     target = UInt8(index + 1)
-    // Who was found first sleeps; the chip wakes it and sends the other to sleep.
+    // The tag that was found first is asleep. The chip wakes it if it is chosen, and puts the other one to sleep.
     return try isDone([Command.select, target]) ? all[index] : nil
   }
 
   private func list(_ modulation: Modulation, _ command: [UInt8]) throws(Failure) -> [TagActivation] {
     let (tags, isWhole) = try look(modulation, command)
     guard !isWhole else { return tags }
-    // A tag whose part of the answer makes no sense sleeps now and answers no look until it has lost its power: that it is missing
-    // says nothing.
+    // A tag with a malformed part of the answer is asleep now, and answers no look until it has lost its power. The
+    // field goes off so that the second look can find it.
     try switchFieldOff()
     if modulation.isFeliCa { try powerFeliCa() }
     let again = try look(modulation, command)
-    // What says of itself what no standard allows is no tag, and no reason to give the reader up.
+    // A tag with a malformed answer to both looks is ignored. It is no reason to give the reader up.
     if !again.isWhole { try switchFieldOff() }
     return again.tags
   }
 
-  /// - Returns: the tags that the chip has found, and whether they are as many as it says.
+  /// - Returns: The tags that the chip has found, and whether they are as many as it says.
   private func look(
     _ modulation: Modulation, _ command: [UInt8]
   ) throws(Failure) -> (tags: [TagActivation], isWhole: Bool) {
@@ -108,13 +111,13 @@ extension Device {
     fieldOnSince = fieldOnSince ?? .now
     target = 1
     let answer = try perform(command)
-    // Not even a number of tags, that is nothing a tag can bring about.
+    // No tag can make the chip leave out the number of tags.
     guard let count = answer.first else { throw refusal("an answer is empty") }
     let tags = (try? TargetList.all(of: answer, modulation)) ?? []
     return (tags, tags.count >= count)
   }
 
-  /// The chip takes a UID of more than four bytes with its cascade tags (ISO/IEC 14443-3, 6.5.4).
+  /// The chip expects a UID of more than four bytes with its cascade tags (ISO/IEC 14443-3, 6.5.4).
   private static func withCascadeTags(_ uid: [UInt8]) -> [UInt8] {
     switch uid.count {
     case 7: [0x88] + uid
@@ -133,8 +136,8 @@ extension Device {
     Self.sleep(Self.startUpFeliCa - fieldOnSince.duration(to: .now))
   }
 
-  /// Waits, where the field is off, until every tag has lost its power: one that has kept it would go on where it was. From one command
-  /// to the next is less than that.
+  /// If the field is off, waits until every tag has lost its power. A tag that kept its power would continue in its old
+  /// state. The time between two commands is too short for a tag to lose its power.
   private func awaitReset() {
     guard !isFieldOn, let fieldOffSince else { return }
     Self.sleep(PollPlan.resetTime - fieldOffSince.duration(to: .now))

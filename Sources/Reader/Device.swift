@@ -5,32 +5,32 @@ import Tags
 
 /// An open libnfc device and the chip behind it, used on one thread.
 ///
-/// Commands go to the chip as they are: what libnfc would make of a target's answer is not asked for.
+/// Commands go to the chip unchanged. libnfc does not interpret the answers of tags.
 final class Device: Chip {
   typealias Failure = ChipFailure
   typealias Answer = ChipAnswer
 
   let name: String
   let connectionString: String
-  /// What is done before each command: it may take a while.
+  /// Called before each command, because a command may take a while.
   var beforeCommand: () -> Void = {}
   private let handle: OpaquePointer
-  /// Refusals since the chip last did what it was told to do with a tag.
+  /// Refused tag commands since the chip last executed one.
   private var refusals = 0
-  /// The number that the chip has given the tag that is selected.
+  /// The chip's number for the selected tag.
   var target: UInt8 = 1
   private static let mostRefusals = 8
   private static let usualAnswerRoom = 1024
-  /// The only systems for which FeliCa cards are polled, in this order; none stands for every system.
+  /// The system codes to poll FeliCa cards for, in this order. Empty means every system.
   var declaredSystems: [UInt16] = []
-  /// How long the tag may take for its answer, where that is for somebody else to say; then one that takes longer is silent, and no
-  /// reason to give the chip up.
+  /// How long the tag may take to answer, if the client decides that. A slower tag is silent, which is no reason to
+  /// give the chip up.
   var tagTimeout: Duration?
   /// How often the field was switched off.
   private(set) var timesOff = 0
-  /// Since when the field is on; nil where it is off.
+  /// Since when the field is on; nil if it is off.
   var fieldOnSince: SuspendingClock.Instant?
-  /// Since when it is off; where it is on, since when it was off last.
+  /// When the field was last switched off, even if it is on again.
   private(set) var fieldOffSince: SuspendingClock.Instant?
   /// Whether the field is on, or may be.
   var isFieldOn: Bool { fieldOnSince != nil }
@@ -51,13 +51,13 @@ final class Device: Chip {
 
   /// Opens the device, with the field off.
   ///
-  /// Nothing in here but `deinit` closes the handle: it also runs where setting up fails, and libnfc frees what it closes.
+  /// Only `deinit` closes the handle, because libnfc frees what it closes. `deinit` also runs if the setup fails.
   ///
   /// - Parameters:
-  ///   - connectionString: what libnfc calls the device.
+  ///   - connectionString: libnfc's name for the device.
   ///   - context: libnfc's context.
-  /// - Returns: the device.
-  /// - Throws: `Failure` where it cannot be opened.
+  /// - Returns: The device.
+  /// - Throws: `Failure` if it cannot be opened.
   static func open(_ connectionString: String, _ context: OpaquePointer) throws(Failure) -> Device {
     guard let handle = connectionString.withCString({ nfc_open(context, $0) }) else {
       throw Failure(reason: "\(connectionString) does not answer; is it a reader, and does no other program use it?")
@@ -81,22 +81,22 @@ final class Device: Chip {
     guard nfc_initiator_init(handle) >= 0, nfc_device_set_property_bool(handle, NP_INFINITE_SELECT, false) >= 0 else {
       throw Failure(reason: "\(connectionString) answers, but cannot be set up as a reader")
     }
-    // MxRtyATR, MxRtyPSL, MxRtyPassiveActivation: one look, for the next one comes soon.
+    // MxRtyATR, MxRtyPSL, MxRtyPassiveActivation: one look only, because the next one comes soon.
     try perform([Command.configureRF, 0x05, 0x00, 0x01, 0x00])
-    // A tag that a program before us has left active or in ISO-DEP answers no look until it has lost its power.
+    // A tag that an earlier program left active or in ISO-DEP answers no look until it has lost its power.
     try switchFieldOff()
   }
 
   deinit { nfc_close(handle) }
 
-  /// A libnfc context, which holds libnfc's settings; it lasts until `nfc_exit`.
+  /// A libnfc context, which holds libnfc's settings. It lasts until `nfc_exit`.
   static func makeContext() -> OpaquePointer? {
     var context: OpaquePointer?
     nfc_init(&context)
     return context
   }
 
-  /// The devices that libnfc knows of, by its configuration or because it has looked.
+  /// The devices that libnfc knows from its configuration or has found by looking.
   static func list(_ context: OpaquePointer) -> [String] {
     let most = 16
     let strings = UnsafeMutablePointer<nfc_connstring>.allocate(capacity: most)
@@ -113,15 +113,16 @@ final class Device: Chip {
     try transmit([Command.exchange, target] + command)
   }
 
-  /// Sends a command of any length to the selected card of ISO-DEP, in pieces where the chip does not take it at once (UM0701-02, 7.3.8,
-  /// MI); libnfc puts the pieces of the answer together.
+  /// Sends a command of any length to the selected ISO-DEP card. It is sent in pieces if the chip does not take it at
+  /// once (UM0701-02, 7.3.8, MI). The answer's pieces are joined by libnfc.
   ///
   /// - Parameters:
-  ///   - command: what the card gets.
-  ///   - room: the most bytes that the answer may have.
-  ///   - beforeEach: called before each piece; false gives up, and the card is to be selected anew.
-  /// - Returns: the answer.
-  /// - Throws: `Failure` where the chip does not answer.
+  ///   - command: The command for the card.
+  ///   - room: The most bytes that the answer may have.
+  ///   - beforeEach: Called before each piece. If it returns false, the exchange is given up, and the card has to be
+  ///     selected again.
+  /// - Returns: The answer.
+  /// - Throws: `Failure` if the chip does not answer.
   func exchangeLong(
     _ command: [UInt8], answerRoom room: Int, beforeEach: () -> Bool
   ) throws(Failure) -> Answer {
@@ -136,20 +137,20 @@ final class Device: Chip {
     return try transmit([Command.exchange, target] + rest, answerRoom: room + 1)
   }
 
-  /// What goes to every reader in one command (`ExchangeLimit` of Tags says why).
+  /// The longest command that every reader takes at once (`ExchangeLimit` of Tags gives the reason).
   private static let piece = 250
   private static let moreInformation: UInt8 = 0x40
-  /// What the line and the chip take besides the tag.
+  /// The time that the line and the chip take in addition to the tag.
   private static let transferTime = Duration.milliseconds(200)
 
   func communicateThru(_ frame: [UInt8]) throws(Failure) -> Answer {
     try transmit([Command.communicateThru] + frame)
   }
 
-  /// Sends a command whose answer, by its code, is taken for none to a tag's, nor the other way round: after it the next answer is not
-  /// one that has been given before, or that a slow line still had.
+  /// Sends a command with an answer code that differs from those of tag commands. Afterwards, the next answer is
+  /// neither a repeated one nor a late one from a slow line.
   ///
-  /// - Throws: `Failure` where another command's answer comes.
+  /// - Throws: `Failure` if the answer to another command comes.
   func fallInStep() throws(Failure) {
     try perform([Command.firmwareVersion])
   }
@@ -164,7 +165,7 @@ final class Device: Chip {
     else {
       return []
     }
-    // A PN533 puts a status byte before them.
+    // A PN533 puts a status byte before the values.
     return Array(answer.suffix(addresses.count))
   }
 
@@ -175,7 +176,7 @@ final class Device: Chip {
     _ = try send([Command.writeRegister] + parameters)
   }
 
-  // The first byte of the answer is its status, which libnfc has looked at.
+  // The first byte of the answer is its status, which libnfc has already checked.
   private func transmit(_ command: [UInt8], answerRoom: Int = Device.usualAnswerRoom) throws(Failure) -> Answer {
     let time = tagTimeout.map { $0 + Self.transferTime } ?? ReaderTiming.longestWait
     let answer = try send(command, within: time, mayBeLate: tagTimeout != nil, answerRoom: answerRoom)
@@ -193,13 +194,13 @@ final class Device: Chip {
     return false
   }
 
-  /// Lets go of the selected tag and takes its power, so that the next look finds every tag as if it had just come.
+  /// Releases the selected tag and takes its power, so that the next look finds every tag in its initial state.
   func release() throws(Failure) {
     try deselect()
     try switchFieldOff()
   }
 
-  /// Lets go of the selected tag, which sleeps until the next look.
+  /// Releases the selected tag, which sleeps until the next look.
   func deselect() throws(Failure) {
     _ = try send([Command.release, 0x00])
   }
@@ -211,7 +212,7 @@ final class Device: Chip {
     timesOff += 1
   }
 
-  /// Sends a command that the chip carries out by itself: no tag can make it refuse that.
+  /// Sends a command that the chip executes by itself. No tag can make it refuse that.
   @discardableResult
   func perform(_ command: [UInt8]) throws(Failure) -> [UInt8] {
     switch try send(command) {
@@ -225,8 +226,8 @@ final class Device: Chip {
     Failure(reason: "\(connectionString) refuses to work (\(what)); plug it in anew")
   }
 
-  // `time`: how long libnfc waits for the chip, at each step that its driver makes.
-  // `mayBeLate`: whether no answer in that time is the tag's fault.
+  // `time`: how long libnfc waits for the chip, at each step of its driver.
+  // `mayBeLate`: whether a missing answer in that time is the tag's fault.
   private func send(
     _ command: [UInt8], within time: Duration = ReaderTiming.shortWait, mayBeLate: Bool = false,
     answerRoom: Int = Device.usualAnswerRoom
@@ -242,15 +243,15 @@ final class Device: Chip {
       return .bytes(Array(answer.prefix(Int(count))))
     case NFC_EIO, NFC_ENOTSUCHDEV: throw Failure(reason: "\(connectionString) was unplugged or does not work any more")
     case NFC_ETIMEOUT where mayBeLate:
-      // The next command takes the chip from its waiting; where it does not, the chip is the one that is silent.
+      // The next command ends the chip's wait for the tag. If that fails, the chip itself is silent.
       try fallInStep()
       return .silence
     case NFC_ETIMEOUT: throw Failure(reason: "\(connectionString) does not answer any more")
-    // A tag that does not answer is no refusal of the chip's.
+    // A silent tag is not a refusal by the chip.
     case NFC_ERFTRANS: return .silence
     case NFC_EMFCAUTHFAIL: return .wrongKey
     default:
-      // One that has the chip refuse something does not have it refuse to let it go.
+      // A tag can make the chip refuse an exchange, but not a release, which resets the count.
       if hasStatus {
         refusals += 1
         guard refusals < Self.mostRefusals else { throw refusal("libnfc error \(count)") }

@@ -1,16 +1,16 @@
 import Glibc
 import ReaderLink
 
-/// Says which device to open, or what is in the way.
+/// Decides which device to open, or why none can be opened.
 struct DeviceSearch {
-  /// Why there is nothing to open.
+  /// Why there is no device to open.
   struct Obstacle: Error {
     let state: ReaderState
   }
 
-  /// The connection string of the configuration; nil takes what libnfc finds.
+  /// The configured connection string; nil takes the first device that libnfc finds.
   let configured: String?
-  /// The connection string of the one that was open before, or may have its field on.
+  /// The connection string of the device that was open before, or that may have its field on.
   var known: String?
 
   func candidate(_ context: OpaquePointer) -> Result<String, Obstacle> {
@@ -20,7 +20,8 @@ struct DeviceSearch {
   func candidate(listing: () -> [String]) -> Result<String, Obstacle> {
     if let configured { return Self.check(configured) }
     if let first = listing().first { return .success(first) }
-    // On a line libnfc lists who answers: one that does not is still there.
+    // On a line, such as a serial port, libnfc lists only devices that answer. The known one may be there without
+    // answering.
     if let known, Self.path(of: known) != nil, case .success = Self.check(known) { return .success(known) }
     return .failure(Obstacle(state: .absent(reason: "libnfc finds no reader")))
   }
@@ -31,7 +32,7 @@ struct DeviceSearch {
       let why = "the driver \(driver) goes through pcscd, to which a reader process may not speak"
       return .failure(Obstacle(state: .failed(reason: "\(why); end pcscd, and name the reader by acr122_usb, say")))
     }
-    // Asked of the file system first: libnfc says only that it could not.
+    // Check the file first, because libnfc reports only that opening failed.
     guard let path = path(of: configured) else { return .success(configured) }
     guard access(path, F_OK) == 0 else {
       return .failure(Obstacle(state: .absent(reason: "\(path) is not there")))
@@ -45,7 +46,7 @@ struct DeviceSearch {
     return .success(configured)
   }
 
-  /// The file of `pn532_uart:/dev/ttyUSB0:115200`; nil where a device is not named by a file.
+  /// The file in a connection string such as `pn532_uart:/dev/ttyUSB0:115200`; nil if it names none.
   static func path(of connectionString: String) -> String? {
     let parts = connectionString.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count >= 2, parts[1].hasPrefix("/") else { return nil }

@@ -1,20 +1,20 @@
 import ReaderLink
 import Tags
 
-/// Tags that came and were not read, because the daemon wanted something else or the device failed: how often in a
-/// row the device failed, and looks without them since.
+/// Tags that were placed but not read, because the goal changed or the device failed. For each tag: the device failures
+/// in a row, and the looks that have missed it since.
 struct InterruptedTags {
-  /// How often in a row that may happen until it counts as what came of the tag.
+  /// The number of device failures in a row that becomes the tag's result.
   static let most = ReaderLimits.interruptions
 
   private var entries: [(tag: TagActivation, count: Int, misses: Int)] = []
 
-  /// The tag was not read.
+  /// Adds a tag that was not read.
   mutating func add(_ tag: TagActivation) { set(tag, count: count(of: tag)) }
 
-  /// The device failed while the tag was read.
+  /// Records that the device failed while the tag was read.
   ///
-  /// - Returns: whether it has too often; the tag is forgotten then.
+  /// - Returns: Whether it has failed too often. The tag is then forgotten.
   mutating func isTooOften(_ tag: TagActivation) -> Bool {
     let count = 1 + count(of: tag)
     guard count < Self.most else {
@@ -25,10 +25,10 @@ struct InterruptedTags {
     return false
   }
 
-  /// The tag has been read.
+  /// Forgets a tag that was read.
   mutating func forget(_ tag: TagActivation) { entries.removeAll { $0.tag.isSamePlacement(as: tag) } }
 
-  /// There was a look. A tag that is away counts anew when it comes back.
+  /// Records a look. The count of a tag that is gone starts again at zero when it returns.
   mutating func looked(for modulation: Modulation, found tags: [TagActivation]) {
     for index in entries.indices where entries[index].tag.modulation == modulation {
       let isThere = tags.contains { $0.isSamePlacement(as: entries[index].tag) }
@@ -37,14 +37,14 @@ struct InterruptedTags {
     entries.removeAll { $0.misses >= PlacementTracker.missesUntilAway }
   }
 
-  /// There will be no more looks for these.
+  /// Forgets the tags of technologies that are no longer polled.
   mutating func leaveOut(_ modulations: Set<Modulation>) {
     entries.removeAll { modulations.contains($0.tag.modulation) }
   }
 
-  /// Forgets all tags.
+  /// Removes all tags.
   ///
-  /// - Returns: the tags.
+  /// - Returns: The removed tags.
   mutating func takeAll() -> [TagActivation] {
     defer { entries = [] }
     return entries.map(\.tag)

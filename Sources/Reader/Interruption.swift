@@ -1,12 +1,12 @@
 import ReaderLink
 
-/// What takes the poller out of its course.
+/// An error that stops the poller's current step.
 enum Interruption: Error {
   case daemonGone(ReaderLinkError)
   case deviceLost(Device.Failure)
 }
 
-/// Does something on the device.
+/// Runs `body` on the device and wraps its failure as `Interruption.deviceLost`.
 func asking<Result>(
   _ device: Device, _ body: (Device) throws(Device.Failure) -> Result
 ) throws(Interruption) -> Result {

@@ -1,20 +1,20 @@
-/// The device that this process had open last, and the one that may still have its field on.
+/// The device that this process opened last, and the one that may still have its field on.
 struct LastDevice {
-  /// The device that failed with its field on, until it is open again, which switches the field off, or away: nobody knows whether its
-  /// field is off.
+  /// The device that failed with its field on. Its field may still be on until the device is opened again, which
+  /// switches it off, or unplugged.
   private(set) var leftOn: String?
-  /// The device that was open last, until it is away.
+  /// The device that was opened last, until it is unplugged.
   private(set) var opened: String?
 
-  /// What to look for where nothing is found.
+  /// The device to try if libnfc finds none.
   var known: String? { leftOn ?? opened }
 
-  /// The device failed, or could not be set up, and its field may be on.
+  /// Records a device that failed, or could not be set up, and may have its field on.
   mutating func failed(fieldOf connectionString: String?) { leftOn = connectionString ?? leftOn }
 
-  /// The device is open, its field off.
+  /// Records that the device is open with its field off.
   ///
-  /// - Returns: whether this process had another one before, whose tags are not on this one.
+  /// - Returns: Whether this process had a different device before. The tags of that one are not on this one.
   mutating func open(_ connectionString: String) -> Bool {
     let isAnother = known.map { (opened ?? $0) != connectionString } ?? false
     opened = connectionString
@@ -22,6 +22,6 @@ struct LastDevice {
     return isAnother
   }
 
-  /// No device is there: what is away has no power.
+  /// Records that no device is there: an unplugged device has no power.
   mutating func areAway() { self = LastDevice() }
 }

@@ -1,8 +1,8 @@
-/// MIFARE Classic: the firmware does authentication and cipher, and takes an access for the two frames that it is.
+/// MIFARE Classic: the firmware does authentication and cipher, and splits an access into its two frames.
 struct MIFAREClassicFraming: ChipFraming {
   func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer {
     let answer = try chip.exchange(command)
-    // A key that does not fit is one of the things at which the tag falls silent.
+    // The tag answers a wrong key with silence, as it does other errors.
     if case .wrongKey = answer { return .silence }
     return answer
   }

@@ -1,43 +1,44 @@
-/// When a device that is away or has failed is tried again.
+/// When to retry a device that is absent or has failed.
 ///
-/// At once the first time, since a command that went wrong on the wire should cost nobody anything; then ever more rarely. How
-/// rarely in the end depends on whether udev follows the device, so that the daemon tells when it is plugged in or when a
-/// driver lets go of it: one that is followed is not asked for what will be told, and one that is not is tried so often that
-/// a person who plugs it in need not wait for it.
+/// The first retry is immediate, because a single transmission error should not cause a delay. Later retries become
+/// rarer. The longest pause depends on whether udev follows the device. If it does, the daemon reports when the device
+/// is plugged in or released by a driver, and this process need not poll for that. If it does not, retries stay
+/// frequent enough that a user does not have to wait after plugging the device in.
 struct OpeningSchedule {
   typealias Instant = SuspendingClock.Instant
 
   enum Step: Equatable {
     case open
     case wait(Duration)
-    /// Until the daemon says something.
+    /// Sleep until the daemon sends a command.
     case sleep
   }
 
-  /// The first pauses; each further one is twice the one before it, up to the longest.
+  /// The first pauses. Each further pause is twice the previous one, up to the longest.
   static let pauses: [Duration] = [0, 100, 200, 400, 800, 1500].map { .milliseconds($0) }
-  /// The longest pause where udev tells: what it does not see, permissions that are given or a chip that comes to its senses, has to
-  /// be found out.
+  /// The longest pause if udev follows the device. Retries are still needed, because udev does not report new
+  /// permissions or a chip that has recovered.
   static let longestFollowed = Duration.seconds(30)
-  /// The longest pause where nobody tells, while tags are wanted.
+  /// The longest pause if udev does not follow the device, while tags are wanted.
   static let longestAlone = Duration.seconds(3)
-  /// The same while nobody wants tags.
+  /// The same while no tags are wanted.
   static let longestUnwanted = Duration.seconds(30)
-  /// For a reader whose port libnfc resets each time: it comes back slowly, some never do (libnfc#614), and nobody should make the
-  /// kernel reset a port without end.
+  /// The pauses for a reader if libnfc resets its USB port each time. Such a reader comes back slowly or never
+  /// (libnfc#614), and the kernel must not have to reset a port without end.
   static let pausesAfterReset: [Duration] = [0, 1, 2, 5, 10, 30].map { .seconds($0) }
-  /// However often somebody says that something was plugged in, no port is reset more often.
+  /// The shortest time between two resets of a port, no matter how often the daemon reports that a device was plugged
+  /// in.
   static let resetInterval = Duration.seconds(1)
-  /// A device that worked this long is opened again at once; one that did not waits.
+  /// A device that worked this long is opened again at once. Any other device has to wait.
   static let provenAfter = Duration.seconds(3)
 
   /// Whether udev follows the device.
   let isFollowed: Bool
   private var failures = 0
   private var failedAt: Instant?
-  /// Whether it was not there at all when it was tried last.
+  /// Whether the device was absent at the last attempt.
   private var isAbsent = false
-  /// When its port was reset, if it was when it was tried last.
+  /// When the last attempt reset the port; nil if it did not.
   private var lastReset: Instant?
 
   init(isFollowed: Bool) { self.isFollowed = isFollowed }
@@ -45,16 +46,16 @@ struct OpeningSchedule {
   /// Whether libnfc resets the port of a device when it opens it (USBDEVFS_RESET; acr122_usb_open in libnfc 1.8.0).
   static func resetsPort(of device: String) -> Bool { device.prefix { $0 != ":" } == "acr122_usb" }
 
-  /// Whether it was tried often enough in a row to take it for gone.
+  /// Whether enough attempts in a row have failed to assume that the device stays unavailable.
   var hasFailedForLong: Bool { failures >= Self.pauses.count }
 
-  /// What to do now.
+  /// Returns the next step.
   ///
   /// - Parameters:
-  ///   - wantsScanning: whether tags are to be looked for.
-  ///   - isFieldInDoubt: it failed with its field on, which only opening it switches off.
-  ///   - now: the time.
-  /// - Returns: the step.
+  ///   - wantsScanning: Whether tags are wanted.
+  ///   - isFieldInDoubt: Whether the device failed with its field on. Only opening the device switches the field off.
+  ///   - now: The current time.
+  /// - Returns: The step.
   func step(wantsScanning: Bool, isFieldInDoubt: Bool = false, at now: Instant) -> Step {
     if failedAt != nil, isFollowed, hasFailedForLong, isAbsent || !(wantsScanning || isFieldInDoubt) { return .sleep }
     let next = failedAt.map { $0 + pause(wantsScanning: wantsScanning) } ?? lastReset.map { $0 + Self.resetInterval }
@@ -70,12 +71,12 @@ struct OpeningSchedule {
     return max(last, min(longest, last * (1 << min(index - pauses.count + 1, 8))))
   }
 
-  /// It could not be opened.
+  /// Records that the device could not be opened.
   ///
   /// - Parameters:
-  ///   - device: what libnfc tried to open; nil where there was nothing that it could open.
-  ///   - isAbsent: it is not there; else it is and does not work.
-  ///   - now: the time.
+  ///   - device: The device that libnfc tried to open; nil if there was none to open.
+  ///   - isAbsent: Whether the device is absent, rather than present but not working.
+  ///   - now: The current time.
   mutating func failed(_ device: String?, isAbsent: Bool = false, at now: Instant) {
     self.isAbsent = isAbsent
     failedAt = now
@@ -83,18 +84,18 @@ struct OpeningSchedule {
     failures += 1
   }
 
-  /// It was open and failed.
+  /// Records that the open device failed.
   mutating func lost(_ device: String?, openedAt opened: Instant, at now: Instant) {
     if opened.duration(to: now) >= Self.provenAfter { failures = 0 }
     failed(device, at: now)
   }
 
-  /// What a person can do where trying again has not helped: only its power makes a reader begin anew that resetting its port does not.
+  /// Advice for the user if retries have not helped. A reader that a port reset does not restart has to lose its power.
   func advice(on device: String) -> String {
     hasFailedForLong && Self.resetsPort(of: device) ? "; if it is free, unplug it and plug it in again" : ""
   }
 
-  /// Something was plugged in or let go, or tags are wanted now that were not.
+  /// Retries at once, because a device was plugged in or released, or because tags are wanted now.
   mutating func hurry() {
     failures = 0
     failedAt = nil

@@ -1,22 +1,22 @@
 import Tags
 
 extension PlacementTracker {
-  /// What has come of a look.
+  /// The outcome of a look.
   enum Outcome: Hashable {
-    /// A tag has come: read it, and say what it holds.
+    /// A new tag: read it and announce its content.
     case arrived(UInt64, TagActivation)
-    /// A tag has come that may be the one of `resting`, which has an identifier of its own making: compare what they hold.
+    /// A tag that may be the resting tag `resting` with a new random identifier: compare their contents.
     case uncertain(UInt64, resting: UInt64, TagActivation)
-    /// The tag of this number is away.
+    /// The tag with this placement number is gone.
     case left(UInt64)
-    /// A tag of this number is there that is not announced: the daemon should know.
+    /// A tag that is not announced, but reported to the daemon as known.
     case known(UInt64, TagActivation)
-    /// A tag is there that the daemon knows.
+    /// A tag that the daemon already knows.
     case recognized(TagActivation)
-    /// A tag of a kind that is not wanted is there.
+    /// A tag of a kind that is not wanted.
     case unwanted(TagActivation)
 
-    /// Whether a tag has to be read for it.
+    /// Whether the tag has to be read.
     var isToBeRead: Bool {
       switch self {
       case .arrived, .uncertain: true

@@ -1,28 +1,31 @@
+import Names
 import ReaderLink
 import Tags
 
-/// Turns what each look at the field brings into stays of tags: one beginning and one end each, for as many tags as lie there.
+/// Turns the results of looks into placements, for as many tags as lie on the reader. Each placement begins once and
+/// ends once.
 ///
-/// A stay outlasts everything that only concerns us: a pause in scanning, a field that was off, a look that missed the tag.
+/// A placement outlasts interruptions by the reader: a pause in scanning, a field that was off, or a look that missed
+/// the tag.
 struct PlacementTracker {
-  /// A tag that counts as there.
+  /// A tag that lies on the reader.
   struct Resting {
     fileprivate(set) var tag: TagActivation
-    /// Nil if it is of a kind that is not wanted.
+    /// The placement number; nil if this kind of tag is not wanted.
     let number: UInt64?
-    /// Nothing may be sent to it, not even to see whether it is there.
+    /// Whether the tag must not get any command, not even a presence check.
     fileprivate(set) var isSuspect = false
-    /// Looks for its technology since it was found last.
+    /// Looks for its technology since one last found the tag.
     fileprivate(set) var misses = 0
-    /// Whether it has been without power since it was found last.
+    /// Whether the tag has been without power since a look last found it.
     fileprivate var hasLostPower = false
-    /// Whether it did not answer when it was asked, and has not been found since.
+    /// Whether the tag failed a presence check and no look has found it since.
     fileprivate var hasFailedCheck = false
-    /// What it holds, where that may be needed to know it again.
+    /// The tag's content, kept if the tag may change its identifier, in order to recognise it.
     fileprivate var content: TagReport.Content?
 
-    /// Whether this may be the tag that says that of itself. A phone that is moved loses its power without our doing; of Type B, where
-    /// any identifier may be made up, only what the field does counts.
+    /// Whether `other` may be this tag with a new identifier. A phone that is moved can lose power without the field
+    /// being off. For Type B only the field matters, because any identifier may be random.
     fileprivate func mayBe(_ other: TagActivation) -> Bool {
       guard tag.isAlike(other) else { return false }
       if case .typeB = tag { return hasLostPower }
@@ -30,35 +33,35 @@ struct PlacementTracker {
     }
   }
 
-  /// A tag that the daemon knows and that was not found yet, and how many more looks without it say that it is away.
+  /// A tag that the daemon knows but no look has found yet. It is gone if the remaining looks miss it, too.
   private struct Expected {
     let tag: KnownTag
     var looks = RemainingLooks()
   }
 
-  /// Looks without a tag until it counts as away: one may miss it.
+  /// The number of looks that have to miss a tag until it is gone. A single look may miss a tag that is there.
   static let missesUntilAway = 2
-  /// Tags that are known at a time.
+  /// The most tags tracked at a time.
   static let most = ReaderLimits.tags
 
-  /// The tags that count as there.
+  /// The tags that lie on the reader.
   private(set) var resting: [Resting] = []
 
   private var modulations: Set<Modulation>
   private var isWanted: (TagType) -> Bool
-  /// What the last tag that was announced got; each gets one more.
+  /// The number of the newest placement. Each new placement gets the next number.
   private(set) var lastNumber: UInt64
-  /// How many more looks announce nothing of what they find, since no one knows what lay there: what lies there from
-  /// then on may be missed by as many looks as anything else may without being away.
+  /// The looks that announce no tag, because no one knows which tags lay there before (`KnownTags.includesFirst`).
+  /// There are `missesUntilAway` of them per technology, because a single look may miss a tag.
   private var first = RemainingLooks()
   private var key = TagFingerprint.Key(low: 0, high: 0)
   private var expected: [Expected] = []
   private var interrupted = InterruptedTags()
 
   /// - Parameters:
-  ///   - modulations: what is looked for.
-  ///   - lastNumber: what the last tag got that was announced before.
-  ///   - isWanted: whether tags of a kind are to be read.
+  ///   - modulations: The technologies to look for.
+  ///   - lastNumber: The number of the last placement so far.
+  ///   - isWanted: Whether tags of a kind are to be read.
   init(
     _ modulations: Set<Modulation> = Set(Modulation.allCases), after lastNumber: UInt64 = 0,
     isWanted: @escaping (TagType) -> Bool = { _ in true }
@@ -68,8 +71,8 @@ struct PlacementTracker {
     self.isWanted = isWanted
   }
 
-  /// Takes in what the daemon knows. Each known tag is one tag and no second one, and is not announced until it has
-  /// been away.
+  /// Adds the daemon's known tags. Each entry matches one tag only. That tag is not announced again before it has been
+  /// removed.
   mutating func know(_ known: KnownTags) {
     key = known.key
     for tag in known.tags {
@@ -86,7 +89,7 @@ struct PlacementTracker {
     expectAgain()
   }
 
-  /// What is expected may be missed by as many looks as anything else.
+  /// Gives each expected tag the full number of looks.
   private mutating func expectAgain() {
     for index in expected.indices {
       expected[index].looks = RemainingLooks()
@@ -94,17 +97,17 @@ struct PlacementTracker {
     }
   }
 
-  /// The selected tag did not answer.
+  /// Records that the selected tag failed its presence check.
   mutating func checkFailed(_ tag: TagActivation) {
     for index in resting.indices where resting[index].tag.isSameTag(as: tag) { resting[index].hasFailedCheck = true }
   }
 
-  /// The field was off: whoever makes up identifiers may have made up a new one.
+  /// Records that the field was off: a tag with a random identifier may have a new one.
   mutating func fieldWentOff() {
     for index in resting.indices { resting[index].hasLostPower = true }
   }
 
-  /// A look for `modulation` has found `tags`.
+  /// Records that a look for `modulation` found `tags`.
   mutating func looked(for modulation: Modulation, found tags: [TagActivation]) -> [Outcome] {
     let isFirst = isFirst(modulation)
     first.looked(for: modulation)
@@ -140,7 +143,7 @@ struct PlacementTracker {
     }
     let missed = resting.indices.filter { !seen.contains($0) && resting[$0].tag.modulation == modulation }
     for index in missed {
-      // Who did not answer, and has another tag in its place, need not be looked for again.
+      // A tag that failed its check and has another tag in its place is gone without a second look.
       let isReplaced = resting[index].hasFailedCheck && !strangers.isEmpty
       resting[index].misses += isReplaced ? Self.missesUntilAway : 1
     }
@@ -152,11 +155,11 @@ struct PlacementTracker {
   }
 
   private mutating func arrive(_ tag: TagActivation, isFirst: Bool) -> [Outcome] {
-    let fingerprint = TagFingerprint(tag.type.description, tag.identifier, key)
+    let fingerprint = TagFingerprint(tag.type, tag.identifier, key)
     let index =
       expected.firstIndex { $0.tag.fingerprint == fingerprint }
       ?? expected.firstIndex {
-        $0.tag.mayHaveChanged && $0.tag.technology == tag.type.description && tag.mayChangeIdentifier
+        $0.tag.mayHaveChanged && $0.tag.technology == tag.type && tag.mayChangeIdentifier
       }
     if let index {
       let known = expected.remove(at: index).tag
@@ -172,7 +175,7 @@ struct PlacementTracker {
     return [isFirst ? .known(lastNumber, tag) : .arrived(lastNumber, tag)]
   }
 
-  /// Says of those that are expected, and that no look has found, that they are away.
+  /// Counts a look for the expected tags, and returns those without remaining looks as gone.
   private mutating func miss(after modulation: Modulation) -> [Outcome] {
     var missed: [Outcome] = []
     for index in expected.indices.reversed() where expected[index].looks.include(modulation) {
@@ -182,28 +185,28 @@ struct PlacementTracker {
     return missed
   }
 
-  /// The tag could not be read because we stopped: it is new to us when it is found again.
+  /// Stops tracking a tag because its reading was stopped. The tag is new when it is found again.
   mutating func unread(_ number: UInt64) {
     if let tag = resting.first(where: { $0.number == number })?.tag { unread(tag) }
     resting.removeAll { $0.number == number }
   }
 
-  /// The same of one that may be the one that rests.
+  /// The same for a tag that may be a resting tag. The resting tag keeps its state.
   mutating func unread(_ tag: TagActivation) { interrupted.add(tag) }
 
-  /// The tag calls itself otherwise since it was selected last.
+  /// Stores the new activation of a tag that was selected again.
   mutating func reselected(_ number: UInt64, _ tag: TagActivation) {
     guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
     resting[index].tag = tag
     resting[index].hasLostPower = false
   }
 
-  /// The tag has been read, or it is known why it cannot be.
+  /// Records that a tag was read, or why it cannot be read.
   ///
   /// - Parameters:
-  ///   - number: its number.
-  ///   - tag: what it says of itself since it was selected last.
-  ///   - content: what it holds.
+  ///   - number: The placement number.
+  ///   - tag: The tag's latest activation.
+  ///   - content: Its content.
   mutating func examined(_ number: UInt64, _ tag: TagActivation, _ content: TagReport.Content) {
     interrupted.forget(tag)
     guard let index = resting.firstIndex(where: { $0.number == number }) else { return }
@@ -211,14 +214,14 @@ struct PlacementTracker {
     if resting[index].tag.mayChangeIdentifier { resting[index].content = content }
   }
 
-  /// The tag that may be one that rests has been read.
+  /// Records that a tag was read that may be a resting tag, and compares the two.
   ///
   /// - Parameters:
-  ///   - number: the number it has if it is another one.
-  ///   - old: the number of the one that rests.
-  ///   - tag: what it says of itself since it was selected last.
-  ///   - content: what it holds.
-  /// - Returns: whether it is the same one.
+  ///   - number: The placement number if it is a different tag.
+  ///   - old: The placement number of the resting tag.
+  ///   - tag: The tag's latest activation.
+  ///   - content: Its content.
+  /// - Returns: Whether it is the resting tag.
   mutating func compared(_ number: UInt64, with old: UInt64, _ tag: TagActivation, _ content: TagReport.Content) -> Bool
   {
     guard let index = resting.firstIndex(where: { $0.number == old }) else { return false }
@@ -228,11 +231,11 @@ struct PlacementTracker {
     return isSame
   }
 
-  /// The device failed while the tag was read, or could not select it again: it is new to us when it is found again, unless that has
-  /// happened too often.
+  /// Records that the device failed while a tag was read, or could not select it again. The tag is new when it is found
+  /// again, unless this has happened too often.
   ///
-  /// - Parameter number: the tag.
-  /// - Returns: whether it has, and the tag counts as read.
+  /// - Parameter number: The placement number.
+  /// - Returns: Whether this has happened too often. The tag is then treated as read.
   mutating func interrupted(_ number: UInt64) -> Bool {
     guard let tag = resting.first(where: { $0.number == number })?.tag else { return false }
     if interrupted.isTooOften(tag) { return true }
@@ -240,31 +243,30 @@ struct PlacementTracker {
     return false
   }
 
-  /// The same with a tag that may be one that rests: that one stays what it was, unless this has happened too often.
+  /// The same for a tag that may be a resting tag. The resting tag keeps its state unless this has happened too often.
   ///
   /// - Parameters:
-  ///   - number: the number it has if it is another one.
-  ///   - old: the number of the one that rests.
-  ///   - tag: what it says of itself.
-  /// - Returns: whether it has, and the tag counts as another one that was read.
+  ///   - number: The placement number if it is a different tag.
+  ///   - old: The placement number of the resting tag.
+  ///   - tag: The tag's activation.
+  /// - Returns: Whether this has happened too often. The tag is then treated as a different one that was read.
   mutating func interrupted(_ number: UInt64, with old: UInt64, _ tag: TagActivation) -> Bool {
     guard let index = resting.firstIndex(where: { $0.number == old }), interrupted.isTooOften(tag) else { return false }
     resting[index] = Resting(tag: tag, number: number)
     return true
   }
 
-  // MARK: After somebody else
+  // MARK: Changes of the goal or the reader
 
-  /// Numbers go on behind those that were given meanwhile.
+  /// Continues numbering after the placements of a reader session.
   mutating func `continue`(after number: UInt64) { lastNumber = max(lastNumber, number) }
 
-  /// Whether the next look for `modulation` announces nothing.
+  /// Whether the next look for `modulation` announces no tag.
   func isFirst(_ modulation: Modulation) -> Bool { first.include(modulation) }
 
-  /// Tags are wanted no more, and if they are again, it may be by somebody else: a tag that came and was not read is
-  /// known from now on.
+  /// Records that scanning stops. It may start again for another user, so a tag that was not read becomes known.
   ///
-  /// - Returns: what the daemon should know.
+  /// - Returns: The outcomes to report to the daemon.
   mutating func stop() -> [Outcome] {
     interrupted.takeAll().flatMap { tag -> [Outcome] in
       if let index = resting.firstIndex(where: { $0.tag.isSamePlacement(as: tag) }) {
@@ -279,12 +281,12 @@ struct PlacementTracker {
     }
   }
 
-  /// Other technologies are looked for from now on. Nothing is known any more here of tags that are not looked for;
-  /// the daemon knows them. What rests besides stays what it is, also if it is read now.
+  /// Changes the technologies to look for. Tags of technologies that are no longer polled are forgotten here, but the
+  /// daemon still knows them. The other resting tags keep their state, even if their kind becomes wanted.
   ///
   /// - Parameters:
-  ///   - modulations: what is looked for.
-  ///   - isWanted: whether tags of a kind are to be read.
+  ///   - modulations: The technologies to look for.
+  ///   - isWanted: Whether tags of a kind are to be read.
   mutating func look(for modulations: Set<Modulation>, isWanted: @escaping (TagType) -> Bool) {
     let leftOut = self.modulations.subtracting(modulations)
     (self.modulations, self.isWanted) = (modulations, isWanted)
@@ -294,11 +296,10 @@ struct PlacementTracker {
     expectAgain()
   }
 
-  /// The reader is gone, and whatever was on it.
+  /// Forgets the resting tags, because the reader was unplugged or replaced.
   ///
-  /// The tag with which the device has failed stays known, and so does one that the daemon knows and this process has
-  /// not found: if a tag brings a reader or a process down, and the reader is away for a moment then, that would go
-  /// on for ever otherwise.
+  /// Interrupted tags are kept, and so are known tags that no look has found yet. Otherwise there could be an endless
+  /// loop: a tag makes the reader or the process fail, the reader disappears for a moment, and the tag is new again.
   mutating func readerLeft() -> [Outcome] {
     let numbers = resting.compactMap(\.number)
     resting = []

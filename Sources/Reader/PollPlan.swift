@@ -1,10 +1,14 @@
-/// What to do next where no tag is there: look for which technology, or wait with the field on or off, and how long.
+/// The next step while no tag rests: look for one technology, switch the field off, or pause.
 ///
-/// The field comes on for a window of some 40 ms, which comes again after `interval`. A window begins and ends with a look for
-/// Type A, which nearly every tag is, and has room for some of the other technologies between; the next one has the rest of
-/// them. Two looks a window find a tag that is placed at any moment as soon as looks at equal distances would, and cost one
-/// command that switches the field off instead of two. What is known of the chip's time is not written down here but measured,
-/// so that the field is on for at most `mostFieldTime` on a slow line, too.
+/// The field comes on for a window of about 40 ms, once per `interval`. A window begins and ends with a look for
+/// Type A, the technology of nearly every tag. Between them it has room for some of the other technologies. The next
+/// window looks for the rest.
+///
+/// Two looks per window find a tag as soon as evenly spaced looks would, whenever it is placed. They need one command
+/// to switch the field off instead of two.
+///
+/// The plan measures the time that the chip takes. The field is therefore on for at most `mostFieldTime`, even on a
+/// slow line.
 ///
 ///     on   A  B  1  .  A                          A  .  F  F  A
 ///     off  ─────────────── ... ─────────────────── ──────────────── ...
@@ -18,32 +22,37 @@ struct PollPlan {
     case pause(Duration)
   }
 
-  /// The share of the time that the field may be on.
+  /// The largest share of time for which the field may be on.
   static let mostFieldTime = 0.4
-  /// Where windows come at longer distances a second look would not pay for the field, and there is time for everything.
+  /// If windows start at least this far apart, each one looks for all technologies. A second look would then not be
+  /// worth the field time.
   static let longestShared = Duration.milliseconds(200)
-  /// How long the field has to be off until every tag has lost its power and begins anew (NFC Forum Activity, t FIELD_OFF).
+  /// How long the field has to be off until every tag has lost its power and is reset (NFC Forum Activity,
+  /// t FIELD_OFF).
   static let resetTime = Duration.milliseconds(5)
-  /// When nothing has happened for so long, windows come at `idleInterval`.
+  /// After this time without activity, windows start every `idleInterval`.
   static let idleAfter = Duration.seconds(300)
 
+  /// The phases of a window. `begin` sets `.on` from every phase.
   private enum Phase {
-    /// The steps of a window that are still to be done.
+    /// The window's remaining steps. Can transition to: `.ending`.
     case on(ArraySlice<WindowStep>)
-    /// The field is being switched off.
+    /// The field is being switched off. Can transition to: `.off`.
     case ending
+    /// The pause between two windows. Can transition to: `.on`.
     case off
   }
 
   private enum WindowStep {
     case look(Modulation)
-    /// Wait with the field on until so long after the window began.
+    /// Wait with the field on until this long after the start of the window.
     case hold(Duration)
   }
 
-  /// What is looked for, the likeliest first; every window looks for the first of them.
+  /// The technologies to look for, most likely first. Every window looks for the first one.
   let modulations: [Modulation]
-  /// What windows look for in turns. FeliCa tags need the field for 20 ms before they listen.
+  /// The groups of technologies that windows look for in turn. FeliCa is a group because its tags need the field for
+  /// 20 ms before they listen.
   private let others: [[Modulation]]
   private let interval: Duration
   private let idleInterval: Duration
@@ -52,15 +61,15 @@ struct PollPlan {
   private var turn = 0
   private var lastActivity: Instant?
   private var windowBegan: Instant?
-  /// From this window's beginning to the next one's.
+  /// The time from the start of this window to the start of the next one.
   private var distance: Duration
-  /// How long the field was on in the last windows, the newest last: as many as there are turns.
+  /// How long the field was on in the latest windows, newest last: one entry for each group in `others`.
   private var fieldTimes: [Duration] = []
 
   /// - Parameters:
-  ///   - modulations: what is looked for.
-  ///   - interval: from the beginning of one window to that of the next.
-  ///   - idleInterval: the same where nothing has happened for `idleAfter`.
+  ///   - modulations: The technologies to look for.
+  ///   - interval: The time between the starts of two windows.
+  ///   - idleInterval: The same after `idleAfter` without activity.
   init(_ modulations: Set<Modulation>, interval: Duration, idleInterval: Duration) {
     self.modulations = [.typeA, .typeB, .jewel, .felica212, .felica424].filter(modulations.contains)
     let others = self.modulations.dropFirst()
@@ -70,9 +79,10 @@ struct PollPlan {
     distance = interval
   }
 
-  /// Scanning begins, or a tag was there until now: every tag loses its power, and all technologies have their turn.
+  /// Restarts the plan because scanning begins, or because a tag was there until now. Every tag loses its power first,
+  /// and all technologies have their turn.
   mutating func begin(at now: Instant) {
-    // The field may be on; that it goes off is the first step.
+    // The field may be on, so the first step switches it off.
     phase = .on([])
     turn = 0
     lastActivity = now
@@ -81,7 +91,7 @@ struct PollPlan {
     fieldTimes = []
   }
 
-  /// The last step is done: what comes next?
+  /// Returns the next step. Call it when the previous step is done.
   mutating func next(at now: Instant) -> Step {
     switch phase {
     case .on(var steps):
@@ -110,12 +120,12 @@ struct PollPlan {
     guard let first = modulations.first, distance < Self.longestShared else { return modulations.map(WindowStep.look) }
     defer { turn += 1 }
     let turns = others.isEmpty ? [] : others[turn % others.count]
-    // With the second look a quarter of the distance after the first, or later, half of all moments are at most that far
-    // from the next look; earlier, and fewer are.
+    // The second look comes at least a quarter of the distance after the first. For half of all moments, the next look
+    // is then at most that quarter away. With an earlier second look, this holds for fewer moments.
     return ([first] + turns).map(WindowStep.look) + [.hold(distance / 4), .look(first)]
   }
 
-  /// How long the field now stays off.
+  /// Ends the window, and returns how long the field stays off.
   private mutating func endWindow(at now: Instant) -> Duration {
     guard let windowBegan, let lastActivity else { return Self.resetTime }
     let elapsed = windowBegan.duration(to: now)

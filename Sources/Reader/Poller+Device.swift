@@ -1,7 +1,7 @@
 import Journal
 import ReaderLink
 
-/// The life of the device: it is found, opened, lost, lent to another program and taken back.
+/// Finding, opening, losing and lending the device.
 extension Poller {
   func find() throws(Interruption) {
     let isInDoubt = last.leftOn != nil
@@ -34,7 +34,7 @@ extension Poller {
       case .success(let device):
         self.device = device
         let isAnother = last.open(connectionString)
-        // Opening it has reset it: whatever was before, its field is off.
+        // Opening has reset the chip, so the field is off.
         isReached = false
         daemon.timing = ReaderTiming(device: connectionString)
         device.beforeCommand = { [daemon] in try? daemon.beat() }
@@ -48,11 +48,12 @@ extension Poller {
     }
     if state.isAbsent { last.areAway() }
     try report(.state(state))
-    // A device that does not answer took no tag along, however long that lasts; one that is away did.
+    // An unplugged device has no tags any more. The tags of a silent device may still lie on it.
     if state.isAbsent { try handle(tracker.readerLeft()) }
   }
 
-  /// The device that was here is away, whether or not anybody has looked meanwhile; the one at `path` is for another process to open.
+  /// Handles a device that was plugged in again at `path`. The former device is gone, and only a new process may open
+  /// this one.
   private func give(_ path: String) throws(Interruption) {
     last.areAway()
     try report(.state(.absent(reason: "\(path) was plugged in anew")))
@@ -61,7 +62,7 @@ extension Poller {
     isOver = true
   }
 
-  /// Another device than before is open: what lay on that one does not lie on this one.
+  /// Handles a different device: the tags of the former one do not lie on it.
   private func changed() throws(Interruption) {
     if let leftOn = last.leftOn {
       try report(.log(.warning, "\(leftOn) failed before; until it is unplugged, its field may be on"))
@@ -74,7 +75,7 @@ extension Poller {
   }
 
   func lose(_ failure: Device.Failure) throws(Interruption) {
-    // Closing waits for a chip that is silent.
+    // Closing may have to wait for a silent chip.
     try daemon.promise(daemon.timing.closing)
     let connectionString = device?.connectionString
     if device?.isFieldOn == true { last.failed(fieldOf: connectionString) }
@@ -90,7 +91,7 @@ extension Poller {
     dropSession()
   }
 
-  /// Closes the device for another program, and sleeps.
+  /// Closes the device so that another program can open it, and sleeps.
   func lend() throws(Interruption) {
     if let device {
       try letGo(device)

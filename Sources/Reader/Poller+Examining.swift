@@ -1,14 +1,15 @@
+import Names
 import ReaderLink
 import Tags
 
-/// Reading a tag that has come.
+/// Reading new tags.
 extension Poller {
-  /// How often a tag is read that gives no true picture: it may just be on its way to the reader.
+  /// The most attempts to read a tag with doubtful data: it may still be moving towards the reader.
   private static let attempts = 3
-  /// The most that reading a tag may take, all attempts together.
+  /// The time limit for reading one tag, all attempts together.
   private static let readingAllowance = Duration.seconds(10)
 
-  /// Reads a tag and says what it holds.
+  /// Reads a tag and announces its content.
   func examine(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
     guard let device else { return }
     let placement = Placement(number, tag)
@@ -34,7 +35,8 @@ extension Poller {
     }
   }
 
-  /// Reads a tag that may be one that rests and was announced; says nothing where it holds the same.
+  /// Reads a tag that may be the resting tag `resting`, which was announced. If both hold the same content, the tag is
+  /// not announced again.
   func compare(_ tag: TagActivation, _ number: UInt64, with resting: UInt64) throws(Interruption) {
     guard let device else { return }
     let placement = Placement(number, tag)
@@ -68,14 +70,15 @@ extension Poller {
     try report(.tag(epoch: epoch, TagReport(placement: Placement(number, examined.tag), content: examined.content)))
   }
 
-  /// The device failed while the tag was read. Once may be a bad frame; a tag with which it happens again and again is a
-  /// problem that a person should hear of.
+  /// Handles a device failure while a tag was read. A single failure may be a bad frame. The user gets an error if it
+  /// happens `InterruptedTags.most` times in a row with the same tag.
   private func interrupt(_ placement: Placement, _ failure: Device.Failure) throws(Interruption) {
     guard tracker.interrupted(placement.number) else { return try report(.removed(placement: placement.number)) }
     try reportUnreadable(placement, failure)
   }
 
-  /// The same for a tag that may be the one that rests, which stays what it was unless this happens again and again.
+  /// The same for a tag that may be the resting tag `resting`. That one keeps its state unless the failure repeats as
+  /// often.
   private func interrupt(
     _ placement: Placement, _ tag: TagActivation, inPlaceOf resting: UInt64, _ failure: Device.Failure
   ) throws(Interruption) {
@@ -91,15 +94,15 @@ extension Poller {
     try report(.tag(epoch: epoch, TagReport(placement: placement, content: .problem(reason: reason))))
   }
 
-  /// What a tag holds, and what it says of itself since it was selected last: each time may bring another identifier.
+  /// A tag's content and its latest activation. Its identifier may differ after each selection.
   private struct Examined {
     let content: TagReport.Content
     let tag: TagActivation
 
     /// - Parameters:
-    ///   - tag: the tag.
-    ///   - reading: what was read of it; nil where it was not.
-    ///   - another: what answers in its place; nil where nothing does.
+    ///   - tag: The tag.
+    ///   - reading: The last reading; nil if there is none.
+    ///   - another: The tag that answers in its place; nil if there is none.
     init(_ tag: TagActivation, _ reading: Reading?, another: TagActivation? = nil) {
       self.tag = tag
       let obstacle =
@@ -110,24 +113,25 @@ extension Poller {
     }
   }
 
-  /// What has come of reading a tag as often as it takes.
+  /// The result of reading a tag, repeated attempts included.
   private enum Examination {
     case read(Examined)
-    /// It could not be selected again, or another one was in its place. Most often it is away. Where it is found each time and then
-    /// not selected again, this is all there is to say of it.
+    /// The tag could not be selected again, or another tag answered in its place. The tag is usually gone. If looks
+    /// find it each time but it can never be selected, this is its final result.
     case lost(Examined)
-    /// The daemon wants something else.
+    /// The daemon has changed the goal or is shutting this process down.
     case interrupted
   }
 
-  /// Reads a tag as often as it takes.
+  /// Reads a tag, and repeats a doubtful reading.
   ///
   /// - Parameters:
-  ///   - wanted: the tag.
-  ///   - numbers: those that it may have. What rests under another one is another tag, and was announced or is left alone.
-  ///   - device: the chip.
-  /// - Returns: what has come of it.
-  /// - Throws: `Interruption` where the device fails.
+  ///   - wanted: The tag to read.
+  ///   - numbers: The placements that the tag may belong to. A resting tag with another number is a different tag,
+  ///     which was announced or is ignored.
+  ///   - device: The chip.
+  /// - Returns: The result.
+  /// - Throws: `Interruption` if the device fails or the daemon is gone.
   private func readAll(
     _ wanted: TagActivation, insteadOf numbers: [UInt64], _ device: Device
   ) throws(Interruption) -> Examination {
@@ -145,7 +149,7 @@ extension Poller {
       if try isInterrupted() { return .interrupted }
       let again = try asking(device) { (device) throws(Device.Failure) in try device.selectAnew(tag) }
       guard let again, !isAnother(again, than: numbers) else { return .lost(Examined(wanted, before)) }
-      // What it says of itself may have been read half, too.
+      // The activation data may have been incomplete, too.
       tag = again
       selected = again
       mayListen = true
@@ -159,13 +163,14 @@ extension Poller {
     }
   }
 
-  /// Lets go of a tag that is not announced. What is known is said first: where the device fails, nothing else would end the placement.
+  /// Reports a tag that is not announced as removed, then releases it. The report comes first, because no later step
+  /// would end the placement if the device fails.
   private func abandon(_ number: UInt64, _ device: Device) throws(Interruption) {
     try report(.removed(placement: number))
     try release(device)
   }
 
-  /// Lets go of what is selected: the next look begins anew.
+  /// Releases the selected tag and resets all tags, so that the next look finds them in their initial state.
   private func release(_ device: Device) throws(Interruption) {
     selected = nil
     mayListen = false
@@ -173,11 +178,11 @@ extension Poller {
   }
 
   /// - Parameters:
-  ///   - tag: what is selected; afterwards what is selected then.
-  ///   - end: until when it may be read.
-  ///   - device: the chip.
-  /// - Returns: what the tag holds; nil where the reading was given up on our side.
-  /// - Throws: `Interruption` where the device fails.
+  ///   - tag: The selected tag. It is updated if it is selected again.
+  ///   - end: The time limit for the reading.
+  ///   - device: The chip.
+  /// - Returns: The reading; nil if this process stopped it.
+  /// - Throws: `Interruption` if the device fails.
   private func read(
     _ tag: inout TagActivation, until end: SuspendingClock.Instant, _ device: Device
   ) throws(Interruption) -> Reading? {
@@ -202,7 +207,7 @@ extension Poller {
     }
   }
 
-  /// Ends a reading where the daemon wants something else.
+  /// Aborts the reading if the daemon has changed the goal or is shutting this process down.
   private func checkInterruption() throws(TagChannelError) {
     let isInterrupted: Bool
     do throws(Interruption) {

@@ -2,15 +2,15 @@ import Journal
 import ReaderLink
 import Tags
 
-/// Looking for tags, and at those that rest.
+/// Polling for tags and watching resting tags.
 extension Poller {
-  /// One step where no tag is there.
+  /// Performs one step while no tag rests.
   func poll(_ device: Device) throws(Interruption) {
     switch plan.next(at: .now) {
     case .look(let modulation):
       let tags = try list(modulation, device)
       try handle(tracker.looked(for: modulation, found: tags))
-      // Reading has taken time with the field on, which is no part of a look, and a tag may be gone again already.
+      // Reading took time with the field on, which the plan does not include. The tag may also be gone already.
       if !tags.isEmpty { plan.begin(at: .now) }
       if !tracker.resting.isEmpty { presence.begin() }
     case .fieldOff:
@@ -20,7 +20,7 @@ extension Poller {
     }
   }
 
-  /// One step where tags rest.
+  /// Performs one step while tags rest.
   func watch(_ device: Device) throws(Interruption) {
     switch presence.next(tracker.resting, selected: selected, at: .now) {
     case .pause(let duration):
@@ -44,7 +44,7 @@ extension Poller {
   private func look(for modulations: [Modulation], isAnew: Bool, _ device: Device) throws(Interruption) {
     var outcomes = try list(modulations, isAnew: isAnew, device)
     if try isInterrupted() { return try giveUp(outcomes) }
-    // A newcomer in the place of another tag: whether that one is away is known before time is spent on reading.
+    // A new tag may have replaced a resting one. Find out first, because reading takes time.
     let missed = Set(tracker.resting.filter { $0.misses > 0 }.map(\.tag.modulation))
     if !missed.isEmpty, outcomes.contains(where: { if case .arrived = $0 { true } else { false } }) {
       do throws(Interruption) {
@@ -55,7 +55,7 @@ extension Poller {
       }
     }
     try handle(outcomes)
-    // Looking for a second tag has sent the first one to sleep.
+    // Looking for a second tag has put the first one to sleep, so select it again.
     guard !presence.isIdle, selected == nil, tracker.resting.count == 1, let resting = tracker.resting.first,
       resting.misses == 0, try !isInterrupted()
     else {
@@ -64,7 +64,7 @@ extension Poller {
     try selectAgain(resting.tag, device)
   }
 
-  /// Looks for several technologies, with the field off before where `isAnew`.
+  /// Looks for several technologies. If `isAnew`, the field is switched off first.
   private func list(
     _ modulations: [Modulation], isAnew: Bool, _ device: Device
   ) throws(Interruption) -> [PlacementTracker.Outcome] {
@@ -73,7 +73,7 @@ extension Poller {
     var outcomes: [PlacementTracker.Outcome] = []
     do throws(Interruption) {
       for modulation in modulations {
-        // The chip forgets what it has found when it looks for something else; a tag that listens would miss that look.
+        // The next look makes the chip forget a found tag. A tag that is still awake would not answer that look.
         try letGo(device)
         outcomes += tracker.looked(for: modulation, found: try list(modulation, device))
         try daemon.beat()
@@ -86,8 +86,8 @@ extension Poller {
     return outcomes
   }
 
-  /// Says what is known before the device failed, or the daemon wanted something else. Who has come and was not read is new when it
-  /// is found again.
+  /// Reports the outcomes from before the device failed or the daemon interrupted the work. An unread tag is new when
+  /// it is found again.
   private func giveUp(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
     for outcome in outcomes {
       switch outcome {
@@ -98,7 +98,7 @@ extension Poller {
     }
   }
 
-  /// Looks for one technology. A tag that is found alone is selected then, unless a second one was looked for.
+  /// Looks for one technology. A single tag is selected afterwards, unless the look was for two.
   private func list(_ modulation: Modulation, _ device: Device) throws(Interruption) -> [TagActivation] {
     noticeFieldOff(device)
     let mayBeTwo =
@@ -107,27 +107,27 @@ extension Poller {
     let tags = try asking(device) { (device) throws(Device.Failure) in
       try device.list(modulation, atMost: mayBeTwo ? 2 : 1)
     }
-    // It looks twice where an answer makes no sense.
+    // `Device.list` switches the field off and looks again if an answer is malformed.
     noticeFieldOff(device)
     mayListen = !tags.isEmpty
     selected = mayBeTwo ? nil : tags.first
     return tags
   }
 
-  /// A tag that makes up its identifier has another one once its power was away.
+  /// Records in the tracker that the field was off: a tag with a random identifier then has a new one.
   private func noticeFieldOff(_ device: Device) {
     if device.timesOff != timesOff { tracker.fieldWentOff() }
     timesOff = device.timesOff
   }
 
-  /// Selects a tag that was found before; `selected` is nil where it is away.
+  /// Looks for a tag that was found before. Afterwards `selected` is that tag, another one that answered, or nil.
   func selectAgain(_ tag: TagActivation, _ device: Device) throws(Interruption) {
     try letGo(device)
     selected = try asking(device) { (device) throws(Device.Failure) in try device.selectAgain(tag) }
     mayListen = selected != nil
   }
 
-  /// Sends what listens to sleep.
+  /// Puts a listening tag to sleep.
   func letGo(_ device: Device) throws(Interruption) {
     guard mayListen else { return }
     selected = nil
@@ -136,13 +136,13 @@ extension Poller {
   }
 
   func isPresent(_ tag: TagActivation, _ device: Device) throws(Interruption) -> Bool {
-    // One that is left alone is asked for nothing.
+    // An ignored tag gets no command. The chip only looks for it.
     let isLeftAlone = tracker.resting.contains { ($0.isSuspect || $0.number == nil) && $0.tag.isSameTag(as: tag) }
     let check = isLeftAlone ? PresenceCheck.look(sleepFirst: true) : PresenceCheck(tag)
     return try asking(device) { (device) throws(Device.Failure) in try check.perform(tag, on: device) }
   }
 
-  /// Says what has come of looks, then reads who has come.
+  /// Reports the outcomes of looks, then reads the new tags.
   func handle(_ outcomes: [PlacementTracker.Outcome]) throws(Interruption) {
     var newcomers = outcomes.filter(\.isToBeRead)[...]
     for outcome in outcomes where !outcome.isToBeRead { try say(outcome) }

@@ -1,17 +1,17 @@
 import ReaderLink
 import Tags
 
-/// Doing with a tag of a session what the daemon says.
+/// Performing a client's operations on the tags of a reader session.
 extension Poller {
-  /// How often a tag is read whose message makes no sense: a frame may have been lost.
+  /// The most attempts to read a tag with a malformed message: a frame may have been lost.
   private static let attempts = 3
 
-  /// What has come of an operation.
+  /// The outcome of an operation.
   private enum Outcome {
     case result(ReaderOperationResult)
-    /// The tag does not answer.
+    /// The tag gave no valid answer.
     case silence(TagChannelError)
-    /// The session is over: the daemon needs no answer.
+    /// The reader session has ended. The daemon expects no result.
     case over
   }
 
@@ -41,7 +41,7 @@ extension Poller {
       if case .failed = result { session?.isOutOfStep = true }
       try answer(result)
     case .silence(let error):
-      // It may have refused, or be away: which of them it is decides what becomes of its stay.
+      // The tag has refused the command or is gone. Only a tag that is gone ends its placement.
       guard try selectAnew(tag, number, device) else {
         try answer(.failed(.tagLost, reason: "the tag was taken away"))
         return try lost(number)
@@ -53,7 +53,7 @@ extension Poller {
 
   // MARK: Selecting
 
-  /// - Returns: the tag as it is selected; nil where it is away.
+  /// - Returns: The selected tag; nil if it is gone.
   private func select(
     _ tag: TagActivation, _ number: UInt64, _ device: Device
   ) throws(Interruption) -> TagActivation? {
@@ -64,7 +64,7 @@ extension Poller {
     return try selectAnew(tag, number, device) ? selected : nil
   }
 
-  /// Takes the tag's power and selects it again.
+  /// Resets all tags by switching the field off, then selects this one again.
   private func selectAnew(
     _ tag: TagActivation, _ number: UInt64, _ device: Device
   ) throws(Interruption) -> Bool {
@@ -86,7 +86,7 @@ extension Poller {
     let isReading = request.operation == .read || request.operation == .query
     let target = TargetChannel(device, tag, doubtsRepetitions: isReading, beforeEach: checkSession)
     let timed = TimedChannel(target, until: .now + ReaderTiming.operation)
-    // What cannot be said is found out at the next exchange.
+    // A failed report is ignored, because the next exchange notices that the daemon is gone.
     var channel = ProgressChannel(timed, tag.type, counts: isReading ? .reading : .writing) { [daemon] bytes in
       try? daemon.report(.progress(request: request.number, bytes: bytes))
     }
@@ -130,7 +130,7 @@ extension Poller {
       }
     }
     device.tagTimeout = timeout
-    // Each of the steps of libnfc's drivers may wait that long, and the longest APDUs take seconds on a slow line.
+    // Each step of a libnfc driver may wait that long. The longest APDUs take seconds on a slow line.
     let isLong = tag.isISODEP && command.count >= 7 && command[4] == 0
     daemon.allow(timeout * 4 + (isLong ? .seconds(12) : .seconds(1)))
     defer {
@@ -165,14 +165,14 @@ extension Poller {
   }
 }
 
-/// The codes that a PN53x has for how long it waits for a tag's answer (UM0701-02, 7.3.1, item 2): 100 µs times two to the power of
-/// one less than the code.
+/// The PN53x's codes for how long it waits for a tag's answer (UM0701-02, 7.3.1, item 2). Code n means
+/// 100 µs × 2^(n − 1).
 enum AnswerTimeout {
-  /// 51.2 ms, with which the chip starts.
+  /// 51.2 ms, the chip's default.
   static let usual: UInt8 = 0x0A
   private static let longest: UInt8 = 0x10
 
-  /// - Returns: the shortest that is as long, or the longest there is, 3.28 s.
+  /// - Returns: The code of the shortest timeout that is at least `time`, or of the longest timeout, 3.28 s.
   static func code(atLeast time: Duration) -> UInt8 {
     (1..<longest).first { .microseconds(100 << Int64($0 - 1)) >= time } ?? longest
   }

@@ -1,13 +1,15 @@
+import Names
 import ReaderLink
 import Tags
 
-/// A reader session: its tags are looked for and watched as ever, reported instead of read, and done with what the daemon says.
+/// Reader sessions. Tags are polled and watched as during scanning, but reported to the client instead of read. The
+/// client's requests then operate on them.
 extension Poller {
-  /// How long at most from an exchange with the tag that is engaged, or the last check, to the next check. In that time a client that
-  /// goes step by step is through to its next one.
+  /// The longest time from the last exchange with the engaged tag, or its last check, to the next check. A client that
+  /// works step by step sends its next command within this time.
   private static let checkInterval = Duration.milliseconds(150)
 
-  /// One step of the session that is wanted.
+  /// Performs one step of the reader session.
   func serve(_ options: ReaderSessionOptions, _ device: Device) throws(Interruption) {
     if session == nil { try begin(options, device) }
     try daemon.beat()
@@ -29,16 +31,14 @@ extension Poller {
     try reach()
   }
 
-  /// Knows of no tag, and looks for all that the session is told of, in quick succession.
+  /// Forgets all tags and polls for the session's technologies, at least every `ReaderTiming.pollInterval`.
   private func lookAnew(_ options: ReaderSessionOptions) {
-    let technologies = Technologies(names: options.technologies)
-    tracker = PlacementTracker(technologies.modulations, after: tracker.lastNumber) {
-      $0 != .peer && technologies.contains($0)
-    }
+    let technologies = options.technologies
+    tracker = PlacementTracker(technologies.modulations, after: tracker.lastNumber) { technologies.contains($0) }
     let interval = min(self.options.pollInterval, ReaderTiming.pollInterval)
     plan = PollPlan(technologies.modulations, interval: interval, idleInterval: interval)
     presence = PresencePlan(plan.modulations, pollInterval: interval, idleInterval: interval)
-    // The field goes off first: every tag begins anew.
+    // The first step switches the field off, which resets every tag.
     plan.begin(at: .now)
     presence.begin()
   }
@@ -50,7 +50,7 @@ extension Poller {
     lookAnew(session.options)
   }
 
-  /// Switches the field off, and knows again what it knew before.
+  /// Switches the field off and restores the state from before the session.
   func end(_ session: TagSession) throws(Interruption) {
     if let device {
       try letGo(device)
@@ -60,7 +60,8 @@ extension Poller {
     dropSession()
   }
 
-  /// Ends the session as far as it is kept here. The daemon has the next scan take what lies there for known.
+  /// Ends the session in this process. The daemon has the next scan treat the tags that already lie there as known
+  /// (`KnownTags.includesFirst`).
   func dropSession() {
     guard let session else { return }
     self.session = nil
@@ -72,12 +73,12 @@ extension Poller {
 
   // MARK: Tags
 
-  /// What has become of tags that had come before.
+  /// Reports a tag of the session that was removed.
   func sayInSession(_ outcome: PlacementTracker.Outcome) throws(Interruption) {
     if case .left(let number) = outcome { try missed(number) }
   }
 
-  /// The tag of a stay is away, which the daemon hears where it had been told of it.
+  /// Reports that the tag of a placement is gone, if the tag was reported before.
   private func missed(_ number: UInt64) throws(Interruption) {
     guard let session, session.reported[number] != nil else { return }
     self.session?.reported[number] = nil
@@ -85,7 +86,7 @@ extension Poller {
     try report(.sessionTagRemoved(epoch: epoch, placement: number))
   }
 
-  /// The tag of a stay does not answer any more, and is new when it is found again.
+  /// Ends the placement of a tag that no longer answers. The tag is new when it is found again.
   func lost(_ number: UInt64) throws(Interruption) {
     tracker.unread(number)
     selected = nil
@@ -94,12 +95,12 @@ extension Poller {
     if tracker.resting.isEmpty { plan.begin(at: .now) }
   }
 
-  /// A tag has come: says so, unless it is a card without any of the applications.
+  /// Reports a new tag, unless it is a card without any of the session's applications.
   func meet(_ tag: TagActivation, _ number: UInt64) throws(Interruption) {
     guard let device, let options = session?.options else { return }
     var application: Int?
     if tag.isISODEP, !options.applicationIdentifiers.isEmpty {
-      // It counts as there, and nobody is told.
+      // A card with a malformed answer to select keeps its placement, but is not reported.
       guard tag.isProper else { return }
       if selected.map({ !$0.isSameTag(as: tag) }) ?? true { try selectAgain(tag, device) }
       guard let selected, selected.isSameTag(as: tag) else { return tracker.unread(number) }
@@ -122,7 +123,8 @@ extension Poller {
     try report(.sessionTag(epoch: epoch, found))
   }
 
-  /// Does something with a tag that nobody was told of yet: whatever that does to this process, the tag has a name then.
+  /// Works on a tag that is not reported yet. The daemon gets the tag's identity first, in case the tag makes this
+  /// process fail.
   private func named(
     _ tag: TagActivation, _ number: UInt64, _ body: () throws(Interruption) -> Applications
   ) throws(Interruption) -> Applications {
@@ -139,15 +141,15 @@ extension Poller {
     return found
   }
 
-  /// Which application a card has.
+  /// The result of the search for an application.
   private enum Applications {
     case found(Int)
     case none
-    /// It does not answer any more, or the session is over.
+    /// The card no longer answers, or the session has ended.
     case lost
   }
 
-  /// Selects the first of some applications that a card has.
+  /// Selects the first of `applications` that the card has.
   private func findApplication(
     _ applications: [[UInt8]], _ tag: TagActivation, _ device: Device
   ) throws(Interruption) -> Applications {
@@ -158,7 +160,7 @@ extension Poller {
     return .none
   }
 
-  /// - Returns: what the tag has answered; nil where it has not, or was not asked because the session is over.
+  /// - Returns: The tag's answer; nil if it gave none, or if the session ended before the exchange.
   func exchange(
     _ command: [UInt8], with tag: TagActivation, _ device: Device
   ) throws(Interruption) -> [UInt8]? {
@@ -171,7 +173,7 @@ extension Poller {
     }
   }
 
-  /// Ends what is done with a tag where the session is over.
+  /// Aborts work on a tag if the session has ended.
   func checkSession() throws(TagChannelError) {
     let isOver: Bool
     do throws(Interruption) {
@@ -184,14 +186,14 @@ extension Poller {
     guard !isOver else { throw TagChannelError(.aborted, "the reader session has ended") }
   }
 
-  /// One step with the tag that is engaged: it is left in peace, but for a check whether it is there.
+  /// Performs one step with the engaged tag. The tag gets no command except a presence check.
   private func attend(_ tag: TagActivation, _ number: UInt64, _ device: Device) throws(Interruption) {
     let before = daemon.isToRestart || !daemon.requests.isEmpty
     if !before { try pause(Self.checkInterval) }
     if try isInterrupted() { return }
     if try isPresent(tag, device) { return }
-    // Once may be a frame that was lost. A card that does not answer twice in its protocol has left it, and what it was in the middle
-    // of with it.
+    // One missed check may be a lost frame. A card that misses two has left its protocol state, and the client's work
+    // with it is lost.
     if tag.isISODEP || tag.type == .type3 || tag.type == .type1 {
       if try isPresent(tag, device) { return }
       return try lost(number)

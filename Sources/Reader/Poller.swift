@@ -2,46 +2,45 @@ import Journal
 import ReaderLink
 import Tags
 
-/// The life of a reader: finds its device, looks for tags while it may, reads each one once, and notices that it is away; or does the
-/// same for a reader session, with what its client wants to be done with a tag instead of reading.
+/// Runs one reader: finds its device, polls for tags, reads each tag once, and notices when a tag is removed. In a
+/// reader session it performs the client's operations instead of reading the tags.
 ///
-/// Here is what is done next; what becomes of the device, looking for tags, watching those that rest, reading them and sessions have files
-/// of their own.
+/// This file decides the next step. Extensions handle the device, polling, reading and reader sessions.
 final class Poller {
   private(set) var options: ReaderOptions
   let daemon: DaemonConnection
   let context: OpaquePointer
   let confinement: Confinement
-  /// Another process is to take over, which may open the device that has come.
+  /// Another process has to take over, because only a new process may open the device that was plugged in.
   var isOver = false
   var schedule: OpeningSchedule
 
-  /// What is looked for, and what is there: in a session, what concerns that.
+  /// The resting tags and the polling state. During a reader session they are those of the session.
   var tracker: PlacementTracker
   var plan: PollPlan
   var presence: PresencePlan
-  /// The session that is under way.
+  /// The current reader session.
   var session: TagSession?
-  /// The device is closed for another program.
+  /// Whether the device is closed so that another program can use it.
   var isLent = false
 
   var device: Device?
   var last = LastDevice()
   var openedAt = SuspendingClock.now
-  /// The goal that is pursued, and whether it is in force, as the daemon knows.
+  /// The current goal, and whether this process has reported to the daemon that it is in force.
   var epoch: UInt64 = 0
   var goal = ReaderGoal.off
   var isReached = false
-  /// The field is off.
+  /// Whether the field has been switched off because the goal does not use it.
   var isAtRest = false
-  /// The tag that the chip has selected; the field is on.
+  /// The tag that the chip has selected. The field is on.
   var selected: TagActivation? {
-    // Each selection has a card begin anew.
+    // Selecting a card resets it, so the client's application has to be selected again.
     didSet { session?.applicationIsDue = true }
   }
-  /// Whether a tag may be listening, selected by us or not.
+  /// Whether a tag may be awake and listening, even if the chip has not selected it.
   var mayListen = false
-  /// How often the device had switched the field off at the last look.
+  /// `Device.timesOff` at the last look.
   var timesOff = 0
 
   init(options: ReaderOptions, link: consuming DaemonLink, context: OpaquePointer, confinement: Confinement) {
@@ -51,26 +50,26 @@ final class Poller {
     self.context = context
     schedule = OpeningSchedule(isFollowed: options.isFollowed)
     let technologies = options.technologies
-    tracker = PlacementTracker(technologies.modulations) { technologies.contains($0) }
+    tracker = PlacementTracker(technologies.modulations) { technologies.include($0) }
     plan = PollPlan(options)
     presence = PresencePlan(plan, options)
   }
 
-  /// What was looked for, and what was there, before a session began.
+  /// The resting tags and the polling state from before a reader session.
   struct Background {
     var tracker: PlacementTracker
     let plan: PollPlan
     let presence: PresencePlan
   }
 
-  /// Serves the daemon until it says that it is enough.
+  /// Serves the daemon until it sends `shutDown`, or until another process has to take over.
   ///
   /// - Throws: `Interruption.daemonGone` if the daemon is gone.
   func run() throws(Interruption) {
     defer { finish() }
     try daemon.report(.log(.debug, confinement.summary))
     if let gap = confinement.gap { try daemon.report(.log(.notice, "not wholly confined: \(gap)")) }
-    // What the daemon has said before we started comes first: what the goal is, and which tags are known.
+    // First read the commands that the daemon has already sent: the goal and the known tags.
     try daemon.sleep(.zero)
     while !daemon.isShuttingDown && !isOver {
       do throws(Interruption) {
@@ -82,7 +81,7 @@ final class Poller {
     }
   }
 
-  /// One step towards the goal.
+  /// Performs one step towards the goal.
   private func serve() throws(Interruption) {
     try takeGoal()
     let isToLook = daemon.takeLookForDevice()
@@ -105,13 +104,14 @@ final class Poller {
     }
   }
 
-  /// Ends what was done for a former goal. What is known comes with each goal, and may come once more with the same
-  /// one.
+  /// Ends the work for the previous goal and takes over the new one. The daemon sends its known tags with each goal,
+  /// and may send them again with the same goal.
   private func takeGoal() throws(Interruption) {
     let isNew = daemon.epoch != epoch || daemon.goal != goal
     if isNew {
       if let session { try end(session) }
-      // A tag that was not read may be another user's by the time when tags are wanted again.
+      // When scanning starts again, it may be for another user. An unread tag becomes known here, so that it is not
+      // announced to that user.
       if case .scan = goal {
         if case .scan = daemon.goal {} else { for outcome in tracker.stop() { try say(outcome) } }
       }
@@ -119,33 +119,33 @@ final class Poller {
       if case .scan(let polling) = goal { configure(polling) }
     }
     if let known = daemon.takeKnown() { know(known) }
-    // Last, since a device that fails here is opened again, and the goal does not come a second time.
+    // Last: if the device fails here, it is reopened, but the daemon does not send the goal again.
     if isNew, let device { try letGo(device) }
   }
 
   private func know(_ known: KnownTags) {
     var known = known
-    // Another goal finds nothing to announce.
+    // Only scanning announces tags.
     if case .scan = goal {} else { known.includesFirst = false }
     if session == nil { tracker.know(known) } else { session?.background.tracker.know(known) }
   }
 
-  /// Says that the goal is in force, once.
+  /// Reports once that the goal is in force.
   func reach() throws(Interruption) {
     guard !isReached else { return }
     isReached = true
     try daemon.report(.reached(epoch: epoch))
   }
 
-  /// Sleeps until the daemon says something.
+  /// Sleeps until the daemon sends a command.
   func sleep() throws(Interruption) {
     guard daemon.epoch == epoch, !daemon.isShuttingDown else { return }
     try daemon.promiseNothing()
     try daemon.sleep(nil)
   }
 
-  /// Leaves no field on. A chip that is only slow has not done what it was told last, or not yet; whoever opens it makes it begin
-  /// anew.
+  /// Makes sure that the field is off at the end. A slow chip may not have executed the last command yet. In that case
+  /// the device is opened again, which resets the chip.
   private func finish() {
     if let device {
       do throws(Device.Failure) {
@@ -165,7 +165,7 @@ final class Poller {
     device = nil
   }
 
-  /// Switches the field off and sleeps. `isToAnswer`: the daemon wants to know whether the device is there.
+  /// Switches the field off and sleeps. If `isToAnswer`, the daemon wants to know whether the device is still there.
   private func rest(_ device: Device, isToAnswer: Bool) throws(Interruption) {
     if !isAtRest {
       try asking(device) { (device) throws(Device.Failure) in
@@ -183,22 +183,22 @@ final class Poller {
     try sleep()
   }
 
-  /// Looks from now on for what the daemon wants, as often as that wants it. What rests stays what it is.
+  /// Applies the daemon's polling options. A resting tag keeps its state if its technology is still polled.
   private func configure(_ polling: ReaderPolling) {
     options.take(polling)
     let technologies = options.technologies
-    tracker.look(for: technologies.modulations) { technologies.contains($0) }
+    tracker.look(for: technologies.modulations) { technologies.include($0) }
     plan = PollPlan(options)
     presence = PresencePlan(plan, options)
   }
 
   private func scan(_ device: Device) throws(Interruption) {
     try daemon.beat()
-    // A step is a look, or more: what the daemon has said meanwhile comes first.
+    // A step takes at least one look, so check for new commands first.
     if try isInterrupted() { return }
     if !isReached {
       isAtRest = false
-      // The field goes off first: whatever was in the middle of something begins again.
+      // The first step switches the field off, so that every tag starts from its initial state.
       plan.begin(at: .now)
       presence.begin()
       try reach()
@@ -210,12 +210,12 @@ final class Poller {
 
   func report(_ message: ReaderMessage) throws(Interruption) { try daemon.report(message) }
 
-  /// Whether the daemon wants something else, as it has said until now.
+  /// Whether the commands received so far require something else.
   func isInterrupted() throws(Interruption) -> Bool {
     try daemon.isInterrupted(epoch, yieldsToRequests: session != nil)
   }
 
-  /// Sleeps so long, or less: the daemon takes nobody for alive who wants to be silent for longer.
+  /// Sleeps for `duration`, at most `ReaderTiming.longestPause`. The daemon does not allow a longer silence.
   func pause(_ duration: Duration) throws(Interruption) {
     try daemon.pause(min(duration, ReaderTiming.longestPause))
   }

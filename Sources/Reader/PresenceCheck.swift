@@ -1,28 +1,30 @@
+import Names
 import Tags
 
-/// What asks the selected tag, with one command where there is one, whether it is still there.
+/// How to check whether the selected tag is still there, with a single command if its kind has one.
 enum PresenceCheck: Hashable {
-  /// A command of the tag's own that reads a little.
+  /// A command of the tag that reads a little data.
   case exchange([UInt8])
-  /// The chip asks an ISO-DEP card with an empty block.
+  /// The chip checks an ISO-DEP card with an empty block.
   case emptyBlock
-  /// The chip looks for it anew. What listens has to be sent to sleep before that, or it misses the look.
+  /// The chip looks for the tag again. If `sleepFirst`, it puts the tag to sleep before, because an awake tag would
+  /// miss the look.
   case look(sleepFirst: Bool)
 
   init(_ tag: TagActivation) {
     switch tag.type {
-    // READ of block 0 (NFC Forum Type 2 Tag, 5.2); every tag has it.
+    // READ of block 0 (NFC Forum Type 2 Tag, 5.2). Every tag supports it.
     case .type2: self = .exchange([0x30, 0x00])
     case .type4A, .type4B: self = .emptyBlock
-    // Finding one is a poll, or a request and RID: less than any command of theirs. Not every FeliCa tag knows Request
-    // Response.
+    // A look is a poll, or a request and RID: less than any command of these tags. Not every FeliCa tag supports
+    // Request Response.
     case .type1, .type3: self = .look(sleepFirst: false)
-    // MIFARE Classic answers nothing that costs less before it has been authenticated.
+    // Before authentication, MIFARE Classic answers no cheaper command.
     default: self = .look(sleepFirst: true)
     }
   }
 
-  /// - Returns: whether the tag answers.
+  /// - Returns: Whether the tag answers.
   func perform(_ tag: TagActivation, on device: Device) throws(Device.Failure) -> Bool {
     switch self {
     case .exchange(let command):

@@ -1,13 +1,13 @@
 import Tags
 
-/// What to do next where tags rest: check whether one is still there, or look for all of them, or rest, and how long.
+/// The next step while tags rest: check one tag, look for all tags, switch the field off, or pause.
 ///
-/// The field stays on, so that a tag with a random identifier keeps it. One tag alone is checked with one command; several are
-/// looked for anew each time, since a chip keeps at most two of one technology. Before a tag counts as away the field is off
-/// once: a tag that is out of step hears nothing else.
+/// The field stays on, so that a tag keeps its random identifier. A single tag is checked with one command. Several
+/// tags need a new look each time, because a chip keeps at most two of one technology. The field is off once before a
+/// tag is considered gone, because only that resets a tag that is out of step.
 ///
-/// Where nothing has come or gone for minutes, the field is off between two looks, which come at `idleInterval`; a tag that then is
-/// taken away is noticed so much later. The first miss ends that.
+/// If no tag has come or gone for `PollPlan.idleAfter`, idle mode begins: the field is off between two looks, which
+/// start every `idleInterval`. The plan then notices a removed tag that much later. The first miss ends idle mode.
 struct PresencePlan {
   typealias Instant = SuspendingClock.Instant
 
@@ -16,31 +16,36 @@ struct PresencePlan {
     /// Ask the selected tag whether it is there.
     case check
     case fieldOff
-    /// Look for these technologies, in this order, with the field off before where `isAnew`.
+    /// Look for these technologies, in this order. If `isAnew`, switch the field off first.
     case look([Modulation], isAnew: Bool)
   }
 
-  /// How long at most from one check to the next. With what checks and looks take on a slow line, a tag that is taken away is
+  /// The longest time between two checks. Together with the time for checks and looks on a slow line, a removed tag is
   /// noticed within 300 ms.
   static let checkInterval = Duration.milliseconds(120)
-  /// The same where several tags rest, whose looks take longer.
+  /// The same for several resting tags, because their looks take longer.
   static let lookInterval = Duration.milliseconds(60)
-  /// How often other tags beside those that rest are looked for.
+  /// How often to look for tags in addition to the resting ones.
   static let newcomerInterval = Duration.milliseconds(700)
-  /// The pause before a look that finds out whether a tag is away. With the field off it makes every tag begin anew.
+  /// The pause before the look that decides whether a tag is gone. That look switches the field off first, which resets
+  /// every tag.
   static let confirmationInterval = Duration.milliseconds(10)
 
-  /// How much more rarely tags are looked for, when nothing happens, that may make up another identifier whenever the field comes on:
-  /// each time they have to be read to know them again.
+  /// In idle mode, the interval is this many times longer for tags with a random identifier. They get a new identifier
+  /// each time the field comes on, and have to be read again to be recognised.
   static let rarity = 8
-  /// How many times as long as it was on for a look the field is off after it, when nothing happens.
+  /// In idle mode, the field is off for at least this many times as long as it was on for the look before.
   static let leastRest = 4
 
-  /// Where in a cycle it is when nothing happens.
+  /// The phases of idle mode.
   private enum Idleness {
+    /// Idle mode is off. Can transition to: `.fieldIsOff`.
     case awake
+    /// The field is being switched off. Can transition to: `.rested`, `.awake`.
     case fieldIsOff
+    /// The pause with the field off. Can transition to: `.looked`, `.awake`.
     case rested
+    /// The look for all tags, which began at this time. Can transition to: `.fieldIsOff`, `.awake`.
     case looked(since: Instant)
   }
 
@@ -50,27 +55,28 @@ struct PresencePlan {
   private var hasPaused = true
   private var hasChecked = true
   private var newcomersDue: Instant?
-  /// What rested at the last step, and since when that is so.
+  /// The tags that rested at the last step, and since when they have been the same.
   private var known: [UInt64?] = []
   private var lastChange: Instant?
   private var idleness = Idleness.awake
-  /// How long the last look took when nothing happened.
+  /// How long the last look in idle mode took.
   private var lookTime = Duration.zero
 
-  /// Whether nothing has happened for long.
+  /// Whether idle mode is on.
   var isIdle: Bool { if case .awake = idleness { false } else { true } }
 
   /// - Parameters:
-  ///   - modulations: what is looked for.
-  ///   - pollInterval: who has the field looked at in quicker succession than usual wants this, too.
-  ///   - idleInterval: from the beginning of one look to that of the next where nothing has happened for `PollPlan.idleAfter`.
+  ///   - modulations: The technologies to look for.
+  ///   - pollInterval: The polling interval. If it is shorter than usual, checks come in quicker succession, too.
+  ///   - idleInterval: The time between the starts of two looks after `PollPlan.idleAfter` without a change.
   init(_ modulations: [Modulation], pollInterval: Duration, idleInterval: Duration) {
     self.modulations = modulations
     self.idleInterval = max(idleInterval, Self.checkInterval)
     shortest = pollInterval * 3
   }
 
-  /// A tag has come, or scanning begins with one there: others may lie beside it.
+  /// Restarts the plan because a tag has come, or because scanning begins with one there. The next look includes other
+  /// tags, which may lie beside it.
   mutating func begin() {
     newcomersDue = nil
     hasPaused = true
@@ -79,16 +85,16 @@ struct PresencePlan {
     idleness = .awake
   }
 
-  /// The check has failed: whether the tag is away is looked at without delay.
+  /// Skips the next pause, because a check has failed and the tag may be gone.
   mutating func checkFailed() { hasPaused = true }
 
-  /// The last step is done: what comes next?
+  /// Returns the next step. Call it when the previous step is done.
   ///
   /// - Parameters:
-  ///   - resting: what rests, at least one tag.
-  ///   - selected: the tag that the chip has selected.
-  ///   - now: the time.
-  /// - Returns: the step.
+  ///   - resting: The resting tags, at least one.
+  ///   - selected: The tag that the chip has selected.
+  ///   - now: The current time.
+  /// - Returns: The step.
   mutating func next(_ resting: [PlacementTracker.Resting], selected: TagActivation?, at now: Instant) -> Step {
     let missed = resting.contains { $0.misses > 0 }
     if !missed, isQuiet(resting, at: now) { return idleStep(resting, at: now) }
@@ -106,21 +112,21 @@ struct PresencePlan {
     if missed { return .look(own, isAnew: true) }
     let isSelected = resting.count == 1 && selected.map { resting[0].tag.isSameTag(as: $0) } ?? false
     if newcomersDue.map({ now >= $0 }) ?? true {
-      // Whether a newcomer lies beside the tag or in its place is known where that was there just now.
+      // Check the tag first. If it was there just now, a new tag lies beside it and has not replaced it.
       if isSelected && !hasChecked {
         (hasChecked, hasPaused) = (true, true)
         return .check
       }
       hasChecked = false
       newcomersDue = now + Self.newcomerInterval
-      // What rests comes last, so that it is selected afterwards.
+      // The technologies of resting tags come last, so that a resting tag is selected afterwards.
       return .look(modulations.filter { !own.contains($0) } + own, isAnew: false)
     }
     if isSelected { return .check }
     return .look(own, isAnew: false)
   }
 
-  /// Whether what rests has been the same for long.
+  /// Whether the resting tags have been the same for `PollPlan.idleAfter`.
   private mutating func isQuiet(_ resting: [PlacementTracker.Resting], at now: Instant) -> Bool {
     let numbers = resting.map(\.number)
     guard let lastChange, numbers == known else {

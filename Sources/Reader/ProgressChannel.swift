@@ -1,10 +1,11 @@
+import Names
 import Tags
 
-/// A channel that tells how much of a tag's memory has gone over it.
+/// A channel that reports how many bytes of a tag's memory have gone over it.
 struct ProgressChannel<Channel: TagChannel>: TagChannel {
   enum Direction { case reading, writing }
 
-  /// From one word to the next.
+  /// The shortest time between two reports.
   static var interval: Duration { .milliseconds(250) }
 
   private(set) var channel: Channel
@@ -16,11 +17,12 @@ struct ProgressChannel<Channel: TagChannel>: TagChannel {
   private var told: SuspendingClock.Instant
 
   /// - Parameters:
-  ///   - channel: the way to the tag.
-  ///   - type: whose commands they are.
-  ///   - direction: what is counted: of a message that is read back once it is written, only the writing.
-  ///   - now: tells the time.
-  ///   - tell: takes the number of bytes so far.
+  ///   - channel: The channel to the tag.
+  ///   - type: The kind of tag, which defines the commands.
+  ///   - direction: The direction to count. If a message is read back after it was written, only the writing is
+  ///     counted.
+  ///   - now: Returns the current time.
+  ///   - tell: Called with the number of bytes so far.
   init(
     _ channel: Channel, _ type: TagType, counts direction: Direction,
     now: @escaping () -> SuspendingClock.Instant = { .now }, tell: @escaping (UInt32) -> Void
@@ -53,7 +55,7 @@ struct ProgressChannel<Channel: TagChannel>: TagChannel {
 }
 
 extension TagType {
-  /// Bytes of memory that an answer holds.
+  /// The number of bytes of the tag's memory in an answer.
   fileprivate func bytesRead(_ command: [UInt8], _ count: Int) -> Int {
     switch (self, command.first) {
     case (.type1, 0x02), (.type1, 0x10): count - 1
@@ -66,14 +68,14 @@ extension TagType {
     }
   }
 
-  /// Bytes of memory that a command writes.
+  /// The number of bytes of the tag's memory that a command writes.
   fileprivate func bytesWritten(_ command: [UInt8]) -> Int {
     switch (self, command.first) {
     case (.type1, 0x54), (.type1, 0x1B): 8
     case (.type1, 0x53), (.type1, 0x1A): 1
     case (.type2, 0xA2): 4
     case (.mifareClassic, 0xA0): 16
-    // Number of blocks, behind identifier, number of services and the one.
+    // The number of blocks follows the identifier, the number of services and the one service.
     case (.type3, 0x08): command.count > 12 ? 16 * Int(command[12]) : 0
     case (.type4A, 0x00), (.type4B, 0x00): command.dropFirst().first.map { $0 & 0xFE } == 0xD6 ? command.count - 5 : 0
     default: 0

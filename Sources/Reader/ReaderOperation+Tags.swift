@@ -1,12 +1,14 @@
+import Names
 import ReaderLink
 import Tags
 
-/// What the operations of a session are on a tag.
+/// Performing a session's operations on a tag.
 extension ReaderOperation {
-  /// Bytes of a FeliCa command without its length byte, and of one that is sent as it is: what goes to every reader at once.
+  /// The longest FeliCa command without its length byte, and the longest raw command, in bytes. Every reader takes this
+  /// much at once.
   private static let mostAtOnce = 250
 
-  /// Why it is not even tried with a tag; nil where it is.
+  /// Why the operation is refused for a tag without an attempt; nil if it is attempted.
   func refusal(for tag: TagActivation) -> ReaderOperationResult? {
     guard tag.isProper else {
       return .failed(.refused, reason: "the card's answer to select is not of the form that its standard demands")
@@ -21,13 +23,13 @@ extension ReaderOperation {
     return nil
   }
 
-  /// Does it. Reading and commands that are sent as they are, are not done here.
+  /// Performs the operation, except for `.read` and `.transceive`, which the poller performs.
   ///
   /// - Parameters:
-  ///   - tag: the selected tag.
-  ///   - channel: the way to it.
-  /// - Returns: what has come of it.
-  /// - Throws: `TagChannelError` where an exchange fails.
+  ///   - tag: The selected tag.
+  ///   - channel: The channel to it.
+  /// - Returns: The result.
+  /// - Throws: `TagChannelError` if an exchange fails.
   func perform(
     on tag: TagActivation, over channel: inout some TagChannel
   ) throws(TagChannelError) -> ReaderOperationResult {
@@ -88,7 +90,7 @@ extension TagProblem {
 extension TagWriteError {
   fileprivate var failure: ReaderOperationFailure {
     switch self {
-    // The caller has taken it out.
+    // `write(on:_:)` has already rethrown this error.
     case .channel: .timeout
     case .refused(let problem): problem.failure
     case .readOnly: .readOnly

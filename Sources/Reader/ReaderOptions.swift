@@ -1,18 +1,18 @@
 import Names
 import ReaderLink
 
-/// What `tagroute-reader` is started with.
+/// The command-line options of `tagroute-reader`, and the daemon's polling options.
 struct ReaderOptions: Equatable {
   enum Mode: Equatable {
-    /// Print the connection strings of the devices that libnfc finds, one a line.
+    /// Print the connection strings of the devices that libnfc finds, one per line.
     case list
-    /// Print the version of this program and that of libnfc.
+    /// Print the versions of this program and of libnfc.
     case showVersion
     /// Serve the daemon at the other end of this descriptor.
     case serve(link: Int32)
   }
 
-  /// The arguments are wrong: why, and what would be right.
+  /// An error in the arguments, with a description for the user.
   struct Mistake: Error, Equatable {
     let description: String
   }
@@ -26,23 +26,23 @@ struct ReaderOptions: Equatable {
 
   var mode: Mode
   var device: String?
-  /// Whether the daemon tells when the device is plugged in, or when a driver lets go of it.
+  /// Whether the daemon reports when the device is plugged in, or when a driver releases it.
   var isFollowed = false
   var pollInterval = ReaderTiming.pollInterval
   var idlePollInterval = ReaderTiming.idlePollInterval
-  var technologies = Technologies.all
+  var technologies = TagType.readable
 
-  /// Takes over what can be changed while the process runs; intervals beyond what may be configured count as the nearest that may.
+  /// Applies the options that can change while the process runs. Intervals are clamped to the configurable range.
   mutating func take(_ polling: ReaderPolling) {
     func bounded(_ interval: Duration) -> Duration {
       min(max(interval, .milliseconds(Names.pollIntervals.lowerBound)), .milliseconds(Names.pollIntervals.upperBound))
     }
     pollInterval = bounded(polling.interval)
     idlePollInterval = bounded(polling.idleInterval)
-    technologies = Technologies(names: polling.technologies)
+    technologies = polling.technologies
   }
 
-  // `arguments` is without the program's name.
+  // `arguments` does not include the program's name.
   init(_ arguments: [String]) throws(Mistake) {
     var mode: Mode?
     var rest = arguments[...]

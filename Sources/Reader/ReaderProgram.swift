@@ -3,16 +3,16 @@ import Glibc
 import Names
 import ReaderLink
 
-/// The program `tagroute-reader`: one thread, which owns libnfc from first to last.
+/// The program `tagroute-reader`. It has a single thread, which alone uses libnfc.
 ///
-/// It needs no second one to listen to the daemon. No command to the chip takes longer than `ReaderTiming` says, and
-/// between two of them the link is looked at; `nfc_abort_command`, which another thread would have to call, loses a
-/// descriptor each time it comes too late, and must not come after the device is closed.
+/// It needs no second thread to listen to the daemon. No command to the chip takes longer than `ReaderTiming` says, and
+/// the thread checks the link between commands. A second thread would have to call `nfc_abort_command`. That leaks a
+/// descriptor each time it comes too late, and must not be called after the device is closed.
 public enum ReaderProgram {
   /// Runs the program.
   ///
-  /// - Parameter arguments: the argument vector, the program's name first.
-  /// - Returns: the exit code.
+  /// - Parameter arguments: The argument vector, the program's name first.
+  /// - Returns: The exit code.
   public static func run(_ arguments: [String]) -> Int32 {
     let options: ReaderOptions
     do throws(ReaderOptions.Mistake) {
@@ -22,14 +22,14 @@ public enum ReaderProgram {
       return Names.ExitCode.usage
     }
     let end = Confinement.begin()
-    // Otherwise libnfc touches every serial port before it opens the one it was told.
+    // Otherwise libnfc touches every serial port before it opens the configured one.
     if options.device != nil { setenv("LIBNFC_AUTO_SCAN", "false", 1) }
     guard let context = Device.makeContext() else {
       complain("libnfc cannot be initialised")
       return Names.ExitCode.failure
     }
     defer { nfc_exit(context) }
-    // libnfc has read its configuration, and opens nothing before it is asked to.
+    // libnfc has read its configuration. It opens no device before it is asked to.
     let confinement = Confinement(device: options.device)
     switch options.mode {
     case .showVersion:
@@ -50,7 +50,7 @@ public enum ReaderProgram {
         try poller.run()
         return 0
       } catch {
-        // The daemon is gone, or no daemon: there is nobody to tell.
+        // The daemon is gone, or the link is invalid. There is no way to report it.
         return Names.ExitCode.unavailable
       }
     }

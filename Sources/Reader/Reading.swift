@@ -1,15 +1,15 @@
 import ReaderLink
 import Tags
 
-/// What one attempt to read a tag has brought.
+/// The result of one attempt to read a tag.
 struct Reading {
   let content: TagReport.Content
-  /// Why another attempt may bring something else.
+  /// Why another attempt may give a different result.
   enum Doubt {
     case none
-    /// A tag that is on its way to the reader is read half.
+    /// A tag that is still moving towards the reader is read only in part.
     case damage
-    /// The tag was silent where it may not have heard, once.
+    /// The tag was silent, once, and may not have received the command.
     case silence
   }
 
@@ -26,14 +26,14 @@ struct Reading {
     }
   }
 
-  /// The attempt failed.
+  /// A failed attempt.
   init(problem: String, doubt: Doubt = .damage) {
     content = .problem(reason: problem)
     self.doubt = doubt
   }
 
-  /// - Parameter before: what the attempt before has brought.
-  /// - Returns: whether another one may bring something else.
+  /// - Parameter before: The previous attempt.
+  /// - Returns: Whether another attempt may give a different result.
   func isDoubtful(after before: Reading? = nil) -> Bool {
     switch doubt {
     case .none: false

@@ -1,24 +1,25 @@
-/// For how many more looks for each technology something counts: so many as have to miss a tag until it is away.
+/// The number of remaining looks per technology for which a condition lasts. It starts at
+/// `PlacementTracker.missesUntilAway`.
 struct RemainingLooks {
   private var counts: [Modulation: Int] = [:]
 
-  /// Whether it counts for no look any more.
+  /// Whether no looks remain.
   var areOver: Bool { counts.isEmpty }
 
-  /// Whether it counts for the next look for a technology.
+  /// Whether the next look for a technology is one of the remaining ones.
   func include(_ modulation: Modulation) -> Bool { counts[modulation] != nil }
 
-  /// It counts from here on, for all the looks for these.
+  /// Starts the count for these technologies.
   mutating func begin(_ modulations: some Sequence<Modulation>) {
     for modulation in modulations { counts[modulation] = PlacementTracker.missesUntilAway }
   }
 
-  /// There will be no more looks for these.
+  /// Drops technologies that are no longer polled.
   mutating func leaveOut(_ modulations: some Sequence<Modulation>) {
     for modulation in modulations { counts[modulation] = nil }
   }
 
-  /// There was a look.
+  /// Counts a look.
   mutating func looked(for modulation: Modulation) {
     counts[modulation] = counts[modulation].flatMap { $0 > 1 ? $0 - 1 : nil }
   }

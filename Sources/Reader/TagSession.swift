@@ -1,22 +1,23 @@
+import Names
 import ReaderLink
 import Tags
 
-/// A reader session, as far as it is not on the chip.
+/// The state of a reader session, except for the part that is on the chip.
 struct TagSession {
   let options: ReaderSessionOptions
-  /// What there was before, for when the session is over.
+  /// The state from before the session, which is restored when it ends.
   var background: Poller.Background
-  /// The tags that the daemon was told of, and that nobody has taken away, by the numbers of their stays.
+  /// The tags that were reported to the daemon and not removed since, by placement number.
   var reported: [UInt64: SessionTag] = [:]
-  /// The tag that a command was sent to as it is. It may be in the middle of something that only its client understands: until it is
-  /// away no other tag is looked for, which would take it out of that.
+  /// The placement of the tag that got a raw command. The tag may be in a state that only the client understands.
+  /// Looking for other tags would end that state, so it does not happen until this tag is gone.
   var engaged: UInt64?
-  /// Whether the selected card has to be told its application before it gets a command as it is.
+  /// Whether the selected card needs a SELECT of its application before it gets a raw command.
   var applicationIsDue = false
-  /// Whether the selected tag may not hear the next command: it has refused the last one.
+  /// Whether the selected tag may ignore the next command, because it has refused the last one.
   var isOutOfStep = false
 
-  /// The application that the card of a stay is to have selected.
+  /// The application that the card of a placement should have selected.
   func application(of number: UInt64) -> [UInt8]? {
     guard let index = reported[number]?.initialApplication, options.applicationIdentifiers.indices.contains(index)
     else { return nil }
@@ -33,13 +34,13 @@ extension TagActivation {
   /// Whether the tag speaks ISO/IEC 14443-4.
   var isISODEP: Bool { type == .type4A || type == .type4B }
 
-  /// Whether the card's answer to select is what its standard demands, so that the chip speaks its protocol with it.
+  /// Whether the card's answer to select conforms to its standard, so that the chip speaks its protocol with it.
   var isProper: Bool {
     guard case .typeA(let tag) = self, tag.type == .type4A else { return true }
     return tag.hasValidATS && !tag.ats.isEmpty
   }
 
-  /// What the daemon is told of the tag.
+  /// The report of the tag for the daemon.
   func sessionTag(_ number: UInt64, application: Int?) -> SessionTag {
     var tag = SessionTag(placement: Placement(number, self), initialApplication: application)
     switch self {
@@ -61,7 +62,8 @@ extension TagActivation {
 }
 
 extension TypeAActivation {
-  /// What follows the interface bytes of the answer to select (ISO/IEC 14443-4, 5.2): T0 says which of TA, TB and TC there are.
+  /// The bytes after the interface bytes of the answer to select (ISO/IEC 14443-4, 5.2). T0 says which of TA, TB and TC
+  /// there are.
   var historicalBytes: [UInt8] {
     guard hasValidATS, ats.count >= 2 else { return [] }
     return Array(ats.dropFirst(2 + (ats[1] & 0x70).nonzeroBitCount))
@@ -70,6 +72,6 @@ extension TypeAActivation {
 
 extension Placement {
   init(_ number: UInt64, _ tag: TagActivation) {
-    self.init(number: number, technology: tag.type.description, uid: tag.identifier)
+    self.init(number: number, technology: tag.type, uid: tag.identifier)
   }
 }

@@ -1,29 +1,30 @@
 import Tags
 
-/// The way to the selected tag through the chip.
+/// The channel to the selected tag through the chip.
 struct TargetChannel: TagChannel {
   let device: Device
-  /// The tag that is selected, as it called itself when it was selected last.
+  /// The selected tag, with its latest activation.
   private(set) var tag: TagActivation
-  /// Exchanges so far.
+  /// The number of exchanges so far.
   private(set) var exchanges: UInt64 = 0
-  /// Why the device cannot be used any more, where that ended an exchange.
+  /// Why the device cannot be used any more, if that ended an exchange.
   private(set) var failure: Device.Failure?
 
   private let doubtsRepetitions: Bool
   private let beforeEach: () throws(TagChannelError) -> Void
-  /// The exchange before.
+  /// The previous exchange.
   private var last: (command: [UInt8], answer: [UInt8])?
-  /// What a status word takes: two in a row that are the same say nothing.
+  /// The shortest answer that is compared with the previous one. A status word is shorter, and two equal ones in a row
+  /// are normal.
   private static let leastData = 3
 
   /// - Parameters:
-  ///   - device: the chip.
-  ///   - tag: the tag that is selected.
-  ///   - doubtsRepetitions: whether data that is the same as the data before is asked for again. libnfc knows answers by the
-  ///     code of the command, so that one which the reader gives twice (libnfc#666) passes for the answer to the next command of
-  ///     the kind. Not for commands that write.
-  ///   - beforeEach: called before each exchange; what it throws ends the exchange before it begins.
+  ///   - device: The chip.
+  ///   - tag: The selected tag.
+  ///   - doubtsRepetitions: Whether to repeat a command if its answer has the same data as the previous answer. libnfc
+  ///     matches answers by the command code. If the reader sends an answer twice (libnfc#666), libnfc takes the second
+  ///     copy as the answer to the next command of that kind. Not for commands that write.
+  ///   - beforeEach: Called before each exchange. If it throws, the exchange does not begin.
   init(
     _ device: Device, _ tag: TagActivation, doubtsRepetitions: Bool = false,
     beforeEach: @escaping () throws(TagChannelError) -> Void = {}

@@ -1,21 +1,21 @@
 import Tags
 
-/// What the chip found, read from its answer to InListPassiveTarget (UM0701-02, 7.3.5) and nothing else.
+/// Parses the chip's answer to InListPassiveTarget (UM0701-02, 7.3.5).
 ///
-/// libnfc's own reading of that answer trusts lengths that come from the tag, and one of them brings the process down.
+/// libnfc's own parser for that answer trusts lengths that come from the tag. One of them crashes the process.
 enum TargetList {
-  /// The answer is not of the form that the chip's manual gives.
+  /// The answer does not have the form that the chip's manual gives.
   struct Malformed: Error {}
 
-  /// Reads the answer to a search.
+  /// Parses the answer to a look.
   ///
   /// - Parameters:
-  ///   - answer: what follows the response code: the number of targets, and of each its number and what the technology has
-  ///     to say.
-  ///   - modulation: what was looked for.
-  /// - Returns: the targets: two at most, and those of Type A or B where it is more than one. A second one that cannot be told
-  ///   from the first is left out.
-  /// - Throws: `Malformed` where a field is cut off or longer than its standard allows.
+  ///   - answer: The data after the response code: the number of targets, then for each target its number and the data
+  ///     that its technology defines.
+  ///   - modulation: The modulation that was looked for.
+  /// - Returns: The targets. There are two at most, and more than one only for Type A or B. A second target that cannot
+  ///   be separated from the first is left out.
+  /// - Throws: `Malformed` if a field is cut off or longer than its standard allows.
   static func all(of answer: [UInt8], _ modulation: Modulation) throws(Malformed) -> [TagActivation] {
     guard let count = answer.first else { throw Malformed() }
     if count == 0 { return [] }
@@ -31,18 +31,18 @@ enum TargetList {
     }
   }
 
-  /// Two of Type A. Where the first one ends only its ATS says, which comes from the tag.
+  /// Parses two targets of Type A. Only the ATS of the first one, which comes from the tag, says where that one ends.
   private static func pair(_ fields: [UInt8]) throws(Malformed) -> [TagActivation] {
     guard fields.count >= 4, fields.count >= 4 + Int(fields[3]) else { throw Malformed() }
     var end = 4 + Int(fields[3])
     if fields[2] & 0x20 != 0, end < fields.count { end += max(1, Int(fields[end])) }
     let first = TagActivation.typeA(try typeA(Array(fields.prefix(end))))
-    // Its number comes before the second one.
+    // The number of the second target comes before its data.
     guard end + 1 < fields.count, let second = try? typeA(Array(fields[(end + 1)...])) else { return [first] }
     return [first, .typeA(second)]
   }
 
-  /// Two of Type B: 12 bytes each, the length of the answer to ATTRIB, and that.
+  /// Parses two targets of Type B. Each has 12 bytes, the length of the answer to ATTRIB, and that answer.
   private static func pairB(_ fields: [UInt8]) throws(Malformed) -> [TagActivation] {
     let first = TagActivation.typeB(try typeB(fields))
     let end = 13 + Int(fields[12])
@@ -50,7 +50,7 @@ enum TargetList {
     return [first, .typeB(second)]
   }
 
-  /// ATQA, SAK, UID with its length, and an ATS where the chip has asked for one.
+  /// ATQA, SAK, UID with its length, and an ATS if the chip has requested one.
   private static func typeA(_ fields: [UInt8]) throws(Malformed) -> TypeAActivation {
     guard fields.count >= 4 else { throw Malformed() }
     let length = Int(fields[3])
@@ -72,7 +72,7 @@ enum TargetList {
       attribResponse: Array(response.prefix(length)))
   }
 
-  /// The answer to polling: its length, 01, IDm, PMm and the system code where that was asked for.
+  /// The answer to polling: its length, 01, IDm, PMm, and the system code if that was requested.
   private static func felica(_ fields: [UInt8], bitRate: Int) throws(Malformed) -> FeliCaActivation {
     guard fields.count >= 18, fields[0] == 18 || fields[0] == 20, fields.count >= fields[0], fields[1] == 0x01 else {
       throw Malformed()
@@ -88,7 +88,7 @@ enum TargetList {
     return JewelActivation(atqa: Array(fields[0...1]), uid: Array(fields[2...5]))
   }
 
-  /// Some firmware gives a double or triple size UID with its cascade tags (88, ISO/IEC 14443-3, 6.5.4).
+  /// Removes the cascade tags (88, ISO/IEC 14443-3, 6.5.4) that some firmware leaves in a double or triple size UID.
   private static func withoutCascadeTags(_ uid: [UInt8]) -> [UInt8] {
     switch uid.count {
     case 8 where uid[0] == 0x88: Array(uid[1...])

@@ -1,10 +1,10 @@
-/// Type 1 through a PN53x. The firmware knows the commands for single bytes, RID and RALL, adds the UID, and takes the address
-/// off an answer. Those for blocks of eight bytes it does not get through: they go past it.
+/// Type 1 through a PN53x. The firmware knows RID, RALL and the commands for single bytes. It adds the UID, and removes
+/// the address from an answer. The commands for blocks of eight bytes have to bypass it.
 ///
-/// Type 1 tags want each byte of a command as a frame of its own, the first of seven bits, the others without parity, and
-/// CRC_B at the end. No command of the chip sends that; its contactless interface unit does, when the host works the unit's
-/// registers. nfcpy found out how, and that it works on a PN532 and a PN533. It takes three commands to the chip, and to write
-/// one more each time that the tag is not done yet.
+/// A Type 1 tag expects each byte of a command as a separate frame, and CRC_B at the end. The first frame has seven
+/// bits, the others have no parity. No chip command sends such frames, but the host can, through the registers of the
+/// contactless interface unit. The nfcpy project found this method, and that it works on a PN532 and a PN533. It takes
+/// three commands to the chip. A write takes one more each time that the tag is not done yet.
 struct Type1Framing: ChipFraming {
   /// Registers of the contactless interface unit (UM0701-02, 8.2.5; PN512 data sheet, 9).
   private enum Register {
@@ -15,7 +15,7 @@ struct Type1Framing: ChipFraming {
     static let bitFraming: UInt16 = 0x633D
   }
 
-  /// What is written there.
+  /// Values for these registers.
   private enum Value {
     static let transmit: UInt8 = 0x04
     static let noChange: UInt8 = 0x07
@@ -29,9 +29,10 @@ struct Type1Framing: ChipFraming {
 
   /// Block number, eight bytes, CRC.
   private static let answerSize = 11
-  /// Nine bits a byte, since the unit takes parity bits for data here.
+  /// Nine bits per byte, because the unit treats parity bits as data here.
   private static let levelOfAnswer = (answerSize * 9 + 7) / 8
-  /// A tag erases and writes for some 7 ms, and each look takes the line at least one.
+  /// The most checks for the answer to a write. A tag erases and writes for about 7 ms, and each check takes the line
+  /// at least 1 ms.
   private static let looks = 16
 
   func exchange(_ command: [UInt8], with chip: some Chip) throws(ChipFailure) -> ChipAnswer {
@@ -41,7 +42,7 @@ struct Type1Framing: ChipFraming {
     case (0x53, 3...), (0x1A, 3...): return Self.prepend(command[1], to: try chip.exchange(Array(command[..<3])))
     case (0x02, _): return try Self.exchangeBlock(command, isWrite: false, chip)
     case (0x54, _), (0x1B, _): return try Self.exchangeBlock(command, isWrite: true, chip)
-    // RSEG: its answer is longer than what the unit can hold.
+    // RSEG: its answer is longer than the unit can hold.
     default: return .silence
     }
   }
@@ -82,9 +83,9 @@ struct Type1Framing: ChipFraming {
     return writes + [(Register.command, Value.receive)]
   }
 
-  /// Takes the parity bits out.
+  /// Removes the parity bits.
   ///
-  /// - Returns: the bytes; nil where a parity bit is wrong.
+  /// - Returns: The bytes; nil if a parity bit is wrong.
   private static func withoutParity(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
     let bits = bytes.flatMap { byte in (0..<8).map { byte >> UInt8($0) & 1 } }
     var result: [UInt8] = []

@@ -1,25 +1,26 @@
 import Glibc
 
-/// The reader process's end of a link, blocking: the thread that owns libnfc reads it whenever it has a moment.
+/// The reader process's end of a link. Reads and writes block. The thread that owns libnfc reads it between its other
+/// work.
 public struct DaemonLink: ~Copyable {
   private let descriptor: Int32
   private let end: Int32
   private var decoder = FrameDecoder()
-  /// Bytes that are read at once: a message to be written on a tag has many.
+  /// The most bytes per read. A command that writes an NDEF message is long.
   private static let mostAtOnce = 32 * 1024
 
   /// - Parameters:
-  ///   - descriptor: a connected stream socket, open as long as the process lives.
-  ///   - end: readable once the process is to end, as if the daemon had said so; -1 is none.
+  ///   - descriptor: a connected stream socket that stays open while the process lives.
+  ///   - end: becomes readable when the process should exit, as if the daemon had sent `shutDown`; -1 for none.
   public init(descriptor: Int32, end: Int32 = -1) {
     self.descriptor = descriptor
     self.end = end
   }
 
-  /// Sends a message, waiting for room.
+  /// Sends a message. Blocks until the socket has room.
   ///
-  /// - Parameter message: what to say.
-  /// - Throws: `ReaderLinkError` where the daemon is gone.
+  /// - Parameter message: the message.
+  /// - Throws: `ReaderLinkError` if the daemon is gone.
   public func send(_ message: ReaderMessage) throws(ReaderLinkError) {
     var rest = message.frame[...]
     while !rest.isEmpty {
@@ -32,9 +33,10 @@ public struct DaemonLink: ~Copyable {
 
   /// Waits for commands.
   ///
-  /// - Parameter timeout: how long to wait for the first one; zero does not wait, nil waits for ever.
-  /// - Returns: what came, in order; empty where nothing did in time. `shutDown` alone, each time, once the process is to end.
-  /// - Throws: `ReaderLinkError` where the daemon is gone or does not speak this protocol.
+  /// - Parameter timeout: how long to wait for the first command; zero does not wait, nil waits forever.
+  /// - Returns: the commands, in order; empty if none arrived in time. Once the process should exit, each call returns
+  ///   only `shutDown`.
+  /// - Throws: `ReaderLinkError` if the daemon is gone or does not speak this protocol.
   public mutating func commands(within timeout: Duration?) throws(ReaderLinkError) -> [ReaderCommand] {
     let readable = try wait(timeout)
     if readable.end { return [.shutDown] }
@@ -49,14 +51,14 @@ public struct DaemonLink: ~Copyable {
     return commands
   }
 
-  /// Waits for a word of the daemon's or its end, or for ours; zero does not wait, nil waits for ever.
+  /// Waits until the link or `end` is readable. Zero does not wait, nil waits forever.
   private func wait(_ timeout: Duration?) throws(ReaderLinkError) -> (link: Bool, end: Bool) {
-    // A descriptor below zero is never readable (poll(2)).
+    // poll(2) ignores a negative descriptor.
     var entries = [descriptor, end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     let milliseconds = timeout.map { Int32(clamping: Int64(($0 / .milliseconds(1)).rounded(.up))) } ?? -1
     let count = poll(&entries, 2, milliseconds)
     guard count >= 0 || errno == EINTR else { throw ReaderLinkError("a descriptor that is no link") }
-    // Where a signal ended the waiting, whoever asked asks again.
+    // If a signal interrupted the wait, the caller calls again.
     guard count > 0 else { return (false, false) }
     return (entries[0].revents != 0, entries[1].revents != 0)
   }

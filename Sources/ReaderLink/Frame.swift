@@ -1,30 +1,31 @@
-/// What no message between the daemon and a reader process exceeds.
+import Names
+
+/// The limits of messages between the daemon and a reader process.
 public enum ReaderLimits {
   /// Bytes of an NDEF message.
   public static let message = 1 << 20
-  /// Bytes of a frame without its length.
+  /// Bytes of a frame, without its length field.
   public static let frame = message + 4096
   /// Bytes of a reason, a name or a log line.
   public static let text = 1024
   /// Bytes of a UID (ISO/IEC 14443-3 allows 4, 7 and 10).
   public static let uid = 10
-  /// Tags that rest on a reader at a time, as far as anybody keeps track of them. Fewer fit into a field.
+  /// Tags on a reader that are tracked at the same time. Fewer fit into a field.
   public static let tags = 8
-  /// Tags that a process is told of: those of former processes and its own.
+  /// Known tags that the daemon names to a process: those of former processes and those that this process found.
   public static let knownTags = 2 * tags
-  /// How often in a row a reader may fail while a tag is read until that counts as what came of it: within one process, and over all.
+  /// The number of consecutive reader failures, during reads of one tag, after which the failure becomes the tag's
+  /// result. Applies within one process, and across all processes of a reader.
   public static let interruptions = 3
   /// Bytes of a technology's name.
   public static let technology = 32
-  /// Technologies that a reader session may name.
-  public static let technologies = 8
   /// Application identifiers that a reader session may name.
   public static let applications = 16
-  /// Bytes of an application identifier (ISO/IEC 7816-4, 12.2.3: a registered provider, and up to 11 bytes more).
+  /// Bytes of an application identifier (ISO/IEC 7816-4, 12.2.3: a registered provider, and up to 11 more bytes).
   public static let applicationIdentifier = 5...16
   /// System codes that a reader session may name.
   public static let systemCodes = 8
-  /// Historical bytes of an answer to select, which has at most 254 bytes.
+  /// Historical bytes in an answer to select, which has at most 254 bytes.
   public static let historicalBytes = 254
   /// Bytes of a command for a tag: an APDU of extended length (ISO/IEC 7816-4, 5.2), header, Lc, data and Le.
   public static let command = 4 + 3 + 65_535 + 2
@@ -32,28 +33,29 @@ public enum ReaderLimits {
   public static let answer = 65_536 + 2
 }
 
-/// What came over the link is not a message: what it was instead.
+/// An error of the link: the received data are not a valid message, or the other end is gone.
 public struct ReaderLinkError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What came instead of a message.
+  /// The error as a phrase, for example "a frame of 0 bytes". It completes "it sent …" unless the throwing method says
+  /// otherwise.
   public let description: String
 
-  /// Whether it is of another version of this protocol: then the two programs are of two installations, and no other process of
-  /// the same program would do better.
+  /// Whether the frame has another version of the protocol. The two programs then belong to different installations,
+  /// and another process of the same program would not help.
   public let isOtherVersion: Bool
 
   /// - Parameters:
-  ///   - description: what came instead of a message.
-  ///   - isOtherVersion: whether it is of another version of this protocol.
+  ///   - description: the error as a phrase.
+  ///   - isOtherVersion: whether the frame has another version of the protocol.
   public init(_ description: String, isOtherVersion: Bool = false) {
     self.description = description
     self.isOtherVersion = isOtherVersion
   }
 }
 
-// A frame is the length of what follows (4 bytes), the version (1 byte), the kind (1 byte) and the fields of that kind:
-// integers in network order, byte strings and UTF-8 texts with a length of 4 bytes before them.
-// Between two versions nothing is understood, since both programs are of one package: an update that changes a message raises it,
-// and a daemon that starts a reader process of another one says what to do.
+// A frame consists of the length of the rest (4 bytes), the version (1 byte), the kind (1 byte) and the fields of that
+// kind. Integers are in network byte order. Byte strings and UTF-8 texts follow their length (4 bytes).
+// Versions are not compatible, because both programs come from one package. A change of a message must raise the
+// version. If a daemon starts a reader process of another version, its error says what to do.
 private let frameVersion: UInt8 = 2
 
 /// Builds one frame.
@@ -73,7 +75,7 @@ struct FrameWriter {
     fields += bytes
   }
 
-  /// Writes as many whole characters as `limit` bytes hold.
+  /// Writes as many whole Unicode scalars as fit into `limit` bytes.
   mutating func write(text: String, _ limit: Int) {
     var bytes: [UInt8] = []
     for scalar in text.unicodeScalars {
@@ -86,7 +88,7 @@ struct FrameWriter {
 
   mutating func write(_ placement: Placement) {
     write(placement.number)
-    write(text: placement.technology, ReaderLimits.technology)
+    write(text: placement.technology.rawValue, ReaderLimits.technology)
     write(bytes: placement.uid)
   }
 
@@ -95,7 +97,7 @@ struct FrameWriter {
   }
 }
 
-/// Takes one frame apart, without its length. Any bytes either decode or throw.
+/// Parses one frame, without its length field. Every byte sequence either decodes or throws.
 struct FrameReader {
   let kind: UInt8
   private var rest: ArraySlice<UInt8>
@@ -146,28 +148,28 @@ struct FrameReader {
     return Placement(number: number, technology: technology, uid: try bytes(0...ReaderLimits.uid, "a UID"))
   }
 
-  mutating func technology() throws(ReaderLinkError) -> String {
-    let technology = try text(ReaderLimits.technology)
-    guard !technology.isEmpty, technology.utf8.allSatisfy({ $0 == 0x2D || (0x30...0x39) ~= $0 || (0x61...0x7A) ~= $0 })
-    else { throw ReaderLinkError("a technology that is not a name") }
+  mutating func technology() throws(ReaderLinkError) -> TagType {
+    guard let technology = TagType(rawValue: try text(ReaderLimits.technology)) else {
+      throw ReaderLinkError("an unknown technology")
+    }
     return technology
   }
 
-  /// - Throws: where fields remain.
+  /// - Throws: `ReaderLinkError` if bytes remain after the last field.
   func end() throws(ReaderLinkError) {
     guard rest.isEmpty else { throw ReaderLinkError("a frame with \(rest.count) bytes too many") }
   }
 }
 
-/// Cuts a stream of bytes into frames.
+/// Splits a stream of bytes into frames.
 public struct FrameDecoder: Sendable {
   private var buffer: [UInt8] = []
   private var start = 0
 
-  /// Starts at the beginning of a frame.
+  /// A decoder at the beginning of a frame.
   public init() {}
 
-  /// Takes bytes as they came.
+  /// Adds received bytes.
   public mutating func append(_ bytes: some Sequence<UInt8>) {
     if start > 0 {
       buffer.removeFirst(start)
@@ -176,9 +178,10 @@ public struct FrameDecoder: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// The next whole frame without its length; nil where more bytes are needed.
+  /// The next whole frame without its length; nil if more bytes are needed.
   ///
-  /// - Throws: `ReaderLinkError` where the length is beyond `ReaderLimits.frame`; nothing after it can be read.
+  /// - Throws: `ReaderLinkError` if the length is below 2 or above `ReaderLimits.frame`. The rest of the stream cannot
+  ///   be read then.
   public mutating func next() throws(ReaderLinkError) -> ArraySlice<UInt8>? {
     let available = buffer[start...]
     guard available.count >= 4 else { return nil }

@@ -1,44 +1,47 @@
-/// How often a reader has failed while one tag was read, over all its processes.
+/// Counts, across all processes of a reader, how often the reader failed while one tag was read.
 ///
-/// A process counts that for itself, but may end for another each time the reader is plugged in anew; and a tag can take a reader's power, so that it looks
-/// unplugged. Without this it would be tried for ever, and nobody would hear of it.
+/// A process keeps its own count, but it may end for a successor each time the reader is plugged in again. A tag can
+/// also cut the reader's power, so that the reader looks unplugged. Without this count, the daemon would retry such a
+/// tag forever and never announce it.
 struct InterruptionLedger {
-  /// As often as a process tries by itself.
+  /// The same limit as within one process.
   static let most = ReaderLimits.interruptions
 
   typealias Instant = SuspendingClock.Instant
 
-  /// For how long a failure counts together with the next one: longer than a device that fails is left alone (`OpeningSchedule`), or than
-  /// somebody takes to plug it in again and lay the tag down.
+  /// Failures that are further apart than this are not counted together. The process opens a failed device again within
+  /// a shorter time (`OpeningSchedule`). A person also needs less to plug it in again and put the tag down.
   static let memory = Duration.seconds(120)
 
-  /// From the moment at which reading a tag is given up to the word that the reader has failed, which first closes its device.
+  /// The longest time from an interrupted read to the process's report that the reader failed. In between, the process
+  /// closes the device.
   static let untilItIsSaid = ReaderTiming.longestPromise
 
-  /// The tag that was being read when something came between, and when, until it is known what.
+  /// The tag of an interrupted read and the time of the interruption, until its cause is known.
   private var unread: (tag: Placement, since: Instant)?
   private var failures: (uid: [UInt8], count: Int, last: Instant)?
 
-  /// A tag is being read.
+  /// The process starts to read a tag.
   mutating func begins() { unread = nil }
 
-  /// The reader has done something since, and what came between was the tag, taken away too early, or an order.
+  /// The reader has worked since the interruption. The cause was the tag, which was removed too early, or a command of
+  /// the daemon.
   mutating func readerWorks() { unread = nil }
 
-  /// It was not read to its end.
+  /// The read was interrupted.
   mutating func breaksOff(_ placement: Placement, at now: Instant) { unread = (placement, now) }
 
-  /// It was read, or its process has said why that cannot be.
+  /// The tag was read, or its process reported why it cannot be read.
   mutating func ends(_ placement: Placement) {
     if failures?.uid == placement.uid { failures = nil }
   }
 
-  /// The reader has failed or is away.
+  /// The reader failed or disappeared.
   ///
-  /// - Returns: the tag that this has happened with too often; nil where there is none.
+  /// - Returns: the tag with which this has happened too often; nil if there is none.
   mutating func readerFailed(at now: Instant) -> Placement? {
     defer { unread = nil }
-    // One that names no UID cannot be told from another.
+    // A tag without a UID cannot be distinguished from others.
     guard let (tag, since) = unread, !tag.uid.isEmpty, now - since <= Self.untilItIsSaid else { return nil }
     var count = 1
     if let failures, failures.uid == tag.uid, now - failures.last <= Self.memory { count += failures.count }

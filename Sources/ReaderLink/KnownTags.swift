@@ -1,25 +1,27 @@
-/// A tag that lies on a reader, as far as anyone knows, and is not announced until it was away.
+public import Names
+
+/// A tag that rests on a reader, as far as the daemon knows. It is not announced again until it has been removed.
 public struct KnownTag: Sendable, Hashable {
-  /// Its stay. What the process that is told of it has found itself has that process's own number.
+  /// Its placement. If the process that receives the list found the tag itself, this is that process's own number.
   public let number: UInt64
-  /// Of its kind and its UID, with the key of the list.
+  /// The hash of its technology and UID, with the key of the list.
   public let fingerprint: TagFingerprint
-  /// What kind of tag it is: `type-4b`.
-  public let technology: String
-  /// Whether another tag of its kind that makes up its UID may be this one: a random UID is a new one by now.
+  /// Its technology.
+  public let technology: TagType
+  /// Whether a tag of the same technology with another random UID may be this tag, because it may have made a new UID.
   public let mayHaveChanged: Bool
-  /// Whether a process or its reader failed while the tag was read: nothing is sent to it, not even to see whether it
-  /// is there.
+  /// Whether a process or its reader failed while the tag was read. The process then sends it no commands, not even to
+  /// check whether it is present.
   public let isSuspect: Bool
 
   /// - Parameters:
-  ///   - number: its stay.
-  ///   - fingerprint: of its kind and its UID.
-  ///   - technology: what kind of tag it is.
-  ///   - mayHaveChanged: whether another tag of its kind that makes up its UID may be this one.
-  ///   - isSuspect: whether nothing may be sent to it.
+  ///   - number: its placement.
+  ///   - fingerprint: the hash of its technology and UID.
+  ///   - technology: its technology.
+  ///   - mayHaveChanged: whether a tag of the same technology with another random UID may be this tag.
+  ///   - isSuspect: whether the process must not send it commands.
   public init(
-    number: UInt64, fingerprint: TagFingerprint, technology: String, mayHaveChanged: Bool = false,
+    number: UInt64, fingerprint: TagFingerprint, technology: TagType, mayHaveChanged: Bool = false,
     isSuspect: Bool = false
   ) {
     self.number = number
@@ -29,35 +31,35 @@ public struct KnownTag: Sendable, Hashable {
     self.isSuspect = isSuspect
   }
 
-  /// Whether a tag may have another UID each time the field comes on, so that it is known by its kind.
+  /// Whether a tag may have another UID each time the field comes on, so that only its technology identifies it.
   ///
-  /// Type A: four bytes that begin with 08 (ISO/IEC 14443-3, 6.5.4). Type B: any, since nothing in a PUPI says
-  /// whether it was made up (7.9.2). FeliCa: 01FE is a device's NFCID2 (NFC Forum Digital Protocol, SENSF_RES), 02FE
-  /// a phone's card emulation (Android's HCE-F).
-  public static func mayChange(_ technology: String, _ uid: [UInt8]) -> Bool {
+  /// Type A: four bytes that begin with 08 (ISO/IEC 14443-3, 6.5.4). Type B: always, because a PUPI does not show
+  /// whether it is random (7.9.2). FeliCa: 01FE is a device's NFCID2 (NFC Forum Digital Protocol, SENSF_RES), 02FE a
+  /// phone's card emulation (Android's HCE-F).
+  public static func mayChange(_ technology: TagType, _ uid: [UInt8]) -> Bool {
     switch technology {
-    case "type-1": false
-    case "type-3": uid.count == 8 && [[0x01, 0xFE], [0x02, 0xFE]].contains(Array(uid.prefix(2)))
-    case "type-4b": true
-    default: uid.count == 4 && uid.first == 0x08
+    case .type1: false
+    case .type3: uid.count == 8 && [[0x01, 0xFE], [0x02, 0xFE]].contains(Array(uid.prefix(2)))
+    case .type4B: true
+    case .type2, .type4A, .mifareClassic, .peer: uid.count == 4 && uid.first == 0x08
     }
   }
 }
 
-/// What is known of the tags on a reader: the daemon's list, which goes to a reader process with each goal.
+/// The known tags on a reader: the daemon's list, which it sends to a reader process with each goal.
 public struct KnownTags: Sendable, Hashable {
   /// The key of all fingerprints.
   public let key: TagFingerprint.Key
   /// At most `ReaderLimits.knownTags`.
   public var tags: [KnownTag]
-  /// Whether the process takes what its first looks find for known, because no one knows what lies there: after a
-  /// loan or a reader session, and if a process ended before it confirmed a stop.
+  /// Whether the process treats all tags that its first polls find as known. The daemon sets this if it cannot know
+  /// which tags lie there: after a loan or a reader session, and if a process ended before it confirmed a stop.
   public var includesFirst: Bool
 
   /// - Parameters:
   ///   - key: the key of all fingerprints.
   ///   - tags: at most `ReaderLimits.knownTags`.
-  ///   - includesFirst: whether the process takes what its first looks find for known.
+  ///   - includesFirst: whether the process treats all tags that its first polls find as known.
   public init(key: TagFingerprint.Key = .random(), tags: [KnownTag] = [], includesFirst: Bool = false) {
     self.key = key
     self.tags = tags
@@ -74,7 +76,7 @@ extension FrameWriter {
     for tag in known.tags {
       write(tag.number)
       write(tag.fingerprint.value)
-      write(text: tag.technology, ReaderLimits.technology)
+      write(text: tag.technology.rawValue, ReaderLimits.technology)
       write(tag.mayHaveChanged)
       write(tag.isSuspect)
     }

@@ -1,35 +1,35 @@
-/// The tags on one reader: which one is being read, and which are known. It outlives the reader's processes.
+/// The tags on one reader: the tag that is being read, and the known tags. It outlives the reader's processes.
 struct PlacementLedger {
-  /// Known tags that one process has found, and known tags of former processes.
+  /// The most known tags that one process may find, and the most that are kept from former processes.
   static let most = ReaderLimits.tags
-  /// For how long after the end of its process a tag that makes up its UID is known by its kind: no one saw whether
-  /// it was taken away, and what lies there later may be another tag.
+  /// For this long after its process ended, a tag with a random UID is recognized by its technology alone. After that,
+  /// the tag on the reader may be another one, because no process saw whether the first was removed.
   static let restAllowance = Duration.seconds(10)
 
   typealias Instant = SuspendingClock.Instant
 
   private struct Entry {
     let tag: KnownTag
-    /// When it was there last, as far as anyone knows; nil until a process starts.
+    /// When the tag was last known to be present; nil until a process starts.
     var seen: Instant?
   }
 
-  /// Numbers count from 1 in each process; this makes them unique over all of them.
+  /// Each process counts placements from 1. The generation makes their numbers unique across processes.
   private var generation: UInt64 = 0
   private let key: TagFingerprint.Key
   private var entries: [Entry]
-  /// Numbers of former processes that the present one was told of.
+  /// Placements of former processes that the daemon has sent to the present process.
   private var told: Set<UInt64> = []
   private var includesFirst: Bool
   private var examining: Placement?
-  /// Tags of the reader session that is under way, and the one that something is being done with.
+  /// The tags of the current reader session, and the one that an operation runs on.
   private var inSession: [Placement] = []
   private var operated: UInt64?
   private var interruptions = InterruptionLedger()
-  /// Whether the present process has had the device open.
+  /// Whether the present process has opened the device.
   private var hasHadDevice = false
 
-  /// - Parameter known: what an earlier supervision knew. Its numbers mean nothing here.
+  /// - Parameter known: the list of an earlier supervision. Its placements get new numbers.
   init(_ known: KnownTags = KnownTags()) {
     key = known.key
     includesFirst = known.includesFirst
@@ -41,10 +41,10 @@ struct PlacementLedger {
     }
   }
 
-  /// All that is known, whatever process there is.
+  /// All known tags, independent of the present process.
   var list: KnownTags { KnownTags(key: key, tags: entries.map(\.tag), includesFirst: includesFirst) }
 
-  /// What the present process is told with a goal.
+  /// The list for the present process, which it gets with a goal.
   mutating func known(at now: Instant) -> KnownTags {
     var known = list
     known.tags = entries.map { entry in
@@ -59,7 +59,7 @@ struct PlacementLedger {
     return known
   }
 
-  /// A new process begins.
+  /// A new process starts.
   mutating func begin(at now: Instant) {
     generation += 1
     hasHadDevice = false
@@ -68,26 +68,27 @@ struct PlacementLedger {
     for index in entries.indices where entries[index].seen == nil { entries[index].seen = now }
   }
 
-  /// No one knows what lies there: another program or a reader session has the reader, or a process ended before it
-  /// confirmed a stop.
+  /// The tags on the reader are unknown: another program or a reader session uses the reader, or a process ended before
+  /// it confirmed a stop.
   mutating func noOneKnows() { includesFirst = true }
 
-  /// A process that was told what is known looks for tags.
+  /// A process that received the list of known tags polls for tags.
   mutating func isLooking() { includesFirst = false }
 
-  /// The device was away, and what lay there with it. `isLent`: another program has it, and what lies there next is
-  /// that program's.
+  /// The device was removed, and the tags with it. If it `isLent`, another program uses it, and the next tags on it are
+  /// for that program.
   mutating func deviceWasAway(isLent: Bool) { includesFirst = isLent }
 
-  /// The process has opened the device: it says which of the known tags are away.
+  /// The process has opened the device. It reports which of the known tags were removed.
   mutating func deviceIsOpen() { hasHadDevice = true }
 
-  /// The process has said something that it says only while the reader works.
+  /// The process sent a message that it sends only while the reader works.
   mutating func readerWorks() { interruptions.readerWorks() }
 
-  /// The reader has failed or is away.
+  /// The reader failed or disappeared.
   ///
-  /// - Returns: the tag with which that has happened too often: it is announced as one that cannot be read, and left alone until it was away.
+  /// - Returns: the tag with which this has happened too often. The daemon announces it as unreadable, and the process
+  ///   ignores it until it has been removed.
   mutating func readerFailed(at now: Instant) -> Placement? {
     guard let tag = interruptions.readerFailed(at: now) else { return nil }
     add(tag, isSuspect: true, at: now)
@@ -96,7 +97,7 @@ struct PlacementLedger {
 
   /// The process has ended.
   ///
-  /// - Returns: the tag that it was reading, or doing something with.
+  /// - Returns: the tag that it was reading or running an operation on; nil if there is none.
   mutating func end(at now: Instant, wasLooking: Bool) -> Placement? {
     for index in entries.indices where own(entries[index].tag.number) != nil || (hasHadDevice && wasLooking) {
       entries[index].seen = now
@@ -113,18 +114,18 @@ struct PlacementLedger {
     operated = nil
   }
 
-  /// Something is being done with the tag of that placement; nil once it is done.
+  /// An operation runs on the tag of this placement; nil if none runs.
   mutating func operate(on placement: UInt64?) { operated = placement }
 
-  /// The number by which the present process knows a placement; nil if it is none of its own.
+  /// The present process's own number for a placement; nil if another process found the tag.
   func own(_ number: UInt64) -> UInt64? {
     number >> 32 == generation ? number & UInt64(UInt32.max) : nil
   }
 
-  /// Takes in what a process says of tags; what else it says is left out.
+  /// Handles a message about tags. Other messages are ignored.
   ///
-  /// - Returns: what is to be reported.
-  /// - Throws: `ReaderLinkError`, in words that follow "it", if it cannot be true.
+  /// - Returns: the event to report; nil if there is none.
+  /// - Throws: `ReaderLinkError`, with a text that follows "it", if the message cannot be true.
   mutating func handle(_ message: ReaderMessage, at now: Instant) throws(ReaderLinkError) -> ReaderProcessEvent? {
     switch message {
     case .examining(let placement):
@@ -154,7 +155,7 @@ struct PlacementLedger {
     }
   }
 
-  /// The reader session has found a tag.
+  /// The reader session found a tag.
   mutating func found(_ tag: SessionTag) throws(ReaderLinkError) -> SessionTag {
     let placement = try unique(tag.placement)
     guard !inSession.contains(where: { $0.number == placement.number }) else {
@@ -166,7 +167,7 @@ struct PlacementLedger {
     return tag.at(placement)
   }
 
-  /// A tag of the reader session is away.
+  /// A tag of the reader session was removed.
   mutating func lost(_ number: UInt64) throws(ReaderLinkError) -> UInt64 {
     let number = try unique(number)
     guard let index = inSession.firstIndex(where: { $0.number == number }) else {

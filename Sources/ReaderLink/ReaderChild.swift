@@ -1,34 +1,35 @@
 import EventLoop
 import Glibc
 
-/// A child process that a thread of its own starts and waits for.
+/// A child process with a dedicated thread that starts it and waits for it.
 ///
-/// The thread is what `PR_SET_PDEATHSIG` of the child is bound to: Linux sends that signal when the *thread* that started
-/// the child ends, and one of Dispatch's would end whenever it has nothing to do. It costs nothing while the child lives.
+/// Linux sends the child's `PR_SET_PDEATHSIG` when the *thread* that started it ends, and a thread of Dispatch ends
+/// whenever it is idle. The dedicated thread uses no processor time while the child lives.
 ///
-/// The loop reaps, not the thread: until then the process id is the child's, and a signal cannot hit another process.
+/// The loop reaps the child, not the thread. The process id stays the child's until then, so a signal cannot hit
+/// another process.
 enum ReaderChild {
   enum Event: Sendable {
     case started(pid_t)
     case failed(SystemError)
-    /// Ended, and to be reaped by `reap`.
+    /// The child has ended. The receiver must call `reap`.
     case ended(pid_t)
   }
 
-  /// Descriptor number of the link, in the child.
+  /// The child's descriptor number for the link.
   static let linkDescriptor: Int32 = 3
 
-  /// What `reap` says of one that has ended as it should.
+  /// The text that `reap` returns for exit code 0.
   static let success = "exited with code 0"
 
   /// - Parameters:
   ///   - arguments: the argument vector, the program's path first.
   ///   - environment: all of the child's environment, as `NAME=value`.
-  ///   - output: the child's standard output; nil is /dev/null.
-  ///   - link: the child's descriptor 3; nil is none.
-  ///   - loop: where `report` is called.
-  ///   - report: takes what becomes of the child.
-  /// - Throws: `SystemError` where no thread can be started.
+  ///   - output: the child's standard output; nil for /dev/null.
+  ///   - link: the child's descriptor 3; nil for none.
+  ///   - loop: the loop that `report` is called on.
+  ///   - report: receives the child's events.
+  /// - Throws: `SystemError` if no thread can be started.
   static func start(
     _ arguments: [String], environment: [String], output: FileDescriptor?, link: FileDescriptor?, on loop: EventLoop,
     report: @escaping @Sendable (Event) -> Void
@@ -51,7 +52,7 @@ enum ReaderChild {
     }
   }
 
-  /// Takes the ended child's status: from here on its id may be another process's.
+  /// Reaps the ended child. After this, its process id may belong to another process.
   ///
   /// - Returns: how it ended, in words.
   static func reap(_ child: pid_t) -> String {
@@ -71,10 +72,10 @@ enum ReaderChild {
     return try spawn.start()
   }
 
-  /// The child's ends of pipes and sockets, which nobody else may keep open once it has them: our ends would not see that
-  /// it has closed them.
+  /// The child's ends of pipes and sockets. This process must close its copies once the child has them. Otherwise it
+  /// would not notice when the child closes them.
   ///
-  /// `@unchecked` because only the thread that starts the child touches it once that thread exists.
+  /// `@unchecked` because only the thread that starts the child uses it, once that thread exists.
   private final class Given: @unchecked Sendable {
     private(set) var output: FileDescriptor?
     private(set) var link: FileDescriptor?

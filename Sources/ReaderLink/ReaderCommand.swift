@@ -1,20 +1,20 @@
-/// What the daemon tells a reader process.
+/// A command of the daemon to a reader process.
 public enum ReaderCommand: Sendable, Hashable {
-  /// What the reader should be doing from now on. It is answered by `ReaderMessage.reached` with this epoch. The same
-  /// epoch a second time says only that more tags are known.
+  /// The reader's new goal. The process replies with `ReaderMessage.reached` and this epoch. The same epoch a second
+  /// time only adds known tags.
   case goal(epoch: UInt64, ReaderGoal, known: KnownTags)
-  /// See at once whether the device is there: it may just have been plugged in or unplugged. A process that sleeps for want
-  /// of one looks for it; one that has it asks it for a sign of life. Answered by a heartbeat, and by
-  /// `ReaderMessage.state` if that is another one.
+  /// Check at once whether the device is present, because a device may just have been plugged in or unplugged. A
+  /// process without a device looks for it. A process with an open device checks that it still works. The process
+  /// replies with a heartbeat, and with `ReaderMessage.state` if the state has changed.
   case lookForDevice
-  /// Forget the tags of the reader session with this epoch, switch the field off and on, and look again: each tag
-  /// gets another number.
+  /// Forget the tags of the reader session with this epoch, turn the field off and on, and poll again. Each tag gets a
+  /// new number.
   case restartPolling(epoch: UInt64)
-  /// Do something with the tag of a placement in the reader session of this epoch. Answered by
-  /// `ReaderMessage.performed` with the number of the request, in the order of the requests; not at all once the
-  /// daemon has sent another goal.
+  /// Run an operation on the tag of a placement in the reader session of this epoch. The process replies with
+  /// `ReaderMessage.performed` and the number of the request, in the order of the requests. After the daemon has sent
+  /// another goal, the process need not reply.
   case perform(epoch: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
-  /// Switch the field off, close the device and exit.
+  /// Turn the field off, close the device and exit.
   case shutDown
 }
 
@@ -31,7 +31,7 @@ extension ReaderCommand {
     }
   }
 
-  /// The frame that carries this command.
+  /// The frame with this command.
   public var frame: [UInt8] {
     var writer = FrameWriter(kind: kind.rawValue)
     switch self {
@@ -48,10 +48,10 @@ extension ReaderCommand {
     return writer.frame
   }
 
-  /// Reads a command from what a frame carries.
+  /// Parses the payload of a frame.
   ///
   /// - Parameter payload: a frame without its length.
-  /// - Throws: `ReaderLinkError` if it is no command of this version.
+  /// - Throws: `ReaderLinkError` if it is not a command of this version.
   public init(payload: ArraySlice<UInt8>) throws(ReaderLinkError) {
     var reader = try FrameReader(payload)
     switch Kind(rawValue: reader.kind) {

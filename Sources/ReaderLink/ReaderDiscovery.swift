@@ -1,23 +1,23 @@
 public import EventLoop
 import Glibc
 
-/// Asks libnfc which readers there are, in a process of its own: the daemon does not load libnfc.
+/// Lists the readers that libnfc finds. Runs in a separate process, because the daemon does not load libnfc.
 public actor ReaderDiscovery {
-  /// Why there is no answer.
+  /// Why the readers could not be listed.
   public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What happened.
+    /// The cause, for a person.
     public let description: String
   }
 
   /// The loop that owns this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// How long libnfc may look.
+  /// How long libnfc may search.
   private static let allowance = Duration.seconds(10)
-  /// The most that is read of the answer: libnfc's strings have 1,024 bytes at most.
+  /// The most bytes that are read of the output. Each of libnfc's strings has at most 1,024 bytes.
   private static let mostBytes = 16 * 1024
 
-  /// Readers that are taken from the answer.
+  /// The most readers that are taken from the output.
   static let mostDevices = 16
 
   private nonisolated let loop: EventLoop
@@ -28,15 +28,15 @@ public actor ReaderDiscovery {
   private var child: pid_t?
   private var waiter: CheckedContinuation<Result<[String], Failure>, Never>?
 
-  /// Finds the readers that libnfc knows of.
+  /// Finds the readers that libnfc knows.
   ///
   /// - Parameters:
   ///   - program: the absolute path of `tagroute-reader`.
-  ///   - looksForMore: whether libnfc also looks for what is plugged in, for which it opens readers; otherwise it says what
-  ///     its configuration names.
-  ///   - loop: where the process is watched.
+  ///   - looksForMore: whether libnfc also searches for connected readers, and opens readers to do so. Otherwise it
+  ///     lists only the readers in its configuration.
+  ///   - loop: the loop that watches the process.
   /// - Returns: connection strings, in libnfc's order.
-  /// - Throws: `Failure` where the process cannot be started, or does not end as it should.
+  /// - Throws: `Failure` if the process cannot be started or does not exit with code 0.
   public static func devices(
     program: String, lookingForMore looksForMore: Bool = true, on loop: EventLoop
   ) async throws(Failure) -> [String] {
@@ -95,7 +95,7 @@ public actor ReaderDiscovery {
     if count < 0 && (errno == EAGAIN || errno == EINTR) { return }
     guard count > 0, output.count + count <= Self.mostBytes else {
       watch?.cancel()
-      // The end, or more than there can be to say.
+      // The output has ended, or it is longer than any valid output.
       if count > 0, let child { kill(child, SIGKILL) }
       return
     }
@@ -111,11 +111,12 @@ public actor ReaderDiscovery {
     finish(.success(Self.connectionStrings(output)))
   }
 
-  /// The lines that are connection strings, each once: a driver's name, and whatever it calls the device behind a colon.
+  /// The lines that are connection strings, each once: a driver's name, and optionally a colon and the driver's name
+  /// for the device.
   private static func connectionStrings(_ output: [UInt8]) -> [String] {
     var strings: [String] = []
     for line in output.split(separator: UInt8(ascii: "\n")) {
-      // A PC/SC reader's name has spaces in it.
+      // The name of a PC/SC reader may contain spaces.
       guard line.count < ReaderLimits.text, line.allSatisfy({ (0x20...0x7E).contains($0) }) else { continue }
       let driver = line.prefix { $0 != UInt8(ascii: ":") }
       guard !driver.isEmpty, driver.allSatisfy(isOfDriver) else { continue }

@@ -1,16 +1,16 @@
-/// What a reader should be doing.
+/// The goal that the daemon sets for a reader.
 public enum ReaderGoal: Sendable, Hashable {
-  /// Nothing, with the field off.
+  /// Stay idle, with the field off.
   case off
-  /// Look for tags, and announce those that are not known.
+  /// Poll for tags, and announce those that are not known.
   case scan(ReaderPolling)
-  /// Serve a reader session: report every tag that the session is to be told of, also one that is known, and keep it
-  /// selected with its power on.
+  /// Serve a reader session: report every tag that matches its options, including known tags. Keep the tag selected and
+  /// powered.
   case session(ReaderSessionOptions)
-  /// Leave the device closed, so that another program can open it.
+  /// Keep the device closed, so that another program can open it.
   case lent
 
-  /// Whether the field is on while this is in force.
+  /// Whether the field is on while this goal is in force.
   public var usesField: Bool {
     switch self {
     case .scan, .session: true
@@ -18,7 +18,7 @@ public enum ReaderGoal: Sendable, Hashable {
     }
   }
 
-  /// The reader session that it is; nil if it is none.
+  /// The options of the reader session; nil for other goals.
   public var session: ReaderSessionOptions? { if case .session(let options) = self { options } else { nil } }
 
   var isScan: Bool { if case .scan = self { true } else { false } }

@@ -1,11 +1,11 @@
 import EventLoop
 import Glibc
 
-/// The daemon's end of a link: reads frames on a loop, and sends without ever blocking.
+/// The daemon's end of a link. Reads frames on a loop, and never blocks when it sends.
 ///
-/// Used on the loop alone.
+/// Use it only on the loop.
 final class ReaderLinkEnd {
-  /// What one reading brought: frames without their lengths, and why there will be no more.
+  /// The result of one read: frames without their lengths, and the reason if no more will follow.
   struct Arrival: Sendable {
     enum End { case hungUp, garbage(ReaderLinkError) }
 
@@ -18,7 +18,8 @@ final class ReaderLinkEnd {
   private let descriptor: FileDescriptor
   private let loop: EventLoop
   private var watch: DescriptorWatch?
-  /// What the socket had no room for. The process takes it as it goes on, or is ended because it is not heard of.
+  /// Bytes that did not fit into the socket. The process reads them later, or it misses its heartbeat and the daemon
+  /// ends it.
   private var unsent: ArraySlice<UInt8> = []
   private let handler: Handler
   private var decoder = FrameDecoder()
@@ -28,10 +29,10 @@ final class ReaderLinkEnd {
   /// Makes a connected pair.
   ///
   /// - Parameters:
-  ///   - loop: where `handler` is called.
-  ///   - handler: takes what came.
-  /// - Returns: our end, and the one for the child.
-  /// - Throws: `SystemError` where the process has no descriptor left.
+  ///   - loop: the loop that `handler` is called on.
+  ///   - handler: receives the frames.
+  /// - Returns: the daemon's end, and the end for the child.
+  /// - Throws: `SystemError` if this process has no descriptor left.
   static func pair(
     on loop: EventLoop, handler: @escaping Handler
   ) throws(SystemError) -> (ours: ReaderLinkEnd, theirs: FileDescriptor) {
@@ -53,13 +54,14 @@ final class ReaderLinkEnd {
 
   private func watch(for interest: DescriptorWatch.Interest) throws(SystemError) {
     watch?.cancel()
-    // The watch keeps this object until it is closed.
-    nonisolated(unsafe) let end = self  // only ever touched on the loop that the handler runs on
+    // The watch keeps this object alive until the link is closed.
+    nonisolated(unsafe) let end = self  // Only used on the loop, which also runs the handler.
     watch = try DescriptorWatch(descriptor, for: interest, on: loop) { end.ready() }
   }
 
-  /// Sends a frame, at once or as soon as there is room. A message to write on a tag is longer than what a socket holds; a process
-  /// that does not read what it is told is not heard of either, and what it is told before it is ended is bounded.
+  /// Sends a frame, at once or as soon as there is room. A message to write to a tag is longer than the socket's
+  /// buffer. The unsent bytes are bounded: a process that does not read sends no heartbeats either, so the daemon ends
+  /// it.
   func send(_ frame: [UInt8]) {
     guard isOpen else { return }
     let isWaiting = !unsent.isEmpty
@@ -75,7 +77,7 @@ final class ReaderLinkEnd {
       }
       if count < 0 && errno == EINTR { continue }
       if count < 0 && errno == EAGAIN { break }
-      // Nobody reads it any more, which reading finds out.
+      // The process has closed its end. The next read reports that.
       guard count > 0 else {
         unsent = []
         break
@@ -88,7 +90,7 @@ final class ReaderLinkEnd {
     do throws(SystemError) {
       try watch(for: isWaitingForRoom ? [.reading, .writing] : .reading)
     } catch {
-      // Without a watch the process is not heard of, which ends it.
+      // Without a watch, no heartbeat arrives, so the daemon ends the process.
       watch = nil
     }
   }
@@ -98,13 +100,13 @@ final class ReaderLinkEnd {
     readable()
   }
 
-  /// Reads what is left of a process that has ended.
+  /// Reads the remaining bytes of a process that has ended.
   func drain() {
-    // As much as a socket holds: more than one turn, and an end.
+    // A full socket takes several reads, and the end of the stream one more.
     for _ in 0..<32 where isOpen { readable() }
   }
 
-  /// Reads no more.
+  /// Stops reading.
   func close() {
     isOpen = false
     watch?.cancel()

@@ -1,47 +1,50 @@
 public import Journal
 
-/// What a reader process tells the daemon.
+/// A message of a reader process to the daemon.
 ///
-/// What it reports of tags belongs to the epoch of the goal for which it was found. A stay has one number, which no
-/// other epoch uses, so that `examining`, `known` and `removed` need no epoch.
+/// A report about a tag belongs to the epoch of the goal for which the tag was found. A placement has one number, which
+/// no other epoch uses, so `examining`, `known` and `removed` need no epoch.
 public enum ReaderMessage: Sendable, Hashable {
-  /// The device came, went or failed.
+  /// The device appeared, disappeared or failed.
   case state(ReaderState)
-  /// The goal of this epoch is in force: nothing is done for a former one any more, and the field is as this one
-  /// wants it, unless there is no device. Sent again once the device was opened again.
+  /// The goal of this epoch is in force: work for former goals has stopped, and the field is as this goal requires,
+  /// unless there is no device. Sent again after the device was opened again.
   case reached(epoch: UInt64)
-  /// A tag is about to be read. Sent before the first exchange, so that a tag that brings the process down can be named.
+  /// The process is about to read a tag. Sent before the first exchange, so that the daemon can name a tag that crashes
+  /// the process.
   case examining(Placement)
-  /// What a tag holds.
+  /// The contents of a tag.
   case tag(epoch: UInt64, TagReport)
-  /// A tag lies there that is not announced: it was not read when scanning stopped, or the first looks found it.
+  /// A tag lies there that is not announced: it was not read before scanning stopped, or the first polls found it.
   case known(Placement)
-  /// The tag of this placement is away.
+  /// The tag of this placement was removed.
   case removed(placement: UInt64)
-  /// The thread that owns libnfc lives and will be heard of again within so many milliseconds; 0 means that it sleeps
-  /// until it is told something.
+  /// The thread that owns libnfc is alive and will send a message within this many milliseconds. 0 means that it sleeps
+  /// until the daemon sends a command.
   case heartbeat(within: UInt32)
-  /// A line for the log. Never the content of a tag above `debug`.
+  /// A line for the log. Only lines at `debug` may contain a tag's content.
   case log(LogLevel, String)
-  /// The reader session of this epoch has found a tag: once a placement.
+  /// The reader session of this epoch found a tag. Sent once per placement.
   case sessionTag(epoch: UInt64, SessionTag)
-  /// The tag of that placement is away.
+  /// The tag of this placement was removed.
   case sessionTagRemoved(epoch: UInt64, placement: UInt64)
-  /// What the operation of that request has come to.
+  /// The result of the operation of this request.
   case performed(request: UInt64, ReaderOperationResult)
-  /// Bytes that the operation of that request has moved so far; some four times a second if it takes long.
+  /// The bytes that the operation of this request has transferred so far. Sent about four times a second if it takes
+  /// long.
   case progress(request: UInt64, bytes: UInt32)
-  /// The device is there that this process, as it has confined itself, may not open: it ends, and the next one may. Its last word.
+  /// The device is present, but this process has confined itself and may not open it. The process exits, so that its
+  /// successor can open the device. Only heartbeats may follow.
   case successorWanted
 }
 
 /// A reader's device, as its process sees it.
 public enum ReaderState: Sendable, Hashable {
-  /// There is no device; it is looked for.
+  /// There is no device. The process looks for it.
   case absent(reason: String)
   /// The device is open.
   case ready(name: String, device: String)
-  /// There is a device and it cannot be used; the reason says what to do. It is tried again.
+  /// The device is present but cannot be used. The reason says what to do. The process tries again.
   case failed(reason: String)
 }
 
@@ -52,7 +55,7 @@ extension ReaderMessage {
     case sessionTag, sessionTagRemoved, performed, progress, successorWanted
   }
 
-  /// The frame that carries this message, texts cut to their limits.
+  /// The frame with this message. Texts are cut to their limits.
   public var frame: [UInt8] {
     switch self {
     case .state(.absent(let reason)): Self.frame(.absent) { $0.write(text: reason, ReaderLimits.text) }
@@ -117,10 +120,10 @@ extension ReaderMessage {
     return writer.frame
   }
 
-  /// Reads a message from what a frame carries. The sender is not trusted: everything is checked.
+  /// Parses the payload of a frame. The sender is not trusted, so every field is checked.
   ///
   /// - Parameter payload: a frame without its length.
-  /// - Throws: `ReaderLinkError` where it is no message of this version, or one beyond `ReaderLimits`.
+  /// - Throws: `ReaderLinkError` if it is not a message of this version, or exceeds `ReaderLimits`.
   public init(payload: ArraySlice<UInt8>) throws(ReaderLinkError) {
     var reader = try FrameReader(payload)
     switch Kind(rawValue: reader.kind) {

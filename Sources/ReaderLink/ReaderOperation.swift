@@ -1,41 +1,43 @@
 import NDEF
 
-/// What is done with a tag of a reader session.
+/// An operation on a tag of a reader session.
 public enum ReaderOperation: Sendable, Hashable {
-  /// Finds out whether it can be read and written, and how much goes on it. Comes to `status`.
+  /// Find out whether the tag can be read and written, and its capacity. Result: `status`.
   case query
-  /// Reads the NDEF message. Comes to `message`; a tag that is formatted and holds none to the failure `empty`.
+  /// Read the NDEF message. Result: `message`. A formatted tag without a message gives the failure `empty`.
   case read
-  /// Writes an NDEF message, which replaces the one that is there; empty takes that away. Comes to `done`. Where `verify` is set,
-  /// it is read back.
+  /// Write an NDEF message, which replaces the present one. Empty bytes remove the message. If `verify` is set, the
+  /// process reads it back. Result: `done`.
   case write([UInt8], verify: Bool)
-  /// Makes the tag read-only for ever. Comes to `done`.
+  /// Make the tag read-only forever. Result: `done`.
   case lock
-  /// Sends a command as the table at `TagChannel` has it for the kind of tag, and gives the answer. A card of ISO-DEP gets any bytes,
-  /// APDU or native command, of up to `ReaderLimits.command`; what may be sent at all is decided before this. Comes to `answer`.
+  /// Send a command, in the form that the table at `TagChannel` gives for the kind of tag. An ISO-DEP card gets any
+  /// bytes, APDU or native command, of up to `ReaderLimits.command`. The daemon decides earlier which commands are
+  /// allowed. Result: `answer`.
   case transceive([UInt8], timeout: UInt32)
 
-  /// The timeout of `transceive`, in milliseconds: how long the tag may take for its answer, as far as the chip lets that be said.
+  /// The range of the timeout of `transceive`, in milliseconds: how long the tag may take to answer, as far as the chip
+  /// supports it.
   public static let timeouts: ClosedRange<UInt32> = 1...5000
 }
 
-/// What an operation has come to.
+/// The result of an operation.
 public enum ReaderOperationResult: Sendable, Hashable {
-  /// Whether the tag can be read and written, and the most bytes that an NDEF message on it can have.
+  /// Whether the tag can be read and written, and the size limit of an NDEF message on it, in bytes.
   case status(TagAccess, capacity: UInt32)
-  /// The NDEF message, whole and decodable.
+  /// The NDEF message, complete and decodable.
   case message([UInt8])
-  /// It is done.
+  /// The operation succeeded.
   case done
-  /// What the tag has answered, for FeliCa from the response code on, for ISO-DEP with its status word.
+  /// The tag's answer: for FeliCa from the response code on, for ISO-DEP with its status word.
   case answer([UInt8])
-  /// It was not done, and why in words for a person.
+  /// The operation failed. The reason is for a person.
   case failed(ReaderOperationFailure, reason: String)
 }
 
-/// What can be done with a tag's NDEF message.
+/// The access to a tag's NDEF message.
 public enum TagAccess: UInt8, Sendable, Hashable, CaseIterable {
-  /// It is no tag that can hold one, or not formatted.
+  /// The tag cannot hold a message, or is not formatted.
   case notSupported
   /// It can be read and written.
   case readWrite
@@ -43,27 +45,27 @@ public enum TagAccess: UInt8, Sendable, Hashable, CaseIterable {
   case readOnly
 }
 
-/// Why an operation was not done.
+/// Why an operation failed.
 public enum ReaderOperationFailure: UInt8, Sendable, Hashable, CaseIterable {
-  /// The tag is away, or its stay is not one of this session.
+  /// The tag was removed, or its placement does not belong to this session.
   case tagLost
-  /// Not with this kind of tag, or it is not formatted for NDEF.
+  /// This kind of tag does not support the operation, or the tag is not formatted for NDEF.
   case notSupported
   /// The tag is read-only.
   case readOnly
   /// The message, or the command, is too long for the tag or the reader.
   case tooLong
-  /// The tag refuses: it is protected, or holds what contradicts itself.
+  /// The tag refused: it is protected, or its data contradict each other.
   case refused
-  /// The tag is there and did not answer in time. It was selected anew: whatever state it was in is lost.
+  /// The tag is present, but did not answer in time. The process selected it again, which reset its state.
   case timeout
-  /// Too many operations wait already.
+  /// Too many operations are waiting already.
   case busy
-  /// What was read back is not what was written.
+  /// The process read back something else than it wrote.
   case notAsWritten
   /// The tag cannot be made read-only.
   case cannotLock
-  /// The tag is formatted and holds no message.
+  /// The tag is formatted and has no message.
   case empty
   /// The reader or its process failed.
   case deviceLost
@@ -151,7 +153,7 @@ extension FrameReader {
     }
   }
 
-  /// An NDEF message that decodes: the process has checked this, and the daemon hands on nothing that it has only been told.
+  /// An NDEF message that decodes. The process has checked this, but the daemon does not forward unchecked data.
   mutating func ndefMessage() throws(ReaderLinkError) -> [UInt8] {
     let bytes = try bytes(1...ReaderLimits.message, "an NDEF message")
     guard (try? NDEFMessage(decoding: bytes)) != nil else { throw ReaderLinkError("an NDEF message that is none") }

@@ -1,19 +1,21 @@
-/// How often a reader process looks for tags to announce, and for which.
+public import Names
+
+/// How often a reader process polls for tags to announce, and for which technologies.
 public struct ReaderPolling: Sendable, Hashable {
-  /// From the beginning of one look for a tag to that of the next, in whole milliseconds.
+  /// From the start of one poll to the start of the next, in whole milliseconds.
   public var interval: Duration
-  /// The same where nothing has happened for minutes.
+  /// The same after minutes without a change.
   public var idleInterval: Duration
-  /// The kinds of tags that are read, as in `Names.technologies`; none stands for all.
-  public var technologies: [String]
+  /// The technologies to read, in the order of `TagType`.
+  public var technologies: [TagType]
 
   /// - Parameters:
-  ///   - interval: from the beginning of one look for a tag to that of the next, in whole milliseconds.
-  ///   - idleInterval: the same where nothing has happened for minutes.
-  ///   - technologies: the kinds of tags that are read, at most `ReaderLimits.technologies`; none stands for all.
+  ///   - interval: from the start of one poll to the start of the next, in whole milliseconds.
+  ///   - idleInterval: the same after minutes without a change.
+  ///   - technologies: the technologies to read, by default all.
   public init(
     interval: Duration = ReaderTiming.pollInterval, idleInterval: Duration = ReaderTiming.idlePollInterval,
-    technologies: [String] = []
+    technologies: [TagType] = TagType.readable
   ) {
     self.interval = interval
     self.idleInterval = idleInterval
@@ -26,8 +28,7 @@ extension FrameWriter {
     for duration in [polling.interval, polling.idleInterval] {
       write(UInt32(clamping: Int64(duration / .milliseconds(1))))
     }
-    write(UInt8(clamping: polling.technologies.count))
-    for name in polling.technologies { write(text: name, ReaderLimits.technology) }
+    write(polling.technologies)
   }
 }
 

@@ -1,21 +1,21 @@
 extension ReaderProcess {
-  /// What a reader process is started with.
+  /// The parameters for starting a reader process.
   public struct Configuration: Sendable, Hashable {
     /// The absolute path of `tagroute-reader`.
     public var program: String
-    /// A libnfc connection string, `pn532_uart:/dev/ttyUSB0`; nil takes the first device that libnfc finds.
+    /// A libnfc connection string, `pn532_uart:/dev/ttyUSB0`; nil for the first device that libnfc finds.
     public var device: String?
-    /// Whether `lookForDevice()` comes when the device is plugged in, or when a driver lets go of it: then the process need
-    /// not try again and again.
+    /// Whether the daemon calls `lookForDevice()` when the device is plugged in, or when a driver releases it. The
+    /// process then retries less often.
     public var isFollowed: Bool
-    /// All of the process's environment, as `NAME=value`. The daemon gives none of its own.
+    /// The complete environment of the process, as `NAME=value`. It inherits no variable of the daemon.
     public var environment: [String]
 
     /// - Parameters:
     ///   - program: the absolute path of `tagroute-reader`.
-    ///   - device: a libnfc connection string; nil takes the first device that libnfc finds.
-    ///   - isFollowed: whether `lookForDevice()` comes when the device does.
-    ///   - environment: all of the process's environment, as `NAME=value`.
+    ///   - device: a libnfc connection string; nil for the first device that libnfc finds.
+    ///   - isFollowed: whether the daemon calls `lookForDevice()` when the device appears.
+    ///   - environment: the complete environment of the process, as `NAME=value`.
     public init(
       program: String, device: String?, isFollowed: Bool = false, environment: [String] = []
     ) {

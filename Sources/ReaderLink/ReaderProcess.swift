@@ -2,23 +2,23 @@ public import EventLoop
 import Glibc
 import Journal
 
-/// The daemon's side of one reader: keeps a `tagroute-reader` process for it alive and says what it finds.
+/// The daemon's side of one reader: keeps a `tagroute-reader` process alive and reports its events.
 ///
-/// Nothing that a process does, a crash, a wedge or garbage, costs the daemon more than an event. Owned by the daemon's
-/// loop; it wakes only for messages and, while the process is busy, to see whether it lives.
+/// A crash, a hang or garbage of a process costs the daemon no more than an event. The daemon's loop owns this actor.
+/// It wakes only for messages and, while the process is busy, to check that the process is alive.
 public actor ReaderProcess {
-  /// What happens, in order. For one consumer; ends after `stop()`.
+  /// The events, in order, for one consumer. The stream ends after `stop()`.
   public nonisolated let events: AsyncStream<ReaderProcessEvent>
   /// The loop that owns this actor.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-  /// The id of the present process; nil where there is none.
+  /// The id of the present process; nil if there is none.
   public private(set) var processID: Int32?
 
-  /// Whether the process sleeps until it is told something, as it has said.
+  /// Whether the process has reported that it sleeps until the daemon sends a command.
   public var isAsleep: Bool { supervision.isAsleep }
 
-  /// Events that wait to be read: far more than a process has to say between two turns of the loop. One that says more is
-  /// ended, and there is as much room again for what becomes of it.
+  /// The most unread events: far more than a process sends between two turns of the loop. The daemon ends a process
+  /// that exceeds this. The stream has as much room again for the events of that end.
   private static let mostUnread = 64
 
   private nonisolated let loop: EventLoop
@@ -26,23 +26,23 @@ public actor ReaderProcess {
   private let continuation: AsyncStream<ReaderProcessEvent>.Continuation
   private var supervision: ReaderSupervision
   private var link: ReaderLinkEnd?
-  /// How many processes there have been: tells the present one from those before it.
+  /// The number of processes so far. It distinguishes the present process from former ones.
   private var spawns: UInt64 = 0
   private var killIsDue = false
-  /// The present process has said more than is read: it is about to be ended, and nothing of it counts any more.
+  /// The present process has exceeded `mostUnread`. It is about to be ended, and its messages are ignored.
   private var isFlooding = false
   private var timer: LoopTimer?
   private var timerIsSetFor: SuspendingClock.Instant?
   private var waiters: [(condition: Condition, continuation: CheckedContinuation<Void, Never>)] = []
   private var stopWaiters: [CheckedContinuation<Bool, Never>] = []
-  /// Set when it is stopped for good: whether the last process is reaped.
+  /// Set when the reader is stopped for good: whether the last process is reaped.
   private var isReaped: Bool?
 
   /// Creates a reader without a process; `start()` starts it.
   ///
   /// - Parameters:
-  ///   - configuration: what the process is started with.
-  ///   - known: the tags that lie on the reader and were announced, as the last `.known` for this device said.
+  ///   - configuration: the parameters for starting the process.
+  ///   - known: the announced tags that lie on the reader, from the last `.known` event of this device.
   ///   - loop: the loop that owns this actor.
   public init(_ configuration: Configuration, known: KnownTags = KnownTags(), on loop: EventLoop) {
     self.configuration = configuration
@@ -51,32 +51,33 @@ public actor ReaderProcess {
     (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(2 * Self.mostUnread))
   }
 
-  /// Starts the process, and keeps one alive from here on.
+  /// Starts the process. From here on, restarts it whenever it ends.
   public func start() { handle(.start) }
 
-  /// What the reader should be doing from now on. `.phase` follows with this epoch once that is in force; a process
-  /// that is started later is told.
+  /// Sets the reader's goal. `.phase` with this epoch follows once the goal is in force. A process that is started
+  /// later gets the goal too.
   ///
   /// - Parameters:
-  ///   - epoch: one more than that of the goal before.
-  ///   - goal: what the reader should be doing.
+  ///   - epoch: one higher than that of the previous goal.
+  ///   - goal: the goal.
   public func pursue(_ epoch: UInt64, _ goal: ReaderGoal) { handle(.pursue(epoch, goal)) }
 
-  /// Sees at once whether the device is there, since something was plugged in or unplugged. A process that waits to be
-  /// started again is started now.
+  /// Checks at once whether the device is present, because a device was plugged in or unplugged. If the next process
+  /// waits for its start, it is started now.
   public func lookForDevice() { handle(.lookForDevice) }
 
   // MARK: Reader sessions
 
-  /// Forgets the tags of a session and looks anew, with the field off for a moment.
+  /// Forgets the tags of a session and polls again, with the field off for a moment in between.
   ///
   /// - Parameter number: the session.
   public func restartPolling(_ number: UInt64) { handle(.restartPolling(session: number)) }
 
-  /// Does something with a tag of a session: `.performed` follows, whatever happens, once for each request and in their order.
+  /// Runs an operation on a tag of a session. `.performed` follows exactly once for each request, in the order of the
+  /// requests. A request that cannot run is answered at once.
   ///
   /// - Parameters:
-  ///   - operation: what to do, within `ReaderLimits` and `ReaderOperation.timeouts`.
+  ///   - operation: the operation, within `ReaderLimits` and `ReaderOperation.timeouts`.
   ///   - request: a number that no other request has.
   ///   - placement: the tag.
   ///   - session: the session.
@@ -84,10 +85,10 @@ public actor ReaderProcess {
     handle(.perform(session: session, request: request, placement: placement, operation))
   }
 
-  /// Ends the process for good: asks it to switch its field off and end, kills it where it is not heard of in time or does not
-  /// end within `ReaderTiming.stop`, and waits until it is reaped, but no longer than `ReaderTiming.kill` more.
+  /// Ends the process for good. First asks it to turn its field off and exit. Kills it if it misses its heartbeat or
+  /// does not exit within `ReaderTiming.stop`. Then waits for at most `ReaderTiming.kill` until it is reaped.
   ///
-  /// - Returns: whether it has ended; not where the kernel holds it, inside of a driver that hangs.
+  /// - Returns: whether the process has ended. It has not if the kernel keeps it, inside a driver that hangs.
   @discardableResult public func stop() async -> Bool {
     handle(.stop)
     if let isReaped { return isReaped }
@@ -103,13 +104,13 @@ public actor ReaderProcess {
 
   // MARK: Waiting
 
-  /// What somebody waits for.
+  /// A condition that a caller waits for.
   typealias Condition = @Sendable (isolated ReaderProcess) -> Bool
 
-  /// Returns as soon as `condition` holds, or when the process is stopped for good; it is looked at anew after everything that
-  /// happens.
+  /// Returns as soon as `condition` holds, or when the process is stopped for good. Evaluates the condition after each
+  /// event.
   ///
-  /// - Parameter condition: what to wait for.
+  /// - Parameter condition: the condition.
   func wait(until condition: @escaping Condition) async {
     guard !condition(self), isReaped == nil else { return }
     await withCheckedContinuation { waiters.append((condition, $0)) }
@@ -145,7 +146,7 @@ public actor ReaderProcess {
   private func report(_ event: ReaderProcessEvent) {
     guard case .enqueued(let room) = continuation.yield(event), room < Self.mostUnread else { return }
     isFlooding = true
-    // Later, since this is in the middle of performing actions; by then it may have ended and been replaced.
+    // Defer this, because actions are being performed now. The process may end and be replaced in between.
     let culprit = spawns
     loop.execute {
       self.assumeIsolated { process in
@@ -172,7 +173,7 @@ public actor ReaderProcess {
         assumeIsolated { $0.childReported(event) }
       }
     } catch {
-      // As if the thread had said so: never inside of `handle`.
+      // Report this later, as the thread does, and never inside `handle`.
       loop.execute { self.assumeIsolated { $0.childReported(.failed(error)) } }
     }
   }
@@ -187,7 +188,7 @@ public actor ReaderProcess {
       closeLink()
       handle(.startFailed("\(error)"))
     case .ended(let child):
-      // What it said last may name the tag that ended it.
+      // Its last message may name the tag that crashed it.
       link?.drain()
       closeLink()
       processID = nil
@@ -225,8 +226,8 @@ public actor ReaderProcess {
 
   // MARK: Time
 
-  /// Arms the timer for the supervision's deadline. One that is set for an earlier time stays: it finds nothing due and
-  /// is armed anew then, which is cheaper than setting it with every heartbeat.
+  /// Arms the timer for the supervision's deadline. A timer that is set for an earlier time stays: it fires early and
+  /// is armed again, which is cheaper than setting it with every heartbeat.
   private func schedule() {
     guard let deadline = supervision.deadline else {
       timer?.cancel()
@@ -239,7 +240,7 @@ public actor ReaderProcess {
     timer = loop.schedule(after: SuspendingClock.now.duration(to: deadline)) { [weak self] in
       self?.assumeIsolated {
         $0.timerIsSetFor = nil
-        // Where this process was held up, what it waits for may be here already.
+        // If the daemon was delayed, the awaited message may have arrived already.
         $0.link?.drain()
         $0.handle(.tick)
       }

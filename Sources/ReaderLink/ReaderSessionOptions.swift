@@ -1,23 +1,27 @@
-/// What a reader session is begun with: which tags its client is told of.
+public import Names
+
+/// The options of a reader session: which tags its client gets.
 public struct ReaderSessionOptions: Sendable, Hashable {
-  /// Distinguishes this session from every other one of the daemon; never used again.
+  /// Distinguishes this session from every other one of the daemon. It is never reused.
   public let number: UInt64
-  /// The kinds of tags that are reported, as in `Names.technologies`; none stands for all.
-  public let technologies: [String]
-  /// The applications of ISO-DEP cards that are selected in this order until one answers 90 00 (ISO/IEC 7816-4, 11.2.2), 5 to 16
-  /// bytes each. A card that has none of them is not reported. None: no application is selected, and every card is reported.
+  /// The technologies to report, in the order of `TagType`.
+  public let technologies: [TagType]
+  /// Application identifiers of 5 to 16 bytes. The process selects them on an ISO-DEP card, in this order, until one
+  /// answers 90 00 (ISO/IEC 7816-4, 11.2.2). A card without any of them is not reported. If the list is empty, the
+  /// process selects none and reports every card.
   public let applicationIdentifiers: [[UInt8]]
-  /// The systems that FeliCa cards are polled for, without a wildcard (FF as either byte). A card that has none of them is not
-  /// reported. None: every system is.
+  /// The systems that FeliCa cards are polled for, without a wildcard (FF as either byte). A card without any of them
+  /// is not reported. If the list is empty, every card is reported.
   public let systemCodes: [UInt16]
 
   /// - Parameters:
   ///   - number: distinguishes this session from every other one.
-  ///   - technologies: the kinds of tags that are reported; none stands for all.
+  ///   - technologies: the technologies to report, by default all.
   ///   - applicationIdentifiers: the applications of ISO-DEP cards, at most `ReaderLimits.applications`.
   ///   - systemCodes: the systems of FeliCa cards, at most `ReaderLimits.systemCodes`.
   public init(
-    number: UInt64, technologies: [String] = [], applicationIdentifiers: [[UInt8]] = [], systemCodes: [UInt16] = []
+    number: UInt64, technologies: [TagType] = TagType.readable, applicationIdentifiers: [[UInt8]] = [],
+    systemCodes: [UInt16] = []
   ) {
     self.number = number
     self.technologies = technologies
@@ -25,18 +29,22 @@ public struct ReaderSessionOptions: Sendable, Hashable {
     self.systemCodes = systemCodes
   }
 
-  /// Whether a code names one system and no others (JIS X 6319-4: FF matches any byte).
+  /// Whether a code names exactly one system (JIS X 6319-4: FF matches any byte).
   ///
   /// - Parameter code: a system code.
-  /// - Returns: whether it is free of wildcards.
+  /// - Returns: whether it has no wildcard.
   public static func isExact(_ code: UInt16) -> Bool { code >> 8 != 0xFF && code & 0xFF != 0xFF }
 }
 
 extension FrameWriter {
+  mutating func write(_ technologies: [TagType]) {
+    write(UInt8(clamping: technologies.count))
+    for technology in technologies { write(text: technology.rawValue, ReaderLimits.technology) }
+  }
+
   mutating func write(_ options: ReaderSessionOptions) {
     write(options.number)
-    write(UInt8(clamping: options.technologies.count))
-    for name in options.technologies { write(text: name, ReaderLimits.technology) }
+    write(options.technologies)
     write(UInt8(clamping: options.applicationIdentifiers.count))
     for identifier in options.applicationIdentifiers { write(bytes: identifier) }
     write(UInt8(clamping: options.systemCodes.count))
@@ -62,10 +70,9 @@ extension FrameReader {
       number: number, technologies: technologies, applicationIdentifiers: identifiers, systemCodes: codes)
   }
 
-  /// A list of names, no more than `ReaderLimits.technologies`.
-  mutating func technologies() throws(ReaderLinkError) -> [String] {
-    var technologies: [String] = []
-    for _ in 0..<(try count(ReaderLimits.technologies, "technologies")) { technologies.append(try technology()) }
+  mutating func technologies() throws(ReaderLinkError) -> [TagType] {
+    var technologies: [TagType] = []
+    for _ in 0..<(try count(TagType.allCases.count, "technologies")) { technologies.append(try technology()) }
     return technologies
   }
 

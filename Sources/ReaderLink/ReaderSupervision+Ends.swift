@@ -1,10 +1,10 @@
-/// The end of a process, wanted or not, and what comes after it.
+/// The end of a process, expected or not, and the next step.
 extension ReaderSupervision {
   mutating func kill(_ reason: String, at now: Instant) -> [Action] {
     guard isRunning else { return [] }
     life = .killed(reason)
     lifeDeadline = nil
-    // The kill may take a while. The process is of no use from here.
+    // The kill may take a while. Ignore the process from here.
     return [.kill] + sessions.end(.deviceLost, Self.words(reason))
       + [endGoal(.failed(reason: Self.words(reason)))]
       .compactMap { $0 }
@@ -12,7 +12,7 @@ extension ReaderSupervision {
 
   private static func words(_ reason: String) -> String { "the reader process ended: \(reason)" }
 
-  /// The process is reaped, or was never started.
+  /// The process was reaped, or could not be started.
   mutating func ended(_ reason: String, at now: Instant) -> [Action] {
     switch life {
     case .idle, .pausing, .stopped: return []
@@ -25,7 +25,7 @@ extension ReaderSupervision {
     let answers = sessions.end(.deviceLost, Self.words(reason))
     sessions.forgetAbandoned()
     if owesStop { placements.noOneKnows() }
-    // A crash is one, whatever was said before it.
+    // Only a successful exit makes way for a successor. Any other exit is a crash.
     if isRunning, wantsSuccessor, reason == ReaderChild.success, restarts.maySucceed(at: now) {
       _ = placements.end(at: now, wasLooking: false)
       if !owesStop { placements.deviceWasAway(isLent: wanted.goal == .lent) }
@@ -35,7 +35,7 @@ extension ReaderSupervision {
     }
     let suspect = placements.end(at: now, wasLooking: sent.goal.usesField)
     let pause = restarts.ended(at: now)
-    // What is dead has nothing open.
+    // A process that has ended has no device open.
     let word = wanted.goal == .lent ? released() : endGoal(.failed(reason: Self.words(reason)))
     let crash = ReaderCrash(reason: reason, suspect: suspect, restart: pause)
     let actions = answers + [word, .report(.crashed(crash))].compactMap { $0 }

@@ -43,12 +43,12 @@ extension ReaderSupervision {
     guard epoch <= sent.epoch else { throw ReaderLinkError("spoke of a goal that it was not given") }
   }
 
-  /// The reader session that a report belongs to; nil if it is over.
+  /// The number of the reader session that a report belongs to; nil if it is over.
   private func session(of epoch: UInt64) throws(ReaderLinkError) -> UInt64? {
     try check(epoch)
     guard epoch == sent.epoch else { return nil }
     guard case .inSession(let number) = phase, reached == epoch else {
-      // What it says before it knows that its device has failed counts no more.
+      // A failed device ends the session. Ignore reports that the process sends afterwards.
       if sent.goal.session != nil, !phase.isOpen { return nil }
       throw ReaderLinkError("spoke of a tag before the reader session began")
     }
@@ -81,7 +81,8 @@ extension ReaderSupervision {
     case .off: if phase.isOpen { new = opened }
     case .lent: new = .released
     case .scan, .session:
-      // It has not heard yet that its device has failed, or will say next that it is open.
+      // The device is not open, as far as the daemon knows. The process sends `reached` again after it opens the
+      // device.
       guard phase.isOpen else { return [] }
       if let session = sent.goal.session { new = .inSession(session.number) } else { new = .scanning }
     }
@@ -97,14 +98,14 @@ extension ReaderSupervision {
     guard let placement = placements.readerFailed(at: now) else { return [] }
     let report = TagReport(
       placement: placement, content: .problem(reason: "the reader failed each time it was read: \(reason)"))
-    // The present process may open the device again.
+    // The present process may open the device again, so it has to know the suspect.
     return [
       .report(.tag(report, epoch: sent.epoch)),
       .send(.goal(epoch: sent.epoch, sent.goal, known: placements.known(at: now))),
     ]
   }
 
-  /// What it says while it ends counts no more, but that it lives does.
+  /// A process that is stopping: only its heartbeats matter, because they show that it is alive.
   mutating func receive(_ message: ReaderMessage, stoppingUntil end: Instant, at now: Instant) -> [Action] {
     if case .heartbeat(let milliseconds) = message, milliseconds > 0 {
       lifeDeadline = min(Self.deadline(of: milliseconds, at: now), end)
@@ -118,7 +119,7 @@ extension ReaderSupervision {
 }
 
 extension ReaderMessage {
-  /// Whether only a process says it that has the device open.
+  /// Whether only a process with an open device sends this message.
   fileprivate var isOfOpenDevice: Bool {
     switch self {
     case .examining, .tag, .state(.ready), .sessionTag, .performed: true

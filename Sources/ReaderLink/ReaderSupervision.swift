@@ -1,36 +1,38 @@
 import EventLoop
 import Journal
 
-/// When a reader process is started, told, ended and started again: the decisions, without a process or a clock.
+/// Decides when to start a reader process, what to send to it, and when to end and restart it. Pure: it has no process
+/// and no clock.
 ///
-/// A process is dead if it exits, breaks the protocol, is not heard of by the time it named itself, or has not
-/// reached its goal in time. It is started again at once the first time, then ever later; after a while of good
-/// conduct the count starts again.
+/// A process is dead if it exits, breaks the protocol, sends nothing within the time that it promised, or does not
+/// reach its goal in time. The first restart is immediate, and the pause before each further one is longer. A process
+/// that lives for `RestartSchedule.goodConduct` resets the count.
 struct ReaderSupervision {
   typealias Instant = SuspendingClock.Instant
 
   enum Event {
     case start
-    /// What the reader should be doing from now on. Each goal has an epoch one higher than the one before.
+    /// The reader's new goal. Each goal has an epoch one higher than the one before.
     case pursue(UInt64, ReaderGoal)
-    /// Something was plugged in or unplugged.
+    /// A device was plugged in or unplugged.
     case lookForDevice
     case restartPolling(session: UInt64)
     case perform(session: UInt64, request: UInt64, placement: UInt64, ReaderOperation)
     case stop
-    /// A message that the link has already checked for form.
+    /// A message. The link has already checked its form.
     case received(ReaderMessage)
-    /// The process does not speak the protocol.
+    /// The process does not follow the protocol.
     case violated(String)
-    /// The process speaks another version of the protocol: the program was replaced by an update, and the daemon was not restarted.
+    /// The process uses another version of the protocol: an update replaced the program, but the daemon was not
+    /// restarted.
     case isOtherVersion(String)
-    /// The process has closed its end of the link, as it does when it ends.
+    /// The process closed its end of the link, as it does when it exits.
     case hungUp
     /// The process could not be started.
     case startFailed(String)
-    /// The process has ended and is reaped.
+    /// The process ended and was reaped.
     case exited(String)
-    /// `deadline` has come, or nothing has.
+    /// A timer fired. `deadline` may not have passed yet.
     case tick
   }
 
@@ -39,26 +41,27 @@ struct ReaderSupervision {
     case send(ReaderCommand)
     case kill
     case report(ReaderProcessEvent)
-    /// Stopped for good.
+    /// The reader is stopped for good.
     case finish
-    /// Stopped for good, and the process is still there: nothing ends it, since the kernel does not let go of it.
+    /// The reader is stopped for good, but the process still exists, because the kernel does not release it.
     case abandon
   }
 
-  /// The process of the reader.
+  /// The life of the reader's process.
   enum Life {
-    /// None was started. Can transition to: `.running`, `.stopped`.
+    /// No process was started yet. Can transition to: `.running`, `.stopped`.
     case idle
-    /// Can transition to: `.killed`, `.pausing`, `.running` (the next one), `.stopping`.
+    /// A process was started. Can transition to: `.killed`, `.pausing`, `.running` (the next one), `.stopping`.
     case running
     /// Killed for this reason, and not yet reaped. Can transition to: `.pausing`, `.running`, `.dying`.
     case killed(String)
-    /// Between two processes. Can transition to: `.running`, `.stopped`.
+    /// Waiting to start the next process. Can transition to: `.running`, `.stopped`.
     case pausing
-    /// Told to shut down. It has until then, as long as it says that it lives. Can transition to: `.dying`, `.stopped`.
+    /// Asked to shut down. It has until then if its heartbeats continue. Can transition to: `.dying`, `.stopped`.
     case stopping(until: Instant)
-    /// Killed on the way to its end. Can transition to: `.stopped`.
+    /// Killed, and not to be restarted. Can transition to: `.stopped`.
     case dying
+    /// Stopped for good. The last state.
     case stopped
   }
 
@@ -68,40 +71,41 @@ struct ReaderSupervision {
     var goal: ReaderGoal
   }
 
-  /// How often a process may report another state of its device in `changeWindow`: each is a signal on the bus.
-  /// A device that fails whenever it is opened makes half as many.
+  /// The most changes of the device's state that a process may report in `changeWindow`: each is a signal on the bus. A
+  /// device that fails whenever it is opened causes half as many.
   static let mostChanges = 200
   static let changeWindow = Duration.seconds(60)
-  /// How long a process may live after it has closed its link.
+  /// How long a process may live after it closed its link.
   static let hangUpAllowance = Duration.milliseconds(500)
   let timing: ReaderTiming
   var life = Life.idle
   var phase = ReaderPhase.opening
-  /// The device that was opened last.
+  /// The phase of the device that was opened last.
   var opened = ReaderPhase.opening
-  /// What the reader should be doing.
+  /// The latest goal.
   var wanted = Order(epoch: 0, goal: .off)
-  /// What the present process was told last.
+  /// The goal that was last sent to the present process.
   var sent = Order(epoch: 0, goal: .off)
-  /// The epoch that the present process has reached.
+  /// The epoch of the goal in force; nil if none is.
   var reached: UInt64?
-  /// Whether a scan was replaced by another goal that the process has not reached: it may have seen tags that it has
-  /// not reported.
+  /// Whether another goal replaced a scan, and the process has not reached it yet. The process may have seen tags that
+  /// it has not reported.
   var owesStop = false
   var restarts = RestartSchedule()
   var placements: PlacementLedger
   var sessions: SessionLedger
-  /// Whether the present process has said anything. It does before it opens a device.
+  /// Whether the present process has sent a message. It sends one before it opens a device.
   var hasSpoken = false
-  /// Whether the present process ends only so that the next one may open what it may not.
+  /// Whether the present process has asked for a successor, which may open a device that the process itself may not
+  /// open.
   var wantsSuccessor = false
   private var changes = WindowCount(within: changeWindow)
   private var reportedPhase: ReaderProcessEvent?
   private var reportedKnown: KnownTags
 
-  /// When the process is dead unless it is heard of before, or it is time to start it.
+  /// When a process is dead unless it sends a message first. While pausing: when to start the next process.
   var lifeDeadline: Instant?
-  /// When the process must have reached its goal. A sign of life is no answer.
+  /// When the process must have reached its goal. A heartbeat does not extend this.
   var goalDeadline: Instant?
 
   /// - Parameters:
@@ -116,14 +120,14 @@ struct ReaderSupervision {
 
   var isRunning: Bool { if case .running = life { true } else { false } }
 
-  /// When `tick` is due. Nil: nothing is due.
+  /// When `tick` is due; nil for never.
   var deadline: Instant? {
-    // Of one that ends nothing else is expected.
+    // A process that is ending has no other deadline.
     guard isRunning else { return lifeDeadline }
     return [lifeDeadline, goalDeadline, sessions.deadline].compactMap { $0 }.min()
   }
 
-  /// Whether the process has promised nothing, and nothing is expected of it.
+  /// Whether the process sleeps: it has promised no message, and owes no reply.
   var isAsleep: Bool { isRunning && deadline == nil }
 
   mutating func handle(_ event: Event, at now: Instant) -> [Action] {
@@ -142,7 +146,7 @@ struct ReaderSupervision {
     return actions
   }
 
-  /// Whether the process has to reach its goal. Without a device it cannot look for tags.
+  /// Whether the process still has to reach its goal. Without a device, it can only reach a goal that uses no field.
   private var owesGoal: Bool {
     guard isRunning, reached != sent.epoch else { return false }
     switch phase {
@@ -176,7 +180,7 @@ struct ReaderSupervision {
       restarts.isHopeless()
       return kill("it sent \(what): tagroute-reader is of another version than this daemon: restart tagrouted", at: now)
     case .hungUp:
-      // It is ending, and its exit will say how; or it only wants to be left alone, and is not.
+      // The process is exiting, and its exit will say how. If it only closed the link, it is killed.
       if isRunning { lifeDeadline = now + Self.hangUpAllowance }
       return []
     case .startFailed(let reason): return ended(reason, at: now)
@@ -197,7 +201,7 @@ struct ReaderSupervision {
     switch life {
     case .running: return sendGoal(at: now)
     case .killed, .pausing:
-      // The process may have seen tags that it has not reported, and the next scan may be for somebody else.
+      // The process may have seen tags that it has not reported, and the next scan may be for another user.
       if isStop || order.goal == .lent { placements.noOneKnows() }
       if case .pausing = life, order.goal == .lent { return [released()].compactMap { $0 } }
       return [endGoal(phase == .released ? .failed(reason: "the reader is being opened") : phase)].compactMap { $0 }
@@ -205,9 +209,8 @@ struct ReaderSupervision {
     }
   }
 
-  /// Tells the process of the goal if it is another one. One that ends the use of the field is sent at once; the
-  /// process has to reach that one before the next is sent, so that it has named all tags that it has seen for the
-  /// former.
+  /// Sends the latest goal if it is new. A goal that uses the field is replaced at once. Another goal is replaced only
+  /// after the process has reached it: by then, the process has named all tags that it saw before.
   mutating func sendGoal(at now: Instant) -> [Action] {
     guard sent != wanted, sent.goal.usesField || reached == sent.epoch else { return [] }
     if sent.goal.isScan && !wanted.goal.isScan { owesStop = true }
@@ -218,15 +221,16 @@ struct ReaderSupervision {
     return answers + tell(.goal(epoch: sent.epoch, sent.goal, known: placements.known(at: now)), at: now)
   }
 
-  /// What is sent has to be answered: a process that is busy has said until when; one that sleeps has to answer now.
+  /// Sends a command, which needs a reply. A busy process has promised when to send its next message; a sleeping
+  /// process must reply within `ReaderTiming.answer`.
   mutating func tell(_ command: ReaderCommand, at now: Instant) -> [Action] {
     lifeDeadline = max(lifeDeadline ?? now, now + ReaderTiming.answer)
     return [.send(command)]
   }
 
-  /// Another phase, or another epoch that is in force.
+  /// Sets the phase.
   ///
-  /// - Returns: what is to be reported; nil if that is nothing new.
+  /// - Returns: the event to report; nil if neither the phase nor the epoch in force has changed.
   mutating func note(_ new: ReaderPhase) -> Action? {
     phase = new
     let event = ReaderProcessEvent.phase(new, reached: reached)
@@ -235,8 +239,8 @@ struct ReaderSupervision {
     return .report(event)
   }
 
-  /// There is no process, or none that is of use: a reader session does not go on in another one, and `off` is as
-  /// good as reached.
+  /// There is no usable process. A reader session does not continue in the next process, and `off` is in force without
+  /// one.
   mutating func endGoal(_ new: ReaderPhase) -> Action? {
     if wanted.goal.session != nil { wanted.goal = .off }
     reached = wanted.goal == .off ? wanted.epoch : nil
@@ -319,7 +323,7 @@ struct ReaderSupervision {
 }
 
 extension ReaderGoal {
-  /// What a process is told, in words for the log.
+  /// The goal in words for the log.
   fileprivate var words: String {
     switch self {
     case .off: "stop looking for tags"

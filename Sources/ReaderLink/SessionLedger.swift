@@ -1,11 +1,11 @@
-/// The requests of a reader session: each is answered once, whatever becomes of the process.
+/// The requests of a reader session. Each is answered exactly once, even if the process ends.
 struct SessionLedger {
   typealias Instant = SuspendingClock.Instant
 
-  /// Requests that wait for their turn in the process, the one that is under way counted.
+  /// The most requests of a session, including the running one.
   static let mostRequests = 16
-  /// Tags that one session reports unless it is told to look again: faster than a person can lay them down for as
-  /// long as one may last.
+  /// The most tags that a session may report unless its client restarts polling. A person cannot put down that many
+  /// tags in the longest session.
   static let mostTags = 600
 
   private struct Request {
@@ -16,24 +16,26 @@ struct SessionLedger {
 
   private let timing: ReaderTiming
   private var requests: [Request] = []
-  /// Requests that were answered here before the process answered them. It may still do so until it has reached the
+  /// Requests that the daemon answered before the process did. The process may still answer them until it reaches the
   /// next goal.
   private var abandoned: Set<UInt64> = []
   private var tags = 0
-  /// When the process must have done what it was asked.
+  /// When the process must have answered the running request.
   private(set) var deadline: Instant?
 
   init(_ timing: ReaderTiming) { self.timing = timing }
 
-  /// The placement that something is being done with.
+  /// The placement that the running request is about.
   var operated: UInt64? { requests.first?.placement }
 
+  /// Adds a request.
+  ///
   /// - Parameters:
-  ///   - operation: what to do.
+  ///   - operation: the operation.
   ///   - request: its number.
-  ///   - placement: the tag, as the daemon knows it.
+  ///   - placement: the tag, by the daemon's number.
   ///   - now: the time.
-  /// - Returns: why it cannot be done; nil if the process is to do it.
+  /// - Returns: why the daemon refuses it; nil if the process has to perform it.
   mutating func add(
     _ operation: ReaderOperation, request: UInt64, placement: UInt64, at now: Instant
   ) -> ReaderOperationResult? {
@@ -48,37 +50,37 @@ struct SessionLedger {
     return nil
   }
 
-  /// Answers all requests, since the session has ended.
+  /// Answers all requests, because the session has ended.
   mutating func end(_ failure: ReaderOperationFailure, _ reason: String) -> [ReaderSupervision.Action] {
     abandoned.formUnion(requests.map(\.number))
     defer { (requests, deadline, tags) = ([], nil, 0) }
     return requests.map { .report(.performed(request: $0.number, .failed(failure, reason: reason))) }
   }
 
-  /// Nothing more is to come of a session that has ended.
+  /// From here on, the process must not answer requests of a session that has ended.
   mutating func forgetAbandoned() { abandoned = [] }
 
-  /// The session looks for its tags again: what is found then is found because of that.
+  /// The session's client restarts polling, so the process finds its tags again.
   mutating func restarts() { tags = 0 }
 
-  /// - Throws: `ReaderLinkError`, in words that follow "it", if it reports more than there can be.
+  /// - Throws: `ReaderLinkError`, with a text that follows "it", if the session reports too many tags.
   mutating func countTag() throws(ReaderLinkError) {
     tags += 1
     guard tags <= Self.mostTags else { throw ReaderLinkError("reported tags without end") }
   }
 
-  /// The process tells how far a request is.
+  /// The process reported the progress of a request.
   ///
-  /// - Returns: whether that counts.
+  /// - Returns: whether the daemon reports it. It ignores requests that it has answered itself.
   mutating func progresses(_ request: UInt64) throws(ReaderLinkError) -> Bool {
     if requests.first?.number == request { return true }
     guard abandoned.contains(request) else { throw ReaderLinkError("told of an operation that is not under way") }
     return false
   }
 
-  /// The process has answered a request.
+  /// The process answered a request.
   ///
-  /// - Returns: whether that counts.
+  /// - Returns: whether the daemon reports it. It ignores requests that it has answered itself.
   mutating func performed(
     _ request: UInt64, _ result: ReaderOperationResult, at now: Instant
   ) throws(ReaderLinkError) -> Bool {
@@ -101,7 +103,7 @@ struct SessionLedger {
 }
 
 extension ReaderOperationResult {
-  /// Whether an operation can come to this.
+  /// Whether an operation can have this result.
   fileprivate func isPossible(for operation: ReaderOperation) -> Bool {
     switch (self, operation) {
     case (.failed, _), (.status, .query), (.message, .read), (.done, .write), (.done, .lock), (.answer, .transceive):

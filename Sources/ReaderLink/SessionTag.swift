@@ -1,8 +1,8 @@
-/// A tag that a reader session has found, with what it said of itself when it was activated.
+/// A tag that a reader session found, with the data from its activation.
 ///
-/// What a kind of tag does not have is empty, or nil.
+/// Data that a kind of tag does not have are empty or nil.
 public struct SessionTag: Sendable, Hashable {
-  /// Its stay on the reader.
+  /// Its placement.
   public let placement: Placement
   /// Answer to request of Type A, two bytes: `00 44` for an Ultralight (ISO/IEC 14443-3, 6.5.2).
   public var atqa: [UInt8]
@@ -18,22 +18,22 @@ public struct SessionTag: Sendable, Hashable {
   public var idm: [UInt8]
   /// Manufacture parameters of FeliCa, eight bytes.
   public var pmm: [UInt8]
-  /// The system of a FeliCa card that has answered.
+  /// The system of a FeliCa card that answered the poll.
   public var systemCode: UInt16?
-  /// Which of the session's application identifiers is selected, counted from 0.
+  /// The index, from 0, of the session's application identifier that is selected.
   public var initialApplication: Int?
 
   /// - Parameters:
-  ///   - placement: its stay on the reader.
+  ///   - placement: its placement.
   ///   - atqa: answer to request of Type A, two bytes.
   ///   - sak: select acknowledge of Type A.
-  ///   - historicalBytes: of the answer to select.
-  ///   - applicationData: of Type B, four bytes.
-  ///   - protocolInfo: of Type B, three or four bytes.
+  ///   - historicalBytes: historical bytes of the answer to select.
+  ///   - applicationData: application data of Type B, four bytes.
+  ///   - protocolInfo: protocol info of Type B, three or four bytes.
   ///   - idm: manufacture ID of FeliCa, eight bytes.
   ///   - pmm: manufacture parameters of FeliCa, eight bytes.
   ///   - systemCode: the system of a FeliCa card.
-  ///   - initialApplication: which of the session's application identifiers is selected.
+  ///   - initialApplication: the index of the session's application identifier that is selected.
   public init(
     placement: Placement, atqa: [UInt8] = [], sak: UInt8? = nil, historicalBytes: [UInt8] = [],
     applicationData: [UInt8] = [], protocolInfo: [UInt8] = [], idm: [UInt8] = [], pmm: [UInt8] = [],
@@ -51,7 +51,7 @@ public struct SessionTag: Sendable, Hashable {
     self.initialApplication = initialApplication
   }
 
-  /// The same tag with another number of its stay.
+  /// The same tag with another placement.
   func at(_ placement: Placement) -> SessionTag {
     SessionTag(
       placement: placement, atqa: atqa, sak: sak, historicalBytes: historicalBytes, applicationData: applicationData,

@@ -1,18 +1,21 @@
-/// A keyed hash of a tag's kind and UID: SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012).
+public import Names
+
+/// A keyed hash of a tag's technology and UID: SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF",
+/// 2012).
 ///
-/// Whoever has the key can try all UIDs. The hash keeps plain UIDs out of a file and of a memory dump, and no more.
+/// With the key, all UIDs can be tried. The hash only keeps plain UIDs out of a file and of a memory dump.
 public struct TagFingerprint: Sendable, Hashable {
-  /// 128 random bits. Fingerprints of two keys cannot be compared.
+  /// 128 random bits. Fingerprints with different keys cannot be compared.
   public struct Key: Sendable, Hashable {
     /// The first eight bytes, the lowest first.
     public let low: UInt64
-    /// The other eight.
+    /// The other eight bytes.
     public let high: UInt64
 
-    /// A key that is known.
+    /// An existing key.
     public init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
 
-    /// A key that no one else has; the system's generator is getrandom(2).
+    /// A new random key. The system's generator is getrandom(2).
     public static func random() -> Key {
       Key(low: .random(in: .min ... .max), high: .random(in: .min ... .max))
     }
@@ -21,15 +24,15 @@ public struct TagFingerprint: Sendable, Hashable {
   /// The hash.
   public let value: UInt64
 
-  /// A fingerprint that is known.
+  /// An existing fingerprint.
   public init(value: UInt64) { self.value = value }
 
   /// - Parameters:
-  ///   - technology: the kind of tag, `type-2`.
+  ///   - technology: the tag's technology.
   ///   - uid: its UID.
   ///   - key: the key of the list that the fingerprint belongs to.
-  public init(_ technology: String, _ uid: [UInt8], _ key: Key) {
-    self.init(value: Self.hash(Array(technology.utf8) + [0] + uid, key))
+  public init(_ technology: TagType, _ uid: [UInt8], _ key: Key) {
+    self.init(value: Self.hash(Array(technology.rawValue.utf8) + [0] + uid, key))
   }
 
   static func hash(_ bytes: [UInt8], _ key: Key) -> UInt64 {
@@ -49,7 +52,7 @@ public struct TagFingerprint: Sendable, Hashable {
       v.3 = rotate(v.3, 21) ^ v.0
       v.2 = rotate(v.2, 32)
     }
-    // Eight bytes at a time, the lowest first; the last word also holds the length in its highest byte.
+    // Eight bytes at a time, the lowest first. The last word also holds the length, in its highest byte.
     for start in stride(from: 0, through: bytes.count, by: 8) {
       var word = bytes[start...].prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
       if start + 8 > bytes.count { word |= UInt64(bytes.count & 0xFF) << 56 }

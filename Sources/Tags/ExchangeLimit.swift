@@ -1,4 +1,5 @@
 import NDEF
+public import Names
 
 /// The command and answer lengths in bytes that every reader supports in one exchange.
 ///

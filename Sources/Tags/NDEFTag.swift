@@ -1,3 +1,5 @@
+import Names
+
 /// The NDEF operations on one kind of tag. Each kind has one conforming type.
 protocol NDEFTag {
   /// Reads the bytes of the NDEF message without decoding them, in as few exchanges as the specification allows. It

@@ -1,3 +1,5 @@
+public import Names
+
 /// The data that a tag sent when it was found, by technology.
 public enum TagActivation: Sendable, Hashable {
   case typeA(TypeAActivation)

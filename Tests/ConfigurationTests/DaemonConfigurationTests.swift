@@ -1,5 +1,6 @@
 import Configuration
 import KeyFile
+import Names
 import Testing
 
 @Suite struct DaemonConfigurationTests {
@@ -27,7 +28,7 @@ import Testing
     #expect(configuration.devices == ["pn532_uart:/dev/pts/3", "pn53x_usb"])
     #expect(configuration.pollInterval == .milliseconds(250))
     #expect(configuration.idlePollInterval == .seconds(1))
-    #expect(configuration.technologies == ["type-2", "type-4a"])
+    #expect(configuration.technologies == [.type2, .type4A])
     #expect(configuration.sessions == .any)
     #expect(configuration.whenLocked == .hold)
     #expect(configuration.lockDetection == .strict)

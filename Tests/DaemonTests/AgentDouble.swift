@@ -3,15 +3,15 @@ import EventLoop
 import Names
 import TestSupport
 
-/// An agent that answers as a test tells it to.
+/// An agent that replies as the test wants it.
 actor AgentDouble {
   nonisolated let loop: EventLoop
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
   nonisolated let connection: Connection
-  /// What the daemon gave, in order, those that were not stored too.
+  /// All taps that the daemon sent, in order, also those that the agent did not store.
   nonisolated let taps: AsyncStream<[String: Value]>
   private let continuation: AsyncStream<[String: Value]>.Continuation
-  /// What it was told of reader sessions, in order.
+  /// The daemon's calls about reader sessions, in order.
   nonisolated let sheets: AsyncStream<IncomingCall>
   private var failures: [BusError] = []
 
@@ -39,7 +39,7 @@ actor AgentDouble {
       at: try ObjectPath(Names.Agent.tapReceiverPath))
   }
 
-  /// The next taps are not stored; the error says why.
+  /// Replies to the next taps with these errors, one for each tap.
   func fail(with errors: BusError...) { failures += errors }
 
   private func receive(_ tap: [String: Value]) throws {
@@ -62,11 +62,12 @@ actor AgentDouble {
     try await call("ReportConditions", [.booleans(conditions)])
   }
 
-  /// Reports one after the other, and waits for the replies only now and then.
+  /// Sends the reports in order. It waits for the replies of a batch before it sends the next batch.
   func report(_ conditions: [[String: Bool]]) async throws {
     var rest = conditions[...]
     while !rest.isEmpty {
-      // Fewer than a peer may keep going. Tasks of this actor start in the order in which they were made.
+      // A batch is smaller than the number of calls that a peer may have in progress. The tasks of this actor start in
+      // the order of their creation.
       let calls = rest.prefix(50).map { conditions in Task { try await report(conditions) } }
       for call in calls { try await call.value }
       rest = rest.dropFirst(calls.count)
@@ -86,7 +87,7 @@ actor AgentDouble {
       [.string(Names.Daemon.managerInterface), .string("Enabled"), .variant(.boolean(isEnabled))])
   }
 
-  /// The name of the error that `body` ends with; nil where it does not.
+  /// The name of the error that `body` throws; nil if it throws none.
   static func errorName(_ body: () async throws -> Void) async -> String? {
     do {
       try await body()

@@ -7,20 +7,20 @@ import Testing
 @Suite struct AgentRegistryTests {
   private var registry = AgentRegistry()
 
-  @Test mutating func oneAgentASession() {
+  @Test mutating func `each session has one agent`() {
     #expect(registry.register(":1.1", at: "/a", for: [Samples.alice])?.session == Samples.alice)
     #expect(registry.register(":1.2", at: "/a", for: [Samples.alice]) == nil)
     #expect(registry.register(":1.2", at: "/a", for: [Samples.bob])?.session == Samples.bob)
     #expect(registry.agent(of: Samples.alice)?.sender == ":1.1")
   }
 
-  @Test mutating func aUsersSecondAgentServesTheSecondSession() {
+  @Test mutating func `the second agent of a user serves the second session`() {
     let second = SessionKey(id: "3", uid: 1000)
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice, second])
     #expect(registry.register(":1.2", at: "/a", for: [Samples.alice, second])?.session == second)
   }
 
-  @Test mutating func whoRegistersAgainKeepsItsSessionAndItsReport() {
+  @Test mutating func `an agent that registers again keeps its session and its report`() {
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
     _ = registry.report(":1.1", ["locked": true, "unknown-key": true])
     let again = registry.register(":1.1", at: "/b", for: [Samples.alice])
@@ -29,7 +29,7 @@ import Testing
     #expect(registry.agents.count == 1)
   }
 
-  @Test mutating func whoMovesToAnotherSessionTakesItsReportAlong() {
+  @Test mutating func `an agent that moves to another session keeps its report`() {
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
     _ = registry.report(":1.1", ["display-off": true])
     let moved = registry.register(":1.1", at: "/a", for: [SessionKey(id: "9", uid: 1000)])
@@ -37,14 +37,14 @@ import Testing
     #expect(registry.agent(of: Samples.alice) == nil)
   }
 
-  @Test mutating func aSessionIsFreeWhenItsAgentIsGone() {
+  @Test mutating func `a session is free once its agent is gone`() {
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
     #expect(registry.unregister(":1.1")?.session == Samples.alice)
     #expect(registry.unregister(":1.1") == nil)
     #expect(registry.register(":1.2", at: "/a", for: [Samples.alice]) != nil)
   }
 
-  @Test mutating func reportsAreForAgents() {
+  @Test mutating func `only a registered agent can report, and missing conditions are unknown`() {
     #expect(registry.report(":1.1", ["locked": true]) == nil)
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
     let agent = registry.report(":1.1", ["camera": false])
@@ -52,7 +52,7 @@ import Testing
     #expect(agent?.report.displayOff == .unknown)
   }
 
-  @Test mutating func aReportTakesThePlaceOfTheOneBefore() {
+  @Test mutating func `a report replaces the previous report completely`() {
     _ = registry.register(":1.1", at: "/a", for: [Samples.alice])
     _ = registry.report(":1.1", ["locked": true, "airplane-mode": true])
     #expect(registry.agent(named: ":1.1")?.report.airplaneMode == .yes)

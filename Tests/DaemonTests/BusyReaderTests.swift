@@ -4,18 +4,19 @@ import ReaderLink
 import TestSupport
 import Testing
 
-/// The real `tagrouted`: what is known of the machine changes again and again while its reader is busy.
+/// The real `tagrouted`: the scan conditions change hundreds of times while its reader is busy.
 @Suite(.timeLimit(.minutes(5))) struct BusyReaderTests {
   enum End: CaseIterable { case answer, death }
 
-  @Test(arguments: End.allCases) func scanningGoesOnOnceTheReaderHasAnsweredOrIsGone(end: End) async throws {
+  @Test(arguments: End.allCases)
+  func `scanning resumes once a busy reader process replies or dies`(end: End) async throws {
     let rig = try await DaemonRig(starter: "scanningGoesOn_\(end)")
     let agent = try await rig.agent()
     try await rig.scanning(true)
     try await rig.holdReader()
     try await agent.report(["display-off": true])
     try await rig.scanning(false)
-    // More than there is room for in the stream of what a reader tells the daemon.
+    // More reports than the number of events that the daemon buffers for a reader process.
     try await agent.report((0..<300).map { ["display-off": !$0.isMultiple(of: 2)] } + [[:]])
     switch end {
     case .answer: await rig.reader.catchesUp()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Daemon
 
-/// What another configuration changes.
+/// The effects of a changed configuration.
 @Suite struct ConfigurationChangesTests {
   struct Change: Sendable, CustomTestStringConvertible {
     let key: String
@@ -34,12 +34,12 @@ import Testing
     return try DaemonConfiguration.load(only: directory.write(lines.joined(), to: "tagroute.conf"))
   }
 
-  @Test func everyKeyOfTheConfigurationIsHere() {
+  @Test func `the table of this suite has every configuration key`() {
     let keys = DaemonConfiguration.schema.keys.flatMap(\.value)
     #expect(Set(Self.changes.map(\.key)) == Set(keys))
   }
 
-  @Test(arguments: changes) func oneKeyChangesWhatItSaysAndNothingElse(change: Change) throws {
+  @Test(arguments: changes) func `a changed key causes its own actions and no others`(change: Change) throws {
     let (before, after) = (DaemonConfiguration(), try Self.configuration([change]))
     for changes in [
       ConfigurationChanges(from: before, to: after), ConfigurationChanges(from: after, to: before),
@@ -50,13 +50,13 @@ import Testing
     #expect(ConfigurationChanges(from: after, to: before).sessions == (change.key == "Sessions" ? .logind : nil))
   }
 
-  @Test func whereNothingHasChangedNothingIsDone() throws {
+  @Test func `an equal configuration causes no action`() throws {
     let configuration = try Self.configuration(Self.changes)
     let changes = ConfigurationChanges(from: configuration, to: try Self.configuration(Self.changes))
     #expect(changes.keys == [] && changes.sessions == nil && changes.actions == [])
   }
 
-  @Test func whoDecidesComesFirstAndReadersLast() throws {
+  @Test func `the policy changes before the devices`() throws {
     let changes = ConfigurationChanges(from: DaemonConfiguration(), to: try Self.configuration(Self.changes))
     #expect(changes.keys.count == Self.changes.count)
     #expect(changes.sessions == .any)

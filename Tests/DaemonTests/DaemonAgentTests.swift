@@ -7,13 +7,13 @@ import Testing
 
 @testable import Daemon
 
-/// Which session an agent serves, and what its word counts.
+/// Which session an agent serves, and which effect its reports have.
 @Suite struct DaemonAgentTests: DaemonStateSuite {
   var state = DaemonState(policy: .init(), isEnabled: true)
   var clock = ManualClock()
   var stopsAtOnce = true
 
-  @Test mutating func theUsersOwnWordIsPassedOnEachTime() {
+  @Test mutating func `each report that the user unlocked the session is passed on`() {
     begin()
     #expect(report(["locked": false]) == [.reportLock(session: "2", .no)])
     let word = ["locked": false, "unlocked-by-user": true]
@@ -25,11 +25,11 @@ import Testing
     #expect(register(Samples.alice, ":1.8", reporting: word).contains(.userUnlocked(session: "2")))
   }
 
-  @Test mutating func anAgentOfASessionThatClosesMovesOnToTheUsersNextOne() {
+  @Test mutating func `an agent of a closing session moves to the next session of its user`() {
     begin()
     var closing = Self.properties(active: false)
     closing["State"] = .string("closing")
-    // As long as there is no other, it stays.
+    // The agent stays until there is another session.
     _ = tell(.login(Self.login(.read(Self.session, closing))))
     #expect(state.registry.agent(named: ":1.7")?.session == Samples.alice)
     let next = SessionKey(id: "5", uid: Samples.alice.uid)
@@ -39,7 +39,7 @@ import Testing
     #expect(state.suspendReasons == [])
   }
 
-  @Test mutating func anAgentAtATextConsoleMovesToTheDesktopThatBegins() {
+  @Test mutating func `an agent at a text console moves to a desktop that starts`() {
     begin()
     var console = Self.properties(active: false)
     console["Type"] = .string("tty")
@@ -51,20 +51,20 @@ import Testing
     #expect(state.registry.agent(named: ":1.7")?.session == desktop)
   }
 
-  @Test mutating func anAgentThatRegistersFromALockedSessionIsNeverScannedFor() {
+  @Test mutating func `an agent that registers from a locked session does not start scanning`() {
     begin()
     #expect(tell(.agentGone(sender: ":1.7")) == [.scan(0, false)])
     #expect(register(Samples.alice, reporting: ["locked": true]) == [.reportLock(session: "2", .yes)])
     #expect(state.suspendReasons == ["session-locked"])
     #expect(Self.delivered(tap("a")) == [])
-    // It registers again, without a word: what it said counts.
+    // It registers again without conditions, so its previous report stays in effect.
     #expect(register(Samples.alice) == [.reportLock(session: "2", .yes)])
     #expect(state.suspendReasons == ["session-locked"])
     let actions = register(Samples.alice, reporting: ["locked": false])
     #expect(actions == [.reportLock(session: "2", .no), .scan(0, true)])
   }
 
-  @Test mutating func anAgentThatOutlivesItsSessionServesTheNextOne() {
+  @Test mutating func `an agent that outlives its session serves the next session of its user`() {
     begin()
     #expect(tell(.login(Self.login())) == [.scan(0, false)])
     let next = SessionKey(id: "9", uid: 1000)
@@ -72,7 +72,7 @@ import Testing
     #expect(state.registry.agent(named: ":1.7")?.session == next)
   }
 
-  @Test mutating func anAgentThatMovesLeavesTheTapsOfItsOldSession() {
+  @Test mutating func `an agent that moves leaves the taps of its previous session behind`() {
     begin()
     let second = SessionKey(id: "3", uid: 1000)
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
@@ -86,7 +86,7 @@ import Testing
     #expect(Self.delivered(register(Samples.alice, ":1.8")) == ["a to :1.8"])
   }
 
-  @Test mutating func anAgentThatOutlivesItsSessionDoesNotMoveToATextConsoleBesideADesktop() {
+  @Test mutating func `an agent that outlives its session does not move to a text console beside a desktop`() {
     begin()
     let desktop = SessionKey(id: "9", uid: 1000)
     var console = Self.properties(SessionKey(id: "4", uid: 1000), active: false)
@@ -98,7 +98,7 @@ import Testing
     #expect(state.sessions(of: 1000, login) == [desktop])
   }
 
-  @Test func untilLogindWasAskedNobodyHasASession() {
+  @Test func `users have no session before logind replies, unless any session is served`() {
     let state = DaemonState(policy: .init(), isEnabled: true)
     #expect(state.sessions(of: 1000, nil) == [])
     let login = Self.login(.read(Self.session, Self.properties()))

@@ -3,7 +3,7 @@ import Testing
 @testable import Daemon
 
 @Suite struct DaemonOptionsTests {
-  @Test func theConfigurationMayBeNamedInTwoWays() throws {
+  @Test func `the options name a configuration file and a mode`() throws {
     #expect(try DaemonOptions([]).configuration == nil)
     #expect(try DaemonOptions(["--config", "/a"]).configuration == "/a")
     #expect(try DaemonOptions(["--config=/a"]).configuration == "/a")
@@ -18,7 +18,7 @@ import Testing
     (["-x"], "-x: not known: see tagrouted --help"),
     (["run"], "run: not known: see tagrouted --help"),
   ])
-  func aMistakeSaysWhatWouldBeRight(arguments: [String], expected: String) {
+  func `a wrong option is reported with a hint`(arguments: [String], expected: String) {
     let mistake = #expect(throws: DaemonOptions.Mistake.self) { try DaemonOptions(arguments) }
     #expect(mistake?.description == expected)
   }

@@ -5,27 +5,27 @@ import Names
 import ReaderLink
 import TestSupport
 
-/// The real `tagrouted` on a bus of its own, with a scripted reader and a logind.
+/// The real `tagrouted` on a private bus, with a scripted reader and a stand-in for logind.
 struct DaemonRig {
   let directory: TemporaryDirectory
   let bus: PrivateBus
   let logind: LogindStandIn?
   let reader: ScriptedReader
-  /// Readers beside the first, which are not ready by themselves.
+  /// The readers after the first one. A test has to make them ready.
   let others: [ScriptedReader]
   let environment: [String: String]
   private(set) var daemon: ChildProcess
   private let starter: String
-  /// What the daemon says of the first reader once it is ready.
+  /// The line that the daemon logs once the first reader is ready.
   private let readyLine: String
 
   static let readyLine = "reader Scripted (pn532_uart:/dev/scripted) is ready"
 
-  /// A session of whoever runs the tests.
+  /// A session of the user who runs the tests.
   static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
-  /// Starts everything; without `sessions` there is no logind, and any session counts; without `devices` libnfc
-  /// finds those of `found`.
+  /// Starts everything. Without `sessions` there is no logind, and the daemon serves any session. If `devices` is
+  /// empty, libnfc finds the devices in `found`.
   init(
     sessions: [LogindStandIn.Session]? = [session], devices: String = "pn532_uart:/dev/scripted", found: String? = nil,
     others: [String] = [], environment: [String: String] = [:], readyLine: String = Self.readyLine,
@@ -53,7 +53,7 @@ struct DaemonRig {
       """, to: "tagroute.conf")
     self.environment = [
       "DBUS_SYSTEM_BUS_ADDRESS": bus.address, "STATE_DIRECTORY": directory.file("state"), "TAGROUTE_LOG": "debug",
-      // Nothing says that udev runs, so the machine's own readers are left alone.
+      // The directory shows no running udev, so the daemon ignores the machine's own readers.
       "TAGROUTE_RUN": directory.file("run"), "PATH": "/usr/bin:/bin",
     ].merging(environment) { $1 }
     daemon = try Self.start(directory, self.environment, starter)
@@ -73,7 +73,7 @@ struct DaemonRig {
     try await daemon.line(containing: readyLine)
   }
 
-  /// Ends the daemon, as systemd does, and starts another one.
+  /// Stops the daemon with SIGTERM, as systemd does, and starts another one.
   mutating func restartDaemon() async throws {
     daemon.signal(SIGTERM)
     try await daemon.exit()
@@ -81,26 +81,27 @@ struct DaemonRig {
     try await ready()
   }
 
-  /// Starts another daemon in the place of one that has ended.
+  /// Starts another daemon after the previous one has ended.
   mutating func startDaemon() throws { daemon = try Self.start(directory, environment, starter) }
 
-  /// A registered agent; it registers as soon as it may.
+  /// Creates an agent and registers it.
   func agent() async throws -> AgentDouble {
     let agent = try await AgentDouble(on: bus)
     try await agent.register()
     return agent
   }
 
-  /// From here on the reader does nothing that it is told, and the daemon expects no word of it for as long as any may be busy.
+  /// Makes the reader ignore its goals. The daemon expects its next message only after 20 s, which is the longest wait
+  /// that a reader may announce.
   func holdReader() async throws {
     await reader.answersOrders(false)
     await reader.say(.heartbeat(within: 20_000), .log(.info, "is busy"))
     try await daemon.line(containing: "is busy")
   }
 
-  /// Waits for the reader to be told to scan, or to stop.
+  /// Waits for a goal to scan if `isOn` is true, and otherwise for any other goal.
   func scanning(_ isOn: Bool) async throws {
     for await command in reader.commands where command.isScan == isOn { return }
-    throw RigError("the reader was never told to scan: \(isOn)")
+    throw RigError("the reader received no goal with scanning \(isOn)")
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Daemon
 
-/// Sessions, loans and the gate together, without a bus.
+/// Reader sessions, loans and the gate together, without a bus.
 @Suite struct DaemonSessionStateTests {
   private static let now = SuspendingClock.now
   private static let path = "/org/tagroute/Tagroute1/readers/0" as ObjectPath
@@ -31,7 +31,7 @@ import Testing
     Self.acts(state.handle(event, at: Self.now))
   }
 
-  /// The process has reached its goal.
+  /// The reader process reports that it has reached its goal.
   private mutating func reach(_ phase: ReaderPhase) -> [DaemonState.Action] {
     tell(.reader(0, .phase(phase, reached: state.readers[0]?.epoch)))
   }
@@ -45,17 +45,17 @@ import Testing
   private static func goal(_ goal: ReaderGoal) -> DaemonState.Action { .pursue(0, epoch: 0, goal) }
   private static let begin = goal(.session(ReaderSessionOptions(number: 1)))
 
-  @Test mutating func scanningStopsForASessionAndComesBackWhenTheProcessIsDoneWithIt() throws {
+  @Test mutating func `scanning stops for a session and resumes once the reader process has ended it`() throws {
     #expect(try start() == [Self.begin])
     #expect(reach(.inSession(1)) == [.session(.activated(1))])
     #expect(state.readers[0]?.properties.state == "in-session")
-    // Over for its client; the reader is not free yet.
+    // The session is over for its client, but the reader is not free yet.
     #expect(tell(.invalidate(1, message: "")).count == 2)
     #expect(state.suspendReasons == ["reader-session"])
     #expect(reach(Self.ready) == [.scan(0, true)])
   }
 
-  @Test mutating func whoIsLockedOutLosesTheReader() throws {
+  @Test mutating func `a lock ends the reader session of the user`() throws {
     _ = try start()
     _ = reach(.inSession(1))
     let actions = state.report(":1.7", ["locked": true], at: Self.now) ?? []
@@ -71,7 +71,7 @@ import Testing
     #expect(state.sessions[1]?.end == .readerLost)
   }
 
-  @Test mutating func aSessionWaitsUntilALentReaderIsBackAndOpen() throws {
+  @Test mutating func `a session waits until a lent reader is back and open`() throws {
     #expect(tell(.release(0, true)) == [Self.goal(.lent)])
     #expect(reach(.released) == [])
     #expect(state.readers[0]?.properties.state == "released")
@@ -81,7 +81,7 @@ import Testing
     #expect(reach(Self.ready) == [Self.begin])
   }
 
-  @Test mutating func aLoanThatFollowsAnotherCountsWhenTheDeviceIsClosedAgain() {
+  @Test mutating func `a second loan begins only once the device is closed again`() {
     _ = tell(.release(0, true))
     _ = reach(.released)
     #expect(state.readers[0]?.isLent == true)
@@ -92,17 +92,17 @@ import Testing
     #expect(state.readers[0]?.isLent == true)
   }
 
-  @Test mutating func aMachineGoesToSleepOnlyOnceADeviceThatIsWantedByAnotherProgramIsClosed() throws {
+  @Test mutating func `the machine sleeps only once the device of a requested loan is closed`() throws {
     _ = try start()
     _ = reach(.inSession(1))
     _ = tell(.release(0, true))
-    // The process may still be in the middle of something.
+    // The reader process may still be in the middle of an operation.
     #expect(!state.areFieldsOff)
     _ = reach(.released)
     #expect(state.areFieldsOff)
   }
 
-  @Test mutating func aLoanThatNeverCameAboutBlocksNothing() throws {
+  @Test mutating func `a loan that ends before it begins does not block the reader`() throws {
     _ = tell(.release(0, true))
     #expect(tell(.release(0, false)) == [.scan(0, true)])
     #expect(try start() == [Self.begin])

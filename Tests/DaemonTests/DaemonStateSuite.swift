@@ -7,11 +7,11 @@ import Testing
 
 @testable import Daemon
 
-/// A state without a clock, a bus or a reader, and what is told to it and asked of it.
+/// A daemon state without a real clock, bus or reader, and helpers that send it events.
 protocol DaemonStateSuite {
   var state: DaemonState { get set }
   var clock: ManualClock { get set }
-  /// Whether a reader that is told to stop has done so at once.
+  /// Whether a reader reaches the goal `off` at once.
   var stopsAtOnce: Bool { get set }
 }
 
@@ -39,15 +39,15 @@ extension DaemonStateSuite {
     if case .log = action { false } else { true }
   }
 
-  /// What is to be done, the log and the epochs put aside. A reader that is told to stop has done so before anything
-  /// else happens, unless the test lets it do that later.
+  /// The actions without log lines and epochs. If `stopsAtOnce` is true, a reader with the goal `off` reaches it before
+  /// the next event.
   mutating func acts(_ actions: [DaemonState.Action]) -> [DaemonState.Action] {
     var answer: [DaemonState.Action] = []
     for case .pursue(0, _, .off) in actions where stopsAtOnce { answer = reach() }
     return (actions + answer).filter(Self.isAct).map(\.withoutEpoch)
   }
 
-  /// The reader's process has reached its goal.
+  /// The reader process reports that it has reached its goal.
   mutating func reach() -> [DaemonState.Action] {
     guard let reader = state.readers[0] else { return [] }
     var phase = reader.phase
@@ -75,7 +75,7 @@ extension DaemonStateSuite {
     state.report(sender, conditions, at: clock.now).map { acts($0) }
   }
 
-  /// A tag was found for the goal of an epoch; nil is the present one.
+  /// The reader reports a tag that it read for the goal of this epoch; nil is the current epoch.
   mutating func tap(
     _ id: String, _ bytes: [UInt8] = Samples.message, epoch: UInt64? = nil
   ) -> [DaemonState.Action] {
@@ -87,7 +87,7 @@ extension DaemonStateSuite {
     actions.compactMap { if case .deliver(let tap, let agent) = $0 { "\(tap.id) to \(agent.sender)" } else { nil } }
   }
 
-  /// A ready reader, alice's session and her agent: it scans.
+  /// Sets up a ready reader, alice's session and her agent, so that the daemon scans.
   mutating func begin(policy: DaemonState.Policy = .init()) {
     state = DaemonState(policy: policy, isEnabled: true)
     #expect(tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0")) == [])
@@ -99,12 +99,12 @@ extension DaemonStateSuite {
 }
 
 extension DaemonState.Action {
-  /// Look for tags to announce, or for none.
+  /// The goal to scan, or the goal `off`.
   static func scan(_ reader: Int, _ isOn: Bool) -> Self {
     .pursue(reader, epoch: 0, isOn ? .scan(ReaderPolling()) : .off)
   }
 
-  /// With the epoch put aside, which another test looks at.
+  /// The same action with epoch 0. Another test checks the epochs.
   var withoutEpoch: Self {
     if case .pursue(let reader, _, let goal) = self { .pursue(reader, epoch: 0, goal) } else { self }
   }

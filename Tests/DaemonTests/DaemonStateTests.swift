@@ -1,5 +1,6 @@
 import Bus
 import Journal
+import Names
 import ReaderLink
 import ScanGate
 import Session
@@ -13,7 +14,7 @@ import Testing
   var clock = ManualClock()
   var stopsAtOnce = true
 
-  @Test mutating func itScansWhenAReaderASessionAndItsAgentAreThere() {
+  @Test mutating func `the daemon scans if there is a reader, a session and its agent`() {
     #expect(state.suspendReasons == ["no-reader", "no-agent", "no-session"])
     begin()
     #expect(state.suspendReasons == [])
@@ -34,7 +35,7 @@ import Testing
     #expect(lines > 0 && lines <= 61, "\(lines) lines")
   }
 
-  @Test mutating func everyConditionClosesAndOpensTheGate() {
+  @Test mutating func `every condition closes and opens the gate`() {
     begin()
     #expect(tell(.enabled(false)) == [.scan(0, false)])
     #expect(state.suspendReasons == ["disabled"])
@@ -51,13 +52,13 @@ import Testing
     #expect(state.suspendReasons == ["no-agent", "no-session"])
   }
 
-  @Test mutating func whatTheAgentReportsCounts() {
+  @Test mutating func `each condition that the agent reports stops scanning until the agent withdraws it`() {
     begin()
     for name in ["display-off", "camera", "airplane-mode"] {
       #expect(report([name: true]) == [.scan(0, false)])
       #expect(state.suspendReasons == [name])
       #expect(report([name: false]) == [.scan(0, true)])
-      // What is known no more says no no longer.
+      // A condition that is missing from the report does not stop scanning.
       #expect(report([name: true]) == [.scan(0, false)])
       #expect(report([:]) == [.scan(0, true)])
     }
@@ -69,13 +70,13 @@ import Testing
     #expect(tell(.agentGone(sender: ":1.7")) == [.reporterGone(session: "2")])
   }
 
-  @Test mutating func aSessionInTheBackgroundIsNamed() {
+  @Test mutating func `an inactive session is a reason to stop scanning`() {
     begin()
     #expect(tell(.login(Self.login(.read(Self.session, Self.properties(active: false))))) == [.scan(0, false)])
     #expect(state.suspendReasons == ["session-inactive"])
   }
 
-  @Test mutating func aSwitchWithoutAMomentInBetweenIsAnEndToo() {
+  @Test mutating func `a direct switch between users drops the tags of the previous user`() {
     begin()
     let both = Self.login(
       .read(Self.session, Self.properties()), .read("/bob", Self.properties(Samples.bob, active: false)))
@@ -88,7 +89,7 @@ import Testing
     #expect(tell(.login(switched)) == [.scan(0, false), .scan(0, true)])
     #expect(Self.delivered(tap("alices", epoch: alices)) == [])
     #expect(!state.areFieldsOff)
-    // There and back again: whose a tag is, its epoch says.
+    // Back to alice: only a tag of the current epoch belongs to her.
     let bobs = state.readers[0]?.epoch
     #expect(tell(.login(both)) == [.scan(0, false), .scan(0, true)])
     #expect(Self.delivered(tap("alices", epoch: alices)) == [])
@@ -96,7 +97,7 @@ import Testing
     #expect(Self.delivered(tap("own")) == ["own to :1.7"])
   }
 
-  @Test mutating func `each goal has another epoch, and none is given twice`() {
+  @Test mutating func `each goal has a new epoch`() {
     begin()
     var epochs: [UInt64] = []
     for round in 0..<300 {
@@ -109,17 +110,17 @@ import Testing
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
   }
 
-  @Test mutating func `another polling does not end what a reader looks for`() {
+  @Test mutating func `a change of the polling settings drops no tag`() {
     begin()
     let before = state.readers[0]?.epoch
     var policy = DaemonState.Policy()
-    policy.polling.technologies = ["type-2"]
+    policy.polling.technologies = [.type2]
     #expect(tell(.policy(policy)) == [.pursue(0, epoch: 0, .scan(policy.polling))])
     #expect(Self.delivered(tap("a", epoch: before)) == ["a to :1.7"])
   }
 
-  /// As one that is the same device as another reader, and is refused.
-  @Test mutating func aReaderWhoseProcessIsTakenAwayIsNotWaitedFor() {
+  /// For example, a reader that is refused because it is the same device as another one.
+  @Test mutating func `the field of a reader without a process is assumed off`() {
     begin()
     stopsAtOnce = false
     #expect(tell(.enabled(false)) == [.scan(0, false)])
@@ -129,7 +130,7 @@ import Testing
     #expect(tell(.enabled(true)) == [.scan(0, true)])
   }
 
-  @Test mutating func aFieldCountsAsOnFromTheGoalUntilTheNextIsReached() {
+  @Test mutating func `a field is assumed on from the goal to scan until the reader has stopped`() {
     begin()
     stopsAtOnce = false
     _ = tell(.enabled(false))
@@ -141,7 +142,7 @@ import Testing
     #expect(state.areFieldsOff)
   }
 
-  @Test mutating func `a device that fails with its field on keeps it on until it is open or away`() {
+  @Test mutating func `the field of a failed device is assumed on until the device is open or absent`() {
     for end in [ReaderPhase.absent(reason: "unplugged"), Samples.ready] {
       begin()
       stopsAtOnce = false
@@ -154,7 +155,7 @@ import Testing
     }
   }
 
-  @Test mutating func withoutLogindTheLastAgentIsTheOneAtTheMachine() {
+  @Test mutating func `without logind the registered agent receives the taps and its reports stop scanning`() {
     state = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
     _ = tell(.reader(0, .phase(Samples.ready, reached: 0)))
@@ -165,11 +166,11 @@ import Testing
     #expect(report(["locked": false]) == [.scan(0, true)])
   }
 
-  @Test mutating func aReaderThatFailsIsNotScannedAndComesBack() {
+  @Test mutating func `a failed reader keeps its goal and recovers`() {
     begin()
     let crash = ReaderCrash(reason: "killed by signal 11", suspect: nil, restart: .zero)
     #expect(tell(.reader(0, .crashed(crash))) == [])
-    // Its process goes on looking for it, and scans as soon as it is there.
+    // Its process keeps looking for the device, and scans as soon as the device is there.
     #expect(tell(.reader(0, .phase(.failed(reason: "it ended"), reached: nil))) == [])
     #expect(state.readers[0]?.properties.state == "failed")
     #expect(state.readers[0]?.properties.counters.restarts == 1)
@@ -184,7 +185,7 @@ import Testing
     #expect(state.suspendReasons == ["no-reader"])
   }
 
-  @Test mutating func `an inhibitor counts only while its user is in front`() {
+  @Test mutating func `an inhibitor of a user takes effect only while the session of that user is active`() {
     begin()
     let (alice, bob) = (Samples.alice.uid, Samples.bob.uid)
     #expect(tell(.inhibited(by: [bob])) == [])
@@ -205,7 +206,7 @@ import Testing
     #expect(state.suspendReasons == ["inhibited"])
   }
 
-  @Test mutating func `without logind the inhibitor of any user counts`() {
+  @Test mutating func `without logind the inhibitor of any user takes effect`() {
     begin()
     _ = tell(.policy(DaemonState.Policy(servesAnySession: true)))
     _ = register(SessionKey(id: nil, uid: Samples.alice.uid))

@@ -7,17 +7,17 @@ import Testing
 
 @testable import Daemon
 
-/// Whose a tag is that was read.
+/// Which agent receives a tag that was read.
 @Suite struct DaemonTapTests: DaemonStateSuite {
   var state = DaemonState(policy: .init(), isEnabled: true)
   var clock = ManualClock()
   var stopsAtOnce = true
 
-  @Test mutating func aTapGoesToTheActiveSessionsAgent() throws {
+  @Test mutating func `a tap goes to the agent of the active session`() throws {
     begin()
     let actions = tap("a")
     guard case .deliver(let tap, let agent) = try #require(actions.first(where: Self.isAct)) else {
-      Issue.record("it was not delivered: \(actions)")
+      Issue.record("the tap was not delivered: \(actions)")
       return
     }
     #expect(agent.sender == ":1.7")
@@ -31,7 +31,7 @@ import Testing
     #expect(state.readers[0]?.properties.counters.messages == 1)
   }
 
-  @Test mutating func `a user who registers again and refuses taps does not fill the journal`() {
+  @Test mutating func `a user whose agents fail a tap and register again does not fill the journal`() {
     begin()
     _ = tap("a")
     var lines = 0
@@ -46,15 +46,15 @@ import Testing
     #expect(lines > 0 && lines <= UserLines.most + 61, "\(lines) lines")
   }
 
-  @Test mutating func aTapOfOneUserNeverReachesAnother() {
+  @Test mutating func `a tap of one user never reaches another user`() {
     begin()
     stopsAtOnce = false
     let first = state.readers[0]?.epoch
     _ = tell(.agentGone(sender: ":1.7"))
-    // Read while the goal to stop was on its way: nobody's.
+    // A tag that is read while the goal to stop is on its way is dropped.
     #expect(Self.delivered(tap("late", epoch: first)) == [])
     #expect(register(Samples.alice) == [.scan(0, true)])
-    // So is what the reader had begun to read before it has heard of that.
+    // A tag that the reader began to read before it received the new goal is dropped too.
     #expect(Self.delivered(tap("later", epoch: first)) == [])
     let second = state.readers[0]?.epoch
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
@@ -71,7 +71,7 @@ import Testing
     #expect(Self.delivered(register(Samples.alice, ":1.9")) == ["a to :1.9"])
   }
 
-  @Test mutating func withHoldATapWaitsForTheUnlocking() {
+  @Test mutating func `with WhenLocked=hold a tap waits for the unlock`() {
     begin(policy: .init(scan: ScanPolicy(whenLocked: .hold)))
     var login = Self.login(.read(Self.session, Self.properties()))
     login.handle(.changed(Self.session, ["LockedHint": .boolean(true)]))
@@ -83,20 +83,20 @@ import Testing
     #expect(Self.delivered(tell(.login(login))) == ["a to :1.7"])
   }
 
-  @Test mutating func whatWasReadTooLateIsNobodysAfterTheUnlockingEither() {
+  @Test mutating func `a tap that was read after the lock is dropped, also after the unlock`() {
     begin()
     stopsAtOnce = false
     let before = state.readers[0]?.epoch
     _ = tell(.login(Self.login(.read(Self.session, Self.properties(locked: true)))))
     #expect(Self.delivered(tap("a", epoch: before)) == [])
-    // The reader does not say again what it has said: nothing comes but what is tapped from here on.
+    // The reader does not report the tag again, so only later taps arrive.
     #expect(tell(.login(Self.login(.read(Self.session, Self.properties())))) == [.scan(0, true)])
     #expect(Self.delivered(tap("a", epoch: before)) == [])
     #expect(state.queue.deadline == nil)
     #expect(Self.delivered(tap("b")).count == 1)
   }
 
-  @Test mutating func aTagThatCannotBeReadIsOneLineAndNoTap() {
+  @Test mutating func `an unreadable tag causes one log line and no tap`() {
     begin()
     let report = Samples.report(.problem(reason: "the NDEF file is shorter than its length says"))
     let line = "type-2 tag on reader PN532 (pn532_uart:/dev/x): the NDEF file is shorter than its length says"
@@ -104,14 +104,14 @@ import Testing
     #expect(state.readers[0]?.properties.counters.problems == 1)
   }
 
-  @Test mutating func aTapsContentIsInNoLogLine() {
+  @Test mutating func `no log line contains the content of a tap`() {
     begin()
     let lines = tap("a").compactMap { if case .log(_, let line) = $0 { line } else { nil } }
     #expect(!lines.isEmpty)
     for line in lines { #expect(!line.contains("example") && !line.contains("4123")) }
   }
 
-  @Test mutating func smartPostersMayBeSwitchedOff() {
+  @Test mutating func `Smart Posters can be turned off`() {
     begin()
     #expect(Self.delivered(tap("a", Samples.smartPoster)) == ["a to :1.7"])
     begin(policy: .init(smartPosters: false))

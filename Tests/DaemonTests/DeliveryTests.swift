@@ -4,9 +4,9 @@ import ReaderLink
 import TestSupport
 import Testing
 
-/// The real `tagrouted`: whose a tap is, and that it arrives.
+/// The real `tagrouted`: each tap arrives at the right agent.
 @Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
-  @Test func aTapReachesTheAgentOfTheActiveSession() async throws {
+  @Test func `a tap reaches the agent of the active session`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func aTapThatWasNotStoredIsGivenAgainUnderTheSameID() async throws {
+  @Test func `a tap that was not stored is sent again under the same id`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -35,7 +35,7 @@ import Testing
     #expect(ids[0] == ids[1])
   }
 
-  @Test func anAgentThatDiesWhileItStoresATapIsSucceeded() async throws {
+  @Test func `the next agent receives a tap that the previous one did not store`() async throws {
     let rig = try await DaemonRig()
     let first = try await rig.agent()
     try await rig.scanning(true)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func aTagWithAProblemIsOneLineAndTheNextOneWorks() async throws {
+  @Test func `a tag with a problem is logged once, and the next tag works`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -71,7 +71,7 @@ import Testing
     #expect(await rig.daemon.log().allSatisfy { !$0.contains("example.com") })
   }
 
-  @Test func onlyASessionAtTheMachineMayHaveAnAgentAndOnlyOne() async throws {
+  @Test func `only a local session can have an agent, and only one`() async throws {
     var remote = DaemonRig.session
     remote.isRemote = true
     let rig = try await DaemonRig(sessions: [remote])
@@ -87,7 +87,7 @@ import Testing
     #expect(await AgentDouble.errorName { try await second.register() } == Names.Errors.alreadyRegistered)
   }
 
-  @Test func withAnySessionWhoeverRegistersIsServed() async throws {
+  @Test func `with Sessions=any an agent receives taps without logind`() async throws {
     let rig = try await DaemonRig(sessions: nil)
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func afterTheBusCameBackEverythingGoesOn() async throws {
+  @Test func `the daemon works again after a restart of the bus`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)

@@ -4,9 +4,9 @@ import ReaderLink
 import TestSupport
 import Testing
 
-/// The real `tagrouted`: when it tells its reader to scan.
+/// The real `tagrouted`: when its reader has the goal to scan.
 @Suite(.timeLimit(.minutes(5))) struct GateTests {
-  @Test func aLockStopsTheScanAndAnUnlockingStartsIt() async throws {
+  @Test func `a lock stops scanning and an unlock starts it`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -19,7 +19,7 @@ import Testing
     #expect(try await agent.property("SuspendReasons")?.asStrings == [])
   }
 
-  @Test func sleepAndAnotherUserAndTheAgentsEndStopTheScan() async throws {
+  @Test func `sleep, an inactive session and the end of the agent stop scanning`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -36,7 +36,7 @@ import Testing
     try await rig.scanning(false)
   }
 
-  @Test func whatTheAgentReportsStopsTheScan() async throws {
+  @Test func `each condition that the agent reports stops scanning`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func anAgentReportsTogetherWithItsRegistration() async throws {
+  @Test func `an agent can report conditions with its registration`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -67,24 +67,24 @@ import Testing
     #expect(error == BusError.Name.invalidArguments)
   }
 
-  @Test func offHoldsAlsoWhereItCannotBeStored() async throws {
+  @Test func `turning off takes effect even if it cannot be stored`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
     let polkit = try await PolkitStandIn.start(
       on: BusAddress(rig.bus.address), allowing: [Names.PolkitAction.configure])
-    // Where its directory should be, a file is in the way.
+    // A file takes the place of the state directory.
     try rig.directory.write("", to: "state")
     #expect(await AgentDouble.errorName { try await agent.setEnabled(false) } == Names.Errors.failed)
     try await rig.scanning(false)
     #expect(try await agent.property("Enabled")?.asBool == false)
-    // What cannot be stored is not switched on.
+    // The daemon turns on only if it can store that.
     #expect(await AgentDouble.errorName { try await agent.setEnabled(true) } == Names.Errors.failed)
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["disabled"])
     await polkit.stop()
   }
 
-  @Test func theMasterSwitchNeedsPolkitAndIsRemembered() async throws {
+  @Test func `the master switch needs polkit and survives a restart of the daemon`() async throws {
     var rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)

@@ -5,32 +5,32 @@ import Testing
 
 @testable import Daemon
 
-/// Every short sequence of switches between two users, of "off" and "on", and of what a reader does that hears of it late: a tag is
-/// given to the one for whom it was laid down, or to nobody.
+/// Every short sequence of user switches, of "off" and "on", and of the steps of a reader that obeys late. A tag is
+/// delivered to the user who was active when it was put down, or it is dropped.
 @Suite struct HandOverModelTests {
   private enum Step: CaseIterable {
     case alice, bob, nobody, off, on
     /// The reader begins to read a tag.
     case begin
-    /// It has read it.
+    /// The reader has read the tag.
     case arrive
-    /// It reads its orders, and does what they say.
+    /// The reader receives its goals and reaches them.
     case obey
   }
 
-  /// What is so, and the reader's process.
+  /// The daemon's state, the facts that it should know, and the reader process.
   private struct World {
     var state = DaemonState(policy: .init(), isEnabled: true)
     var front: SessionKey?
     var isOn = true
-    /// How often somebody else has come, or something has said no.
+    /// How often the active user has changed or scanning was turned off.
     var epoch = 0
-    /// What the reader was told and has not done.
+    /// The goals that the daemon has sent and the reader has not reached.
     var orders: [(epoch: UInt64, goal: ReaderGoal)] = []
     /// The goal that the reader has reached.
     var order: (epoch: UInt64, goal: ReaderGoal) = (0, .off)
     var isScanning: Bool { order.goal != .off }
-    /// In which epoch of the world the tag was laid down that is being read.
+    /// The epoch of the world in which the tag that is being read was put down.
     var reading: Int?
 
     var owner: SessionKey? { isOn ? front : nil }
@@ -67,7 +67,7 @@ import Testing
     return world
   }
 
-  /// - Returns: to whom a tag was given; nil where none was.
+  /// - Returns: the agent that received a tap; nil if none did.
   private func take(_ event: DaemonState.Event, _ world: inout World) -> String? {
     var receiver: String?
     for action in world.state.handle(event, at: ManualClock().now) {
@@ -75,7 +75,7 @@ import Testing
       case .pursue(_, let epoch, let goal): world.orders.append((epoch, goal))
       case .deliver(_, let agent):
         receiver = agent.sender
-        // It is stored at once, and the next one may come.
+        // The agent stores the tap at once, so that the next one can follow.
         _ = world.state.handle(.delivery(id: "a", sender: agent.sender, .stored), at: ManualClock().now)
       default: break
       }
@@ -103,7 +103,7 @@ import Testing
     if let login = logins[front] { _ = take(.login(login), &world) }
   }
 
-  /// - Returns: whether all was right.
+  /// - Returns: whether the daemon behaved correctly.
   private func take(_ step: Step, _ world: inout World) -> Bool {
     switch step {
     case .alice: move(Samples.alice, &world)
@@ -132,12 +132,12 @@ import Testing
     owner.map { $0 == Samples.alice ? ":1.7" : ":1.8" }
   }
 
-  @Test func aTagIsTheOnesForWhomItWasLaidDownOrNobodys() {
+  @Test func `every tag goes to the user who was active when it was put down, or is dropped`() {
     var wrong: [[Step]] = []
     var count = 0
     func walk(_ path: [Step], _ world: World) {
       count += 1
-      // Once the reader has obeyed nothing is stuck: the next tag is read for whoever is there.
+      // Once the reader has obeyed, it is not stuck: the next tag goes to the active user.
       var end = world
       obey(&end)
       if arrive(&end) != name(end.owner) { wrong.append(path + [.obey, .begin, .arrive]) }
@@ -152,7 +152,7 @@ import Testing
     obey(&start)
     walk([], start)
     let number = wrong.count
-    #expect(number == 0, "the shortest is \(wrong.min { $0.count < $1.count } ?? [])")
+    #expect(number == 0, "the shortest failing sequence is \(wrong.min { $0.count < $1.count } ?? [])")
     #expect(count > 30_000)
   }
 }

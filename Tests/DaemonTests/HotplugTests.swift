@@ -11,9 +11,9 @@ import Testing
   .timeLimit(.minutes(5)),
   .enabled(
     if: DeviceTestbed.isPossible,
-    "libudev listens to nobody here: neither does udev run nor is /dev a devtmpfs, so plugging in is NOT TESTED"))
+    "libudev receives no events here, because udev does not run and /dev is no devtmpfs: hotplug is NOT TESTED"))
 struct HotplugTests {
-  /// The daemon with the real reader process, which finds that none of these devices can be opened.
+  /// The daemon with the real reader process, which cannot open any of these devices.
   private struct Rig {
     let testbed: DeviceTestbed
     let directory: TemporaryDirectory
@@ -41,7 +41,7 @@ struct HotplugTests {
       for await owner in try await client.connection.owners(of: Names.Daemon.busName) where owner != nil { break }
     }
 
-    /// What the readers say of themselves, by the ends of their paths, once it is what is expected.
+    /// Waits for the expected readers. Returns their properties by the last part of their paths.
     func readers(
       _ isExpected: @escaping ([String: [String: Value]]) -> Bool
     ) async throws -> [String: [String: Value]] {
@@ -70,7 +70,7 @@ struct HotplugTests {
       return readers
     }
 
-    /// The processes of readers: beside them there is, for a moment, the one that asks libnfc what its configuration names.
+    /// The reader processes, without the short-lived process that asks libnfc for the readers in its configuration.
     func readerProcesses() throws -> [ForeignProcess] {
       try daemon.children().filter { $0.commandLine.contains("--link") }
     }
@@ -87,7 +87,7 @@ struct HotplugTests {
     Set(readers.values.map { $0["State"]?.asString })
   }
 
-  @Test func aReaderOnTheHubOfAnotherSeatIsThereUntilItIsUnplugged() async throws {
+  @Test func `a reader on a hub of another seat exists until it is unplugged`() async throws {
     let rig = try await Rig()
     let added = try await rig.objectSignals("InterfacesAdded")
     let removed = try await rig.objectSignals("InterfacesRemoved")
@@ -106,11 +106,11 @@ struct HotplugTests {
     for await signal in removed where signal.arguments.first?.asObjectPath == object { break }
     #expect(try await rig.readers { $0.isEmpty }.isEmpty)
     try await rig.daemon.line(containing: "reader acr122_usb:001:005 is gone")
-    // Its process ends with it.
+    // Its process ends too.
     for process in processes { try await process.end() }
   }
 
-  @Test func twoAtOnceAreTwoAndOneUnderAnotherNumberIsAnother() async throws {
+  @Test func `two readers at once are two, and one with a new number is a new reader`() async throws {
     let rig = try await Rig { testbed in
       _ = try await testbed.plugUSB("1-1", "072f:2200", number: 5)
       _ = try await testbed.plugUSB("1-2", "072f:2200", number: 6, seat: "seat7")
@@ -127,7 +127,7 @@ struct HotplugTests {
     #expect(again.values.contains { $0["Device"]?.asString == "acr122_usb:001:009" })
   }
 
-  @Test func aConfiguredReaderIsAbsentUntilItIsPluggedIn() async throws {
+  @Test func `a configured reader is absent until it is plugged in`() async throws {
     let rig = try await Rig(devices: "acr122_usb")
     let absent = try await rig.readers { $0["0"]?["StateReason"]?.asString == "it is not plugged in" }
     #expect(absent["0"]?["State"]?.asString == "absent")
@@ -135,28 +135,27 @@ struct HotplugTests {
     let failed = try await rig.readers { Self.states($0) == ["failed"] }
     #expect(failed["0"]?["Device"]?.asString == "acr122_usb")
     #expect(failed["0"]?["Seat"]?.asString == "seat1")
-    // Its process is told which one it is.
+    // The process receives the name of the exact device.
     #expect(try rig.readerProcesses().contains { $0.commandLine.contains("acr122_usb:001:005") })
     try await rig.testbed.unplug(path)
     #expect(try await rig.readers { Self.states($0) == ["absent"] }["0"]?["Device"]?.asString == "acr122_usb")
   }
 
-  @Test func theKernelModuleThatHasAReaderIsNamedOnceAndAsLongAsItHasIt() async throws {
+  @Test func `the kernel module that holds a reader is shown until it releases it, and logged once`() async throws {
     let rig = try await Rig()
     let path = try await rig.testbed.plugUSB("1-1", "04cc:2533", number: 5, driver: "pn533_usb")
     let expected =
       "it is taken by the kernel module pn533_usb: sudo modprobe -r pn533_usb, and blacklist it in /etc/modprobe.d"
     _ = try await rig.readers { $0["0"]?["StateReason"]?.asString == expected }
     try await rig.daemon.line(containing: "reader pn53x_usb:001:005 has failed: \(expected)")
-    // Told again that it is there, its process looks again; the journal has it already.
+    // With each repeated `add` event the process looks again, but the daemon does not log the reason again.
     for _ in 1...3 { try await rig.testbed.event(path, "add") }
     try await rig.testbed.unbind(path)
     _ = try await rig.readers { $0["0"]?["StateReason"]?.asString?.contains("does not answer") == true }
     #expect(await rig.daemon.log().count { $0.contains("modprobe -r") } == 1)
   }
 
-  @Test("a driver that is bound between the look at all devices and the word of udev is named")
-  func aDriverBoundBeforeTheWordOfUdevIsNamed() async throws {
+  @Test func `a driver that is bound between the first listing and the udev event is named`() async throws {
     var path = ""
     let rig = try await Rig { path = try await $0.plugUSB("1-1", "04cc:2533", number: 5) }
     _ = try await rig.readers { Self.states($0) == ["failed"] }
@@ -165,7 +164,7 @@ struct HotplugTests {
     _ = try await rig.readers { $0["0"]?["StateReason"]?.asString?.contains("modprobe -r pn533_usb") == true }
   }
 
-  @Test func pcscdIsNamedWhereItRunsAndHasTheReader() async throws {
+  @Test func `pcscd is named if it runs and holds the reader`() async throws {
     let rig = try await Rig { testbed in
       try testbed.runtime.write("", to: "pcscd/pcscd.comm")
       try testbed.runtime.write("", to: "systemd/system/.keep")
@@ -179,7 +178,7 @@ struct HotplugTests {
     #expect(reasons["acr122_usb:001:006"]?.contains("pcscd") == false)
   }
 
-  @Test func aLentReaderThatIsPluggedInAnewIsLentStill() async throws {
+  @Test func `a lent reader that is plugged in again is still lent`() async throws {
     let testbed = try await DeviceTestbed()
     let device = try await testbed.plugUSB("1-1", "072f:2200", number: 5)
     let rig = try await DaemonRig(
@@ -198,7 +197,7 @@ struct HotplugTests {
       let inhibitor = try await reply
       try await testbed.unplug(device)
       _ = try await testbed.plugUSB("1-1", "072f:2200", number: 6)
-      // The new process is told before it opens anything.
+      // The new process receives this goal before it opens the device.
       try await lending(true)
       withExtendedLifetime(inhibitor) {}
     }
@@ -206,7 +205,7 @@ struct HotplugTests {
     await polkit.stop()
   }
 
-  @Test func anotherReaderAtThePortOfALentOneIsNotLent() async throws {
+  @Test func `another reader at the port of a lent reader is not lent`() async throws {
     let testbed = try await DeviceTestbed()
     let device = try await testbed.plugUSB("1-1", "072f:2200", number: 5)
     let rig = try await DaemonRig(
@@ -235,13 +234,13 @@ struct HotplugTests {
     await polkit.stop()
   }
 
-  @Test func whereUdevDoesNotRunItSaysSoOnceAndWorks() async throws {
+  @Test func `without udev the daemon says so once and works`() async throws {
     let rig = try await DaemonRig()
     #expect(await rig.daemon.log().count { $0.contains("udev does not run") } == 1)
     #expect(await !rig.daemon.log().contains { $0.contains("listen to udev") })
   }
 
-  @Test func aSerialLineThatComesOrGoesIsLookedForAtOnceByWhoeverIsConfigured() async throws {
+  @Test func `a configured reader looks at once when its serial line appears or disappears`() async throws {
     let testbed = try await DeviceTestbed()
     let rig = try await DaemonRig(sessions: nil, environment: testbed.environment)
     let tty = try await testbed.add("scripted", "tty", ["DEVNAME=/dev/scripted", "ID_SEAT=seat3"])
@@ -253,7 +252,7 @@ struct HotplugTests {
     try await rig.scanning(true)
     try await testbed.unplug(tty)
     for await command in rig.reader.commands where command == .lookForDevice { break }
-    // It is left to sleep until it is plugged in again, and stays on the bus.
+    // The process sleeps until the line is plugged in again. The reader stays on the bus.
     await rig.reader.say(.state(.absent(reason: "unplugged")), .heartbeat(within: 0))
     try await rig.scanning(false)
     #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
@@ -262,9 +261,9 @@ struct HotplugTests {
   }
 }
 
-/// Skipping is for a person who sees it. Where nobody looks, what is not tested is a fault.
-@Suite(.enabled(if: getenv("CI") != nil, "only where CI is set")) struct HotplugIsTestedTests {
-  @Test func theMachineLetsHotplugBeTested() {
+/// A person notices a skipped suite, but a CI run does not. So a skipped suite is an error there.
+@Suite(.enabled(if: getenv("CI") != nil, "runs only if CI is set")) struct HotplugIsTestedTests {
+  @Test func `the machine that runs CI can test hotplug`() {
     #expect(DeviceTestbed.isPossible, "start udev, or mount a devtmpfs at /dev, so that HotplugTests run")
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct InhibitorListTests {
   private var list = InhibitorList()
 
-  @Test mutating func theOldestComesFirst() throws {
+  @Test mutating func `the oldest inhibitor comes first`() throws {
     let first = try list.add(who: "nfc-list", why: "a look at the reader", uid: 1000, pid: 7)
     _ = try list.add(who: "backup", why: "quiet please", uid: 0, pid: nil)
     #expect(list.inhibitors.map(\.who) == ["nfc-list", "backup"])
@@ -16,7 +16,7 @@ import Testing
     #expect(list.inhibitors.map(\.who) == ["backup"])
   }
 
-  @Test mutating func aReaderThatIsPluggedInAnewStaysLent() throws {
+  @Test mutating func `a reader that is plugged in again stays lent`() throws {
     let inhibitor = try list.add(who: "nfc-poll", why: "b", uid: 1000, pid: 7)
     list.release(0, at: "/sys/devices/a", with: inhibitor.id)
     #expect(list.inhibitor(releasing: 0)?.id == inhibitor.id)
@@ -31,7 +31,7 @@ import Testing
     #expect(list.inhibitor(releasing: 3) == nil)
   }
 
-  @Test mutating func aUserMayHoldSixteenAndAnotherUserToo() throws {
+  @Test mutating func `each user can hold sixteen inhibitors`() throws {
     for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: 1000, pid: nil) }
     #expect(throws: BusError.tooMany("user 1000 already has 16 inhibitors: release one")) {
       try list.add(who: "a", why: "b", uid: 1000, pid: nil)
@@ -39,17 +39,17 @@ import Testing
     for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: 1001, pid: nil) }
   }
 
-  @Test mutating func allUsersTogetherMayHoldSoMany() throws {
+  @Test mutating func `all users together can hold 128 inhibitors`() throws {
     for uid in 0..<8 { for _ in 0..<16 { _ = try list.add(who: "a", why: "b", uid: UInt32(uid), pid: nil) } }
     #expect(throws: BusError.self) { try list.add(who: "a", why: "b", uid: 99, pid: nil) }
   }
 
   @Test(arguments: ["", String(repeating: "a", count: 129), "a\nb", "a\u{202E}b", "a\u{0}b"])
-  mutating func whoIsAShortPlainText(who: String) {
+  mutating func `the argument who must be a short plain text`(who: String) {
     #expect(throws: BusError.self) { try list.add(who: who, why: "b", uid: 0, pid: nil) }
   }
 
-  @Test mutating func whyMayBeLonger() throws {
+  @Test mutating func `the argument why can have up to 256 bytes`() throws {
     _ = try list.add(who: "a", why: String(repeating: "b", count: 256), uid: 0, pid: nil)
     #expect(throws: BusError.self) {
       try list.add(who: "a", why: String(repeating: "b", count: 257), uid: 0, pid: nil)

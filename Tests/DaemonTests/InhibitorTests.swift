@@ -5,9 +5,9 @@ import Testing
 
 @testable import Daemon
 
-/// The real `tagrouted`: who keeps it from scanning, and how long.
+/// The real `tagrouted`: who can inhibit scanning, and for how long.
 @Suite(.timeLimit(.minutes(5))) struct InhibitorTests {
-  @Test func anInhibitorStopsTheScanAsLongAsItsPipeIsOpen() async throws {
+  @Test func `an inhibitor stops scanning while its pipe is open`() async throws {
     let rig = try await DaemonRig()
     let polkit = try await rig.sessionPolkit()
     let agent = try await rig.agent()
@@ -28,7 +28,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func anInhibitorNeedsAName() async throws {
+  @Test func `an inhibitor needs a name`() async throws {
     let rig = try await DaemonRig()
     let polkit = try await rig.sessionPolkit()
     let agent = try await rig.agent()
@@ -37,7 +37,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func withoutPolkitsConsentNobodyInhibits() async throws {
+  @Test func `an inhibitor needs the permission of polkit`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -53,7 +53,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func aCallerWhosePolkitIsSlowMayNotAskAgain() async throws {
+  @Test func `a caller cannot ask again while polkit has not replied`() async throws {
     let rig = try await DaemonRig()
     let polkit = try await rig.sessionPolkit()
     let agent = try await rig.agent()
@@ -67,7 +67,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func aUserMayHoldSixteen() async throws {
+  @Test func `a user can hold sixteen inhibitors`() async throws {
     let rig = try await DaemonRig()
     let polkit = try await rig.sessionPolkit()
     let agent = try await rig.agent()
@@ -76,7 +76,7 @@ import Testing
     let next = await AgentDouble.errorName { try await agent.call("Inhibit", [.string("a"), .string("b")]) }
     #expect(next == Names.Errors.tooMany)
     held = []
-    // The pipes' other ends are heard of in any order; each makes room for another.
+    // The daemon notices the closed pipes in any order. Each one makes room for a new inhibitor.
     while await AgentDouble.errorName({ try await agent.call("Inhibit", [.string("a"), .string("b")]) }) != nil {}
     await polkit.stop()
   }

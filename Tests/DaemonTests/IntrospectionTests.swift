@@ -3,9 +3,9 @@ import Names
 import TestSupport
 import Testing
 
-/// The files in `Config/dbus/interfaces` are the authority: what the running daemon says of itself is the same.
+/// The introspection data of the running daemon has to match the files in `Config/dbus/interfaces`.
 @Suite(.timeLimit(.minutes(5))) struct IntrospectionTests {
-  @Test func theRunningDaemonHasTheDocumentedInterfaces() async throws {
+  @Test func `the running daemon has the documented interfaces`() async throws {
     let rig = try await DaemonRig()
     let agent = try await AgentDouble(on: rig.bus)
     for (path, name) in [
@@ -21,14 +21,14 @@ import Testing
     }
   }
 
-  @Test func readersAreManagedObjectsAndChangeIsTold() async throws {
+  @Test func `readers are managed objects and signal their changes`() async throws {
     let rig = try await DaemonRig()
     let agent = try await AgentDouble(on: rig.bus)
     let reader = try ObjectPath("\(Names.Daemon.readersPath)/0")
     let reply = try await agent.connection.call(
       Names.Daemon.busName, ObjectPath(Names.Daemon.path), "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
     guard case .dictionary(_, _, let objects) = reply.first else {
-      Issue.record("GetManagedObjects answered \(reply)")
+      Issue.record("GetManagedObjects returned \(reply)")
       return
     }
     #expect(objects.map(\.key.asObjectPath) == [reader])

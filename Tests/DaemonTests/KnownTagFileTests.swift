@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Names
 import ReaderLink
 import TestSupport
 import Testing
@@ -17,7 +18,7 @@ import Testing
   private func list(_ file: KnownTagFile, includesFirst: Bool = false) -> KnownTags {
     var known = file.known(on: Self.reader)
     known.includesFirst = includesFirst
-    for (number, technology) in zip(0..., ["type-2", "type-4b"]) {
+    for (number, technology) in zip(0..., [TagType.type2, .type4B]) {
       known.tags.append(
         KnownTag(
           number: 0, fingerprint: TagFingerprint(technology, [8, 1, 2, 3], known.key), technology: technology,
@@ -26,7 +27,7 @@ import Testing
     return known
   }
 
-  @Test(arguments: [false, true]) func `the next daemon knows what this one knew`(includesFirst: Bool) throws {
+  @Test(arguments: [false, true]) func `the next daemon loads the known tags of this one`(includesFirst: Bool) throws {
     var first = file
     #expect(try first.load())
     let known = list(first, includesFirst: includesFirst)
@@ -35,13 +36,13 @@ import Testing
     #expect(try next.load())
     #expect(next.known(on: Self.reader) == known)
     #expect(next.known(on: "another") == KnownTags(key: known.key))
-    // Where nothing is left, nothing is kept.
+    // A list without tags removes the reader from the file.
     try next.keep(KnownTags(key: known.key), on: Self.reader)
     #expect(try next.load())
     #expect(next.known(on: Self.reader) == KnownTags(key: known.key))
   }
 
-  @Test func `only its owner may read it, and it holds no UID`() throws {
+  @Test func `only the owner can read the file, and it contains no UID`() throws {
     var file = file
     try file.keep(list(file), on: Self.reader)
     let path = directory.file("known-tags")
@@ -56,14 +57,14 @@ import Testing
     "", "tagroute known tags 2\nkey 1 2\n", "tagroute known tags 1\n", "tagroute known tags 1\nkey 1\n",
     "tagroute known tags 1\nkey 1 2\ntag 1 type-2 --\n", "tagroute known tags 1\nkey 1 2\nreader a\ntag x type-2 --\n",
     "tagroute known tags 1\nkey 1 2\nreader a\ntag 1 type-2\n",
-  ]) func `a broken file is none`(text: String) throws {
+  ]) func `a broken file is ignored`(text: String) throws {
     try directory.write(text, to: "known-tags")
     var file = file
     #expect(try !file.load())
     #expect(file.known(on: "a").tags.isEmpty)
   }
 
-  @Test func `without a place it is known as long as the daemon lives`() throws {
+  @Test func `without a folder the daemon keeps the known tags until it ends`() throws {
     var file = KnownTagFile(folder: nil)
     #expect(try file.load())
     let known = list(file)
@@ -75,7 +76,7 @@ import Testing
     #expect(broken.known(on: Self.reader) == known)
   }
 
-  @Test func `readers that come and go do not fill it`() throws {
+  @Test func `readers that come and go do not fill the file`() throws {
     var file = file
     for number in 0..<100 { try file.keep(list(file), on: "acr122_usb:001:\(number)") }
     let text = String(decoding: try readFile(directory.file("known-tags")), as: UTF8.self)

@@ -11,7 +11,7 @@ import Testing
     (["pn532_uart:/dev/ttyUSB0", "pn53x_usb:001:004"], ["pn532_uart:/dev/ttyUSB0", "pn53x_usb"]),
     (["pn532_spi:/dev/spidev0.0:500000"], ["pn532_spi:/dev/spidev0.0:500000"]),
   ])
-  func theOnlyReaderOfAUSBDriverIsNamedByIt(_ found: [String], _ names: [String]) {
+  func `the only reader of a USB driver is named after the driver`(_ found: [String], _ names: [String]) {
     #expect(LastingDevice.names(of: found) == names)
   }
 }

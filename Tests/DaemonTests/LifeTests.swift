@@ -7,7 +7,7 @@ import Testing
 
 /// The real `tagrouted`: how it starts and how it ends.
 @Suite(.timeLimit(.minutes(5))) struct LifeTests {
-  @Test func aMistakeInTheConfigurationIsNamedAndEndsWith78() async throws {
+  @Test func `an error in the configuration is reported, and the daemon exits with 78`() async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("[Scan]\n\nSesions=any\n", to: "tagroute.conf")
     let run = try await ChildProcess.run(try BuiltProducts.program("tagrouted"), ["--config", file])
@@ -15,7 +15,7 @@ import Testing
     #expect(run.log == ["tagrouted: \(file):3: group [Scan] has no key Sesions: did you mean Sessions?"])
   }
 
-  @Test func helpAndVersionAndUsage() async throws {
+  @Test func `the daemon prints its help and its version, and rejects unknown options`() async throws {
     let program = try BuiltProducts.program("tagrouted")
     let version = try await ChildProcess.run(program, ["--version"])
     #expect(version.output == "tagrouted \(Names.version)\n")
@@ -26,7 +26,7 @@ import Testing
     #expect(wrong.status == .exited(Names.ExitCode.usage))
   }
 
-  @Test func withoutABusItSaysSo() async throws {
+  @Test func `without a bus the daemon says so and exits`() async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("", to: "tagroute.conf")
     let run = try await ChildProcess.run(
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ["pn532_uart:/dev/scripted\n", nil])
-  func readersThatAreNotConfiguredAreFoundNowOrLater(found: String?) async throws {
+  func `readers that are not configured are found at the start or later`(found: String?) async throws {
     let rig = try await DaemonRig(devices: "", found: found)
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -49,11 +49,12 @@ import Testing
     }
   }
 
-  /// A reader process runs as the same user, and has what it has been given and no more.
-  @Test func noProcessOfItsUserOpensItsMemory() async throws {
+  /// A reader process runs as the same user, and may have only what the daemon gives it.
+  @Test func `no other process of the same user can open the memory of the daemon`() async throws {
     let bus = try await PrivateBus.start(type: "system")
     let directory = try TemporaryDirectory()
-    // In /proc a process that may not be dumped is root's. Of root's own process that shows nothing.
+    // In /proc the files of a process that cannot be dumped belong to root. If the daemon ran as root, the test would
+    // always pass.
     let lowered = getuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups" : ""
     let program = try directory.write(
       "#!/bin/sh\nexec \(lowered) \(try BuiltProducts.program("tagrouted")) \"$@\"\n", to: "tagrouted", mode: 0o755)
@@ -69,14 +70,14 @@ import Testing
     for await owner in try await client.connection.owners(of: Names.Daemon.busName) where owner != nil { break }
     var information = stat()
     #expect(stat("/proc/\(daemon.identifier)/environ", &information) == 0)
-    #expect(information.st_uid == 0, "it may be dumped")
+    #expect(information.st_uid == 0, "the daemon can be dumped")
     let status = String(decoding: try readFile("/proc/\(daemon.identifier)/status"), as: UTF8.self)
-    #expect(!status.contains("Uid:\t0\t"), "this shows nothing of root's process")
+    #expect(!status.contains("Uid:\t0\t"), "the daemon runs as root, so this test would always pass")
     daemon.signal(SIGTERM)
     #expect(try await daemon.exit() == .exited(0))
   }
 
-  @Test func aSecondDaemonEndsAndNamesTheFirst() async throws {
+  @Test func `a second daemon exits because the bus name has an owner`() async throws {
     let rig = try await DaemonRig()
     let run = try await ChildProcess.run(
       rig.directory.file("tagrouted"), ["--config", rig.directory.file("tagroute.conf")],
@@ -85,7 +86,7 @@ import Testing
     #expect(run.log.contains { $0.contains("another process owns \(Names.Daemon.busName)") })
   }
 
-  @Test func itTellsSystemdAndEndsWhenItIsTold() async throws {
+  @Test func `the daemon reports its status to systemd and ends on SIGTERM`() async throws {
     let directory = try TemporaryDirectory()
     let notifications = try NotifySocket(directory.file("notify"))
     let rig = try await DaemonRig(
@@ -98,7 +99,7 @@ import Testing
     rig.daemon.signal(SIGTERM)
     _ = try await notifications.next { $0.hasPrefix("STOPPING=1") }
     #expect(try await rig.daemon.exit() == .exited(0))
-    // The reader was asked to shut down, not just killed.
+    // The daemon asked the reader process to shut down, and did not just kill it.
     for await command in rig.reader.commands where command == .shutDown { break }
     await agent.connection.close()
   }

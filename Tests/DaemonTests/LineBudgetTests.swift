@@ -3,7 +3,7 @@ import Testing
 @testable import Daemon
 
 @Suite struct LineBudgetTests {
-  @Test func soManyLinesAMinuteAndOneThatSaysSo() {
+  @Test func `lines above the limit of an interval are announced once and left out`() {
     var budget = LineBudget(most: 3)
     var clock = ManualClock()
     func verdicts(_ count: Int) -> [LineBudget.Verdict] { (0..<count).map { _ in budget.line(at: clock.now) } }

@@ -6,7 +6,7 @@ import Testing
 @testable import Daemon
 
 @Suite struct MasterSwitchTests {
-  @Test func itIsOnUntilItIsSwitchedOffAndRemembers() throws {
+  @Test func `the switch is on until it is turned off, and its state is stored`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("state")
     #expect(MasterSwitch(directory: path).load() == .init(isEnabled: true))
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: ["", "\u{1}\u{2}", "maybe\n", "nonsense\n", "yes\nyes\n"])
-  func whatIsNeitherYesNorNoKeepsScanningOff(content: String) throws {
+  func `a file with neither yes nor no keeps scanning off`(content: String) throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write(content, to: "enabled")
     let stored = MasterSwitch(directory: directory.path).load()
@@ -28,7 +28,7 @@ import Testing
     #expect(MasterSwitch(directory: directory.path).load() == .init(isEnabled: true))
   }
 
-  @Test func whatCannotBeReadKeepsScanningOff() throws {
+  @Test func `an unreadable file keeps scanning off`() throws {
     let directory = try TemporaryDirectory()
     #expect(mkdir(directory.file("enabled"), 0o755) == 0)
     let stored = MasterSwitch(directory: directory.path).load()
@@ -36,7 +36,7 @@ import Testing
     #expect(stored.problem?.contains(directory.file("enabled")) == true)
   }
 
-  @Test func aDirectoryThatCannotBeIsAnError() {
+  @Test func `storing into an impossible directory is an error`() {
     #expect(throws: SystemError.self) { try MasterSwitch(directory: "/dev/null/state").store(false) }
     #expect(MasterSwitch(directory: "/dev/null/state").load() == .init(isEnabled: true))
   }

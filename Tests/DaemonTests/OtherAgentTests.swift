@@ -5,9 +5,9 @@ import ReaderLink
 import TestSupport
 import Testing
 
-/// The real daemon with agents of other versions: what they know of its interfaces is all that they need.
+/// The real daemon with agents of other versions. An agent needs only the interfaces that it knows.
 @Suite(.timeLimit(.minutes(5))) struct OtherAgentTests {
-  /// Knows `TagRead` and nothing else.
+  /// An agent that implements only `TagRead`.
   private struct FirstAgent {
     let connection: Connection
     let taps: AsyncStream<[String: Value]>
@@ -34,7 +34,7 @@ import Testing
 
   private static let registrations: [[String: Value]] = [
     [:],
-    // What this version does not know, and what it knows of another type.
+    // Options that this version does not know, and known options with other types.
     [
       "something-new": .strings(["a"]), "version": .uint32(7), "interface-version": .string("two"),
       "conditions": .booleans(["locked": false, "asleep": true]),
@@ -44,9 +44,9 @@ import Testing
     ["version": .string("newest")],
   ]
 
-  @Test(arguments: 0..<registrations.count) func anAgentIsGivenTapsWhateverItKnowsBesides(number: Int) async throws {
+  @Test(arguments: 0..<registrations.count) func `an agent of any version receives taps`(number: Int) async throws {
     let services = try TemporaryDirectory()
-    // As if systemd ran (sd_booted(3)).
+    // This file makes systemd seem to run (sd_booted(3)).
     if number == 2 { try services.write("", to: "systemd/system/.keep") }
     let rig = try await DaemonRig(
       environment: ["TAGROUTE_RUN": services.file(".")],
@@ -63,7 +63,7 @@ import Testing
     }
     let lines = await rig.daemon.log().filter { $0.contains("tagroute-agent is version") }
     #expect(lines.count == (number >= 2 ? 1 : 0))
-    // The older one of the two is to be started again.
+    // The daemon asks for a restart of the older program.
     if number == 2 {
       #expect(lines.first?.contains("version 9.0.0, this is \(Names.version)") == true)
       #expect(lines.first?.hasSuffix("for what is new: sudo systemctl restart tagrouted.service") == true)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func aSessionGoesOnThoughTheAgentKnowsNoSheets() async throws {
+  @Test func `a session works with an agent that has no sheets`() async throws {
     let rig = try await DaemonRig()
     let polkit = try await rig.sessionPolkit()
     defer { withExtendedLifetime(polkit) {} }

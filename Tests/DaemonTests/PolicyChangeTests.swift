@@ -1,5 +1,6 @@
 import Bus
 import Journal
+import Names
 import ReaderLink
 import ScanGate
 import Session
@@ -7,15 +8,15 @@ import Testing
 
 @testable import Daemon
 
-/// What another policy changes at once.
+/// The immediate effects of a policy change.
 @Suite struct PolicyChangeTests: DaemonStateSuite {
   var state = DaemonState(policy: .init(), isEnabled: true)
   var clock = ManualClock()
   var stopsAtOnce = true
 
-  @Test mutating func whatCountsAsLockedIsDecidedAnew() {
+  @Test mutating func `a new lock policy takes effect at once`() {
     begin()
-    // Nobody has said that it is unlocked, but for the session's own word.
+    // Only the LockedHint of the session says that it is unlocked, which `strict` does not accept.
     #expect(tell(.policy(.init(scan: ScanPolicy(lockDetection: .strict)))) == [.scan(0, false)])
     #expect(state.suspendReasons == ["lock-unknown"])
     #expect(tell(.policy(.init())) == [.scan(0, true)])
@@ -25,16 +26,16 @@ import Testing
     #expect(state.suspendReasons == ["session-locked"])
     #expect(tell(.policy(.init(scan: ScanPolicy(whenLocked: .hold)))) == [.scan(0, true)])
     #expect(Self.delivered(tap("a")) == [])
-    // What is held stays held; nothing more is read.
+    // The held tap stays held, and the reader stops.
     #expect(tell(.policy(.init())) == [.scan(0, false)])
     login.handle(.changed(Self.session, ["LockedHint": .boolean(false)]))
     #expect(Self.delivered(tell(.login(login))) == ["a to :1.7"])
   }
 
-  @Test mutating func clientsSeeOtherTechnologiesAndSmartPostersAreTheirs() {
+  @Test mutating func `clients see new technologies, and a new Smart Poster setting takes effect`() {
     begin()
-    #expect(tell(.policy(.init(smartPosters: false, technologies: ["type-2"]))) == [])
-    #expect(state.readers[0]?.properties.technologies == ["type-2"])
+    #expect(tell(.policy(.init(smartPosters: false, technologies: [.type2]))) == [])
+    #expect(state.readers[0]?.properties.technologies == [.type2])
     #expect(Self.delivered(tap("a", Samples.smartPoster)) == [])
     #expect(tell(.policy(.init())) == [])
     #expect(Self.delivered(tap("b", Samples.smartPoster)) == ["b to :1.7"])
@@ -42,7 +43,7 @@ import Testing
     #expect(state.readers[1]?.properties.technologies == state.policy.technologies)
   }
 
-  @Test mutating func anOpenSessionKeepsItsTimeAndTheNextHasTheNew() throws {
+  @Test mutating func `an open session keeps its time limit, and the next session has the new limit`() throws {
     begin()
     func start() throws -> UInt64 {
       let (session, actions) = try state.sessions.add(
@@ -62,15 +63,15 @@ import Testing
     #expect(state.sessions[second]?.deadline == clock.now + .seconds(5))
   }
 
-  @Test mutating func withoutLogindTheAgentIsItsUsersAndWithItItsSessions() {
+  @Test mutating func `without logind an agent belongs to its user, and with logind to its session`() {
     begin()
-    // What logind says no more does not keep the reader.
+    // The reader scans, because logind does not decide any more.
     #expect(tell(.policy(.init(servesAnySession: true))).contains(.scan(0, true)))
     #expect(state.registry.agents.map(\.session) == [SessionKey(id: nil, uid: Samples.alice.uid)])
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
-    // One that is not answered would go along.
+    // The agent stores the tap, because an unanswered tap would move with the agent.
     #expect(tell(.delivery(id: "a", sender: ":1.7", .stored)) == [])
-    // Until logind has been heard nobody sits anywhere.
+    // Until logind has replied, there is no session.
     #expect(tell(.policy(.init())) == [.scan(0, false)])
     #expect(state.suspendReasons == ["no-agent", "no-session"])
     #expect(tell(.login(Self.login(.read(Self.session, Self.properties())))) == [.scan(0, true)])
@@ -78,7 +79,7 @@ import Testing
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
   }
 
-  @Test mutating func logindMayHaveBeenHeardBefore() {
+  @Test mutating func `a login state from before the policy change is used`() {
     begin(policy: .init())
     state = DaemonState(policy: .init(servesAnySession: true), isEnabled: true)
     _ = tell(.readerAdded(0, path: Samples.reader, device: "pn532_uart:/dev/x", seat: "seat0"))
@@ -90,7 +91,7 @@ import Testing
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
   }
 
-  @Test mutating func tapsThatWaitGoAlong() {
+  @Test mutating func `waiting taps follow their user through a policy change`() {
     begin()
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     #expect(Self.delivered(tap("b")) == [])
@@ -105,18 +106,18 @@ import Testing
     #expect(Self.delivered(tell(.delivery(id: "a", sender: ":1.8", .stored))) == ["b to :1.8"])
   }
 
-  @Test mutating func tapsThatAnAgentIsBeingGivenGoAlongWithIt() {
+  @Test mutating func `a tap in delivery follows its agent through a policy change`() {
     begin()
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
     #expect(Self.delivered(tell(.policy(.init(servesAnySession: true)))) == ["a to :1.7"])
     _ = tell(.policy(.init()))
     #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Self.properties()))))) == ["a to :1.7"])
-    // What it says of the first time it was given counts.
+    // The agent's reply to the first delivery is still valid.
     #expect(Self.delivered(tell(.delivery(id: "a", sender: ":1.7", .stored))) == [])
     #expect(Self.delivered(tap("b")) == ["b to :1.7"])
   }
 
-  @Test mutating func tapsThatGoAlongStayBehindTheLockOfTheirSession() {
+  @Test mutating func `a tap that follows its agent waits for the unlock of the session`() {
     begin()
     _ = tell(.policy(.init(servesAnySession: true)))
     #expect(Self.delivered(tap("a")) == ["a to :1.7"])
@@ -125,7 +126,7 @@ import Testing
     #expect(Self.delivered(tell(.login(Self.login(.read(Self.session, Self.properties()))))) == ["a to :1.7"])
   }
 
-  @Test mutating func ofTwoAgentsOfAUserOneIsLeftWithoutLogind() {
+  @Test mutating func `without logind a user keeps one of two agents`() {
     begin()
     let other = SessionKey(id: "9", uid: Samples.alice.uid)
     _ = register(other, ":1.8")

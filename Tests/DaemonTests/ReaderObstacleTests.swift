@@ -10,7 +10,7 @@ import Testing
     ReaderObstacle(Samples.acr122(drivers: drivers), pcscdRuns: pcscdRuns, mayOpen: mayOpen)
   }
 
-  @Test func whatIsInTheWayIsNamed() {
+  @Test func `the obstacle of a reader is named`() {
     #expect(Self.obstacle([]) == nil)
     #expect(Self.obstacle([], pcscdRuns: true) == nil)
     #expect(Self.obstacle(["pn533_usb"]) == .kernelDriver("pn533_usb"))
@@ -22,7 +22,7 @@ import Testing
     #expect(ReaderObstacle(tty, pcscdRuns: true, mayOpen: false) == nil)
   }
 
-  @Test func everyReasonSaysWhatToDo() {
+  @Test func `every reason says what to do`() {
     #expect(
       ReaderObstacle.kernelDriver("pn533_usb").reason(hasSystemd: true)
         == "it is taken by the kernel module pn533_usb: sudo modprobe -r pn533_usb, and blacklist it in /etc/modprobe.d"
@@ -37,14 +37,14 @@ import Testing
     #expect(permission.contains("gives it to the group tagroute"))
   }
 
-  @Test func itIsGoneWhenItsDriverIs() {
+  @Test func `an obstacle is gone once its driver is gone`() {
     for (obstacle, driver) in [
       (ReaderObstacle.kernelDriver("pn533_usb"), "pn533_usb"), (.program(isPCSCD: true), "usbfs"),
     ] {
       #expect(!obstacle.isGone(from: Samples.acr122(drivers: [driver])))
       #expect(obstacle.isGone(from: Samples.acr122(drivers: [])))
     }
-    // What udev has just said something of may have another owner now.
+    // After a udev event the device node may have another owner.
     #expect(ReaderObstacle.permission(node: "/dev/x").isGone(from: Samples.acr122()))
   }
 }

@@ -17,7 +17,7 @@ import Testing
 
   // MARK: USB readers
 
-  @Test func everyReaderThatIsPluggedInIsOneFromItsPluggingInToItsUnplugging() {
+  @Test func `a USB reader exists from plugging in to unplugging`() {
     var roster = ReaderRoster(configured: [], hasUdev: true)
     let (first, second) = (Samples.acr122(seat: "seat1"), Samples.acr122("/sys/devices/b", number: 7))
     let mouse = Device(
@@ -38,9 +38,9 @@ import Testing
     #expect(roster.readers.keys.sorted() == [1])
   }
 
-  @Test func theSameOneUnderAnotherNumberIsAnotherReader() {
+  @Test func `the same device under another number is a new reader`() {
     var roster = Self.plugged(Samples.acr122())
-    // The unplugging was never heard of.
+    // The roster has not received the event of the unplugging.
     #expect(
       roster.handle(.device(.added(Samples.acr122(number: 5)))) == [
         .stop(0), .hide(0), .start(1, device: "acr122_usb:001:005"),
@@ -48,18 +48,18 @@ import Testing
       ])
   }
 
-  @Test func whatIsSaidTwiceIsOneReaderAndIsLookedFor() {
+  @Test func `a repeated add event makes the same reader look again`() {
     var roster = Self.plugged(Samples.acr122())
     #expect(roster.handle(.device(.added(Samples.acr122()))) == [.look(0)])
     #expect(roster.handle(.device(.changed(Samples.acr122()))) == [])
   }
 
-  @Test func anotherSeatIsToldAndNothingElseChanges() {
+  @Test func `a change of the seat only moves the reader`() {
     var roster = Self.plugged(Samples.acr122())
     #expect(roster.handle(.device(.changed(Samples.acr122(seat: "seat2")))) == [.move(0, seat: "seat2")])
   }
 
-  @Test func whereEventsWereLostWhatIsThereCounts() {
+  @Test func `after lost events the readers are those that are present`() {
     var roster = Self.plugged(Samples.acr122(), Samples.acr122("/sys/devices/b", number: 7))
     let third = Samples.acr122("/sys/devices/c", number: 8)
     #expect(
@@ -69,7 +69,7 @@ import Testing
       ])
   }
 
-  @Test func aReaderThatIsFreedIsTriedAtOnceAndOnlyOnce() {
+  @Test func `a reader that becomes free is tried at once, and only once`() {
     for (obstacle, driver) in [
       (ReaderObstacle.kernelDriver("pn533_usb"), "pn533_usb"), (.program(isPCSCD: true), "usbfs"),
     ] {
@@ -77,27 +77,27 @@ import Testing
       #expect(roster.handle(.failed(0, obstacle)) == [])
       #expect(roster.handle(.device(.changed(Samples.acr122(drivers: [driver])))) == [])
       #expect(roster.handle(.device(.changed(Samples.acr122()))) == [.look(0)])
-      // Our own process claims it, fails and lets go: that is no reason to try again.
+      // The reader process claims the device, fails and releases it. That is no reason to try again.
       #expect(roster.handle(.device(.changed(Samples.acr122(drivers: ["usbfs"])))) == [])
       #expect(roster.handle(.failed(0, nil)) == [])
       #expect(roster.handle(.device(.changed(Samples.acr122()))) == [])
     }
   }
 
-  @Test func aReaderThatMayNotBeOpenedIsTriedWhenUdevSpeaksOfIt() {
+  @Test func `a reader without permission is tried again at the next udev event`() {
     var roster = Self.plugged(Samples.acr122())
     #expect(roster.handle(.failed(0, .permission(node: "/dev/bus/usb/001/004"))) == [])
     #expect(roster.handle(.device(.changed(Samples.acr122()))) == [.look(0)])
     #expect(roster.handle(.device(.changed(Samples.acr122()))) == [])
   }
 
-  @Test func thereIsAnEndToHowManyReadersThereMayBe() {
+  @Test func `the number of readers is limited`() {
     var roster = ReaderRoster(configured: [], hasUdev: true)
     let devices = (1...40).map { Samples.acr122("/sys/devices/\($0)", number: $0) }
     let actions = devices.flatMap { roster.handle(.device(.added($0))) }
     #expect(roster.readers.count == ReaderRoster.most)
     #expect(actions.count { if case .log = $0 { true } else { false } } == 1)
-    // Whoever was left out takes the place that becomes free, one at a time and without another word.
+    // One of the readers that were left out takes a place that becomes free. This is not logged again.
     #expect(
       roster.handle(.device(.removed(path: "/sys/devices/3"))) == [
         .stop(2), .hide(2), .start(16, device: "acr122_usb:001:017"),
@@ -108,7 +108,7 @@ import Testing
     #expect(roster.handle(.device(.added(Samples.acr122("/sys/devices/99", number: 99)))).count == 2)
   }
 
-  @Test func everyReaderThatLibnfcKnowsHasItsDriversName() {
+  @Test func `every reader model of libnfc has the name of its driver`() {
     for model in USBReaderModel.all {
       let device = Device(
         path: "/x", subsystem: "usb", node: nil,
@@ -123,7 +123,7 @@ import Testing
   @Test(arguments: [
     ("pn532_uart:/dev/ttyUSB0", true), ("pn532_uart:/dev/serial/by-id/usb-x:115200", true), ("pn532_uart:/link", false),
   ])
-  func aConfiguredReaderStaysAndIsLookedForWhenItsDeviceComesOrGoes(device: String, isUdevs: Bool) {
+  func `a configured reader stays, and looks when its device appears or disappears`(device: String, isUdevs: Bool) {
     var roster = ReaderRoster(configured: [device], hasUdev: true) { $0 == "/link" ? "/dev/ttyUSB0" : nil }
     #expect(roster.handle(.device(.present([Samples.acr122()]))) == [])
     let away: [ReaderRoster.Action] = isUdevs ? [.away(0, true)] : []
@@ -131,29 +131,29 @@ import Testing
     #expect(roster.listing == .nothing)
     let here: [ReaderRoster.Action] = isUdevs ? [.away(0, false)] : []
     #expect(roster.handle(.device(.added(Self.tty))) == [.move(0, seat: "seat1")] + here + [.look(0)])
-    // From here on udev is known to tell of it, wherever the configuration finds it.
+    // Now the roster knows that udev reports this device, also if the configuration names it `/link`.
     #expect(roster.handle(.device(.removed(path: Self.tty.path))) == [.away(0, true), .look(0)])
     #expect(roster.handle(.device(.added(Self.tty))) == [.away(0, false), .look(0)])
     #expect(roster.readers.count == 1)
   }
 
-  @Test func whereUdevDoesNotRunNothingIsKnownToBeAway() {
+  @Test func `without udev no reader is known to be away`() {
     var roster = ReaderRoster(configured: ["pn532_uart:/dev/ttyUSB0", "pn53x_usb"], hasUdev: false)
     #expect(!roster.handle(.start).contains { if case .away = $0 { true } else { false } })
   }
 
-  @Test func aConfiguredReaderThatIsThereHasItsSeatFromTheBeginning() {
+  @Test func `a configured reader that is present has its seat from the start`() {
     var roster = ReaderRoster(configured: ["pn532_uart:/dev/ttyUSB0"], hasUdev: true)
     _ = roster.handle(.device(.present([Self.tty])))
     #expect(roster.handle(.start).last == .show(0, device: "pn532_uart:/dev/ttyUSB0", seat: "seat1"))
     #expect(roster.reader(at: Self.tty.path) == 0)
   }
 
-  @Test func aDriversNameMeansOneReaderOfItsAndThenTheNext() {
+  @Test func `a driver name means one reader of the driver, and later the next one`() {
     var roster = ReaderRoster(configured: ["acr122_usb"], hasUdev: true)
     let (first, second) = (Samples.acr122(), Samples.acr122("/sys/devices/b", number: 7))
     _ = roster.handle(.device(.present([second, first])))
-    // Its process opens the one whose seat it has, whichever libnfc would take first.
+    // The process opens the device that gave the reader its seat, not the first one that libnfc would find.
     #expect(
       roster.handle(.start) == [
         .start(0, device: "acr122_usb:001:004"), .show(0, device: "acr122_usb", seat: "seat0"),
@@ -169,7 +169,7 @@ import Testing
     #expect(roster.readers.count == 1)
   }
 
-  @Test func aDriversNameWaitsForAReaderAndThenMeansThatOne() {
+  @Test func `a driver name waits for a reader and then means that one`() {
     var roster = ReaderRoster(configured: ["acr122_usb"], hasUdev: true)
     #expect(roster.handle(.start).first == .start(0, device: "acr122_usb"))
     #expect(
@@ -186,7 +186,7 @@ import Testing
     .refuse(id, reason: "\(other) is the same device: name each device once in Devices")
   }
 
-  @Test(arguments: [true, false]) func aSecondNameOfAFileIsRefused(hasUdev: Bool) {
+  @Test(arguments: [true, false]) func `a second name of the same file is refused`(hasUdev: Bool) {
     let names = ["pn532_uart:/dev/ttyUSB0", Self.byID]
     var roster = ReaderRoster(configured: names, hasUdev: hasUdev) {
       $0 == "/dev/serial/by-id/usb-x" ? "/dev/ttyUSB0" : $0
@@ -200,7 +200,7 @@ import Testing
       ])
   }
 
-  @Test func aSecondNameIsRefusedWhenItsDeviceComes() {
+  @Test func `a second name is refused when its device appears`() {
     let names = ["pn532_uart:/dev/ttyUSB0", Self.byID]
     var roster = ReaderRoster(configured: names, hasUdev: true) { _ in nil }
     #expect(roster.handle(.start).contains(.start(1, device: names[1])))
@@ -211,7 +211,7 @@ import Testing
     #expect(roster.handle(.device(.added(Self.tty))) == [.away(0, false), .look(0)])
   }
 
-  @Test func aDriversNameTakesWhatNobodyNamesOrWaits() {
+  @Test func `a driver name takes a device that has no other name, or waits`() {
     var roster = ReaderRoster(configured: ["acr122_usb", "acr122_usb:001:004"], hasUdev: true)
     _ = roster.handle(.device(.present([Samples.acr122()])))
     #expect(
@@ -223,7 +223,7 @@ import Testing
     #expect(actions.first == .start(1, device: "acr122_usb:001:007"))
   }
 
-  @Test func `a driver's name that waits is refused when another name takes the only device`() {
+  @Test func `a waiting driver name is refused when another name takes the only device`() {
     var roster = ReaderRoster(configured: ["acr122_usb", "acr122_usb:001:004"], hasUdev: true)
     _ = roster.handle(.start)
     #expect(
@@ -237,9 +237,9 @@ import Testing
       ])
   }
 
-  // MARK: What libnfc names
+  // MARK: Readers that libnfc names
 
-  @Test func withUdevLibnfcAddsWhatItsConfigurationNames() {
+  @Test func `with udev, libnfc adds the readers that its configuration names`() {
     var roster = Self.plugged(Samples.acr122())
     #expect(roster.listing == .named)
     #expect(
@@ -251,7 +251,7 @@ import Testing
     #expect(none.handle(.listed([])) == [])
   }
 
-  @Test func withoutUdevTheReadersAreThoseThatLibnfcFinds() {
+  @Test func `without udev the readers are those that libnfc finds`() {
     var roster = ReaderRoster(configured: [], hasUdev: false)
     #expect(roster.listing == .everything)
     #expect(roster.handle(.start) == [])
@@ -262,7 +262,7 @@ import Testing
     #expect(roster.handle(.opened(0, device: "acr122_usb:001:005")) == [])
   }
 
-  @Test func withoutUdevAndReadersTheFirstThatAppearsIsOne() {
+  @Test func `if there is neither udev nor a reader, the first one that appears is used`() {
     var roster = ReaderRoster(configured: [], hasUdev: false)
     #expect(roster.handle(.listed([])) == [.start(0, device: nil)])
     #expect(roster.handle(.opened(0, device: "a:1")) == [.show(0, device: "a:1", seat: "seat0")])

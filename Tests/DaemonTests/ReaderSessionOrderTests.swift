@@ -12,7 +12,7 @@ import Testing
     var sessions = ReaderSessions()
     /// Seconds since the beginning.
     var time = 0
-    /// The sessions that the process was told to begin and has not ended.
+    /// The sessions that the process has to begin or has begun, and has not ended.
     var processHas: [UInt64] = []
     var hasBegun = false
     var isLent = false
@@ -23,7 +23,7 @@ import Testing
     var ended: Set<UInt64> = []
     var activeSince: [UInt64: Int] = [:]
 
-    /// Hashes little, because hashing all sessions takes most of the time of the test.
+    /// Hashes only some fields, because hashing all sessions would take most of the time of the test.
     func hash(into hasher: inout Hasher) {
       hasher.combine(time)
       hasher.combine(processHas)
@@ -46,7 +46,7 @@ import Testing
 
   private func instant(_ world: World) -> ReaderSessions.Instant { Self.origin + .seconds(world.time) }
 
-  /// Adds a session of a client of its own.
+  /// Adds a session of a separate client.
   private static func start(
     _ sessions: inout ReaderSessions, _ id: UInt64, at now: ReaderSessions.Instant = origin
   ) -> [ReaderSessions.Action] {
@@ -116,7 +116,7 @@ import Testing
         let id = options.number
         guard world.processHas.isEmpty else { return "\(id) begins before the one before it has ended" }
         guard !world.isLent else { return "\(id) begins while the reader is lent" }
-        guard world.isReady else { return "\(id) begins at a reader that is not there" }
+        guard world.isReady else { return "\(id) begins at a reader that is not ready" }
         let earlier = world.started.filter { $0 < id && !world.ended.contains($0) }
         guard earlier.isEmpty else { return "\(id) begins before \(earlier)" }
         guard !world.ended.contains(id) else { return "\(id) begins after its end" }
@@ -124,9 +124,9 @@ import Testing
         world.hasBegun = false
         world.begun.append(id)
       case .release(_, let id):
-        guard world.processHas == [id] else { return "\(id) is released that has nothing" }
+        guard world.processHas == [id] else { return "\(id) is released without a reader" }
       case .activated(let id):
-        guard world.processHas == [id], !world.ended.contains(id) else { return "\(id) is active and has no reader" }
+        guard world.processHas == [id], !world.ended.contains(id) else { return "\(id) is active without a reader" }
         guard world.sessions[id]?.deadline == instant(world) + ReaderSessions.defaultTimeLimit else {
           return "\(id) has another limit"
         }
@@ -134,7 +134,7 @@ import Testing
         world.activeSince[id] = world.time
       case .ended(let session):
         let (id, reason) = (session.id, session.end)
-        guard world.started.contains(id) else { return "\(id) ends and never began" }
+        guard world.started.contains(id) else { return "\(id) ends but never began" }
         guard world.ended.insert(id).inserted else { return "\(id) ends twice" }
         if reason == .timedOut, world.time - (world.activeSince[id] ?? .max) < 60 { return "\(id) timed out too early" }
       case .forgotten(let path):
@@ -154,9 +154,9 @@ import Testing
     if world.sessions.mayHaveField(0) == world.processHas.isEmpty { return "\(world.processHas) is not the occupant" }
     if world.activated != world.activated.sorted() { return "not first in, first out: \(world.activated)" }
     for id in open {
-      if let since = world.activeSince[id], world.time - since >= 60 { return "\(id) has had more than its time" }
+      if let since = world.activeSince[id], world.time - since >= 60 { return "\(id) is active beyond its time limit" }
     }
-    if world.isReady, !world.isLent, world.processHas.isEmpty, !open.isEmpty { return "\(open) wait for nothing" }
+    if world.isReady, !world.isLent, world.processHas.isEmpty, !open.isEmpty { return "\(open) wait at a free reader" }
     return nil
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Daemon
 
-/// What a client may ask of a reader session.
+/// The options that a client can set for a reader session.
 @Suite struct ReaderSessionRequestTests {
   @Test(arguments: [
     ["message": Value.uint32(1)], ["message": .string("a\u{202E}b")],
@@ -14,11 +14,11 @@ import Testing
     ["application-identifiers": .array(element: "ay", [.bytes([1, 2, 3, 4])])],
     ["system-codes": .array(element: "q", [.uint16(0xFFFF)])],
   ])
-  func whatIsWrongIsRefused(_ options: [String: Value]) throws {
+  func `wrong options are rejected`(_ options: [String: Value]) throws {
     #expect(throws: BusError.self) { try ReaderSessionRequest(options) }
   }
 
-  @Test func nobodyReadsISO15693() {
+  @Test func `a session for ISO 15693 is not possible`() {
     #expect {
       try ReaderSessionRequest(["technologies": .strings(["iso-15693"])])
     } throws: { error in

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Daemon
 
-/// The real `tagrouted`: what an agent is told of its user's reader session, and that it may cancel it.
+/// The real `tagrouted`: an agent receives the sheets of its user's reader session and can cancel the session.
 @Suite(.timeLimit(.minutes(5))) struct ReaderSessionSheetTests {
-  @Test func anAgentShowsItsUsersSessionAndCancelsIt() async throws {
+  @Test func `an agent shows the session of its user and cancels it`() async throws {
     let (rig, agent, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start(["message": .string("Hold it")])
@@ -38,13 +38,13 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func anAgentThatComesBackIsShownTheSessionAndCancelsIt() async throws {
+  @Test func `a restarted agent shows the open session and cancels it`() async throws {
     let (rig, agent, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start(["message": .string("Hold it")])
     _ = try await rig.begin()
     try await client.expect("Activated")
-    // It dies, and while there is none, the daemon goes on.
+    // The agent dies. The daemon keeps the session while there is no agent.
     let name = try #require(await agent.connection.uniqueName)
     await agent.connection.close()
     try await rig.daemon.line(containing: "agent \(name) of \(SessionKey(id: "2", uid: DaemonRig.session.uid)) is gone")

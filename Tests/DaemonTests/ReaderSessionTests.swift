@@ -8,17 +8,17 @@ import Testing
 
 @testable import Daemon
 
-/// The real `tagrouted` with a scripted reader: manual reader sessions from the beginning to each of their ends.
+/// The real `tagrouted` with a scripted reader: reader sessions from their start to each kind of end.
 @Suite(.timeLimit(.minutes(5))) struct ReaderSessionTests {
   static let uri: [UInt8] = [0xD1, 0x01, 0x08, 0x55, 0x04] + Array("a.b/c/d".utf8)
 
-  static func tag(_ number: UInt64 = 1, technology: String = "type-2") -> SessionTag {
+  static func tag(_ number: UInt64 = 1, technology: TagType = .type2) -> SessionTag {
     SessionTag(
       placement: Placement(number: number, technology: technology, uid: [4, 1, 2, 3, 4, 5, 6]), atqa: [0x00, 0x44],
       sak: 0)
   }
 
-  @Test func aSessionReadsATagAndScanningIsBack() async throws {
+  @Test func `a session reads a tag, and scanning resumes after it`() async throws {
     let (rig, agent, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start(["message": .string("Hold it there")])
@@ -50,7 +50,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func sessionsTakeTurnsAndTheNextBeginsWhenTheLastHasEnded() async throws {
+  @Test func `a waiting session begins once the previous session has ended`() async throws {
     let (rig, _, polkit) = try await DaemonRig.withPolkit()
     let (one, two) = (try await rig.client(), try await rig.client())
     let first = try await one.start()
@@ -59,7 +59,7 @@ import Testing
     try await one.expect("Activated", of: first)
     #expect(try await two.property(second, "State")?.asString == "waiting")
     #expect(try await two.property(second, "Deadline")?.asUInt64 == 0)
-    // Its client dies.
+    // The client of the first session dies.
     await one.connection.close()
     try await rig.end()
     _ = try await rig.begin()
@@ -67,7 +67,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func theFirstMessageEndsASessionThatWasForIt() async throws {
+  @Test func `a first-read session ends with the first message`() async throws {
     let (rig, _, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start(["first-read": .boolean(true)])
@@ -87,7 +87,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func whatEndsASessionFromOutsideIsTold() async throws {
+  @Test func `a session that is ended from outside has a reason`() async throws {
     let (rig, agent, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     func session(_ reason: String, _ body: () async throws -> Void) async throws {
@@ -117,7 +117,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func theInterfacesAreTheDocumentedOnesAndTheirClientsAlone() async throws {
+  @Test func `the interfaces are as documented, and only their client sees them`() async throws {
     let (rig, agent, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start(["access": .string("write")])
@@ -139,7 +139,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func aReaderIsReleasedToAnotherProgramAndTakenBack() async throws {
+  @Test func `a reader is lent to another program and taken back`() async throws {
     let (rig, agent, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start()
@@ -165,7 +165,7 @@ import Testing
           "InhibitWithOptions", [.string("b"), .string("c"), .dictionary(["release-reader": .boolean(true)])])
       }
       #expect(second == Names.Errors.notPossible)
-      // A session waits meanwhile.
+      // A new session waits during the loan.
       let waiting = try await client.start()
       #expect(try await client.property(waiting, "State")?.asString == "waiting")
     }
@@ -176,12 +176,12 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func onlyWhoSitsThereGetsASession() async throws {
+  @Test func `only the user at the reader gets a session or a loan`() async throws {
     let rig = try await DaemonRig(sessions: [LogindStandIn.Session(id: "2", uid: DaemonRig.session.uid + 1000)])
     let polkit = try await rig.sessionPolkit()
     let client = try await rig.client()
     #expect(await AgentDouble.errorName { _ = try await client.start() } == Names.Errors.notAuthorized)
-    // Nor the reader's device.
+    // The daemon does not lend the reader to this user either.
     for option in [[:], ["reader": Value.objectPath(try ObjectPath("\(Names.Daemon.readersPath)/0"))]] {
       let refused = await AgentDouble.errorName {
         _ = try await client.connection.call(
@@ -193,7 +193,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func polkitIsAskedForWhatIsWanted() async throws {
+  @Test func `polkit is asked about the requested access`() async throws {
     let (rig, _, polkit) = try await DaemonRig.withPolkit()
     await polkit.allow([Names.PolkitAction.readTags])
     let client = try await rig.client()
@@ -201,7 +201,7 @@ import Testing
     #expect(refused == Names.Errors.notAuthorized)
     _ = try await client.start()
     #expect(await polkit.questions.map(\.action) == [Names.PolkitAction.writeTags, Names.PolkitAction.readTags])
-    // A session that may only read does not write.
+    // A session with read access cannot write.
     _ = try await rig.begin()
     try await client.expect("Activated")
     await rig.reader.find(Self.tag())
@@ -219,7 +219,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func eachFailureOfATagHasANameOfItsOwnAndProgressIsTold() async throws {
+  @Test func `each failure of a tag has its own error name, and progress is signalled`() async throws {
     let (rig, _, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     _ = try await client.start()
@@ -247,7 +247,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func theMessageIsPlainAndTheDeadlineIsAMinuteAway() async throws {
+  @Test func `the message must be plain text, and the deadline is one minute away`() async throws {
     let (rig, _, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start()
@@ -276,7 +276,7 @@ import Testing
     #expect(await set("too late") == Names.Errors.notPossible)
     #expect(
       await AgentDouble.errorName { try await client.call(session, "RestartPolling") } == Names.Errors.notPossible)
-    // Ended twice is ended.
+    // A session can be ended twice.
     try await client.call(session, "Invalidate", [.string("")])
     try await rig.end()
     await polkit.stop()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Daemon
 
-/// All sessions together, without a bus: limits, and what becomes of a client's when it leaves.
+/// All reader sessions together, without a bus: their limits, and their end when a client leaves.
 @Suite struct ReaderSessionsTests {
   private static let now = SuspendingClock.now
   private static let reader = "/org/tagroute/Tagroute1/readers/0" as ObjectPath
@@ -17,27 +17,27 @@ import Testing
       ReaderSessionRequest(), client: client, uid: uid, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now)
   }
 
-  @Test func aUserMayHave32WaitAndAllTogether128() throws {
+  @Test func `a user can have 32 open sessions, and all users together 128`() throws {
     var sessions = ReaderSessions()
-    // Nothing has the reader: it is not ready.
+    // No session gets the reader, because it is not ready.
     for _ in 0..<ReaderSessions.limitOfUser { _ = try add(&sessions) }
     #expect(throws: BusError.self) { try add(&sessions) }
     for user in 1..<UInt32(4) {
       for _ in 0..<ReaderSessions.limitOfUser { _ = try add(&sessions, client: ":1.\(user)", uid: 1000 + user) }
     }
     #expect(throws: BusError.self) { try add(&sessions, uid: 2000) }
-    // One that ends makes room.
+    // A session that ends makes room.
     _ = sessions.end(1, .cancelled, at: Self.now)
     _ = try add(&sessions)
   }
 
-  @Test func aClientThatLeavesLeavesNothing() throws {
+  @Test func `all sessions of a client that leaves are removed`() throws {
     var sessions = ReaderSessions()
     _ = sessions.handle(.ready(true), at: 0, Self.now)
     let (first, begin) = try add(&sessions)
     #expect(begin == [.begin(0, first.options)])
     _ = sessions.handle(.began(1), at: 0, Self.now)
-    let tag = SessionTag(placement: Placement(number: 7, technology: "type-2", uid: [1, 2, 3, 4]))
+    let tag = SessionTag(placement: Placement(number: 7, technology: .type2, uid: [1, 2, 3, 4]))
     #expect(sessions.found(tag, by: 1) == [.found(1, tag: 1)])
     _ = try add(&sessions)
     let (other, _) = try add(&sessions, client: ":1.2")
@@ -53,7 +53,7 @@ import Testing
     #expect(sessions.handle(.ended(1), at: 0, Self.now) == [.begin(0, other.options)])
   }
 
-  @Test func ofThoseThatAreOverOneStaysForEachClient() throws {
+  @Test func `one ended session stays for each client`() throws {
     var sessions = ReaderSessions()
     for _ in 0..<3 { _ = try add(&sessions) }
     for id in 1...3 as ClosedRange<UInt64> { _ = sessions.end(id, .invalidated, at: Self.now) }
@@ -63,7 +63,7 @@ import Testing
     #expect(!sessions.isOccupied(0))
   }
 
-  @Test func aReaderThatGoesEndsAllOfItsSessions() throws {
+  @Test func `a reader that disappears ends all of its sessions`() throws {
     var sessions = ReaderSessions()
     _ = sessions.handle(.ready(true), at: 0, Self.now)
     _ = try add(&sessions)
@@ -75,11 +75,11 @@ import Testing
     #expect(sessions.deadline == nil)
   }
 
-  @Test func tagsThatComeLateAreNobodys() throws {
+  @Test func `tags outside the active time of a session are ignored`() throws {
     var sessions = ReaderSessions()
     _ = sessions.handle(.ready(true), at: 0, Self.now)
     _ = try add(&sessions)
-    let tag = SessionTag(placement: Placement(number: 7, technology: "type-2", uid: [1, 2, 3, 4]))
+    let tag = SessionTag(placement: Placement(number: 7, technology: .type2, uid: [1, 2, 3, 4]))
     #expect(sessions.found(tag, by: 1) == [])
     _ = sessions.handle(.began(1), at: 0, Self.now)
     _ = sessions.end(1, .invalidated, at: Self.now)
@@ -108,14 +108,14 @@ import Testing
     #expect(throws: BusError.self) { try sessions[1]?.planRestart(at: now) }
   }
 
-  // MARK: What is selected on a card
+  // MARK: The selection on a card
 
   private static let application: [UInt8] = [0xA0, 0, 0, 3, 0x96]
   private static let select: [UInt8] = [0x00, 0xA4, 0x04, 0x00, 0x05] + application
-  /// A file, or an application, below what is selected.
+  /// Selects a file or an application below the current selection.
   private static let file: [UInt8] = [0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]
 
-  /// A session with two cards, on the first of which its application is selected.
+  /// A session with two cards. The declared application is selected on the first card.
   private func cards() throws -> ReaderSessions {
     var sessions = ReaderSessions()
     _ = sessions.handle(.ready(true), at: 0, Self.now)
@@ -126,7 +126,7 @@ import Testing
       request, client: ":1.1", uid: 1000, pid: 1, reader: 0, readerPath: Self.reader, at: Self.now)
     _ = sessions.handle(.began(1), at: 0, Self.now)
     for number in [7, 8] as [UInt64] {
-      let placement = Placement(number: number, technology: "type-4a", uid: [1, 2, 3, UInt8(number)])
+      let placement = Placement(number: number, technology: .type4A, uid: [1, 2, 3, UInt8(number)])
       _ = sessions.found(SessionTag(placement: placement), by: 1)
     }
     try send(Self.select, answer: [0x90, 0x00], &sessions)
@@ -140,11 +140,11 @@ import Testing
     sessions[1]?.learn(answer, to: command, tag: tag, turn: turn)
   }
 
-  @Test func aCardOfWhichAnotherTookTheReaderHasNothingSelected() throws {
+  @Test func `a card loses its selection when the reader turns to another card`() throws {
     var sessions = try cards()
     sessions[1]?.select(2)
     #expect(throws: BusError.self) { try sessions[1]?.check(Self.file, tag: 1) }
-    // Nor does an answer tell otherwise that was on its way: it is selected anew behind that.
+    // A reply that was on its way does not restore the selection: the reader turned to the other card in between.
     sessions = try cards()
     try sessions[1]?.check(Self.select, tag: 1)
     let turn = sessions[1]?.select(1) ?? 0
@@ -156,18 +156,18 @@ import Testing
   }
 
   @Test(arguments: ReaderOperationFailure.allCases)
-  func afterWhatACardHasNotDoneItHasNothingSelected(failure: ReaderOperationFailure) throws {
+  func `a failed command clears the selection of the card`(failure: ReaderOperationFailure) throws {
     var sessions = try cards()
     sessions[1]?.failed(failure, tag: 1)
-    // Where it was not asked for anything, or is away, nothing has changed.
+    // The card keeps its selection if it received no command or is away.
     let isAsBefore = [.busy, .tagLost, .deviceLost, .sessionEnded].contains(failure)
     #expect(((try? sessions[1]?.check(Self.file, tag: 1)) != nil) == isAsBefore)
   }
 
   @Test(arguments: ReaderOperationFailure.allCases)
-  func whatACardHasSaidOfAnotherApplicationCountsUntilItHasLostItsPower(failure: ReaderOperationFailure) throws {
+  func `the application that a card names is remembered until it loses power`(failure: ReaderOperationFailure) throws {
     var sessions = try cards()
-    // The answer to the selection of a file names an application of a bank.
+    // The reply to the selection of a file names the application of a bank.
     try send(
       [0x00, 0xA4, 0x00, 0x00, 0x02, 0x50, 0x15],
       answer: [0x6F, 0x0B, 0x84, 0x07, 0xA0, 0, 0, 0, 3, 0x10, 0x10, 0xA5, 0, 0x90, 0], &sessions)

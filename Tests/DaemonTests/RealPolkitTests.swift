@@ -12,11 +12,11 @@ private let polkitd = "/usr/lib/polkit-1/polkitd"
   return try await ChildProcess.run("/usr/bin/unshare", ["--mount", "/bin/true"]).status == .exited(0)
 }
 
-/// The real `tagrouted` asks the real polkitd, which has the actions of `Config/polkit` and a rule of an administrator's.
+/// The real `tagrouted` asks the real polkitd, which has the actions of `Config/polkit` and an administrator's rule.
 ///
-/// polkitd looks for actions and rules in directories that are compiled in, so it runs in a mount namespace with others in
-/// their place; that, and dropping its privileges, takes root, and a container that is allowed to mount: elsewhere this is
-/// skipped. There is no logind for it to ask, so that every session is a stranger's.
+/// polkitd reads actions and rules from directories that are compiled in. So it runs in a mount namespace with other
+/// directories in their place. To mount, and to drop its privileges, it needs root and a container that allows mounts.
+/// Otherwise the suite is skipped. There is no logind, so polkitd finds no session for any caller.
 @Suite(
   .timeLimit(.minutes(5)), .enabled("this is not root, or there is no polkitd or no mount namespace", canStartPolkit))
 struct RealPolkitTests {
@@ -25,7 +25,7 @@ struct RealPolkitTests {
       + "/Config/polkit"
   }
 
-  /// polkitd, on the bus of a daemon.
+  /// Starts polkitd on the bus of a daemon.
   private func polkit(on bus: PrivateBus, _ directory: TemporaryDirectory) async throws -> ChildProcess {
     try directory.write(
       """
@@ -35,7 +35,7 @@ struct RealPolkitTests {
       """, to: "rules/10-test.rules")
     let copy = try await ChildProcess.run("/bin/cp", ["-r", Self.actions, directory.file("actions")])
     guard copy.status == .exited(0) else { throw RigError("cannot copy the actions: \(copy.log)") }
-    // It becomes a user of its own, who has to reach all this.
+    // polkitd switches to its own user, and has to reach these paths.
     let socket = String(bus.address.dropFirst("unix:path=".count))
     for path in [
       directory.path, directory.file("rules"), directory.file("actions"),
@@ -67,7 +67,7 @@ struct RealPolkitTests {
     return run.log.joined(separator: "\n")
   }
 
-  @Test func polkitdKnowsTheActionsTheirOwnerAndWhoMay() async throws {
+  @Test func `polkitd knows the actions, their owner and their defaults`() async throws {
     let directory = try TemporaryDirectory()
     let bus = try await PrivateBus.start(type: "system")
     let polkit = try await polkit(on: bus, directory)
@@ -81,7 +81,7 @@ struct RealPolkitTests {
       guard let parts = action.asStructure, let id = parts.first?.asString else { continue }
       #expect(parts[1].asString?.isEmpty == false)
       #expect(parts[2].asString?.isEmpty == false)
-      // Anybody, inactive sessions, the active one.
+      // The defaults for any caller, for inactive sessions and for active sessions.
       defaults[id] = parts[6...8].map(\.asUInt32)
       owners[id] = parts.last?.asDictionary?["org.freedesktop.policykit.owner"]?.asString
     }
@@ -95,7 +95,7 @@ struct RealPolkitTests {
     polkit.signal(SIGKILL)
   }
 
-  @Test func whatPolkitdSaysIsWhatCounts() async throws {
+  @Test func `the daemon follows the decision of polkitd`() async throws {
     let directory = try TemporaryDirectory()
     let rig = try await DaemonRig()
     let polkit = try await polkit(on: rig.bus, directory)
@@ -105,7 +105,7 @@ struct RealPolkitTests {
     let inhibited = try await nobody(
       rig, "\(Names.Daemon.managerInterface).Inhibit", "string:a", "string:b")
     #expect(inhibited.contains("method return"), "\(inhibited)")
-    // No rule does, nobody has an active session, and there is nobody to ask for a password.
+    // No rule allows this, the caller has no active session, and polkit cannot ask for a password.
     let switched = try await nobody(
       rig, "org.freedesktop.DBus.Properties.Set", "string:\(Names.Daemon.managerInterface)", "string:Enabled",
       "variant:boolean:false")
@@ -114,7 +114,7 @@ struct RealPolkitTests {
     // polkit allows root everything.
     try await agent.setEnabled(false)
     try await rig.scanning(false)
-    // Without it nobody is allowed anything.
+    // Without polkitd the daemon refuses every request.
     polkit.signal(SIGKILL)
     try await polkit.exit()
     #expect(await AgentDouble.errorName { try await agent.setEnabled(true) } == Names.Errors.notAuthorized)

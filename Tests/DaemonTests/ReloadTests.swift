@@ -15,7 +15,7 @@ import Testing
   private static let isRead = "the configuration was read again: "
   private static let nothing = isRead + "no changes"
 
-  @Test func readersThatAreNamedComeAndThoseThatAreNotGoAndOthersAreNotTouched() async throws {
+  @Test func `a reload adds and removes readers, and leaves the others untouched`() async throws {
     let rig = try await DaemonRig(others: ["other"])
     let other = try #require(rig.others.first)
     let agent = try await rig.agent()
@@ -38,7 +38,7 @@ import Testing
     #expect(try await agent.property("Readers")?.asObjectPaths?.count == 1)
   }
 
-  @Test func aProcessIsToldOfOtherTechnologiesAndClientsAre() async throws {
+  @Test func `the reader process and the clients learn of new technologies`() async throws {
     let rig = try await DaemonRig()
     let agent = try await rig.agent()
     try await rig.scanning(true)
@@ -51,18 +51,18 @@ import Testing
       if case .scan(let polling)? = command.goal { polling } else { nil }
     }
     let expected = ReaderPolling(
-      interval: .milliseconds(500), idleInterval: .milliseconds(250), technologies: ["type-2", "type-4a"])
+      interval: .milliseconds(500), idleInterval: .milliseconds(250), technologies: [.type2, .type4A])
     #expect(polling == expected)
     for await change in changes {
       guard let technologies = change.arguments[1].asDictionary?["Technologies"] else { continue }
       #expect(technologies.asStrings == ["type-2", "type-4a"])
       break
     }
-    // The same process, and it scans.
+    // The process is still the same, and it scans.
     await rig.reader.tap(.message(Samples.message))
     var taps = agent.taps.makeAsyncIterator()
     #expect(await taps.next()?["message"]?.asBytes == Samples.message)
-    // One that is started later is told the same.
+    // A process that starts later receives the same goal.
     let child = try #require(try rig.daemon.children().first)
     child.signal(SIGKILL)
     try await rig.daemon.line(containing: "killed by signal 9")
@@ -70,7 +70,7 @@ import Testing
     #expect(next == .scan(expected))
   }
 
-  @Test func aBrokenFileKeepsTheFormerConfigurationAndSaysSo() async throws {
+  @Test func `a broken file keeps the previous configuration and is reported`() async throws {
     let directory = try TemporaryDirectory()
     let notifications = try NotifySocket(directory.file("notify"))
     let rig = try await DaemonRig(environment: ["NOTIFY_SOCKET": directory.file("notify")])
@@ -90,14 +90,14 @@ import Testing
     var taps = agent.taps.makeAsyncIterator()
     #expect(await taps.next()?["message"]?.asBytes == Samples.message)
     #expect(try await agent.property("Readers")?.asObjectPaths?.map(\.string) == ["\(Names.Daemon.readersPath)/0"])
-    // Mended, it is in force.
+    // The corrected file takes effect.
     try await rig.reload(devices: Self.first, expecting: Self.nothing)
     #expect(try await notifications.next { $0.contains("READY=1") }.hasSuffix("STATUS=scanning"))
     #expect(try await agent.property("ConfigurationError")?.asString == "")
     #expect(try #require(try await agent.property("ConfigurationTime")?.asUInt64) > time)
   }
 
-  @Test func anOpenReaderSessionGoesOn() async throws {
+  @Test func `an open reader session survives a reload`() async throws {
     let (rig, _, polkit) = try await DaemonRig.withPolkit()
     let client = try await rig.client()
     let session = try await client.start()
@@ -112,7 +112,7 @@ import Testing
     await polkit.stop()
   }
 
-  @Test func sessionsAreLogindsOrAnybodysFromThenOn() async throws {
+  @Test func `a reload can change between Sessions=logind and Sessions=any`() async throws {
     let rig = try await DaemonRig(sessions: [])
     let agent = try await AgentDouble(on: rig.bus)
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
@@ -127,7 +127,7 @@ import Testing
     #expect(try await agent.property("SuspendReasons")?.asStrings == ["no-agent", "no-session"])
   }
 
-  @Test func whatCannotTakeEffectKeepsTheFormerConfigurationAndNothingOfItIsDone() async throws {
+  @Test func `a configuration that cannot take effect is not applied in part`() async throws {
     let directory = try TemporaryDirectory()
     let notifications = try NotifySocket(directory.file("notify"))
     let rig = try await DaemonRig(
@@ -136,7 +136,7 @@ import Testing
     try await rig.scanning(true)
     _ = try await notifications.next { $0.contains("READY=1") }
     let time = try #require(try await agent.property("ConfigurationTime")?.asUInt64)
-    // The bus takes no match any more, without which logind cannot be followed.
+    // The bus accepts no more match rules, but the daemon needs one to follow logind.
     try await rig.limitMatchRules(to: 1)
     try rig.write(devices: "\(Self.first);\(Self.other)")
     rig.daemon.signal(SIGHUP)
@@ -148,13 +148,13 @@ import Testing
     #expect(await rig.daemon.log().contains { $0.hasSuffix("until then the previous configuration stays in force") })
     #expect(try await agent.property("ConfigurationError")?.asString?.hasPrefix(mistake) == true)
     #expect(try await agent.property("ConfigurationTime")?.asUInt64 == time)
-    // Nothing of it, neither who decides nor another reader: anybody's agent is given the taps, as before.
+    // The daemon applies no part of the file: it serves any session as before, and starts no other reader.
     #expect(try await agent.property("SuspendReasons")?.asStrings == [])
     #expect(access(rig.directory.file("other/arguments"), F_OK) != 0)
     await rig.reader.tap(.message(Samples.message))
     var taps = agent.taps.makeAsyncIterator()
     #expect(await taps.next()?["message"]?.asBytes == Samples.message)
-    // Nothing is left of the attempt: once the bus takes matches again, so does the next reading.
+    // The failed attempt leaves no trace: once the bus accepts match rules again, the next reload works.
     try await rig.limitMatchRules(to: 512)
     try rig.write()
     rig.daemon.signal(SIGHUP)
@@ -164,26 +164,26 @@ import Testing
     #expect(try await agent.property("SuspendReasons")?.asStrings?.contains("no-session") == true)
   }
 
-  @Test func howeverOftenAndWheneverItIsAskedForItIsDone() async throws {
+  @Test func `many reload signals at once are handled, also during the shutdown`() async throws {
     let rig = try await DaemonRig()
     for _ in 1...50 { rig.daemon.signal(SIGHUP) }
     try await rig.daemon.line(containing: Self.nothing)
-    // The last of them counts: what stands in the file by then is read.
+    // The daemon reads the file after the last signal.
     try rig.write(reader: "PollInterval=500")
     rig.daemon.signal(SIGHUP)
     try await rig.daemon.line(containing: Self.isRead + "changed: PollInterval")
     #expect(await rig.daemon.log().count { $0.contains("changed: ") } == 1)
-    // On the way to its end it does neither that nor fall over it.
+    // During its shutdown the daemon does not reload, and the signal does no harm.
     rig.daemon.signal(SIGTERM)
     for _ in 1...50 { rig.daemon.signal(SIGHUP) }
     #expect(try await rig.daemon.exit() == .exited(0))
   }
 
-  @Test func whatIsAskedForAtTheStartIsDoneAfterIt() async throws {
+  @Test func `a reload signal during the start is handled after it`() async throws {
     var rig = try await DaemonRig()
     rig.daemon.signal(SIGTERM)
     try await rig.daemon.exit()
-    // The daemon says so between its first reading of the configuration and its first word to the bus, which does not answer.
+    // The daemon logs this line after it has read the configuration, and before it talks to the bus, which is stopped.
     try rig.directory.write("neither yes nor no", to: "state/enabled")
     await rig.bus.signal(SIGSTOP)
     try rig.startDaemon()
@@ -196,7 +196,7 @@ import Testing
     #expect(await rig.daemon.log().count { $0.contains(Self.isRead) } == 1)
   }
 
-  @Test func aCheckSaysWhatIsWrongWithoutABus() async throws {
+  @Test func `the option --check reports errors without a bus`() async throws {
     let directory = try TemporaryDirectory()
     let program = try BuiltProducts.program("tagrouted")
     let file = try directory.write("[Scan]\nSesions=any\n", to: "tagroute.conf")
@@ -210,7 +210,7 @@ import Testing
 }
 
 extension DaemonRig {
-  /// Lets each connection to the bus have so many match rules from here on; those that there are stay.
+  /// Limits each connection to the bus to this number of match rules. Existing rules stay.
   fileprivate func limitMatchRules(to count: Int) async throws {
     try await bus.limitMatchRules(to: count)
     let client = try await Connection.open(BusAddress(bus.address), on: EventLoop(label: "test-client"))
@@ -218,14 +218,14 @@ extension DaemonRig {
       "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig")
   }
 
-  /// Writes the configuration anew: the device that the rig began with, and these lines.
+  /// Replaces the configuration. By default it names the device that the rig started with.
   fileprivate func write(
     devices: String = "pn532_uart:/dev/scripted", reader: String = "", scan: String = "Sessions=logind"
   ) throws {
     try directory.write("[Reader]\nDevices=\(devices)\n\(reader)\n[Scan]\n\(scan)\n", to: "tagroute.conf")
   }
 
-  /// Has other devices, and waits until the daemon has taken that in.
+  /// Names other devices in the configuration, reloads it, and waits for the line in the log.
   fileprivate func reload(devices: String, expecting line: String) async throws {
     let seen = await daemon.log().count
     try write(devices: devices)

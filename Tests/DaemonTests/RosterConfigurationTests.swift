@@ -3,7 +3,7 @@ import Testing
 
 @testable import Daemon
 
-/// Which readers come, go and stay when the configuration names others.
+/// Which readers appear, disappear and stay when the configuration names other devices.
 @Suite struct RosterConfigurationTests {
   private static let first = Samples.acr122()
   private static let second = Samples.acr122("/sys/devices/b", number: 7)
@@ -15,10 +15,10 @@ import Testing
     return roster
   }
 
-  /// The readers that there are, as clients see them: a device and a number each.
+  /// The readers as clients see them: the device of each number.
   private static func shown(_ roster: ReaderRoster) -> [Int: String?] { roster.readers.mapValues(\.device) }
 
-  @Test func whatIsNamedBeforeAndAfterIsNotTouched() {
+  @Test func `a reader that is named before and after stays untouched`() {
     var roster = Self.roster(["pn532_uart:/dev/a", "pn532_uart:/dev/b"], hasUdev: false)
     #expect(
       roster.handle(.configured(["pn532_uart:/dev/b", "pn532_uart:/dev/c"])) == [
@@ -27,19 +27,19 @@ import Testing
       ])
     #expect(Self.shown(roster) == [1: "pn532_uart:/dev/b", 2: "pn532_uart:/dev/c"])
     #expect(roster.handle(.configured(["pn532_uart:/dev/b", "pn532_uart:/dev/c"])) == [])
-    // Another order alone is none of the readers' business.
+    // A different order alone causes no action.
     #expect(roster.handle(.configured(["pn532_uart:/dev/c", "pn532_uart:/dev/b"])) == [])
   }
 
-  @Test func aReaderThatWasFoundAndIsNamedNowStaysAndOthersGo() {
+  @Test func `a found reader that is named now stays, and the others go`() {
     var roster = Self.roster([], Self.first, Self.second)
     #expect(roster.handle(.configured(["acr122_usb:001:004"])) == [.stop(1), .hide(1)])
-    // It is the configuration's from here on.
+    // Now it is a configured reader: it stays when it is unplugged.
     #expect(roster.handle(.device(.removed(path: Self.first.path))) == [.away(0, true), .look(0)])
     #expect(Self.shown(roster) == [0: "acr122_usb:001:004"])
   }
 
-  @Test func whereNoneIsNamedAnyMoreThoseThatArePluggedInAreThere() {
+  @Test func `if no reader is named any more, the plugged-in readers appear`() {
     var roster = Self.roster(["acr122_usb:001:004", "pn532_uart:/dev/a"], Self.first, Self.second)
     #expect(roster.listing == .nothing)
     #expect(
@@ -54,8 +54,8 @@ import Testing
       roster.handle(.listed([other])) == [.start(3, device: other), .show(3, device: other, seat: "seat0")])
   }
 
-  @Test func whatSomebodyElseHeldIsFreeWhereThatOneIsNamedNoMore() {
-    // One name for any reader of a driver, and the exact one beside it, as at a start: the exact one comes first.
+  @Test func `a device that another name held becomes free`() {
+    // A driver name first, then also the exact name. As at a start, the exact name takes the device.
     var roster = Self.roster(["acr122_usb"], Self.first)
     let started = ReaderRoster.Action.start(1, device: "acr122_usb:001:004")
     let actions = roster.handle(.configured(["acr122_usb", "acr122_usb:001:004"]))
@@ -71,7 +71,7 @@ import Testing
     #expect(Set(roster.readers.values) == Set(fresh.readers.values))
   }
 
-  @Test func oneThatTakesWhateverIsFoundGoes() {
+  @Test func `a reader that takes any device goes once devices are named`() {
     var roster = Self.roster([], hasUdev: false)
     #expect(roster.handle(.listed([])) == [.start(0, device: nil)])
     var other = roster
@@ -79,7 +79,7 @@ import Testing
       roster.handle(.configured(["pn532_uart:/dev/a"])) == [
         .stop(0), .start(1, device: "pn532_uart:/dev/a"), .show(1, device: "pn532_uart:/dev/a", seat: "seat0"),
       ])
-    // What libnfc was asked before is no answer any more.
+    // The daemon ignores a list from libnfc that it requested before the change.
     #expect(roster.handle(.listed(["pn53x_usb:001:009"])) == [])
     _ = other.handle(.opened(0, device: "pn532_uart:/dev/a"))
     #expect(

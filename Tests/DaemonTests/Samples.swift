@@ -1,5 +1,6 @@
 import Bus
 import DeviceEvents
+import Names
 import ReaderLink
 
 @testable import Daemon
@@ -22,15 +23,15 @@ enum Samples {
 
   static func tap(_ id: String, of session: SessionKey = alice) -> Tap {
     Tap(
-      id: id, session: session, message: [0xD1, 0x01, 0x01, 0x55, 0x00], technology: "type-2", uid: [4, 1, 2, 3],
+      id: id, session: session, message: [0xD1, 0x01, 0x01, 0x55, 0x00], technology: .type2, uid: [4, 1, 2, 3],
       reader: reader, time: 1)
   }
 
   static func report(_ content: TagReport.Content, number: UInt64 = 1) -> TagReport {
-    TagReport(placement: Placement(number: number, technology: "type-2", uid: [4, 1, 2, 3]), content: content)
+    TagReport(placement: Placement(number: number, technology: .type2, uid: [4, 1, 2, 3]), content: content)
   }
 
-  /// The phase of a reader that is open and does nothing.
+  /// The phase of a reader that is open and idle.
   static let ready = ReaderPhase.ready(name: "PN532", device: "pn532_uart:/dev/x")
 
   /// An ACR122U, plugged into bus 1.
@@ -44,6 +45,6 @@ enum Samples {
 
   /// "http://www.example.com" as a URI record.
   static let message: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x01] + Array("example.com".utf8)
-  /// The same inside a Smart Poster.
+  /// The same record inside a Smart Poster.
   static let smartPoster: [UInt8] = [0xD1, 0x02, UInt8(message.count), 0x53, 0x70] + message
 }

@@ -1,22 +1,23 @@
 import EventLoop
 import Glibc
+import Names
 import ReaderLink
 import TestSupport
 
-/// Stands where `tagroute-reader` does, and says on the link what a test wants said.
+/// A stand-in for `tagroute-reader` that sends the messages of a test on the link.
 ///
-/// The process is a shell that copies a named pipe to the link and the link to another; the words are made here. The
-/// goals `off` and `scan` are reached at once, as by a good reader.
+/// The process is a shell that copies a named pipe to the link, and the link to another named pipe. The test writes and
+/// reads the pipes. The goals `off` and `scan` are reached at once, as by a correct reader.
 final class ScriptedReader: Sendable {
-  /// What the daemon ordered, in order.
+  /// The daemon's commands, in order.
   let commands: AsyncStream<ReaderCommand>
   private let actor: Mouth
 
-  /// The connection string of the device that it has.
+  /// The connection string of its device.
   let device: String
 
-  /// Makes the pipes and the program in `directory`, where `tagrouted` has to be too. `name` is the last part of the
-  /// device's path; the process of a device that is nobody's has "scripted".
+  /// Makes the pipes and the program in `directory`, which has to contain `tagrouted` too. `name` is the last part of
+  /// the device's path. The process of a device without a scripted reader uses the one with the name "scripted".
   init(in directory: TemporaryDirectory, name: String = "scripted") throws {
     device = "pn532_uart:/dev/\(name)"
     mkdir(directory.file(name), 0o700)
@@ -36,23 +37,23 @@ final class ScriptedReader: Sendable {
       """, to: "tagroute-reader", mode: 0o755)
     let continuation: AsyncStream<ReaderCommand>.Continuation
     (commands, continuation) = AsyncStream.makeStream()
-    // Open at both ends, so that neither is ever at the end of the file.
+    // Open for reading and writing, so that neither side ever reads an end of file.
     actor = try Mouth(
       feed: FileDescriptor(owning: open(feed, O_RDWR | O_CLOEXEC)),
       orders: FileDescriptor(owning: open(orders, O_RDWR | O_CLOEXEC | O_NONBLOCK)), continuation)
     actor.begin()
   }
 
-  /// Says something to the daemon.
+  /// Sends messages to the daemon.
   func say(_ messages: ReaderMessage...) async { await actor.say(messages) }
 
-  /// Whether it reaches `off` and `scan` at once.
+  /// Sets whether it reaches `off` and `scan` at once.
   func answersOrders(_ answers: Bool) async { await actor.setAnswersOrders(answers) }
 
-  /// Says that the goal that it was told last is in force.
+  /// Reports that it has reached its latest goal.
   func reach() async { await actor.reach() }
 
-  /// Does what it was told meanwhile, and says so; from here on at once.
+  /// Reports that it has reached its latest goal. It reaches later goals at once.
   func catchesUp() async {
     await reach()
     await answersOrders(true)
@@ -61,17 +62,17 @@ final class ScriptedReader: Sendable {
   /// Finds a tag in a reader session.
   func find(_ tag: SessionTag) async { await actor.find(tag) }
 
-  /// Says what may be no message.
+  /// Sends bytes that need not be a message.
   func say(bytes: [UInt8]) async { await actor.write(bytes) }
 
-  /// The device is there and can be used.
+  /// Reports that the device is present and ready.
   func becomeReady() async {
     await say(.state(.ready(name: "Scripted", device: device)), .heartbeat(within: 0))
   }
 
   /// A tag is put on the reader, read, and taken away.
   func tap(_ content: TagReport.Content, number: UInt64 = 1) async {
-    let placement = Placement(number: number, technology: "type-2", uid: [4, 1, 2, 3, 4, 5, 6])
+    let placement = Placement(number: number, technology: .type2, uid: [4, 1, 2, 3, 4, 5, 6])
     await actor.tap(TagReport(placement: placement, content: content))
   }
 }
@@ -85,7 +86,7 @@ private actor Mouth {
   private let continuation: AsyncStream<ReaderCommand>.Continuation
   private var decoder = FrameDecoder()
   private var answersOrders = true
-  /// The goal that it was told last, and the epoch that it has reached.
+  /// The latest goal. `reached` is the epoch of the goal that the reader has reached.
   private var order: (epoch: UInt64, goal: ReaderGoal) = (0, .off)
   private var reached: UInt64 = 0
   private var isReady = false
@@ -167,9 +168,9 @@ private actor Mouth {
 }
 
 extension ReaderCommand {
-  /// The goal that it is; nil if it is none.
+  /// The goal that the command sets; nil if it is another command.
   var goal: ReaderGoal? { if case .goal(_, let goal, _) = self { goal } else { nil } }
 
-  /// Whether it has the reader look for tags to announce, or not; nil if it is no goal.
+  /// Whether the command sets the goal to scan; nil if it sets no goal.
   var isScan: Bool? { goal.map { if case .scan = $0 { true } else { false } } }
 }

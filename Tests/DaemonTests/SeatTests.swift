@@ -5,10 +5,10 @@ import ReaderLink
 import TestSupport
 import Testing
 
-/// The real `tagrouted`: a reader's tags go to the active session of its seat, and to nobody else.
+/// The real `tagrouted`: a reader's tags go only to the active session of its seat.
 ///
-/// All sessions are of the user who runs the tests, since an agent's user is who it is; which session is whose is logind's word
-/// alone, so that changes nothing.
+/// All sessions belong to the user who runs the tests, because an agent has the user of its process. This makes no
+/// difference: the daemon knows the user of a session from logind alone.
 @Suite(.timeLimit(.minutes(5))) struct SeatTests {
   private static let uid = getuid()
 
@@ -20,7 +20,7 @@ import Testing
     return session
   }
 
-  /// The next tap that an agent was given, by its message.
+  /// The message of the next tap that an agent receives.
   private func next(_ agent: AgentDouble) async -> [UInt8]? {
     for await tap in agent.taps { return tap["message"]?.asBytes }
     return nil
@@ -30,7 +30,7 @@ import Testing
     [0xD1, 0x01, UInt8(text.utf8.count + 1), 0x55, 0x01] + Array(text.utf8)
   }
 
-  @Test func aTapGoesToTheAgentOfTheSessionInFrontAndToNoOther() async throws {
+  @Test func `a tap goes only to the agent of the active session`() async throws {
     let rig = try await DaemonRig(sessions: [Self.session("2"), Self.session("5") { $0.isActive = false }])
     let logind = try #require(rig.logind)
     let first = try await rig.agent()
@@ -39,7 +39,7 @@ import Testing
     await rig.reader.tap(.message(Self.message("one.example")), number: 1)
     #expect(await next(first) == Self.message("one.example"))
 
-    // The switch has a moment in which nobody is in front.
+    // During the switch there is no active session for a moment.
     try await logind.update("2") { $0.isActive = false }
     try await rig.scanning(false)
     await rig.reader.tap(.message(Self.message("nobody.example")), number: 2)
@@ -54,7 +54,7 @@ import Testing
     try await logind.update("2") { $0.isActive = true }
     try await rig.scanning(true)
     await rig.reader.tap(.message(Self.message("three.example")), number: 4)
-    // What the first agent hears next is the third: neither the second nor the one in between was ever its own.
+    // The next tap of the first agent is the third one. It received neither the second one nor the dropped one.
     #expect(await next(first) == Self.message("three.example"))
   }
 
@@ -62,7 +62,7 @@ import Testing
     ("greeter", "wayland", false, "seat0"), ("user", "wayland", true, ""), ("user", "tty", false, "seat0"),
     ("background", "unspecified", false, ""), ("lock-screen", "x11", false, "seat0"),
   ])
-  func whoIsNotAUserAtTheMachinesDesktopGetsNothing(
+  func `a session that is not a local desktop receives no taps`(
     sessionClass: String, type: String, isRemote: Bool, seat: String
   ) async throws {
     let other = Self.session("9") {
@@ -76,11 +76,11 @@ import Testing
     let logind = try #require(rig.logind)
     let agent = try await rig.agent()
     try await rig.scanning(true)
-    // Another agent finds no session for itself: the user's desktop has one, and what else there is gets none.
+    // A second agent finds no session: the user's desktop has an agent, and the other session cannot have one.
     let second = try await AgentDouble(on: rig.bus)
     let error = await AgentDouble.errorName { try await second.register() }
     #expect(error == Names.Errors.alreadyRegistered)
-    // In front of the desktop it takes the tags from it, and gets none itself.
+    // While the other session is active, neither the desktop nor that session receives taps.
     try await logind.update("2") { $0.isActive = false }
     try await logind.update("9") { $0.isActive = true }
     try await rig.scanning(false)
@@ -93,7 +93,7 @@ import Testing
     #expect(await next(agent) == Self.message("mine.example"))
   }
 
-  @Test func aSeatWithoutAReaderGetsNothingAndTakesNothingAway() async throws {
+  @Test func `a seat without a reader receives no taps and does not affect other seats`() async throws {
     let rig = try await DaemonRig(sessions: [Self.session("2"), Self.session("7") { $0.seat = "seat1" }])
     let logind = try #require(rig.logind)
     let first = try await rig.agent()
@@ -101,7 +101,7 @@ import Testing
     try await rig.scanning(true)
     await rig.reader.tap(.message(Self.message("one.example")), number: 1)
     #expect(await next(first) == Self.message("one.example"))
-    // What happens at the other seat is nothing to this one's reader.
+    // Events at the other seat do not affect the reader of this seat.
     try await logind.update("7") { $0.isLocked = true }
     try await other.report(["camera": true, "display-off": true])
     #expect(try await first.property("SuspendReasons")?.asStrings == [])

@@ -5,12 +5,12 @@ import ReaderLink
 import TestSupport
 import Testing
 
-/// A client of reader sessions on a connection of its own.
+/// A client of reader sessions with its own connection.
 struct SessionClient {
   let connection: Connection
   private let events: Events
 
-  /// What it was told on its sessions, in order.
+  /// The signals of its sessions, in order.
   private actor Events {
     private var iterator: AsyncStream<ReceivedSignal>.Iterator
 
@@ -44,7 +44,7 @@ struct SessionClient {
     return try #require(reply.first?.asObjectPath)
   }
 
-  /// The next signal, which has to be that one.
+  /// Waits for the next signal and checks its name and its session.
   @discardableResult
   func expect(
     _ member: String, of session: ObjectPath? = nil, sourceLocation: SourceLocation = #_sourceLocation
@@ -76,14 +76,14 @@ struct SessionClient {
 }
 
 extension DaemonRig {
-  /// A polkit that allows sessions and inhibitors.
+  /// A stand-in for polkit that allows reader sessions and inhibitors.
   func sessionPolkit(_ actions: Set<String>? = nil) async throws -> PolkitStandIn {
     try await PolkitStandIn.start(
       on: BusAddress(bus.address),
       allowing: actions ?? [Names.PolkitAction.readTags, Names.PolkitAction.writeTags, Names.PolkitAction.inhibit])
   }
 
-  /// A daemon with such a polkit and an agent, scanning.
+  /// A scanning daemon with this stand-in for polkit and with an agent.
   static func withPolkit(
     _ sessions: [LogindStandIn.Session]? = [session], starter: String = #function
   ) async throws -> (DaemonRig, AgentDouble, PolkitStandIn) {
@@ -96,27 +96,27 @@ extension DaemonRig {
 
   func client() async throws -> SessionClient { try await SessionClient(on: BusAddress(bus.address)) }
 
-  /// Waits for the reader to be told something.
+  /// Waits for the first command that `read` accepts, and returns its result.
   func command<T>(_ read: (ReaderCommand) -> T?) async throws -> T {
     for await command in reader.commands {
       if let found = read(command) { return found }
     }
-    throw RigError("the reader was not told")
+    throw RigError("the reader did not receive the command")
   }
 
-  /// Waits for a session to begin, and begins it.
+  /// Waits for the goal to begin a session, and reaches it.
   func begin() async throws -> ReaderSessionOptions {
     let options = try await command { $0.goal?.session }
     await reader.reach()
     return options
   }
 
-  /// Waits for the session to be ended, which the reader does.
+  /// Waits for the goal that ends the session. The scripted reader reaches it at once.
   func end() async throws {
     _ = try await command { command in command.goal.flatMap { $0.session == nil ? $0 : nil } }
   }
 
-  /// Waits for an operation, and answers it.
+  /// Waits for an operation, and replies with the result.
   func perform(_ result: ReaderOperationResult) async throws -> ReaderOperation {
     let (request, operation) = try await command { command -> (UInt64, ReaderOperation)? in
       if case .perform(_, let request, _, let operation) = command { (request, operation) } else { nil }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Daemon
 
-/// Two readers: each has its own seat, and none pays for another.
+/// Two readers: each has its own seat, and a fault of one does not affect the other.
 @Suite(.timeLimit(.minutes(5))) struct SeveralReadersTests {
   private static let second: ObjectPath = "/org/tagroute/Tagroute1/readers/1"
 
@@ -49,7 +49,7 @@ import Testing
     return state
   }
 
-  @Test func aTapGoesToTheSessionOnTheSeatOfItsReader() {
+  @Test func `a tap goes to the session on the seat of its reader`() {
     let now = ManualClock().now
     var state = Self.twoSeats(at: now)
     let report = Samples.report(.message(Samples.message))
@@ -61,7 +61,7 @@ import Testing
       Self.taps(state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "b", time: 1), at: now)) == [
         "b to :1.8"
       ])
-    // Who leaves one seat closes its reader and no other.
+    // When Bob leaves his seat, only the reader of that seat stops.
     let left = state.handle(.login(Self.login((Samples.alice, "seat0"))), at: now)
     #expect(left.map(\.withoutEpoch).contains(.scan(1, false)))
     #expect(!left.map(\.withoutEpoch).contains(.scan(0, false)))
@@ -69,10 +69,10 @@ import Testing
       Self.taps(state.handle(.tag(1, report, epoch: state.readers[1]?.epoch ?? 0, id: "c", time: 1), at: now)) == [])
   }
 
-  @Test func aReaderIsReleasedToWhoSitsAtItAndToNobodyElse() throws {
+  @Test func `a reader is lent only to the user at its seat`() throws {
     let now = ManualClock().now
     var state = Self.twoSeats(at: now)
-    // Bob's is not the first of the machine, but the first where he sits.
+    // Bob gets the first reader of his seat, not the first reader of the machine.
     #expect(try state.readerToRelease(nil, to: Samples.bob.uid) == 1)
     #expect(try state.readerToRelease(Self.second, to: Samples.bob.uid) == 1)
     func refusal(_ path: ObjectPath?, _ uid: UInt32) -> DaemonState.NotReleased? {
@@ -89,11 +89,11 @@ import Testing
     #expect(isNotAuthorized(refusal(Samples.reader, Samples.bob.uid)))
     #expect(isNotAuthorized(refusal(nil, 4711)))
     #expect(refusal("/nowhere", Samples.bob.uid) == .notPossible("there is no reader /nowhere"))
-    // Who has left has none, nor gets one that was being closed for him meanwhile.
+    // After Bob has left he gets no reader, not even one that is already being closed for him.
     _ = state.handle(.login(Self.login((Samples.alice, "seat0"))), at: now)
     #expect(isNotAuthorized(refusal(nil, Samples.bob.uid)))
     #expect(throws: DaemonState.NotReleased.self) { try state.checkRelease(of: 1, to: Samples.bob.uid) }
-    // Another user's session is not ended for it, where any session is served.
+    // With `Sessions=any` a loan does not end the reader session of another user.
     var policy = DaemonState.Policy()
     policy.servesAnySession = true
     state = DaemonState(policy: policy, isEnabled: true)
@@ -108,13 +108,13 @@ import Testing
     #expect(try state.readerToRelease(nil, to: Samples.alice.uid) == 0)
   }
 
-  @Test func aReaderThatMovesToAnotherSeatServesThatOne() {
+  @Test func `a reader that moves to another seat serves that seat`() {
     let now = ManualClock().now
     var state = Self.twoSeats(at: now)
     let before = state.readers[1]?.epoch ?? 0
     _ = state.handle(.readerMoved(1, seat: "seat0"), at: now)
     #expect(state.readers[1]?.properties.seat == "seat0")
-    // What it has read before it has heard of that was laid down at the other seat.
+    // A tag that the reader read before it received the new goal was put down at the other seat.
     let report = Samples.report(.message(Samples.message))
     #expect(Self.taps(state.handle(.tag(1, report, epoch: before, id: "a", time: 1), at: now)) == [])
     #expect(
@@ -124,7 +124,7 @@ import Testing
     #expect(state.handle(.readerMoved(1, seat: "seat9"), at: now).map(\.withoutEpoch).contains(.scan(1, false)))
   }
 
-  @Test func aProcessWhoseReaderIsKnownToBeAwayIsLeftToSleep() {
+  @Test func `a process sleeps while its reader is known to be away`() {
     let now = ManualClock().now
     var state = Self.twoSeats(at: now)
     func orders(_ event: DaemonState.Event) -> [DaemonState.Action] {
@@ -134,15 +134,15 @@ import Testing
     #expect(orders(.reader(1, .phase(.absent(reason: "unplugged"), reached: nil))) == [.scan(1, false)])
     #expect(orders(.readerAway(1, false)) == [.scan(1, true)])
     #expect(orders(.reader(1, .phase(.ready(name: "x", device: "a:1"), reached: nil))) == [])
-    // One that may come unannounced, or is plugged in and does not work, is tried again and again.
+    // The daemon keeps trying a reader that may appear unannounced, and a plugged-in reader that fails.
     #expect(orders(.reader(0, .phase(.absent(reason: "unplugged"), reached: nil))) == [])
-    // What can be opened is there, whatever was said of it.
+    // A device that can be opened is present, even if it was reported as away.
     #expect(orders(.reader(1, .phase(.failed(reason: "x"), reached: nil))) == [])
     #expect(orders(.readerAway(1, true)) == [.scan(1, false)])
     #expect(orders(.reader(1, .phase(.ready(name: "x", device: "a:1"), reached: nil))) == [.scan(1, true)])
   }
 
-  @Test func aReasonIsLoggedWhenItChangesAndNotAtEachTry() {
+  @Test func `a reason is logged when it changes and not at each try`() {
     var state = DaemonState(policy: .init(), isEnabled: true)
     let now = ManualClock().now
     _ = state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
@@ -155,7 +155,7 @@ import Testing
     #expect(state.readers[0]?.properties.stateReason == "")
   }
 
-  @Test func whatOneReaderSaysIsBoundedAndTheOtherIsHeard() {
+  @Test func `the log lines of one reader are limited, and the other reader can still log`() {
     let clock = ManualClock()
     var state = Self.twoSeats(at: clock.now)
     var lines = 0
@@ -177,13 +177,13 @@ import Testing
     #expect(state.handle(.reader(1, .log(.error, "x")), at: clock.now) == [.log(.error, "reader x (a:1): x")])
   }
 
-  @Test func aFailureIsWrittenWhateverElseIsSaid() {
+  @Test func `a failure is logged even if the reader logs too much`() {
     let now = ManualClock().now
     var policy = DaemonState.Policy()
     policy.logThreshold = .info
     var state = DaemonState(policy: policy, isEnabled: true)
     _ = state.handle(.readerAdded(0, path: Samples.reader, device: "a:0", seat: "seat0"), at: now)
-    // What nobody reads is not counted: not a tag at the edge of the field, and not what is said about it.
+    // Lines below the threshold do not use up the limit, for example those of a tag at the edge of the field.
     for _ in 0..<1000 {
       #expect(state.handle(.reader(0, .log(.debug, "x")), at: now) == [])
       #expect(state.handle(.reader(0, .removed(placement: 1)), at: now) == [])
@@ -198,7 +198,7 @@ import Testing
       ])
   }
 
-  @Test func whatIsSaidWhileNoReaderIsFoundIsHeardAndBounded() {
+  @Test func `log lines are written and limited while no reader is found`() {
     var state = DaemonState(policy: .init(), isEnabled: true)
     let now = ManualClock().now
     let absent = DaemonState.Event.reader(0, .phase(.absent(reason: "libnfc finds no reader"), reached: nil))
@@ -212,12 +212,13 @@ import Testing
 
   // MARK: The real tagrouted
 
-  /// What a reader process does that is broken, or hostile.
+  /// What a broken or hostile reader process does.
   enum Misdeed: String, CaseIterable, Sendable {
     case wedges, crashes, floods, speaksGarbage, isAbsent
   }
 
-  @Test(arguments: Misdeed.allCases) func whatOneReaderDoesCostsTheOtherNothing(misdeed: Misdeed) async throws {
+  @Test(arguments: Misdeed.allCases)
+  func `a misbehaving reader does not affect the other reader`(misdeed: Misdeed) async throws {
     let rig = try await DaemonRig(
       devices: "pn532_uart:/dev/scripted;pn532_uart:/dev/other", others: ["other"],
       starter: "whatOneReaderDoes_\(misdeed.rawValue)")
@@ -230,7 +231,7 @@ import Testing
     let seen = await rig.daemon.log().count
     switch misdeed {
     case .wedges:
-      // It names the time of its next word, and says none.
+      // It announces its next message and does not send it.
       await other.say(.heartbeat(within: 1))
       try await rig.daemon.line(containing: "/dev/other) ended: it was not heard of in time", after: seen)
     case .crashes:

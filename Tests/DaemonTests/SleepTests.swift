@@ -7,7 +7,7 @@ import Testing
 
 /// The real `tagrouted` and a machine that goes to sleep.
 @Suite(.timeLimit(.minutes(5))) struct SleepTests {
-  @Test func theMachineSleepsOnceTheFieldIsOffAndNotBefore() async throws {
+  @Test func `the machine sleeps only once the field is off`() async throws {
     let rig = try await DaemonRig()
     let logind = try #require(rig.logind)
     let agent = try await rig.agent()
@@ -17,12 +17,12 @@ import Testing
     #expect((lock.what, lock.who, lock.mode) == ("sleep", "Tagroute", "delay"))
 
     await rig.reader.answersOrders(false)
-    // What the reader has said before has been heard by then.
+    // Once this line is in the log, the daemon has handled all earlier messages of the reader.
     await rig.reader.say(.log(.notice, "the field is on"))
     try await rig.daemon.line(containing: "the field is on")
     try await logind.prepareForSleep(true)
     try await rig.scanning(false)
-    // The order has reached the reader, which has not said yet that its field is off.
+    // The reader has received the goal, but has not reported that its field is off.
     await rig.reader.say(.log(.notice, "the field is still on"))
     try await rig.daemon.line(containing: "the field is still on")
     #expect(await logind.locks.count == 1)
@@ -36,18 +36,18 @@ import Testing
     await agent.connection.close()
   }
 
-  @Test func aFieldThatIsAboutToGoOnIsWaitedForToo() async throws {
+  @Test func `sleep also waits for a field that is about to turn on`() async throws {
     let rig = try await DaemonRig()
     let logind = try #require(rig.logind)
     await logind.untilHeld(1)
     await rig.reader.answersOrders(false)
     let agent = try await rig.agent()
     try await rig.scanning(true)
-    // The reader opens its device and has not said that its field is on.
+    // The reader opens its device and has not reported that its field is on.
     try await logind.prepareForSleep(true)
     try await rig.scanning(false)
     await rig.reader.say(.log(.notice, "the field is on after all"))
-    // What the daemon does about sleep is done by then.
+    // Once this line is in the log, the daemon has handled the signal of the coming sleep.
     try await rig.daemon.line(containing: "the field is on after all")
     #expect(await logind.locks.count == 1)
     await rig.reader.reach()
@@ -55,7 +55,7 @@ import Testing
     await agent.connection.close()
   }
 
-  @Test func aLogindThatRestartsIsAskedForALockAnew() async throws {
+  @Test func `the daemon takes a new sleep lock after a restart of logind`() async throws {
     let rig = try await DaemonRig()
     let logind = try #require(rig.logind)
     await logind.untilHeld(1)
@@ -64,7 +64,7 @@ import Testing
     await logind.untilHeld(1)
   }
 
-  @Test func theDaemonsEndLetsTheMachineSleep() async throws {
+  @Test func `the end of the daemon releases the sleep lock`() async throws {
     let rig = try await DaemonRig()
     let logind = try #require(rig.logind)
     await logind.untilHeld(1)

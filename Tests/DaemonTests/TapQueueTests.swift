@@ -14,7 +14,7 @@ import Testing
     tell(.read(Samples.tap(id), held: held))
   }
 
-  @Test mutating func aTapGoesToTheAgentOfItsSessionAndToNoOther() {
+  @Test mutating func `a tap goes only to the agent of its session`() {
     let bob = Samples.agent(":1.9", of: Samples.bob)
     #expect(tell(.agent(Samples.bob, bob)) == [])
     #expect(read("a") == [])
@@ -25,7 +25,7 @@ import Testing
     #expect(queue.deadline == nil)
   }
 
-  @Test mutating func tapsOfASessionGoInOrderOneAtATime() {
+  @Test mutating func `the taps of a session are delivered in order, one at a time`() {
     let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     #expect(read("a") == [.deliver(Samples.tap("a"), to: agent)])
@@ -35,19 +35,19 @@ import Testing
         == [.done(Samples.tap("a")), .deliver(Samples.tap("b"), to: agent)])
   }
 
-  @Test mutating func anAgentThatDiesIsSucceededAndTheTapGivenAgain() {
+  @Test mutating func `the next agent receives the unanswered tap of an agent that died`() {
     _ = tell(.agent(Samples.alice, Samples.agent(":1.7")))
     _ = read("a")
     #expect(tell(.agent(Samples.alice, nil)) == [])
     #expect(tell(.finished(id: "a", sender: ":1.7", .failed(reason: "NoReply"))) == [])
     let successor = Samples.agent(":1.8")
     #expect(tell(.agent(Samples.alice, successor)) == [.deliver(Samples.tap("a"), to: successor)])
-    // The late failure of the first is not the second's.
+    // A late failure of the first agent does not affect the delivery to the second one.
     #expect(tell(.finished(id: "a", sender: ":1.7", .failed(reason: "NoReply"))) == [])
     #expect(tell(.finished(id: "a", sender: ":1.8", .stored)) == [.done(Samples.tap("a"))])
   }
 
-  @Test mutating func aFailureIsTriedAgainEverLater() {
+  @Test mutating func `a failed tap is retried with growing delays`() {
     let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     _ = read("a")
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test mutating func whatAnAgentRefusesIsNotGivenAgain() {
+  @Test mutating func `a tap that the agent refuses is not sent again`() {
     let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     _ = read("a")
@@ -74,7 +74,7 @@ import Testing
       ])
   }
 
-  @Test mutating func aTapWaitsForSixtySecondsAndNoLonger() {
+  @Test mutating func `a tap waits for sixty seconds and no longer`() {
     _ = read("a")
     clock.advance(.seconds(30))
     _ = read("b")
@@ -86,14 +86,14 @@ import Testing
       tell(.agent(Samples.alice, Samples.agent())) == [.deliver(Samples.tap("b"), to: Samples.agent())])
   }
 
-  @Test mutating func sixteenTapsWaitAndTheOldestGivesWay() {
+  @Test mutating func `sixteen taps can wait, and a newer tap drops the oldest one`() {
     for number in 1...16 { #expect(read("\(number)") == []) }
     #expect(read("17") == [.drop(Samples.tap("1"), reason: "16 newer ones wait for its agent")])
     #expect(queue.count == 16)
     #expect(tell(.agent(Samples.alice, Samples.agent())) == [.deliver(Samples.tap("2"), to: Samples.agent())])
   }
 
-  @Test mutating func aHeldTapWaitsForTheUnlockingHoweverLong() {
+  @Test mutating func `a held tap waits for the unlock without a time limit`() {
     _ = tell(.agent(Samples.alice, Samples.agent()))
     #expect(read("a", held: true) == [])
     #expect(queue.deadline == nil)
@@ -103,21 +103,21 @@ import Testing
     #expect(queue.deadline == clock.now.advanced(by: .seconds(60)))
   }
 
-  @Test mutating func nothingIsShownWhileASessionIsLocked() {
+  @Test mutating func `no tap is delivered while the session is locked`() {
     #expect(read("a") == [])
     #expect(tell(.open(Samples.alice, false)) == [])
     #expect(tell(.agent(Samples.alice, Samples.agent())) == [])
     #expect(tell(.open(Samples.alice, true)) == [.deliver(Samples.tap("a"), to: Samples.agent())])
   }
 
-  @Test mutating func theTapsOfASessionEndWithIt() {
+  @Test mutating func `the taps of a session are dropped when the session ends`() {
     _ = read("a", held: true)
     #expect(queue.waitingSessions == [Samples.alice])
     #expect(tell(.sessionEnded(Samples.alice)) == [.drop(Samples.tap("a"), reason: "its session has ended")])
     #expect(queue.waitingSessions == [])
   }
 
-  @Test mutating func anAnswerForATapThatWasGivenUpFreesTheAgent() {
+  @Test mutating func `a reply for a dropped tap frees the agent`() {
     let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     _ = read("a")
@@ -127,7 +127,7 @@ import Testing
     #expect(read("b") == [.deliver(Samples.tap("b"), to: agent)])
   }
 
-  @Test mutating func aPauseEndsWithTheLastTapThatWaitedForIt() {
+  @Test mutating func `a retry delay ends with the last tap that waited for it`() {
     let agent = Samples.agent()
     _ = tell(.agent(Samples.alice, agent))
     _ = read("a")
@@ -138,7 +138,7 @@ import Testing
     clock.advance(.milliseconds(1))
     #expect(tell(.tick) == [.drop(Samples.tap("a"), reason: "no agent took it for 60 seconds")])
     #expect(queue.deadline == nil)
-    // The next tap goes at once, and a failure of it is a first one.
+    // The next tap is delivered at once, and its first failure has the shortest delay.
     #expect(read("b") == [.deliver(Samples.tap("b"), to: agent)])
     _ = tell(.finished(id: "b", sender: ":1.7", .failed(reason: "Failed")))
     #expect(queue.deadline == clock.now.advanced(by: TapQueue.retryDelay))

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Daemon
 
-/// Tables of commands, by the kind of tag: which go to the tag, and which do not, and why.
+/// Tables of commands for each kind of tag: which commands are sent to the tag, and which are not.
 @Suite struct TransceivePolicyTests {
-  /// What becomes of a command.
+  /// The decision about a command.
   enum Verdict: Hashable, Sendable {
     case sent
-    /// Only in a session that may write.
+    /// Sent only in a session that may write.
     case writing
     case refused
     case invalid
@@ -58,15 +58,15 @@ import Testing
   }
 
   @Test(arguments: [
-    // What was declared, and NDEF: with and without an expected length, in extended length, on other channels.
+    // Declared applications and NDEF: with and without an expected length, in extended length, on other channels.
     ("00A4 0400 05 A000000396", Verdict.sent), ("00A4 0400 05 A000000396 00", .sent),
     ("00A4 0400 000005 A000000396", .sent), ("00A4 0400 000005 A000000396 0000", .sent),
     ("03A4 0400 05 A000000396", .sent), ("40A4 0400 05 A000000396", .sent), ("00A4 040C 07 A0000002471001", .sent),
     ("00A4 0400 07 D2760000850101 00", .sent), ("00A4 0400 07 D2760000850100", .sent),
-    // Not what was declared: longer, shorter, another.
+    // Undeclared applications: longer, shorter, different.
     ("00A4 0400 06 A00000039601", .refused), ("00A4 0400 06 A00000024710", .refused),
     ("00A4 0400 05 A000000397", .refused), ("00A4 0400", .refused), ("00A4 0400 00", .refused),
-    // Payment, by whatever spelling.
+    // Payment applications in different encodings.
     ("00A4 0400 0E 2PAY.SYS.DDF01 00", .refused), ("00A4 0400 0E 1PAY.SYS.DDF01", .refused),
     ("00A4 0400 05 2PAY.", .refused), ("00A4 0400 07 A0000000031010 00", .refused),
     ("00A4 0400 05 A000000004", .refused), ("00A4 0402 05 A000000003", .refused),
@@ -75,91 +75,99 @@ import Testing
     ("90A4 0400 07 A0000000031010 00", .refused), ("0CA4 0200 07 A0000000031010", .refused),
     ("00A4 0000 07 A0000000031010", .refused), ("00A4 0800 08 3F00A00000000310", .refused),
     ("E0A4 0400 07 A0000000031010", .refused), ("00A4 9C00 07 A0000000031010", .refused),
-    // In pieces.
+    // Chained commands.
     ("10A4 0400 04 A0000000", .refused), ("10A4 0400 05 A000000396", .refused), ("50A4 0400 04 A0000000", .refused),
-    // Files of the application; nothing from the beginning of the card, where all applications are.
+    // Files of the application. The root of the card is refused, because it leads to all applications.
     ("00A4 000C 02 E103", .sent), ("00A4 020C 02 011E", .sent), ("00A4 000C 02 3F00", .refused),
     ("00A4 0000", .refused), ("00A4 0800 04 3F005015", .refused), ("00A4 0800 02 5015", .refused),
     ("00A4 090C 04 50155016", .sent), ("00A4 0900 04 3F005015", .refused), ("00A4 090C 03 501550", .refused),
     ("0CA4 020C 0D 8709010102030405060708 9902", .sent),
     ("00A4 0000 05 A000000397", .refused), ("00A4 0100 02 5015", .refused),
-    // Ways around a SELECT.
+    // Ways to select without SELECT.
     ("0070 0000 01", .refused), ("00C2 0000 0C 00A4040007A000000003101000", .refused), ("00A5 0400 02 5C00", .refused),
     // Reading.
     ("00B0 0000 0F", .sent), ("00B0 0000 000100", .sent), ("00B2 010C 00", .sent), ("00CA 9F7F 00", .sent),
     ("80CA 9F7F 00", .sent), ("00C0 0000 10", .sent), ("0084 0000 08", .sent),
-    // What may change something.
+    // Commands that may change data.
     ("00D6 0000 02 0000", .writing), ("0020 0080 04 31323334", .writing), ("00DA 0101 01 00", .writing),
     ("80E4 0000 02 4F00", .writing), ("00D6 0000 05 A000000003", .writing), ("9060 0000 00", .sent),
-    // In a class of its own a card may take the instruction for another.
+    // In a proprietary class the instruction may mean another command to the card.
     ("90BD 0000 07 01000000000000 00", .writing), ("903D 0000 08 0100000001000041 00", .writing),
     ("905A 0000 03 010203 00", .writing), ("9060 0001 00", .writing), ("9045 0000 00", .writing),
     ("80B0 0000 0F", .writing), ("80C0 0000 0F", .writing), ("A0B2 0000 0F", .writing), ("E084 0000 08", .writing),
     ("90CA 9F7F 00", .writing), ("80CB 3FFF 00", .sent), ("40B0 0000 0F", .sent),
-    // No APDUs.
+    // Malformed APDUs.
     ("00", .invalid), ("00A404", .invalid), ("00A4 0400 07 A0000000031010 00 00", .invalid),
     ("00A4 0400 08 A0000000031010", .invalid), ("00A4 0400 000008 A0000000031010", .invalid),
     ("FFA4 0400 05 A000000396", .invalid), ("5A000000", .writing), ("", .invalid),
   ])
-  func commandsOfISODEP(_ command: String, _ expected: Verdict) { expect(command, expected, .isoDEP) }
+  func `ISO-DEP commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
+    expect(command, expected, .isoDEP)
+  }
 
   @Test(arguments: [
     ("60", Verdict.sent), ("AF", .sent), ("5A 010203", .sent), ("5A A40102", .sent), ("BD 01 000000 000000", .sent),
     ("6A", .sent), ("3D 01 000000 010000 41", .writing), ("0A 00", .writing), ("FC", .writing),
-    // Wrapped, and by ISO.
+    // Wrapped commands and ISO commands.
     ("9060 0000 00", .sent), ("90FC 0000 00", .writing), ("00A4 0400 07 D2760000850100 00", .sent),
     ("00A4 0400 07 A0000000031010 00", .refused), ("90A4 0400 07 A0000000031010 00", .refused),
     ("5AA4 0400 07 A0000000031010 00", .refused), ("60A4 0400 0E 2PAY.SYS.DDF01 00", .refused),
     ("00C2 0000 0C 00A4040007A000000003101000", .refused),
-    // Around a SELECT, in a class that is no DESFire's: such a card may hold payment applications as well.
+    // Ways to select without SELECT, in a class that is not DESFire's. Such a card may also hold payment applications.
     ("40C2 0000 0C 00A4040007A0000000031010", .refused), ("80C3 0000 0C 00A4040007A0000000031010", .refused),
     ("8070 0000 01", .refused), ("40A5 0400 02 5C00", .refused), ("A0A4 0400 07 A0000000031010", .refused),
     ("40DA 0000 07 A0000000031010", .refused), ("5A 700102", .sent), ("90BD 0000 07 01000000000000 00", .sent),
   ])
-  func commandsOfDESFire(_ command: String, _ expected: Verdict) { expect(command, expected, .desfire) }
+  func `DESFire commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
+    expect(command, expected, .desfire)
+  }
 
   @Test(arguments: [
     ("33 0400 01", Verdict.sent), ("33 A400 01", .sent), ("A3 0400 00", .writing), ("70 0140 00", .writing),
     ("33A4 0400 07 A0000000031010", .refused),
   ])
-  func commandsOfMIFAREPlus(_ command: String, _ expected: Verdict) { expect(command, expected, .mifarePlus) }
+  func `MIFARE Plus commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
+    expect(command, expected, .mifarePlus)
+  }
 
   @Test(arguments: [
     ("30 04", Verdict.sent), ("3A 04 0F", .sent), ("60", .sent), ("39 02", .sent), ("3C 00", .sent), ("C2 FF", .sent),
-    // Longer than the command is.
+    // Commands of the wrong length.
     ("30 04 00", .writing), ("30", .writing), ("3A 04 0F 00", .writing), ("3A 04", .writing), ("60 00", .writing),
     ("39 02 00", .writing), ("3C 00 00", .writing), ("C2 00", .writing), ("C2 FF 00", .writing),
     ("A2 04 00000000", .writing), ("A0 04", .writing), ("1B FFFFFFFF", .writing), ("1A 00", .writing),
     ("E0 80", .invalid), ("50 00", .invalid), ("26", .invalid), ("52", .invalid), ("93 20", .invalid), ("", .invalid),
   ])
-  func commandsOfType2(_ command: String, _ expected: Verdict) { expect(command, expected, .type2) }
+  func `type 2 commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
+    expect(command, expected, .type2)
+  }
 
   private static let idm = "0102030405060708"
 
   @Test(arguments: [
-    // Polls: what was declared and NDEF, never any.
+    // Polls: declared systems and NDEF, but no wildcards.
     ("00 0003 00 00", Verdict.sent), ("00 12FC 01 00", .sent), ("00 FFFF 00 00", .refused), ("00 FE00 00 00", .refused),
     ("00 00FF 00 00", .refused), ("00 0003", .invalid),
     // Request Service, Request Response, Read, Write, Request System Code.
     ("02 \(idm) 01 0F09", .sent), ("04 \(idm)", .sent), ("06 \(idm) 01 0F09 01 8000", .sent), ("0C \(idm)", .sent),
     ("08 \(idm) 01 0900 01 8000 00000000000000000000000000000000", .writing),
-    // Another card's, or another system's.
+    // For another card or another system.
     ("06 1102030405060708 01 0F09 01 8000", .invalid), ("06", .invalid),
-    // Authentication and the rest.
+    // Authentication and other commands.
     ("10 \(idm) 00", .refused), ("14 \(idm)", .refused), ("0A \(idm)", .refused), ("3E \(idm)", .refused),
   ])
-  func commandsOfFeliCa(_ command: String, _ expected: Verdict) {
+  func `FeliCa commands are sent or refused as listed`(_ command: String, _ expected: Verdict) {
     expect(command, expected, .felica(idm: Self.bytes(Self.idm), systemCode: 0x0003))
   }
 
-  @Test func aFeliCaSystemThatWasNotDeclaredIsNotSpokenTo() {
+  @Test func `an undeclared FeliCa system receives no commands`() {
     let read = "06 \(Self.idm) 01 0F09 01 8000"
     expect(read, .refused, .felica(idm: Self.bytes(Self.idm), systemCode: 0xFE00))
     expect(read, .refused, .felica(idm: Self.bytes(Self.idm), systemCode: nil))
     expect(read, .sent, .felica(idm: Self.bytes(Self.idm), systemCode: 0x12FC))
   }
 
-  @Test func anotherSystemOfTheCardIsSpokenToOnceItWasPolledFor() throws {
+  @Test func `another system of a FeliCa card receives commands once it was polled`() throws {
     var policy = Self.policy(.felica(idm: Self.bytes(Self.idm), systemCode: 0x0003), mayWrite: false)
     let read = Self.bytes("06 1102030405060708 01 0B00 01 8000")
     #expect(throws: BusError.self) { try policy.check(read) }
@@ -169,7 +177,7 @@ import Testing
     try policy.check(read)
   }
 
-  @Test func aSelectIsNoLastPieceOfAChain() throws {
+  @Test func `a SELECT cannot end a chain of commands`() throws {
     var policy = Self.policy(.isoDEP, mayWrite: true)
     try policy.check(Self.bytes("10D6 0000 02 A000"))
     #expect(throws: BusError.self) { try policy.check(Self.bytes("00A4 0400 05 A000000396")) }
@@ -177,7 +185,7 @@ import Testing
     try policy.check(Self.bytes("00A4 0400 05 A000000396"))
   }
 
-  @Test func aFileIsSelectedAfterItsApplication() throws {
+  @Test func `a file can be selected only after its application`() throws {
     var policy = TransceivePolicy(kind: .isoDEP, mayWrite: true, applications: [Self.declared])
     func isSent(_ command: String) -> Bool { Self.verdict(Self.bytes(command), policy) == .sent }
     #expect(!isSent("00A4 000C 02 E103"))
@@ -191,7 +199,7 @@ import Testing
     #expect(isSent("00A4 000C 02 E103"))
   }
 
-  @Test func aCardThatWasSelectedAnewIsAsItWasFound() throws {
+  @Test func `a card that is reselected has no selection and no command chain`() throws {
     var policy = TransceivePolicy(kind: .isoDEP, mayWrite: true, applications: [Self.declared])
     let select = Self.bytes("00A4 0400 05 A000000396")
     try policy.check(select)
@@ -200,21 +208,21 @@ import Testing
     try policy.check(Self.bytes("10D6 0000 02 A000"))
     policy.reselected()
     #expect(Self.verdict(Self.bytes("00A4 000C 02 E103"), policy) == .refused)
-    // No chain outlives it.
+    // The command chain is gone too.
     try policy.check(select)
   }
 
   @Test(arguments: [TransceivePolicy.Kind.isoDEP, .desfire, .mifarePlus])
-  func whereTheCardSaysThatAnotherApplicationIsSelectedNothingIsSent(kind: TransceivePolicy.Kind) throws {
+  func `commands are refused while the card names another application as selected`(kind: TransceivePolicy.Kind) throws {
     for answer in [
-      // Visa's; one that was not declared; in an answer that is fetched.
+      // An application of Visa, an undeclared one, and one in a reply that has to be fetched.
       "6F 0B 84 07 A0000000031010 A500 9000", "6F 81 07 84 05 A000000397 9000", "62 09 8202 3800 84 03 010203 9000",
     ] {
       var policy = Self.policy(kind, mayWrite: true)
       func isSent(_ command: String) -> Bool { Self.verdict(Self.bytes(command), policy) == .sent }
       let select = Self.bytes("00A4 0000 02 5015")
       try policy.check(select)
-      // Not while nobody knows.
+      // Refused until the card has replied.
       #expect(!isSent("00B2 010C 00"))
       policy.learn(Self.bytes(answer), to: select)
       for command in [
@@ -226,7 +234,7 @@ import Testing
       try policy.check(name)
       policy.learn(Self.bytes("6F 09 84 07 A0000003960102 9000"), to: name)
       #expect(isSent("00B2 010C 00"))
-      // What fetches the rest of an answer tells as well.
+      // The reply to GET RESPONSE, which fetches the rest of a reply, can name an application too.
       policy.learn(Self.bytes(answer), to: Self.bytes("00C0 0000 10"))
       #expect(!isSent("00B2 010C 00"))
     }
@@ -236,14 +244,14 @@ import Testing
     policy.learn(nil, to: select)
     try policy.check(Self.bytes("00B0 0000 0F"))
     try policy.check(select)
-    // A card may say anything.
+    // A card may send any bytes.
     for answer in ["6F 80 84 9000", "6F FF 9000", "6F 83 000001 00 9000", "9F 84", "6F 02 84 7F 9000", "84", ""] {
       policy.learn(Self.bytes(answer), to: select)
       #expect(FileControlInformation.applicationName(in: Self.bytes(answer)) == nil)
     }
   }
 
-  @Test func aCardThatAnswersToGetVersionIsReadInItsOwnClass() throws {
+  @Test func `a card that answers GetVersion can be read in the DESFire class`() throws {
     var policy = Self.policy(.isoDEP, mayWrite: false)
     let version = Self.bytes("9060 0000 00")
     let read = Self.bytes("90BD 0000 07 01000000000000 00")
@@ -260,16 +268,16 @@ import Testing
     "D5780000021010", "A0000006150001", "A0000007320123", "A0000003371010", "A0000007271010", "A0000005410001",
     "A0000006770101",
   ])
-  func nationalSchemesPay(_ identifier: String) {
+  func `national payment schemes are refused`(_ identifier: String) {
     #expect(CardApplications.problem(declaring: Self.bytes(identifier)) != nil)
     expect("00A4 0400 07 \(identifier)", .refused, .isoDEP)
   }
 
-  @Test func whatTakesNoCommandsSaysWhy() {
+  @Test func `a tag that takes no commands refuses a command`() {
     expect("30 00", .refused, .none("MIFARE Classic takes no commands of one's own"))
   }
 
-  @Test func whatCannotBeDeclared() {
+  @Test func `payment applications and wildcards cannot be declared`() {
     for identifier in ["A000000003", "A0000000041010", "2PAY.", "1PAY.SYS.DDF01", "A00000", "A0000000251000"] {
       #expect(CardApplications.problem(declaring: Self.bytes(identifier)) != nil, "\(identifier)")
     }

@@ -10,7 +10,7 @@ import Testing
     (0..<count).count { _ in lines.line(of: uid, at: clock.now) == .write }
   }
 
-  @Test mutating func `each user has a budget of their own`() {
+  @Test mutating func `each user has a separate budget`() {
     #expect(written(of: 1000, 100) == UserLines.most)
     #expect(written(of: 1001, 1) == 1)
     clock.advance(LineBudget.interval)

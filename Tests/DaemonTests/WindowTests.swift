@@ -4,7 +4,7 @@ import ReaderLink
 import TestSupport
 import Testing
 
-/// The real `tagrouted`: what is read while a condition's "no" is on its way to the reader is nobody's.
+/// The real `tagrouted`: the daemon drops tags that are read while the goal to stop is on its way to the reader.
 @Suite(.timeLimit(.minutes(5))) struct WindowTests {
   private enum Change: CaseIterable {
     case lock, anotherSession, sleep, inhibitor, masterSwitch, displayOff, airplaneMode
@@ -13,12 +13,12 @@ import Testing
   /// "http://www.example.net" as a URI record.
   private static let laterMessage: [UInt8] = [0xD1, 0x01, 0x0C, 0x55, 0x01] + Array("example.net".utf8)
 
-  /// A daemon that scanned and has told the reader to stop, which has done nothing of that yet.
+  /// A daemon that scanned and has sent the goal to stop. The reader has not reached that goal yet.
   private struct Window {
     let rig: DaemonRig
     let agent: AgentDouble
     let polkit: PolkitStandIn
-    /// What has to be kept for as long as the change lasts.
+    /// The values that keep the change in effect.
     var held: [Value]
   }
 
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: Change.allCases)
-  private func whatIsReadBetweenAChangeAndTheFieldsGoingOffIsNotDelivered(change: Change) async throws {
+  private func `a tag read between a change and the end of the field is dropped`(change: Change) async throws {
     var window = try await open(change)
     let (rig, agent) = (window.rig, window.agent)
     await rig.reader.tap(.message(Samples.message), number: 1)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: Change.allCases)
-  private func whatIsReadMeanwhileIsNotDeliveredWhereTheChangeIsUndoneFirst(change: Change) async throws {
+  private func `a tag read before the reader stops is dropped even if the change ends`(change: Change) async throws {
     var window = try await open(change)
     let (rig, agent) = (window.rig, window.agent)
     let seen = await rig.daemon.log().count
@@ -70,7 +70,7 @@ import Testing
     await window.polkit.stop()
   }
 
-  @Test func aTagOfTheOneBeforeIsNotGivenToTheNextOne() async throws {
+  @Test func `a tag of the previous user is not delivered to the next user`() async throws {
     var other = LogindStandIn.Session(id: "5", uid: DaemonRig.session.uid)
     other.isActive = false
     let rig = try await DaemonRig(sessions: [DaemonRig.session, other])
@@ -81,7 +81,7 @@ import Testing
     try await rig.holdReader()
     try await logind.update("2") { $0.isActive = false }
     try await logind.update("5") { $0.isActive = true }
-    // The reader is told, whether or not there was a moment in which nobody was in front.
+    // The reader receives the goal to stop, with or without a moment without an active session.
     try await rig.scanning(false)
     await rig.reader.tap(.message(Samples.message), number: 1)
     try await rig.daemon.line(containing: "was read too late")
@@ -94,7 +94,7 @@ import Testing
     await first.connection.close()
   }
 
-  /// - Returns: what has to be kept for as long as it lasts.
+  /// - Returns: the values that keep the change in effect.
   private func make(_ change: Change, _ rig: DaemonRig, _ agent: AgentDouble) async throws -> [Value] {
     let logind = try #require(rig.logind)
     switch change {

@@ -3,18 +3,19 @@ import ReaderSimulator
 import TestSupport
 import Testing
 
-/// What a tag should not hold: nothing is shown, one line says why, and the next tag is none the worse for it.
+/// Tags with invalid or unwanted content: the agent shows no notification, one log line gives the reason, and the next
+/// tag works.
 @Suite(.timeLimit(.minutes(5))) struct BadInputTests {
-  /// A tag, and what the one line about it says.
+  /// A tag, and the reason in its log line.
   private struct Case {
     let tag: SimulatedTag
     let reason: String
-    /// Whether it holds a message, so that it is the agent who finds out.
+    /// Whether the tag holds a message. Then the agent rejects it, otherwise the daemon does.
     let isMessage: Bool
 
     init(_ reason: String, _ tag: SimulatedTag) { (self.reason, self.tag, isMessage) = (reason, tag, false) }
 
-    /// A message that is not to be offered.
+    /// A message that the agent does not offer.
     init(_ reason: String, _ message: NDEFMessage) throws {
       self.reason = reason
       tag = try .type2(.ntag213, message: message.encoded())
@@ -22,7 +23,7 @@ import Testing
     }
   }
 
-  /// A word in every tag that may not be seen outside of it.
+  /// A word on the tags that no log line and no notification may contain.
   private static let secret = "s3cret"
 
   private static func cases() throws -> [Case] {
@@ -55,7 +56,7 @@ import Testing
     return options
   }
 
-  @Test func nothingIsShownAndOneLineSaysWhy() async throws {
+  @Test func `a tag with bad content shows no notification and logs one line with the reason`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     let simulator = try await SimulatedReader.start(link: desktop.installation.directory.file("reader"))

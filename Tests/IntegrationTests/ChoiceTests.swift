@@ -3,7 +3,8 @@ import Names
 import TestSupport
 import Testing
 
-/// Who opens a link where nobody vouches for an app, or several claim it: through all programs, from the tag to the app.
+/// How the user chooses the app for a link if no app is trusted or several claim it. All programs are real, from the
+/// tag to the app.
 @Suite(.timeLimit(.minutes(2))) struct ChoiceTests {
   private static let question = "menu.example.com links: allow “Menu” to open them?"
 
@@ -32,14 +33,14 @@ import Testing
     try await desktop.agent.line(containing: Desktop.registered)
   }
 
-  /// Another app for the same domain, among the user's own.
+  /// Installs another app for the same domain, among the user's own apps.
   private func installOther(_ desktop: Desktop) throws {
     try desktop.installation.directory.write(
       "[Desktop Entry]\nType=Application\nName=Other\nExec=/bin/true %u\nImplements=org.tagroute.Handler1;\n"
         + "[org.tagroute.Handler1]\nDomains=menu.example.com;\n", to: "home/share/applications/a.Other.desktop")
   }
 
-  @Test func theFirstTapAsksAndTheNextOpensAtOnce() async throws {
+  @Test func `the first tap asks for permission and the next one offers the app directly`() async throws {
     let desktop = try await Desktop(isSystems: false)
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -63,12 +64,12 @@ import Testing
     try await restart(desktop)
     try await desktop.place(try Tag(3))
     #expect(try await desktop.notification(on: server).summary == "Open in Menu")
-    // What comes later takes nothing over.
+    // An app that is installed later does not take over the links.
     try installOther(desktop)
     _ = try await run(desktop, "handlers", "--check")
     #expect(try await resolve(desktop)["handler"] as? String == HandlerStandIn.desktopID)
     #expect(try await resolve(desktop)["candidates"] as? [String] == [HandlerStandIn.desktopID])
-    // An entry that starts something else is another.
+    // A desktop entry that starts a different program is a different app, and needs a new permission.
     try desktop.installation.directory.write(
       HandlerStandIn.desktopEntry.replacingOccurrences(of: "/bin/true", with: "/bin/false"),
       to: "home/share/applications/\(HandlerStandIn.desktopID)")
@@ -79,7 +80,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func ofSeveralTheChosenOneIsRememberedAndCanBeForgottenAndBlocked() async throws {
+  @Test func `a choice among several apps is remembered and can be changed, blocked and forgotten`() async throws {
     let desktop = try await Desktop()
     try installOther(desktop)
     let server = try await desktop.startServer()
@@ -118,7 +119,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aDamagedFileIsNamedAndLeftAloneAndTheClickCounts() async throws {
+  @Test func `a damaged choice file is reported and kept unchanged, and the click still works`() async throws {
     let desktop = try await Desktop(isSystems: false)
     let damaged = "[evil.desktop]\nBlocked=*;\nthis is no line\n"
     let file = try desktop.installation.directory.write(damaged, to: "config/tagroute/handlers.conf")
@@ -127,7 +128,7 @@ import Testing
     try await desktop.place(try Tag(1))
     let shown = try await desktop.notification(on: server)
     try await desktop.agent.line(containing: "handlers.conf:3: ")
-    // A click on the notification itself is no answer, however often.
+    // A click on the notification itself does not answer the question, so the agent asks again.
     try await server.click(shown)
     let again = try await desktop.notification(on: server)
     #expect(again.summary == Self.question && again.id != shown.id)
@@ -138,7 +139,7 @@ import Testing
     #expect(try readFile(file) == Array(damaged.utf8))
     let (status, log, _) = try await run(desktop, "handlers", "block", "third")
     #expect(status == .exited(Names.ExitCode.failure) && log.first?.contains("handlers.conf:3: ") == true)
-    // For as long as this agent runs.
+    // The permission lasts while this agent runs.
     try await desktop.place(try Tag(2))
     #expect(try await desktop.notification(on: server).summary == "Open in Menu")
     await desktop.stop()

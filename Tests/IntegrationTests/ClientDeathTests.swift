@@ -4,9 +4,9 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// A client may die at any step of a reader session, and in the middle of each thing that it does: scanning is back soon.
+/// A client may die at any step of a reader session, and during each tag operation. The daemon scans again soon after.
 @Suite(.timeLimit(.minutes(5))) struct ClientDeathTests {
-  /// `tagroute-bench session` has the times; this is what a machine in the middle of all tests keeps to.
+  /// `tagroute-bench session` measures the times. This limit also holds on a machine that is busy with all tests.
   private static let limit = Duration.seconds(5)
 
   private func dies(_ program: SessionProgram, _ step: String, _ desktop: Desktop) async throws {
@@ -17,7 +17,7 @@ import Testing
     #expect(time < Self.limit, "\(step): \(time)")
   }
 
-  @Test func inTheMiddleOfWhatItDoesWithATag() async throws {
+  @Test func `scanning resumes after a client dies during a tag operation`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     let daemon = try await desktop.daemon
     let message = try Tag(9).message
@@ -44,7 +44,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func whileAFirstMessageIsReadAndWhileASessionIsEnded() async throws {
+  @Test func `scanning resumes after a client dies during a first read or an invalidation`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     let daemon = try await desktop.daemon
     let seen = await daemon.log().count
@@ -58,14 +58,14 @@ import Testing
     let ender = try await desktop.program()
     let second = try await ender.start()
     try await desktop.within("the session") { try await second.activated() }
-    // The process has not said yet that it is done.
+    // The reader process has not confirmed the end of the session yet.
     try await second.session.invalidate()
     try await dies(ender, "invalidated", desktop)
     await polkit.stop()
     await desktop.stop()
   }
 
-  @Test func whilePolkitIsAskedAndWhileTheReaderIsLent() async throws {
+  @Test func `scanning resumes after a client dies while polkit decides or the reader is being lent`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     await polkit.fallSilent()
     for isLoan in [false, true] {
@@ -81,13 +81,13 @@ import Testing
       await asking.value
     }
     await polkit.fallSilent(false)
-    // What was asked for the dead is answered now, and nobody has the reader for it.
+    // The daemon now receives the decisions for the dead clients, and none of them gets the reader.
     let last = try await desktop.program().start()
     try await desktop.within("a turn") { try await last.activated() }
     try await last.session.invalidate()
     try await desktop.scanning()
 
-    // One that dies while the device is being closed for it.
+    // A client that dies while the reader process closes the device for it.
     let daemon = try await desktop.daemon
     let seen = await daemon.log().count
     let program = try await desktop.program()

@@ -5,9 +5,9 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// `tagroute` against the real daemon and the real agent: the keys that scripts depend on.
+/// `tagroute` with the real daemon and the real agent: the JSON keys that scripts depend on.
 @Suite(.timeLimit(.minutes(5))) struct CommandLineTests {
-  /// What a command prints as JSON, having done what it was asked.
+  /// Runs a command, which must succeed, and returns its JSON output.
   private func json(_ desktop: Desktop, _ arguments: String...) async throws -> Any {
     let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
     let status = try await process.exit()
@@ -28,7 +28,7 @@ import Testing
     try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
-  @Test func statusTellsWhatTheDaemonAndTheAgentAre() async throws {
+  @Test func `status reports the daemon, the readers and the agent`() async throws {
     let desktop = try await Desktop()
     try await desktop.start()
     try await desktop.status(\.scanning)
@@ -59,10 +59,10 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func resolveAndHandlersTellWhoOpensWhat() async throws {
+  @Test func `resolve and handlers report which app opens a link`() async throws {
     let desktop = try await Desktop()
     try await desktop.installation.startAgent()
-    // The agent's name is there when it waits for the daemon.
+    // The agent owns its name by the time it waits for the daemon.
     try await desktop.agent.line(containing: "the daemon is not on the system bus")
     let link = try await object(desktop, "resolve", "https://menu.example.com/table/7")
     #expect(link["uri"] as? String == "https://menu.example.com/table/7")
@@ -98,12 +98,12 @@ import Testing
     #expect(handlers[0]["id"] as? String == HandlerStandIn.desktopID)
     #expect(handlers[0]["name"] as? String == "Menu")
     #expect(handlers[0]["domains"] as? [String] == ["menu.example.com"])
-    // Of whoever is not root no entry is the system's; the app is allowed instead.
+    // If the tests do not run as root, no entry is installed by the system. The user allows the app instead.
     #expect(handlers[0]["trusted"] as? Bool == (geteuid() == 0))
     await desktop.stop()
   }
 
-  @Test func monitorPrintsAnObjectALine() async throws {
+  @Test func `monitor prints one JSON object per line`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -149,11 +149,12 @@ import Testing
   }
 
   @Test(arguments: [["status"], ["monitor"], ["resolve", "https://example.com"], ["handlers"]])
-  func whoIsNotThereIsSaidSo(arguments: [String]) async throws {
-    let desktop = try await Desktop(starter: "whoIsNotThereIsSaidSo_\(arguments[0])")
+  func `a command reports that the daemon or the agent is missing`(arguments: [String]) async throws {
+    let desktop = try await Desktop(
+      starter: "`a command reports that the daemon or the agent is missing`_\(arguments[0])")
     let process = try await desktop.installation.start("tagroute", arguments + ["--json"])
     guard arguments != ["monitor"] else {
-      // It waits for the daemon.
+      // The command waits for the daemon instead of failing.
       #expect(try Self.object(try await process.line(containing: "event"))["event"] as? String == "daemon-gone")
       process.signal(SIGINT)
       _ = try await process.exit()
@@ -166,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: [["resolve"], ["status", "now"], ["fly"], ["status", "--loud"], []])
-  func wrongUsageIsSaidSo(arguments: [String]) async throws {
+  func `wrong usage prints one error line and exits with the usage code`(arguments: [String]) async throws {
     let run = try await ChildProcess.run(BuiltProducts.program("tagroute"), arguments, environment: [:])
     #expect(run.status == .exited(Names.ExitCode.usage))
     #expect(run.output.isEmpty)

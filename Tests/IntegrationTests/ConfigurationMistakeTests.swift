@@ -2,7 +2,7 @@ import Names
 import TestSupport
 import Testing
 
-/// A mistake in a configuration, or on a command line: what is wrong, where, and what would be right.
+/// Mistakes in a configuration file or on a command line: the error names the problem, its place and the remedy.
 @Suite(.timeLimit(.minutes(5))) struct ConfigurationMistakeTests {
   struct Mistake: Sendable, CustomTestStringConvertible {
     let program: String
@@ -39,7 +39,9 @@ import Testing
       program: "tagroute-agent", configuration: "[Links]\n[Inboks]\n", line: 2, problem: "Inboks", remedy: "Inbox"),
   ]
 
-  @Test(arguments: mistakes) func theFileTheLineAndTheRemedyAreNamed(mistake: Mistake) async throws {
+  @Test(arguments: mistakes) func `a configuration error names the file, the line and the remedy`(mistake: Mistake)
+    async throws
+  {
     let directory = try TemporaryDirectory()
     let file = try directory.write(mistake.configuration, to: "wrong.conf")
     let run = try await ChildProcess.run(
@@ -56,7 +58,8 @@ import Testing
     #expect(words.last?.contains(mistake.remedy) == true, "\(text)")
   }
 
-  @Test(arguments: ["tagrouted", "tagroute-agent"]) func aFileThatIsNotThereIsAMistakeToo(program: String) async throws
+  @Test(arguments: ["tagrouted", "tagroute-agent"]) func `a missing configuration file is an error`(program: String)
+    async throws
   {
     let run = try await ChildProcess.run(
       BuiltProducts.program(program), ["--config", "/nonexistent/tagroute.conf"], environment: [:])
@@ -64,7 +67,8 @@ import Testing
     #expect(run.log == ["\(program): /nonexistent/tagroute.conf: does not exist: name a file that does"])
   }
 
-  @Test(arguments: ["tagrouted", "tagroute-agent", "tagroute"]) func helpVersionAndUsage(program: String) async throws {
+  @Test(arguments: ["tagrouted", "tagroute-agent", "tagroute"])
+  func `each program prints help and its version, and rejects an unknown option`(program: String) async throws {
     let path = try BuiltProducts.program(program)
     let help = try await ChildProcess.run(path, ["--help"], environment: [:])
     #expect(help.status == .exited(0))
@@ -82,7 +86,7 @@ import Testing
     #expect(wrong.log.first?.contains("\(program) --help") == true)
   }
 
-  @Test func theSimulatorTellsHowItIsUsedToo() async throws {
+  @Test func `the simulator prints help and rejects an unknown option`() async throws {
     let path = try BuiltProducts.program("tagroute-simulator")
     let help = try await ChildProcess.run(path, ["--help"], environment: [:])
     #expect(help.status == .exited(0))
@@ -92,14 +96,14 @@ import Testing
     #expect(wrong.log == ["tagroute-simulator: --loud: no such option"])
   }
 
-  @Test func aSecondAgentSaysWhoRuns() async throws {
+  @Test func `a second agent names the agent that already runs and exits`() async throws {
     let desktop = try await Desktop()
     try await desktop.start()
     let first = try await desktop.agent
     let second = try await desktop.installation.start("tagroute-agent")
     #expect(try await second.exit() == .exited(Names.ExitCode.alreadyRunning))
     #expect(await second.notable().contains { $0.contains("process \(first.identifier) runs as the agent") })
-    // The first one has lost nothing.
+    // The first agent still works.
     let server = try await desktop.startServer()
     try await desktop.place(try Tag(1))
     #expect(try await desktop.notification(on: server).body == Tag.text(1))

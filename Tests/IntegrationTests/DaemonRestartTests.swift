@@ -6,7 +6,7 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// The daemon is killed, or ended as `systemctl restart` does, and another one takes its place: what everybody else has of that.
+/// Effects of a daemon restart on clients, the agent and taps, after a crash and after `systemctl restart`.
 @Suite(.timeLimit(.minutes(5))) struct DaemonRestartTests {
   static let ends = [SIGKILL, SIGTERM]
 
@@ -14,9 +14,11 @@ import Testing
     try await Desktop.scanning(starter: "\(test.prefix { $0 != "(" })_\(signal)")
   }
 
-  // MARK: Whoever has the reader
+  // MARK: Clients that have the reader
 
-  @Test(arguments: ends) func whoeverWaitsForATagGoesOnWaiting(signal: Int32) async throws {
+  @Test(arguments: ends) func `a command that waits for a tag keeps waiting across a daemon restart`(signal: Int32)
+    async throws
+  {
     let (desktop, polkit) = try await desktop(signal)
     defer { withExtendedLifetime(polkit) {} }
     let process = try await desktop.installation.start("tagroute", ["read"])
@@ -29,7 +31,10 @@ import Testing
     await desktop.stop()
   }
 
-  @Test(arguments: ends) func whoeverReadsTagAfterTagReadsTheNextOneAndNoneTwice(signal: Int32) async throws {
+  @Test(arguments: ends)
+  func `a command that reads tag after tag continues after a daemon restart and reads none twice`(signal: Int32)
+    async throws
+  {
     let (desktop, polkit) = try await desktop(signal)
     defer { withExtendedLifetime(polkit) {} }
     let process = try await desktop.installation.start("tagroute", ["read", "--follow", "--json"])
@@ -38,7 +43,7 @@ import Testing
     try await process.line(containing: try Tag(1).uid)
     try await desktop.replaceDaemon(signal)
     try await desktop.status { $0.suspendReasons == ["reader-session"] }
-    // The first one lies there as before.
+    // The first tag still lies on the reader.
     try await desktop.lookedAround()
     try await desktop.place(try Tag(2))
     try await process.line(containing: try Tag(2).uid)
@@ -49,7 +54,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test(arguments: ends) func sessionsEndWithTheDaemonAndTheirSheetGoes(signal: Int32) async throws {
+  @Test(arguments: ends) func `sessions and their sheet end with the daemon`(signal: Int32) async throws {
     let (desktop, polkit) = try await desktop(signal)
     defer { withExtendedLifetime(polkit) {} }
     let server = try await desktop.startServer()
@@ -66,14 +71,14 @@ import Testing
       #expect(end.reason == expected, "\(number): \(end)")
     }
     #expect(try await desktop.within("the sheet's end") { try await server.nextClosed() } == sheet.id)
-    // The same connection has a session at the next daemon.
+    // The same connection gets a session from the next daemon.
     try await desktop.scanning()
     let next = try await program.start()
     try await desktop.within("the session") { try await next.activated() }
     await desktop.stop()
   }
 
-  @Test(arguments: ends) func whatIsBeingDoneWithATagHasAnEnd(signal: Int32) async throws {
+  @Test(arguments: ends) func `a tag operation fails when the daemon ends`(signal: Int32) async throws {
     let (desktop, polkit) = try await desktop(signal)
     defer { withExtendedLifetime(polkit) {} }
     let daemon = try await desktop.daemon
@@ -82,7 +87,7 @@ import Testing
     try await desktop.place(try Tag(1))
     let tag = try await desktop.within("a tag") { try await open.tag() }
     let seen = await daemon.log().count
-    // The answer to what the reader does next comes late, so it is in the middle of it.
+    // Delays the reader's next reply, so that the daemon ends during the write.
     try await desktop.installation.simulate("fault delay 500")
     let message = try Tag(2).message
     let writing = Task { () -> BusError? in
@@ -103,9 +108,9 @@ import Testing
     await desktop.stop()
   }
 
-  // MARK: Whoever keeps the reader off
+  // MARK: Clients that stop scanning
 
-  @Test(arguments: ends) func aReaderThatIsLentIsLentByTheNextOneToo(signal: Int32) async throws {
+  @Test(arguments: ends) func `a lent reader is lent again by the next daemon`(signal: Int32) async throws {
     let (desktop, polkit) = try await desktop(signal)
     defer { withExtendedLifetime(polkit) {} }
     let wait = "import os, signal; os.write(1, b'has it\\n'); signal.pause()"
@@ -122,10 +127,12 @@ import Testing
     await desktop.stop()
   }
 
-  /// Somebody else is quicker at the next daemon.
-  @Test(arguments: [true, false]) func whoeverHasLostTheReaderIsToldAndGetsItBack(isGivenBack: Bool) async throws {
+  /// Another program borrows the reader from the next daemon first.
+  @Test(arguments: [true, false]) func `tagroute run reports that it lost the reader and gets it back once it is free`(
+    isGivenBack: Bool
+  ) async throws {
     let (desktop, polkit) = try await Desktop.scanning(
-      starter: "whoeverHasLostTheReaderIsToldAndGetsItBack_\(isGivenBack)")
+      starter: "`tagroute run reports that it lost the reader and gets it back once it is free`_\(isGivenBack)")
     defer { withExtendedLifetime(polkit) {} }
     let fail = """
       import os, signal
@@ -150,7 +157,7 @@ import Testing
       try await desktop.status { $0.readers.first?.state == "released" }
     }
     process.signal(SIGTERM)
-    // It has failed for want of the reader, or by itself.
+    // If the reader came back, the exit code is the command's own. Otherwise it reports the lost reader.
     #expect(try await process.exit() == .exited(isGivenBack ? 4 : Names.ExitCode.tryAgain))
     withExtendedLifetime(other) {}
     let lines = await process.log().filter { $0.hasPrefix(told) }
@@ -159,7 +166,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test(arguments: ends) func anInhibitorEndsWithItsDaemonAndSaysSo(signal: Int32) async throws {
+  @Test(arguments: ends) func `an inhibitor ends with its daemon and reports that`(signal: Int32) async throws {
     let (desktop, polkit) = try await desktop(signal)
     defer { withExtendedLifetime(polkit) {} }
     let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "client"))
@@ -174,7 +181,9 @@ import Testing
 
   // MARK: Taps
 
-  @Test(arguments: ends) func aTapThatTheAgentHasNotAnsweredIsShownOnce(signal: Int32) async throws {
+  @Test(arguments: ends) func `a tap that the agent has not confirmed is shown once after a daemon restart`(
+    signal: Int32
+  ) async throws {
     let (desktop, polkit) = try await desktop(signal)
     defer { withExtendedLifetime(polkit) {} }
     let server = try await desktop.startServer()
@@ -195,11 +204,13 @@ import Testing
     await desktop.stop()
   }
 
-  @Test(arguments: ends) func aTagThatRestsOnTheReaderIsAnnouncedOnce(signal: Int32) async throws {
+  @Test(arguments: ends) func `a tag that rests on the reader is announced once across a daemon restart`(signal: Int32)
+    async throws
+  {
     let folder = try TemporaryDirectory()
     let desktop = try await Desktop(
       environment: ["RUNTIME_DIRECTORY": folder.file(".")],
-      starter: "aTagThatRestsOnTheReaderIsAnnouncedOnce_\(signal)")
+      starter: "`a tag that rests on the reader is announced once across a daemon restart`_\(signal)")
     let server = try await desktop.startServer()
     try await desktop.startScanning()
     try await desktop.place(try Tag(1))
@@ -209,7 +220,7 @@ import Testing
     try await desktop.lookedAround()
     try await desktop.place(try Tag(2))
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
-    // It has been away.
+    // Tag 1 was removed in the meantime, so it is announced again.
     try await desktop.place(try Tag(1))
     #expect(try await desktop.notification(on: server).body == Tag.text(1))
     #expect(await server.all.count == 3)
@@ -217,10 +228,11 @@ import Testing
   }
 
   @Test(arguments: ends)
-  func `a tag that is put down while the daemon is restarted is announced once`(signal: Int32) async throws {
+  func `a tag that is put down during a daemon restart is announced once`(signal: Int32) async throws {
     let folder = try TemporaryDirectory()
     let desktop = try await Desktop(
-      environment: ["RUNTIME_DIRECTORY": folder.file(".")], starter: "aTagThatIsPutDownDuringARestart_\(signal)")
+      environment: ["RUNTIME_DIRECTORY": folder.file(".")],
+      starter: "`a tag that is put down during a daemon restart is announced once`_\(signal)")
     let server = try await desktop.startServer()
     try await desktop.startScanning()
     try await desktop.place(try Tag(1))
@@ -237,7 +249,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test(arguments: ends) func theNextDaemonKnowsTheLockFromTheFirstMoment(signal: Int32) async throws {
+  @Test(arguments: ends) func `the next daemon knows about the lock from the start`(signal: Int32) async throws {
     let (desktop, polkit) = try await desktop(signal)
     defer { withExtendedLifetime(polkit) {} }
     let lock = try await desktop.installation.start("tagroute", ["session", "lock"])
@@ -254,7 +266,7 @@ import Testing
 }
 
 extension Desktop {
-  /// Ends the daemon, and starts another one; returns once that answers.
+  /// Ends the daemon and starts a new one. Returns once the new daemon replies.
   func replaceDaemon(_ signal: Int32) async throws {
     let daemon = try await daemon
     daemon.signal(signal)

@@ -4,7 +4,7 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// What `tagroute doctor --json` says of a thing.
+/// A finding in the output of `tagroute doctor --json`.
 struct DoctorFinding: Decodable, Hashable {
   let subject: String
   let verdict: String
@@ -14,7 +14,7 @@ struct DoctorFinding: Decodable, Hashable {
 }
 
 extension Desktop {
-  /// Everything there and in order.
+  /// Starts a desktop on which all checks of `tagroute doctor` pass.
   static func sound(
     starter: String = #function
   ) async throws -> (Desktop, NotificationServerStandIn, PolkitStandIn) {
@@ -31,14 +31,14 @@ extension Desktop {
     return (desktop, server, polkit)
   }
 
-  /// What `tagroute doctor` says here.
+  /// Runs `tagroute doctor --json` on this desktop.
   ///
   /// - Parameters:
-  ///   - variable: an address of a bus that is not to be there.
-  ///   - changes: more variables.
-  ///   - program: a copy of `tagroute` to ask instead.
-  /// - Returns: how it ended, and its findings.
-  /// - Throws: `RigError` where it does not run, `DecodingError` where it prints something else.
+  ///   - variable: the variable of a bus address, to be set to a bus that does not exist.
+  ///   - changes: more environment variables.
+  ///   - program: a copy of `tagroute` to run instead.
+  /// - Returns: the exit status and the findings.
+  /// - Throws: `RigError` if the program does not run, `DecodingError` if its output is not a list of findings.
   func findings(
     without variable: String? = nil, _ changes: [String: String] = [:], program: String? = nil
   ) async throws -> (status: ChildProcess.ExitStatus, findings: [DoctorFinding]) {
@@ -49,7 +49,7 @@ extension Desktop {
     return (result.status, try JSONDecoder().decode([DoctorFinding].self, from: Data(result.output.utf8)))
   }
 
-  /// What of it is wrong, by subject.
+  /// Runs `tagroute doctor --json` and returns the findings with the verdict `wrong`, by subject.
   func wrong(
     without variable: String? = nil, _ changes: [String: String] = [:], program: String? = nil
   ) async throws -> [String: DoctorFinding] {

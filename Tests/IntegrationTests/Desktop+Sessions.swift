@@ -5,7 +5,7 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// A program with reader sessions, on a connection of its own.
+/// A client program with reader sessions and its own bus connection.
 struct SessionProgram {
   let connection: Connection
 
@@ -17,11 +17,11 @@ struct SessionProgram {
     OpenSession(try await ReaderSession.start(options, on: connection))
   }
 
-  /// As a crash does: the kernel closes the socket.
+  /// Closes the socket, as the kernel does after a crash.
   func die() async { await connection.close() }
 }
 
-/// A session, and what happens in it one after the other.
+/// A reader session, with its events in order.
 actor OpenSession {
   nonisolated let session: ReaderSession
   private var events: ReaderSession.Events.Iterator
@@ -39,35 +39,35 @@ actor OpenSession {
 
   func activated() async throws {
     let event = await next()
-    guard event == .activated else { throw RigError("the session was to be active: \(String(describing: event))") }
+    guard event == .activated else { throw RigError("expected an active session, got \(String(describing: event))") }
   }
 
-  /// The next tag, whatever comes before it but the end.
+  /// Returns the next tag. Fails if the session ends first.
   func tag() async throws -> ReaderTag {
     while let event = await next() {
       if case .tagDetected(let tag) = event { return tag }
       if case .ended(let end) = event { throw RigError("the session ended: \(end)") }
     }
-    throw RigError("the session has no end")
+    throw RigError("the events stopped before the session ended")
   }
 
   func end() async throws -> ReaderSessionEnd {
     while let event = await next() {
       if case .ended(let end) = event { return end }
     }
-    throw RigError("the session has no end")
+    throw RigError("the events stopped before the session ended")
   }
 }
 
 extension Desktop {
-  /// A polkit that lets everybody do everything of ours.
+  /// Starts a polkit stand-in that allows everyone to read tags, to write tags and to inhibit scanning.
   func startPolkit() async throws -> PolkitStandIn {
     try await PolkitStandIn.start(
       on: systemBus,
       allowing: [Names.PolkitAction.readTags, Names.PolkitAction.writeTags, Names.PolkitAction.inhibit])
   }
 
-  /// A desktop whose reader is looked at in the background, and whose polkit allows everything.
+  /// Starts a desktop with a polkit stand-in, and waits until the daemon scans.
   static func scanning(starter: String = #function) async throws -> (Desktop, PolkitStandIn) {
     let desktop = try await Desktop(starter: starter)
     let polkit = try await desktop.startPolkit()
@@ -75,7 +75,7 @@ extension Desktop {
     return (desktop, polkit)
   }
 
-  /// Everything, until the reader is looked at in the background.
+  /// Starts all programs and waits until the daemon scans.
   func startScanning() async throws {
     try await start()
     try await scanning()
@@ -83,9 +83,10 @@ extension Desktop {
 
   func scanning() async throws { try await status { $0.scanning } }
 
-  /// Waits until the reader has looked around after somebody else had it: what it finds at first is not announced.
+  /// Waits until the reader has polled after another program had it. The daemon does not announce tags from the first
+  /// polls.
   func lookedAround() async throws {
-    // Some three looks for each kind of tag.
+    // About three polls for each kind of tag.
     try await installation.simulate("wait 60")
   }
 

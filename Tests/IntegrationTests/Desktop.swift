@@ -6,16 +6,17 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// A whole Tagroute with an app and a notification server. These two are ours, everything else is the real programs.
+/// A complete Tagroute with an app and a notification server. These two are stand-ins. The programs of Tagroute are
+/// real.
 struct Desktop {
   let installation: Installation
-  /// Takes what holds a link to menu.example.com, over D-Bus.
+  /// Receives messages with a link to menu.example.com, over D-Bus.
   let app: HandlerStandIn
   /// The addresses of the two buses.
   let systemBus: BusAddress
   let sessionBus: BusAddress
 
-  /// Starts the buses and the app, and nothing of Tagroute.
+  /// Starts the buses and the app, but no program of Tagroute.
   ///
   /// - Parameters:
   ///   - scan: lines of the group `[Scan]`.
@@ -23,9 +24,9 @@ struct Desktop {
   ///   - agentScan: lines of the agent's group `[Scan]`.
   ///   - log: `TAGROUTE_LOG`.
   ///   - environment: more variables for every process.
-  ///   - isSystems: whether the app is the system's, or the user's own, which nobody vouches for.
+  ///   - isSystems: whether the app is installed by the system. Otherwise it is the user's own and not trusted.
   ///   - starter: the test, which names the logs.
-  /// - Throws: `RigError` or `BusError` where a bus does not start.
+  /// - Throws: `RigError` or `BusError` if a bus does not start.
   init(
     scan: [String] = ["Sessions=any"], reader: [String] = [], agentScan: [String] = [], log: String = "debug",
     environment: [String: String] = [:], isSystems: Bool = true, starter: String = #function
@@ -47,14 +48,14 @@ struct Desktop {
     app = try await HandlerStandIn.start(on: session)
   }
 
-  /// A notification server on the session bus.
+  /// Starts a notification server stand-in on the session bus.
   func startServer(
     capabilities: [String] = ["actions", "body", "body-markup"], firstID: UInt32 = 1
   ) async throws -> NotificationServerStandIn {
     try await NotificationServerStandIn.start(on: sessionBus, capabilities: capabilities, firstID: firstID)
   }
 
-  /// Starts simulator, daemon and agent, and waits until the agent is the daemon's.
+  /// Starts the simulator, the daemon and the agent, and waits until the agent is registered.
   func start() async throws {
     try await installation.startAll()
     try await agent.line(containing: Desktop.registered)
@@ -66,7 +67,7 @@ struct Desktop {
   var daemon: ChildProcess { get async throws { try #require(await installation.daemon) } }
   var agent: ChildProcess { get async throws { try #require(await installation.agent) } }
 
-  /// The reader process, as soon as there is one.
+  /// The reader process. Waits until it is ready.
   var reader: ForeignProcess {
     get async throws {
       let daemon = try await daemon
@@ -75,20 +76,20 @@ struct Desktop {
     }
   }
 
-  /// What the agent and the daemon say when something has happened.
+  /// Parts of log lines of the agent and the daemon.
   static let registered = "registered with the daemon"
   static let readerReady = "is ready"
   static let tagAway = "its tag is taken away"
 
   // MARK: Tags
 
-  /// Puts a tag on the reader in the place of what lies there.
+  /// Puts a tag on the reader, in place of the previous one.
   func place(_ tag: Tag) async throws {
     let file = try installation.directory.write(tag.message, to: "tags/\(tag.uid).ndef")
     try await installation.simulate("tap --type \(tag.type) --ndef \(file) --uid \(tag.uid)")
   }
 
-  /// Takes the tag away, and waits until the daemon knows.
+  /// Removes the tag and waits until the daemon has noticed.
   func remove() async throws {
     let daemon = try await daemon
     let seen = await daemon.log().count
@@ -96,19 +97,19 @@ struct Desktop {
     try await daemon.line(containing: Desktop.tagAway, after: seen)
   }
 
-  // MARK: What happens
+  // MARK: Events
 
-  /// The next notification.
+  /// Waits for the next notification.
   func notification(on server: NotificationServerStandIn) async throws -> NotificationServerStandIn.Shown {
     try await within("a notification") { try await server.next() }
   }
 
-  /// What the app is handed next.
+  /// Waits for the next message that the app receives.
   func handed() async throws -> HandlerStandIn.Handed {
     try await within("a message at the app") { [app] in try await app.next() }
   }
 
-  /// Waits until the daemon is as it is expected to be.
+  /// Waits until the status of the daemon is as expected.
   func status(_ isExpected: @escaping @Sendable (DaemonStatus) -> Bool) async throws {
     let client = try await DaemonClient.connect(to: systemBus, on: EventLoop(label: "test-client"))
     try await within("a state of the daemon") {
@@ -116,7 +117,7 @@ struct Desktop {
     }
   }
 
-  /// Waits, but not for ever; what the programs said until then is in the error.
+  /// Waits with a time limit. The error contains the last log lines of the daemon and the agent.
   func within<Result: Sendable>(
     _ what: String, _ wait: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -137,11 +138,11 @@ struct Desktop {
     for process in [await installation.daemon, await installation.agent].compactMap(\.self) {
       logs += await process.log().suffix(60).map { "  \(process.name): \($0)\n" }
     }
-    throw RigError("waited for \(what) in vain:\n" + logs.joined())
+    throw RigError("timed out waiting for \(what):\n" + logs.joined())
   }
 }
 
-/// A tag that holds a link.
+/// A tag with a link.
 struct Tag: Sendable {
   let type: Int
   /// Fourteen hexadecimal digits.
@@ -149,11 +150,11 @@ struct Tag: Sendable {
   let message: [UInt8]
 
   /// - Parameters:
-  ///   - number: what tells it from others.
+  ///   - number: makes the tag distinct from other tags.
   ///   - type: 2 or 4.
-  ///   - uri: the link; by default one of the app's, with the number in it.
-  ///   - others: records behind the link.
-  /// - Throws: `NDEFError` where they do not make a message.
+  ///   - uri: the link. By default a link of the app that contains the number.
+  ///   - others: records after the link.
+  /// - Throws: `NDEFError` if the records do not form a message.
   init(_ number: Int, type: Int = 2, uri: String? = nil, others: [NDEFRecord] = []) throws {
     let digits = String(number, radix: 16)
     uid = "04" + String(repeating: "0", count: 12 - digits.count) + digits
@@ -162,19 +163,19 @@ struct Tag: Sendable {
     message = try NDEFMessage(records: link.records + others).encoded()
   }
 
-  /// The same tag with something else on it.
+  /// The same tag with another message.
   init(_ tag: Tag, message: [UInt8]) {
     type = tag.type
     uid = tag.uid
     self.message = message
   }
 
-  /// How a notification shows the link of the tag with this number.
+  /// The text that a notification shows for the link of the tag with this number.
   static func text(_ number: Int) -> String { "menu.example.com/table/\(number)" }
 }
 
 extension ChildProcess {
-  /// The lines of the log at `info` or graver, after `index` lines, without their priorities.
+  /// The log lines of priority `info` or more severe after the first `index` lines, without their priorities.
   func notable(after index: Int = 0) async -> [String] {
     await log().dropFirst(index).filter { line in
       guard line.hasPrefix("<"), let priority = line.dropFirst().first?.wholeNumberValue else { return false }

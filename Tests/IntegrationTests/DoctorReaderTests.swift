@@ -6,16 +6,16 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// `tagroute doctor` and the real daemon before readers that cannot be opened.
+/// `tagroute doctor` with the real daemon and readers that cannot be opened.
 @Suite(.timeLimit(.minutes(5))) struct DoctorReaderTests {
-  /// Starts the daemon, and waits until it has its name: then an agent is let in.
+  /// Starts the daemon and the agent, and waits until the agent is registered.
   private func start(_ desktop: Desktop) async throws {
     try await desktop.installation.startDaemon()
     try await desktop.installation.startAgent()
     try await desktop.agent.line(containing: Desktop.registered)
   }
 
-  /// A daemon whose reader is a file that is no reader.
+  /// Starts a daemon whose reader is an ordinary file.
   private func failed(starter: String = #function) async throws -> (Desktop, node: String) {
     let desktop = try await Desktop(starter: starter)
     let node = try desktop.installation.directory.write("", to: "reader")
@@ -24,7 +24,7 @@ import Testing
     return (desktop, node)
   }
 
-  @Test func `a device that the daemon's unit keeps from it comes with what lets it in`() async throws {
+  @Test func `a device that the unit of the daemon blocks is reported with a command that allows it`() async throws {
     let (desktop, node) = try await failed()
     let systemd = try await SystemdStandIn.start(on: desktop.systemBus.string)
     try await systemd.setUnit("tagrouted.service") { $0.devices = ["char-ttyUSB", "char-ttyACM"] }
@@ -33,7 +33,7 @@ import Testing
     #expect(closed?.text.contains("is failed (") == true)
     try await systemd.setUnit("tagrouted.service") { $0.devices = ["\(node) r"] }
     #expect(try await desktop.wrong()["reader"]?.command == closed?.command)
-    // The remedy, as systemd would then have it; and a unit that closes nothing.
+    // If the remedy was applied, or if the unit blocks no device, `tagroute doctor` prints no command.
     for devices in [["char-ttyUSB", node], []] {
       try await systemd.setUnit("tagrouted.service") { $0.devices = devices }
       let open = try await desktop.wrong()["reader"]
@@ -42,7 +42,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a device that the daemon's user may not open comes with what lets that user`() async throws {
+  @Test func `a device that the daemon may not open is reported with a command that grants access`() async throws {
     let (desktop, node) = try await failed()
     let directory = desktop.installation.directory
     let process = try await desktop.daemon.identifier
@@ -60,7 +60,8 @@ import Testing
     #expect(stat(node, &file) == 0)
     let opening = "sudo chmod g+rw \(node)"
     #expect(try await wrong("\(file.st_gid)")?.command == opening)
-    // What the group is called decides whether somebody may be put into it.
+    // The user joins the group of the device only if the group has a name and is not root's. Otherwise the group
+    // changes.
     let isRoots = file.st_gid == 0 || getgrgid(file.st_gid) == nil
     let group = getgrgid(file.st_gid).map { String(cString: $0.pointee.gr_name) } ?? ""
     #expect(
@@ -73,7 +74,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `that there is no reader at all is named`() async throws {
+  @Test func `a missing reader is reported`() async throws {
     let desktop = try await Desktop()
     let file = try desktop.installation.directory.write("[Scan]\nSessions=any\n", to: "tagroute.conf")
     try await start(desktop)

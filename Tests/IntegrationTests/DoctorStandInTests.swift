@@ -6,17 +6,17 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// `tagroute doctor` before daemons, agents and servers that are not as ours are: of another version, dumb, closed by a policy.
+/// `tagroute doctor` with unusual peers: daemons and agents of other versions, peers that do not answer, a bus policy
+/// that blocks calls.
 @Suite(.timeLimit(.minutes(5))) struct DoctorStandInTests {
-  /// Owns a name of which nothing answers.
+  /// Owns a bus name without any object behind it.
   private func mute(_ name: String, on address: BusAddress) async throws -> Connection {
     let connection = try await Connection.open(address, on: EventLoop(label: "mute"))
     _ = try await connection.requestName(name)
     return connection
   }
 
-  @Test func `an older agent comes with what starts it again, and before a newer daemon this one is old`() async throws
-  {
+  @Test func `a version mismatch is reported with the program to restart or update`() async throws {
     let desktop = try await Desktop()
     let system = try await SystemdStandIn.start(on: desktop.systemBus.string)
     try await system.setUnit("tagrouted.service")
@@ -40,7 +40,7 @@ import Testing
     }
     let old = "\(try BuiltProducts.program("tagroute")) is older: update it"
     #expect(findings.first { $0.subject == "daemon" }?.remedy?.hasPrefix(old) == true)
-    // What the daemon itself says of a reader, with nothing in it that steers a terminal.
+    // The remedy from the daemon, without the control characters that steer a terminal.
     let reader = findings.first { $0.subject == "reader" }
     #expect(reader?.remedy == "it is taken by pcscd" && reader?.verdict == "wrong")
     #expect(findings.contains { $0.subject == "handlers" && $0.text == "1 app takes tags" })
@@ -49,7 +49,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `an agent that is not let in is named, and one that does not list the apps`() async throws {
+  @Test func `an unregistered agent and an agent that does not list the apps are reported`() async throws {
     let desktop = try await Desktop()
     let daemon = try await DaemonDouble(on: desktop.systemBus.string)
     try await daemon.start()
@@ -73,7 +73,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `who has a name and does not answer is named`() async throws {
+  @Test func `a peer that owns its name but does not answer is reported`() async throws {
     let desktop = try await Desktop()
     let polkit = "org.freedesktop.PolicyKit1"
     let notifications = "org.freedesktop.Notifications"
@@ -92,7 +92,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `a bus whose policy keeps callers from the daemon is named`() async throws {
+  @Test func `a bus policy that blocks calls to the daemon is reported`() async throws {
     let desktop = try await Desktop()
     let bus = try await PrivateBus.start(
       type: "system", rules: ["<deny send_destination=\"\(Names.Daemon.busName)\"/>"])
@@ -108,7 +108,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `each reason for which no the readers scan for tags is told`() async throws {
+  @Test func `each reason why the readers do not scan is reported`() async throws {
     let desktop = try await Desktop()
     let daemon = try await DaemonDouble(on: desktop.systemBus.string)
     try await daemon.start()
@@ -136,7 +136,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `whatever is wrong with the program that opens readers is named`() async throws {
+  @Test func `each problem of the reader program is reported`() async throws {
     let desktop = try await Desktop()
     let directory = desktop.installation.directory
     mkdir(directory.file("programs"), 0o755)

@@ -6,9 +6,9 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// `tagroute doctor` where everything is as it should be, and where one thing is broken.
+/// `tagroute doctor` on a desktop without problems, and with one problem at a time.
 @Suite(.timeLimit(.minutes(5))) struct DoctorTests {
-  /// The same, with both of systemd's managers, whose units run.
+  /// Starts a desktop without problems, and stand-ins for both managers of systemd with active units.
   private func withSystemd(starter: String = #function) async throws -> (
     Desktop, system: SystemdStandIn, user: SystemdStandIn, [any Sendable]
   ) {
@@ -21,7 +21,7 @@ import Testing
     return (desktop, system, user, [server, polkit])
   }
 
-  @Test func `where all is well it says so of each thing, and ends with 0`() async throws {
+  @Test func `without problems all findings are right and the exit code is 0`() async throws {
     let (desktop, server, polkit) = try await Desktop.sound()
     defer { withExtendedLifetime((server, polkit)) {} }
     let (status, findings) = try await desktop.findings()
@@ -44,7 +44,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `each thing of the machine that is broken is named`() async throws {
+  @Test func `each problem of the machine is reported`() async throws {
     let (desktop, server, polkit) = try await Desktop.sound()
     defer { withExtendedLifetime(server) {} }
     let directory = desktop.installation.directory
@@ -65,7 +65,7 @@ import Testing
     #expect(try await desktop.wrong().keys.sorted() == ["polkit"])
 
     try await desktop.simulator.signal(SIGKILL)
-    // It has failed first, and is not there when it is tried again.
+    // The reader fails first, and is absent at the next attempt.
     try await desktop.status { $0.readers.first?.state == "absent" }
     #expect(
       try await desktop.wrong()["reader"]?.remedy
@@ -73,7 +73,7 @@ import Testing
 
     try await desktop.daemon.signal(SIGKILL)
     try await desktop.daemon.exit()
-    // Nobody but a build has put the programs here, and there is no systemd that would start them.
+    // The programs come from a build, and there is no systemd that could start them.
     let starting = "sudo -u tagroute \(try BuiltProducts.program("tagrouted"))"
     #expect(
       try await desktop.wrong()["daemon"]?.command
@@ -84,7 +84,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `each thing of the session that is broken is named`() async throws {
+  @Test func `each problem of the session is reported`() async throws {
     let (desktop, server, polkit) = try await Desktop.sound()
     defer { withExtendedLifetime(polkit) {} }
     let directory = desktop.installation.directory
@@ -121,7 +121,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `units and what they say of their programs are named`() async throws {
+  @Test func `problems of the systemd units are reported`() async throws {
     let (desktop, system, user, others) = try await withSystemd()
     defer { withExtendedLifetime(others) {} }
     let (status, findings) = try await desktop.findings()
@@ -149,7 +149,7 @@ import Testing
     #expect(
       try await desktop.wrong()["daemon-unit"]?.command
         == "sudo systemctl unmask tagrouted.service && sudo systemctl enable --now tagrouted.service")
-    // The bus does not let it have its name, and the unit is all that tells.
+    // The bus denies the daemon its name, which only the exit code of the unit shows.
     try await system.setUnit("tagrouted.service") {
       ($0.active, $0.sub, $0.exitStatus) = ("activating", "auto-restart", 77)
     }
@@ -165,7 +165,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `the configuration that is judged is the one that the daemon has, or its unit names`() async throws {
+  @Test func `doctor checks the configuration that the daemon uses or its unit names`() async throws {
     let (desktop, system, _, others) = try await withSystemd()
     defer { withExtendedLifetime(others) {} }
     let file = try desktop.installation.directory.write("[Reader]\nDevices=\n[Scann]\n", to: "tagroute.conf")
@@ -184,12 +184,12 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func `who keeps tags from being looked for is named`() async throws {
+  @Test func `an inhibitor and disabled scanning are reported`() async throws {
     let (desktop, server, polkit) = try await Desktop.sound()
     defer { withExtendedLifetime((server, polkit)) {} }
     let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "inhibitor"))
     let inhibitor = try await client.inhibit(who: "Camera", why: "takes a picture")
-    // What is decided is told before the field is off.
+    // The daemon publishes the reason before the field is off.
     try await desktop.status { !$0.scanning && $0.suspendReasons == ["inhibited"] }
     let inhibited = try await desktop.findings()
     #expect(inhibited.status == .exited(0))
@@ -201,7 +201,7 @@ import Testing
     let wrong = try await desktop.wrong()
     #expect(wrong.keys.sorted() == ["scanning"])
     #expect(wrong["scanning"]?.command == "tagroute on")
-    // The remedy, as it is printed.
+    // Runs the remedy as printed.
     let program = try BuiltProducts.program("tagroute")
     let mended = try await ChildProcess.run(program, ["on"], environment: desktop.installation.environment)
     #expect(mended.status == .exited(0))

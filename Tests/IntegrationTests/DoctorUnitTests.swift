@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What `tagroute doctor` says of units that are not as they should be, whether or not their programs run.
+/// `tagroute doctor` with units in a bad state, whether or not their programs run.
 @Suite(.timeLimit(.minutes(5))) struct DoctorUnitTests {
   private struct Case {
     let text: String
@@ -33,7 +33,7 @@ import Testing
     ]
   }
 
-  /// What is worth a note of a unit whose program runs.
+  /// States of a unit that are only worth a note while its program runs.
   private static func passing(_ unit: String) -> [Case] {
     [
       Case(text: "\(unit) is inactive; \(unit.dropLast(8)) runs, but not from this unit", command: "") {
@@ -46,7 +46,7 @@ import Testing
     ]
   }
 
-  @Test func `what is wrong with a unit is wrong where nothing runs, and worth a note where it does`() async throws {
+  @Test func `a bad unit is wrong if its program does not run and a note if it does`() async throws {
     let (desktop, server, polkit) = try await Desktop.sound()
     let system = try await SystemdStandIn.start(on: desktop.systemBus.string)
     let user = try await SystemdStandIn.start(on: desktop.sessionBus.string)

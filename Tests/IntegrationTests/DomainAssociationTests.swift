@@ -3,9 +3,9 @@ import Names
 import TestSupport
 import Testing
 
-/// What domains say of handlers, from the file where it is kept to the real agent's answer.
+/// Domain associations, from the stored file to the answer of the real agent.
 @Suite(.timeLimit(.minutes(5))) struct DomainAssociationTests {
-  /// Buses and an agent, with a handler that Flatpak has exported, which is not trusted as it stands.
+  /// Starts the buses, with a handler that Flatpak has exported. Such a handler is not trusted by default.
   private func installation(
     claiming domain: String, settings: [String: [String]] = [:], starter: String = #function
   ) async throws -> Installation {
@@ -27,8 +27,8 @@ import Testing
     return (answer as? [String: Any])?["trusted"] as? Bool
   }
 
-  @Test(.enabled(if: getuid() == 0, "only root can make an entry that nobody else can write"))
-  func whatADomainHasSaidIsTrustedByTheAgentAfterItsStart() async throws {
+  @Test(.enabled(if: getuid() == 0, "only root can create an entry that no other user can write"))
+  func `an agent trusts a stored domain association after its start`() async throws {
     let installation = try await installation(claiming: "menu.example.com")
     let now = Int(Date.now.timeIntervalSince1970)
     try installation.directory.write(
@@ -49,9 +49,9 @@ import Testing
     await installation.stop()
   }
 
-  @Test(.enabled(if: getuid() == 0, "only root can make an entry that nobody else can write"))
-  func theAgentHasDomainsAskedWhereTheUserSaysSo() async throws {
-    // A name that is never looked up, so that nothing leaves the machine.
+  @Test(.enabled(if: getuid() == 0, "only root can create an entry that no other user can write"))
+  func `the agent verifies domains if the user turns that on`() async throws {
+    // This name is never looked up, so no request leaves the machine.
     let installation = try await installation(claiming: "menu.test", settings: ["Links": ["Verify=on"]])
     try await installation.startAgent()
     let agent = try #require(await installation.agent)
@@ -64,7 +64,7 @@ import Testing
     await installation.stop()
   }
 
-  @Test func nobodyIsAskedOtherwise() async throws {
+  @Test func `the agent verifies no domain by default`() async throws {
     let installation = try await installation(claiming: "menu.test")
     try await installation.startAgent()
     let agent = try #require(await installation.agent)
@@ -74,7 +74,7 @@ import Testing
     await installation.stop()
   }
 
-  @Test func aHandlerWhoseDomainCannotBeAskedIs75AndItsFailureIsKept() async throws {
+  @Test func `a failed verification exits with 75 and is stored`() async throws {
     let installation = try await installation(claiming: "menu.test")
     try await installation.startAgent()
     let agent = try #require(await installation.agent)

@@ -3,12 +3,12 @@ import Testing
 
 /// The question on a real notification server: dunst, under an X server without a screen.
 @Suite(.timeLimit(.minutes(2))) struct DunstChoiceTests {
-  @Test func theQuestionIsAskedByDunstAndItsAnswerRemembered() async throws {
+  @Test func `dunst shows the question and the agent remembers the answer`() async throws {
     let dunst = try BuiltProducts.systemProgram("dunst", package: "dunst")
     let control = try BuiltProducts.systemProgram("dunstctl", package: "dunst")
     let screen = try await VirtualScreen()
     let desktop = try await Desktop(environment: ["DISPLAY": screen.display], isSystems: false)
-    // What its menu of buttons is answered with.
+    // The program that dunst runs to choose an action.
     let menu = try desktop.installation.directory.write(
       "#!/bin/sh\nexec grep -m 1 '^#Allow and Open'\n", to: "choose", mode: 0o755)
     let settings = try desktop.installation.directory.write("[global]\n    dmenu = \(menu)\n", to: "dunstrc")
@@ -17,7 +17,7 @@ import Testing
     let agent = try await desktop.agent
     for (number, title, action) in [
       (1, "menu.example.com links: allow “Menu” to open them?", ["context"]),
-      // What the middle button of a mouse does.
+      // The action of the middle mouse button.
       (2, "Open in Menu", ["action", "0"]),
     ] {
       let seen = await agent.log().count

@@ -3,29 +3,31 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// SIGTERM ends the daemon and the agent, whatever they are doing, and nothing of them is left.
+/// SIGTERM ends the daemon and the agent in every state, and no reader process is left.
 @Suite(.timeLimit(.minutes(5))) struct EndTests {
   enum State: Sendable, CaseIterable {
-    /// Nothing to do: no reader, no notification server.
+    /// No reader and no notification server.
     case idle
-    /// Looking for tags.
+    /// The daemon scans for tags.
     case scanning
-    /// A tag rests on the reader, and its notification is up.
+    /// A tag rests on the reader, and its notification is on the screen.
     case notificationUp
-    /// The reader process does not listen.
+    /// The reader process is suspended.
     case readerHangs
-    /// The handler of a click does not answer.
+    /// The handler does not reply after a click.
     case handlerHangs
-    /// There is no bus any more.
+    /// Both buses have ended.
     case withoutBuses
   }
 
-  /// A second, and as much again for a machine that is busy with other tests. A reader that does not listen may be in the
-  /// middle of an exchange: it has the 2.4 s for which it was to be waited for.
+  /// One second, and one more for a machine that is busy with other tests. A suspended reader process may be in the
+  /// middle of an exchange, so the daemon waits 2.4 s for it.
   private static func limit(_ state: State) -> Duration { state == .readerHangs ? .seconds(5) : .seconds(2) }
 
-  @Test(arguments: State.allCases) func sigtermEndsBothAndAllOfThem(state: State) async throws {
-    let desktop = try await Desktop(starter: "sigtermEndsBothAndAllOfThem_\(state)")
+  @Test(arguments: State.allCases) func `SIGTERM ends the daemon, the agent and the reader process`(state: State)
+    async throws
+  {
+    let desktop = try await Desktop(starter: "`SIGTERM ends the daemon, the agent and the reader process`_\(state)")
     let readers = try await bring(desktop, to: state)
     let (daemon, agent) = (try await desktop.daemon, try await desktop.agent)
     for process in [agent, daemon] {
@@ -36,6 +38,8 @@ import Testing
     await desktop.stop()
   }
 
+  /// Brings the desktop into a state.
+  ///
   /// - Returns: the reader processes.
   private func bring(_ desktop: Desktop, to state: State) async throws -> [ForeignProcess] {
     guard state != .idle else {

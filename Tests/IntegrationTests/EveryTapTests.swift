@@ -4,15 +4,15 @@ import SeededRandom
 import TestSupport
 import Testing
 
-/// A tap is one notification and one message, whatever the tag is and whatever came before it.
+/// Every tap leads to one notification and one message, for any tag and after any other tap.
 @Suite(.timeLimit(.minutes(5))) struct EveryTapTests {
-  /// Writes what it reads into a file of its own and then prints the file's name, on what is the agent's output too.
+  /// Stores its input in a new file and prints the name of the file. Its output is also the agent's output.
   private static let store = """
     #!/bin/sh
     file=$(mktemp "$0.XXXXXX") && cat > "$file" && echo "stored $file"
     """
 
-  @Test func twoHundredTapsOfTwentyTags() async throws {
+  @Test func `each of 200 taps of 20 tags leads to one notification and one message`() async throws {
     let desktop = try await Desktop()
     let program = try desktop.installation.directory.write(Self.store, to: "store", mode: 0o755)
     try desktop.installation.directory.write(
@@ -29,7 +29,7 @@ import Testing
     let server = try await desktop.startServer()
     try await desktop.start()
     let agent = try await desktop.agent
-    // Whoever is not root cannot install it as the system's: it would be asked about.
+    // If the tests do not run as root, the entry is not installed by the system, and the agent asks the user.
     let choice = ["handlers", "prefer", "org.example.Files", "files.example.org"]
     #expect(try await desktop.installation.start("tagroute", choice).exit() == .exited(0))
 
@@ -37,7 +37,7 @@ import Testing
     let tags = try (0..<20).map { try Self.tag($0, &generator) }
     var last: Int?
     for number in (0..<200).map({ $0 % tags.count }).shuffled(using: &generator) {
-      // The same tag again is a tap only once it was away.
+      // The same tag is a new tap only after it was removed.
       if number == last { try await desktop.remove() }
       last = number
       let seen = await agent.log().count
@@ -55,7 +55,7 @@ import Testing
         #expect(handed.message == tags[number].message)
       }
     }
-    // Eight of the twenty are the program's, each ten times.
+    // Eight of the twenty tags belong to the program, with ten taps each.
     #expect(await server.all.count == 200)
     #expect(await desktop.app.count == 120)
     let log = await agent.log()
@@ -69,7 +69,7 @@ import Testing
     isForProgram(number) ? "files.example.org/\(number)" : Tag.text(number)
   }
 
-  /// Type 2 and Type 4A, short and longer than one READ BINARY or a one-byte TLV length can tell.
+  /// Type 2 and Type 4A tags. Some messages are longer than one READ BINARY or a one-byte TLV length can express.
   private static func tag(_ number: Int, _ generator: inout SeededGenerator) throws -> Tag {
     var others: [NDEFRecord] = []
     if number % 4 >= 2 {
@@ -79,8 +79,8 @@ import Testing
     return try Tag(number, type: number % 2 == 0 ? 2 : 4, uri: "https://" + link(number), others: others)
   }
 
-  @Test(arguments: [2, 4]) func aTagThatRestsIsShownOnce(type: Int) async throws {
-    let desktop = try await Desktop(starter: "aTagThatRestsIsShownOnce_\(type)")
+  @Test(arguments: [2, 4]) func `a resting tag is shown once`(type: Int) async throws {
+    let desktop = try await Desktop(starter: "`a resting tag is shown once`_\(type)")
     let server = try await desktop.startServer()
     let simulator = try await SimulatedReader.start(link: desktop.installation.directory.file("reader"))
     try await desktop.installation.startDaemon()
@@ -90,7 +90,7 @@ import Testing
       type == 2 ? try .type2(.ntag213, message: message) : try .type4(message: message))
     _ = try await desktop.notification(on: server)
 
-    // A check whether it is still there is one command, every 120 ms unless the poll interval is shorter than usual.
+    // A presence check is one command, every 120 ms unless the poll interval is shorter than usual.
     let checks = 60_000 / 120
     let before = await simulator.counters.commands
     try await desktop.within("\(checks) checks") {

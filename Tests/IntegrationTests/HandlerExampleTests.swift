@@ -5,16 +5,18 @@ import NDEF
 import TestSupport
 import Testing
 
-/// The examples for authors of handlers, each started by the bus for a tag that is tapped and clicked.
+/// The example handlers. The bus starts each of them after a click on a tap.
 @Suite(.timeLimit(.minutes(5))) struct HandlerExampleTests {
   private static let folder =
     "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Examples/tag-handler"
 
+  /// Builds an example if necessary.
+  ///
   /// - Returns: the command line of the example.
   private func build(_ language: String, in directory: TemporaryDirectory) async throws -> String {
     switch language {
     case "Swift": return try BuiltProducts.program("tag-handler")
-    // Debian's own, which has python3-gi.
+    // The Python of Debian, which has python3-gi.
     case "Python": return "/usr/bin/python3 \(Self.folder)/handler.py"
     default:
       let program = directory.file("handler")
@@ -29,9 +31,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["Swift", "Python", "C"]) func theRecordsOfATagThatIsClickedArePrinted(language: String) async throws
-  {
-    let desktop = try await Desktop(starter: "theRecordsOfATagThatIsClickedArePrinted_\(language)")
+  @Test(arguments: ["Swift", "Python", "C"]) func `an example handler prints the records of a clicked tag`(
+    language: String
+  ) async throws {
+    let desktop = try await Desktop(starter: "`an example handler prints the records of a clicked tag`_\(language)")
     let directory = desktop.installation.directory
     let id = "org.example.\(language)Handler"
     let entry = try readFile("\(Self.folder)/\(id).desktop")
@@ -56,7 +59,7 @@ import Testing
     let printed = try ChildProcess("/bin/cat", [output], environment: [:], starter: "\(#function)_\(language)")
     try await desktop.place(Tag(1, uri: link, others: [.wellKnown("T", payload: Array("\u{2}en\u{1B}[31m".utf8))]))
     let shown = try await desktop.notification(on: server)
-    // Whoever is not root has no entry of root's, and is asked.
+    // If the tests do not run as root, the entry is not installed by the system, and the agent asks the user.
     try await server.click(shown, action: shown.actions.contains("allow") ? "allow" : "open")
     try await printed.line(containing: "record 2")
     let lines = await printed.log()

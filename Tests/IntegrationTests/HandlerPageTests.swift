@@ -4,9 +4,9 @@ import NDEF
 import TestSupport
 import Testing
 
-/// What docs/handlers.md has people paste, run as it stands by somebody whose session has an agent.
+/// Runs the commands of docs/handlers.md exactly as printed, in a session with an agent.
 @Suite(.timeLimit(.minutes(15))) struct HandlerPageTests {
-  /// A package is built with what it stands on, beside other tests.
+  /// Time to build a package with its dependencies while other tests run.
   private static let patience = Duration.seconds(600)
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
@@ -27,13 +27,14 @@ import Testing
     return blocks
   }
 
-  /// A home whose data the session's bus knows, with the programs of the build and the sources where the page expects them.
+  /// Prepares a home with the built programs, and with the sources at the path that the page uses. The session bus
+  /// reads its services from this home.
   ///
   /// - Returns: the environment of a shell in the session.
   private func shell(in desktop: Desktop) throws -> [String: String] {
     let directory = desktop.installation.directory
     let bus = try #require(desktop.installation.sessionBus)
-    // Nothing is installed with it: what it would install is there, or the commands that follow fail.
+    // This sudo installs no package. If a package is missing, a later command fails.
     try directory.write("#!/bin/sh\n[ \"$1 $2\" = 'apt install' ]\n", to: "bin/sudo", mode: 0o755)
     try directory.write("", to: "home/.local/empty")
     try directory.write("", to: "home/share/dbus-1/empty")
@@ -46,9 +47,10 @@ import Testing
     return environment
   }
 
-  @Test(arguments: ["Python", "C", "Swift"]) func whatThePageSaysEndsInAHandlerThatWorks(language: String) async throws
-  {
-    let starter = "whatThePageSaysEndsInAHandlerThatWorks_\(language)"
+  @Test(arguments: ["Python", "C", "Swift"]) func `the commands of the page lead to a handler that works`(
+    language: String
+  ) async throws {
+    let starter = "`the commands of the page lead to a handler that works`_\(language)"
     let commands = try Self.blocks("sh", of: "In \(language)")
     let expected = try #require(try Self.blocks("text", of: "In \(language)").first)
     let desktop = try await Desktop(starter: starter)
@@ -70,10 +72,10 @@ import Testing
     let (id, link) = ("org.example.Hello\(language)", "https://hello-\(language.lowercased()).example.com/7")
     try await desktop.place(Tag(1, uri: link))
     let shown = try await desktop.notification(on: server)
-    // Whoever is not root has no entry of root's, and is asked.
+    // If the tests do not run as root, the entry is not installed by the system, and the agent asks the user.
     try await server.click(shown, action: shown.actions.contains("allow") ? "allow" : "open")
     try await desktop.agent.line(containing: "was handed to \(id).desktop")
-    // Where the bus's own output goes, as the page says.
+    // The handler prints to the output of the bus, as the page says.
     let printed = try await #require(desktop.installation.sessionBus).end(within: .seconds(30))
     #expect(printed.contains("link: \(link)"))
     await desktop.stop()

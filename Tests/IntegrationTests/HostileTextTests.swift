@@ -2,13 +2,15 @@ import NDEF
 import TestSupport
 import Testing
 
-/// What a tag says of itself is shown as text, and the place that its link leads to beside it.
+/// The agent shows the text of a tag as plain text, followed by the target of the link.
 @Suite(.timeLimit(.minutes(5))) struct HostileTextTests {
   private static let link = "https://menu.example.com/a?b=1&c=%3Cd%3E"
-  /// Is there, whatever the title claims.
+  /// The end of each notification's body, independent of the title.
   private static let shownLink = " · menu.example.com/a?…"
 
-  /// - Returns: the notification of a Smart Poster with this title.
+  /// Places a Smart Poster with this title.
+  ///
+  /// - Returns: its notification.
   private func shown(
     _ title: String, _ desktop: Desktop, _ server: NotificationServerStandIn
   ) async throws -> NotificationServerStandIn.Shown {
@@ -19,7 +21,7 @@ import Testing
     return try await desktop.notification(on: server)
   }
 
-  @Test func markupIsEscapedAndWhatActsIsGone() async throws {
+  @Test func `markup in a title is escaped, and control characters and schemes are removed`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -43,9 +45,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aLongTitleDoesNotHideTheLink() async throws {
+  @Test func `a long title does not hide the link`() async throws {
     let desktop = try await Desktop()
-    // Without markup there is nothing to escape.
+    // A server without markup receives the text unescaped.
     let server = try await desktop.startServer(capabilities: ["actions", "body"])
     try await desktop.start()
     let shown = try await shown(String(repeating: "<long> ", count: 60), desktop, server)
@@ -54,7 +56,7 @@ import Testing
     await desktop.stop()
   }
 
-  /// Whether nothing in it acts instead of being shown.
+  /// Whether the text has no control, format, separator or similar characters.
   private static func harmless(_ text: String) -> Bool {
     text.unicodeScalars.allSatisfy { scalar in
       switch scalar.properties.generalCategory {

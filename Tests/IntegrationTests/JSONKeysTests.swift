@@ -4,11 +4,12 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// The keys of `--json` that tagroute(1) lists, held against those that the real commands print.
+/// Compares the keys of `--json` in tagroute(1) with the keys that the real commands print.
 @Suite(.timeLimit(.minutes(5))) struct JSONKeysTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
-  /// The keys of each command's answer, by the headings of the page's section: those of an object in another behind its own and a dot.
+  /// The keys of each command in the section of the page, by heading. A key of a nested object follows the key of that
+  /// object and a dot.
   private static func listed() throws -> [String: Set<String>] {
     let page = String(decoding: try readFile("\(root)/docs/man/tagroute.1.scd"), as: UTF8.self)
     let section = try #require(page.split(separator: "\n# JSON\n").last?.split(separator: "\n# ").first)
@@ -24,7 +25,7 @@ import Testing
         others.append((heading, key, String(other.1)))
       }
     }
-    // What is as in another command is either a list that is called the same there, or all that it prints.
+    // "As in" another command refers to the list with the same key there, or otherwise to all keys of that command.
     for (heading, key, command) in others {
       let there = keys[command] ?? []
       let same = there.filter { $0.hasPrefix("\(key).") }
@@ -33,7 +34,7 @@ import Testing
     return keys
   }
 
-  /// The keys of each object in a value, by the path of the object.
+  /// The keys of each object in a value, with the path of the object.
   private static func objects(_ value: Any, at path: String = "") -> [(path: String, keys: Set<String>)] {
     if let list = value as? [Any] { return list.flatMap { objects($0, at: path) } }
     guard let object = value as? [String: Any] else { return [] }
@@ -44,11 +45,11 @@ import Testing
     try JSONSerialization.jsonObject(with: Data(text.utf8))
   }
 
-  /// What was printed, as `listed` has it.
+  /// The printed keys, in the form of `listed`.
   private actor Printed {
     private var objects: [String: [String: Set<String>]] = [:]
 
-    /// Every object at one place has all the keys that any has.
+    /// Checks that all objects at one path have the same keys.
     func add(_ heading: String, _ found: [(path: String, keys: Set<String>)]) {
       for (path, keys) in found {
         #expect(objects[heading]?[path] ?? keys == keys, "\(heading): \(path)")
@@ -65,7 +66,7 @@ import Testing
     await printed.add(heading, Self.objects(try Self.value(text)))
   }
 
-  /// Runs a command that may end with one of `codes`, and notes what it prints below a heading of the page.
+  /// Runs a command that must exit with one of `codes`, and records the printed keys under a heading of the page.
   private func run(
     _ heading: String, _ desktop: Desktop, _ arguments: String..., codes: [Int32] = [0]
   ) async throws {
@@ -76,7 +77,7 @@ import Testing
     try await note(heading, await process.standardOutput())
   }
 
-  @Test func thePageHasEachThatIsPrintedAndNoOther() async throws {
+  @Test func `the manual page lists exactly the keys that the commands print`() async throws {
     let desktop = try await Desktop()
     let polkit = try await PolkitStandIn.start(
       on: desktop.systemBus,
@@ -130,7 +131,7 @@ import Testing
     try await run("resolve", desktop, "resolve", "https://menu.example.com/table/7")
     try await run("handlers, handlers --check", desktop, "handlers")
     try await run("handlers, handlers --check", desktop, "handlers", "--check")
-    // Nothing listens there.
+    // No server listens there.
     try await run(
       "handlers verify", desktop, "handlers", "verify", app, "--server", "127.0.0.1:9",
       codes: [Names.ExitCode.tryAgain])
@@ -141,7 +142,7 @@ import Testing
     try await run(choices, desktop, "handlers", "forget", "--domain", "example.org")
   }
 
-  /// - Returns: the ids of three taps, the last of which lies on the reader.
+  /// - Returns: the ids of three taps. The tag of the last one lies on the reader.
   private func tap(three desktop: Desktop, _ monitor: ChildProcess) async throws -> [String] {
     var ids: [String] = []
     for number in 1...3 {
@@ -164,7 +165,7 @@ import Testing
     try await run(changes, desktop, "inbox", "open", taps[0], "--handler", HandlerStandIn.desktopID)
     try await run(changes, desktop, "inbox", "dismiss", taps[1])
     try await run("inbox", desktop, "inbox")
-    // What is dismissed would go somewhere now.
+    // For the dismissed tap, `now` is an object.
     for id in taps { try await run("inbox show", desktop, "inbox", "show", id) }
     let file = desktop.installation.directory.file("exported")
     try await run("inbox export", desktop, "inbox", "export", taps[0], file)
@@ -172,7 +173,7 @@ import Testing
     for line in String(decoding: try readFile(file), as: UTF8.self).split(separator: "\n") {
       try await note("inbox show", line)
     }
-    // The third one is on the screen, and stays.
+    // The third tap is on the screen and stays in the inbox.
     try await run("inbox clear", desktop, "inbox", "clear", "--yes")
   }
 

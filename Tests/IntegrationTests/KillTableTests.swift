@@ -5,49 +5,49 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// Whatever is killed at whatever step of a tap: afterwards the tap is in one state, which is true, is on the screen once where it waits
-/// for the user and not at all where it does not, and the next tag works.
+/// Kills each program at each step of a tap. Afterwards the tap is in one state, which is correct. The tap is on the
+/// screen once if it waits for the user, and otherwise not at all. The next tag works.
 ///
-/// A step is reached when its event has come, never after a time. Between a server's taking of a notification and the note of where it is lies the
-/// one step that no order of things can make safe: an agent that is killed there does not know the number of what is up, and the tap is on the
-/// screen twice (``isTwice(_:_:)``).
+/// A step is reached when its event arrives, never after a time. No order of events makes one step safe: the server has
+/// the notification, and the agent dies before it stores the id. The next agent does not know the id, so the tap is on
+/// the screen twice (``isTwice(_:_:)``).
 @Suite(.timeLimit(.minutes(10))) struct KillTableTests {
   enum Step: String, CaseIterable, Sendable {
-    /// The daemon has read the tag and given the tap to an agent that does not answer.
+    /// The daemon has read the tag and sent the tap to an agent that does not reply.
     case read
-    /// The agent has it in its inbox, and there is nobody to show it.
+    /// The agent has stored the tap in its inbox, and no notification server runs.
     case stored
-    /// A server has its notification on the screen, and has not said so.
+    /// A server shows the notification and has not replied yet.
     case asked
-    /// The inbox says where its notification is.
+    /// The inbox has the id of the notification.
     case shown
-    /// The user has clicked, and nobody may have heard of it.
+    /// The user has clicked, and the agent may not have received the click.
     case clicked
-    /// The app has been given the message, and does not answer.
+    /// The app has received the message and does not reply.
     case opening
-    /// The app has answered, and nobody may have heard of it.
+    /// The app has replied, and the agent may not have received the reply.
     case handedOver
-    /// The inbox says that the app has it.
+    /// The tap is delivered in the inbox.
     case delivered
-    /// The app has refused it, and the notification that says so is up.
+    /// The app has refused the message, and the notification about that is on the screen.
     case failed
-    /// The user has asked to try again, and the app that has it once more does not answer.
+    /// The user has retried, and the app does not reply to the second message.
     case triedAgain
 
-    /// How often the app had been given the tap, to no avail, before what is under way.
+    /// How often the app had received the tap without success before the current attempt.
     var formerAttempts: Int { self == .failed || self == .triedAgain ? 1 : 0 }
   }
 
   enum Victim: String, CaseIterable, Sendable { case agent, daemon, app, notificationServer, sessionBus, systemBus }
 
-  /// What there is of a case while it runs: the stand-ins change when they are killed.
+  /// The objects of one case. A stand-in is replaced after it was killed.
   private final class Scene {
     let desktop: Desktop
     var app: HandlerStandIn
     var server: NotificationServerStandIn?
-    /// How often apps that were killed had been called.
+    /// How often the killed apps had been called.
     var formerCalls = 0
-    /// How often servers that were killed had the tap on the screen at once.
+    /// The largest number of notifications for the tap that killed servers had on the screen at once.
     var formerMost = 0
 
     init(_ desktop: Desktop) {
@@ -69,9 +69,10 @@ import Testing
   }
 
   @Test(arguments: Step.allCases, Victim.allCases)
-  func oneTapInOneTrueState(step: Step, victim: Victim) async throws {
-    let desktop = try await Desktop(starter: "oneTapInOneTrueState_\(step)_\(victim)")
-    // A message that the app has lost is lost: no other program takes it.
+  func `after a kill the tap is in one correct state and the next tag works`(step: Step, victim: Victim) async throws {
+    let desktop = try await Desktop(
+      starter: "`after a kill the tap is in one correct state and the next tag works`_\(step)_\(victim)")
+    // No other program takes a message that the app has lost.
     try HandlerStandIn.install(in: desktop.installation, program: "/nonexistent")
     let scene = Scene(desktop)
     try await go(to: step, scene)
@@ -81,12 +82,12 @@ import Testing
     let client = try await AgentClient.connect(to: desktop.sessionBus, on: EventLoop(label: "test-client"))
     let taps = try await client.taps()
     let own = taps.filter { $0.uri == "https://\(Tag.text(1))" }
-    #expect(own.count == 1, "every tap is kept once: \(taps.map(\.state))")
+    #expect(own.count == 1, "the inbox must have the tap once: \(taps.map(\.state))")
     let tap = try #require(own.first)
     let whole = try #require(try await client.taps(id: tap.id).first)
     let isUp = try #require(scene.server)
     let up = await isUp.onScreen.values.filter { $0.body.hasPrefix(Tag.text(1)) }.count
-    // One was for the next tag.
+    // One call was for the next tag.
     let calls = await scene.calls - 1
     let said = "\(whole.state) \(whole.stateReasonCode), \(up) on the screen, the app was called \(calls) times"
     let former = step.formerAttempts
@@ -103,7 +104,7 @@ import Testing
     await desktop.stop()
   }
 
-  /// What may have become of the tap; one state wherever the order of things leaves no choice.
+  /// The states that the tap may have: only one, unless the order of events is open.
   private static func possible(_ step: Step, _ victim: Victim) -> Set<String> {
     switch (step, victim) {
     case (.read, _), (.stored, _), (.asked, _), (.shown, _): ["shown"]
@@ -117,10 +118,10 @@ import Testing
     }
   }
 
-  /// What an agent does not know the number of it cannot take away.
+  /// Whether the tap is on the screen twice. The agent cannot remove a notification without its id.
   private static func isTwice(_ step: Step, _ victim: Victim) -> Bool { step == .asked && victim == .agent }
 
-  // MARK: The way of a tap
+  // MARK: Steps of a tap
 
   private func go(to step: Step, _ scene: Scene) async throws {
     let desktop = scene.desktop
@@ -134,7 +135,7 @@ import Testing
     try await desktop.place(try Tag(1))
     try await desktop.daemon.line(containing: "message of \(Tag(1).message.count) bytes")
     if step != .read { try await agent.line(containing: "is offered") }
-    // What rests on the reader would be read again by a daemon that is started anew: another tap.
+    // A restarted daemon would read a tag that still lies on the reader as another tap.
     try await desktop.remove()
     guard step != .read, step != .stored, let server = scene.server else { return }
     let shown = try await desktop.notification(on: server)
@@ -156,7 +157,7 @@ import Testing
     _ = try await desktop.within("the message at the app once more") { try await app.next() }
   }
 
-  // MARK: Killing, and starting again
+  // MARK: Kills and restarts
 
   private func kill(_ victim: Victim, _ scene: Scene, at step: Step) async throws {
     let desktop = scene.desktop
@@ -203,7 +204,7 @@ import Testing
     await scene.server?.answer()
   }
 
-  /// The second tag's whole way, which also lets everything else come to rest.
+  /// Takes a second tag through all steps. By then all other events have settled.
   private func proveThatTheNextTagWorks(_ scene: Scene) async throws {
     let desktop = scene.desktop
     let server = try #require(scene.server)
@@ -223,9 +224,9 @@ import Testing
     try await agent.line(containing: "is delivered", after: seen)
   }
 
-  // MARK: A program
+  // MARK: A handler program
 
-  /// Has no output but its files: what it inherits is the agent's.
+  /// Writes only to files, because its inherited output is the agent's.
   private static let program = """
     #!/bin/sh
     exec > /dev/null 2>&1
@@ -235,7 +236,7 @@ import Testing
     echo "$line" > "$0.went"
     """
 
-  @Test func aProgramOutlivesTheAgentThatStartedIt() async throws {
+  @Test func `a program outlives the agent that started it`() async throws {
     let desktop = try await Desktop()
     let directory = desktop.installation.directory
     let program = try directory.write(Self.program, to: "program", mode: 0o755)
@@ -246,7 +247,7 @@ import Testing
       to: "share/applications/org.example.Program.desktop")
     let server = try await desktop.startServer()
     try await desktop.start()
-    // Whoever is not root cannot install it as the system's: it would be asked about.
+    // If the tests do not run as root, the entry is not installed by the system, and the agent asks the user.
     let choice = ["handlers", "prefer", "org.example.Program", "program.example"]
     #expect(try await desktop.installation.start("tagroute", choice).exit() == .exited(0))
     let tag = try Tag(1, uri: "https://program.example/1")

@@ -4,10 +4,10 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// `tagroute run` with the real daemon, and libnfc's own programs on the simulated reader.
+/// `tagroute run` with the real daemon, and the programs of libnfc with the simulated reader.
 @Suite(.timeLimit(.minutes(5))) struct LentReaderTests {
 
-  @Test func anotherProgramReadsTheTagAndThenScanningIsBack() async throws {
+  @Test func `another program reads a tag with the lent reader, and then scanning resumes`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     let server = try await desktop.startServer()
@@ -19,14 +19,14 @@ import Testing
     let log = await process.log()
     #expect(log.contains { $0.contains("04  00  00  00  00  ab  cd") }, "\(log)")
     try await desktop.status(\.scanning)
-    // What lay there is not announced again; what comes then is.
+    // The tag that lay there is not announced again, but the next tag is.
     try await desktop.lookedAround()
     try await desktop.place(try Tag(2))
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
     await desktop.stop()
   }
 
-  @Test func whatIsWrittenIsReadByAnotherProgram() async throws {
+  @Test func `another program reads a message that tagroute wrote`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     try await desktop.place(try Tag(1))
@@ -43,8 +43,9 @@ import Testing
     await desktop.stop()
   }
 
-  @Test(arguments: [SIGKILL, SIGTERM]) func aCommandThatIsKilledGivesTheReaderBack(number: Int32) async throws {
-    let (desktop, polkit) = try await Desktop.scanning(starter: "aCommandThatIsKilledGivesTheReaderBack_\(number)")
+  @Test(arguments: [SIGKILL, SIGTERM]) func `a command that is killed returns the reader`(number: Int32) async throws {
+    let (desktop, polkit) = try await Desktop.scanning(
+      starter: "`a command that is killed returns the reader`_\(number)")
     defer { withExtendedLifetime(polkit) {} }
     let process = try await desktop.installation.start("tagroute", ["run", "--", "sh", "-c", "kill -\(number) $$"])
     #expect(try await process.exit() == .exited(128 + number))
@@ -52,14 +53,14 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func thisProgramsDeathGivesTheReaderBack() async throws {
+  @Test func `tagroute run returns the reader when it is killed`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     let wait = "import os, signal; os.write(1, b'has it\\n'); signal.pause()"
     let process = try await desktop.installation.start("tagroute", ["run", "--", "python3", "-c", wait])
     try await process.line(containing: "has it")
     try await desktop.status { !$0.scanning && $0.readers.first?.state == "released" }
-    // Another one has to wait for it.
+    // A second command does not get the reader.
     let other = try await desktop.installation.start("tagroute", ["run", "true"])
     #expect(try await other.exit() == .exited(Names.ExitCode.tryAgain))
     let command = try #require(try process.children().first)
@@ -70,7 +71,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aDaemonThatIsKilledMeanwhileComesBackAndScans() async throws {
+  @Test func `a daemon that is killed while it lends the reader scans after its restart`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     let wait = "import os, signal; os.write(1, b'has it\\n'); signal.pause()"

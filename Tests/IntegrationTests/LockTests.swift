@@ -3,7 +3,7 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// `Sessions=logind`: tags are read for the session at the seat, and only while it is unlocked.
+/// `Sessions=logind`: the daemon scans for the session at the seat, and only while it is unlocked.
 @Suite(.timeLimit(.minutes(5))) struct LockTests {
   private static let session = LogindStandIn.Session(id: "2", uid: getuid())
 
@@ -14,8 +14,8 @@ import Testing
     return (desktop, try await LogindStandIn.start(on: desktop.systemBus, sessions: [session]))
   }
 
-  /// What would let a look through: a word to the daemon, a change that leaves the session locked. What would have been read behind the
-  /// lock has been after that.
+  /// Announces a sleep and its end, while the session stays locked. A poll by mistake would happen before this
+  /// returns.
   private func sleepAndWake(_ desktop: Desktop, _ logind: LogindStandIn) async throws {
     try await logind.prepareForSleep(true)
     try await desktop.status { $0.suspendReasons.contains("sleeping") }
@@ -23,7 +23,7 @@ import Testing
     try await desktop.status { $0.suspendReasons == ["session-locked"] }
   }
 
-  @Test func aLockedSessionHasNoFieldAndATagWaitsForTheUnlocking() async throws {
+  @Test func `a lock turns the field off, and a tag waits for the unlock`() async throws {
     let (desktop, logind) = try await start()
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -50,13 +50,13 @@ import Testing
     await logind.stop()
   }
 
-  @Test func aTagThatWasReadBeforeTheLockIsNotReadAgainBehindIt() async throws {
+  @Test func `a tag that was read before the lock is not announced again after the unlock`() async throws {
     let (desktop, logind) = try await start()
     let server = try await desktop.startServer()
     try await desktop.start()
     try await desktop.place(try Tag(1))
     _ = try await desktop.notification(on: server)
-    // While a tag rests the field is on to check that it does; a lock ends that too.
+    // While a tag rests, presence checks keep the field on. A lock ends these checks too.
     #expect(try await desktop.installation.simulate("counters").contains("field=on"))
     try await logind.update("2") { $0.isLocked = true }
     try await desktop.status { !$0.scanning }
@@ -70,7 +70,7 @@ import Testing
     await logind.stop()
   }
 
-  @Test func whenLockedHoldReadsAtOnceAndShowsAfterTheUnlocking() async throws {
+  @Test func `WhenLocked=hold reads a tag at once and shows it after the unlock`() async throws {
     let (desktop, logind) = try await start("WhenLocked=hold")
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -89,7 +89,7 @@ import Testing
     await logind.stop()
   }
 
-  @Test func withHoldNothingIsReadBeforeTheSessionWasUnlockedOnce() async throws {
+  @Test func `WhenLocked=hold reads no tag before the first unlock`() async throws {
     var locked = Self.session
     locked.isLocked = true
     let (desktop, logind) = try await start("WhenLocked=hold", session: locked)
@@ -117,23 +117,23 @@ import Testing
     await logind.stop()
   }
 
-  @Test func withStrictOnlyAWordThatItIsUnlockedStartsTheScan() async throws {
+  @Test func `LockDetection=strict scans only after a report that the session is unlocked`() async throws {
     let (desktop, logind) = try await start("LockDetection=strict")
     try await desktop.start()
-    // The hint is not set, as it would be with a locker that sets none.
+    // The hint is not set, as with a screen locker that never sets it.
     try await desktop.status { !$0.scanning && $0.suspendReasons == ["lock-unknown"] }
     try await logind.update("2") { $0.isLocked = true }
     try await desktop.status { $0.suspendReasons == ["session-locked"] }
     try await logind.update("2") { $0.isLocked = false }
     try await desktop.status(\.scanning)
-    // One that restarts says nothing about a session that was unlocked when it left.
+    // A restarted logind does not report the unlocked state again.
     try await logind.restart()
     try await desktop.status(\.scanning)
     await desktop.stop()
     await logind.stop()
   }
 
-  @Test func aLogindThatRestartsDoesNotUnlock() async throws {
+  @Test func `a restart of logind does not unlock the session`() async throws {
     let (desktop, logind) = try await start()
     try await desktop.start()
     try await desktop.status(\.scanning)

@@ -4,11 +4,12 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// The scripts of docs/scanning.md for lockers that tell nobody, pasted as they stand and run with lockers that lock nothing.
+/// Runs the scripts from docs/scanning.md exactly as printed, for screen lockers that do not report a lock. The lockers
+/// here lock no screen.
 @Suite(.timeLimit(.minutes(5))) struct LockerPageTests {
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
-  /// The block of the page that makes the script of a locker.
+  /// The code block of the page that creates the script for a locker.
   private static func block(of locker: String) throws -> String {
     let page = String(decoding: try readFile("\(root)/docs/scanning.md"), as: UTF8.self)
     let section = try #require(page.split(separator: "\n**\(locker), ").dropFirst().first)
@@ -16,13 +17,15 @@ import Testing
     return String(block)
   }
 
-  @Test(arguments: ["swaylock", "i3lock"]) func onlyAnUnlockingHasTagsReadAgain(locker: String) async throws {
-    let starter = "onlyAnUnlockingHasTagsReadAgain_\(locker)"
+  @Test(arguments: ["swaylock", "i3lock"]) func `only an unlock makes the daemon scan again`(locker: String)
+    async throws
+  {
+    let starter = "`only an unlock makes the daemon scan again`_\(locker)"
     let desktop = try await Desktop(starter: starter)
     try await desktop.startScanning()
     let directory = desktop.installation.directory
     try directory.write("", to: "home/.profile")
-    // It is unlocked, or crashes, when somebody says with which code it is to end.
+    // Waits for an exit code from the test: 0 for an unlock, 1 for a crash.
     let end = directory.file("end")
     try #require(mkfifo(end, 0o600) == 0)
     try directory.write("#!/bin/sh\nread -r code <'\(end)'\nexit \"$code\"\n", to: "bin/\(locker)", mode: 0o755)
@@ -41,7 +44,7 @@ import Testing
       _ = try await ChildProcess.run(
         "/bin/sh", ["-c", "echo \(code) >'\(end)'"], environment: environment, starter: starter)
       #expect(try await script.exit() == .exited(code))
-      // What the script has said by its end, the daemon knows.
+      // The daemon knows the lock state by the time the script ends.
       let status = try await client.status()
       #expect(status.suspendReasons == (code == 0 ? [] : ["session-locked"]))
     }

@@ -3,9 +3,9 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// A machine that goes to sleep, with the real programs: no field is on when it does.
+/// A machine that goes to sleep, with the real programs: the field is off by then.
 @Suite(.timeLimit(.minutes(5))) struct MachineSleepTests {
-  @Test func noFieldIsOnWhenTheMachineIsLetGo() async throws {
+  @Test func `the field is off when the machine goes to sleep`() async throws {
     let desktop = try await Desktop(scan: ["Sessions=logind"])
     let logind = try await LogindStandIn.start(
       on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
@@ -15,7 +15,7 @@ import Testing
     for number in 1...3 {
       try await desktop.place(try Tag(number))
       #expect(try await desktop.notification(on: server).body == Tag.text(number))
-      // While a tag rests the field is on.
+      // While a tag rests, presence checks keep the field on.
       try await logind.prepareForSleep(true)
       await logind.untilHeld(0)
       #expect(try await desktop.installation.simulate("counters").contains("field=off"))
@@ -31,7 +31,7 @@ import Testing
     await logind.stop()
   }
 
-  @Test func aReaderThatHangsDoesNotKeepTheMachineAwake() async throws {
+  @Test func `a reader process that hangs does not keep the machine awake`() async throws {
     let desktop = try await Desktop(scan: ["Sessions=logind"])
     let logind = try await LogindStandIn.start(
       on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
@@ -41,7 +41,7 @@ import Testing
     let reader = try await desktop.reader
     reader.signal(SIGSTOP)
     try await logind.prepareForSleep(true)
-    // It was killed, or is not waited for any longer: either way the machine goes to sleep.
+    // The daemon kills the reader process or stops waiting for it. Either way the machine goes to sleep.
     await logind.untilHeld(0)
     try await logind.prepareForSleep(false)
     await logind.untilHeld(1)

@@ -3,9 +3,10 @@ import NDEF
 import TestSupport
 import Testing
 
-/// What becomes of a tag that no handler claims: the scheme's default application, or the words and the clipboard.
+/// Tags that no handler claims: the default application of the scheme opens the link, or the agent shows and copies the
+/// content.
 @Suite(.timeLimit(.minutes(2))) struct NobodyOpensTests {
-  /// Writes its arguments and what it reads into a file and prints the file's name where the agent prints, too.
+  /// Stores its arguments and its input in a file. Prints the name of the file to the agent's log.
   private static let recorder = """
     #!/bin/sh
     file=$(mktemp "$0.XXXXXX") && { printf '%s|' "$@"; cat; } > "$file" && echo "recorded $file" >&2
@@ -16,12 +17,12 @@ import Testing
     return String(decoding: try readFile(String(line.dropFirst("recorded ".count))), as: UTF8.self)
   }
 
-  @Test(arguments: ["", "text"]) func whatNobodyOpensIsShownAndCopied(kind: String) async throws {
+  @Test(arguments: ["", "text"]) func `content that no app opens is shown and copied`(kind: String) async throws {
     let programs = try TemporaryDirectory()
     try programs.write(Self.recorder, to: "wl-copy", mode: 0o755)
     let desktop = try await Desktop(
       environment: ["PATH": "\(programs.path):/usr/bin:/bin", "WAYLAND_DISPLAY": "none"],
-      starter: "whatNobodyOpensIsShownAndCopied_\(kind)")
+      starter: "`content that no app opens is shown and copied`_\(kind)")
     let server = try await desktop.startServer()
     try await desktop.start()
     let link = "https://elsewhere.example.net/a?b=c"
@@ -41,7 +42,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func withoutAClipboardItIsOnlyShown() async throws {
+  @Test func `without a clipboard the link is only shown`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -54,7 +55,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func theBrowserGetsTheLinkAlone() async throws {
+  @Test func `the browser receives only the link`() async throws {
     let desktop = try await Desktop(isSystems: false)
     let program = try desktop.installation.directory.write(Self.recorder, to: "browser", mode: 0o755)
     try desktop.installation.directory.write(
@@ -64,24 +65,24 @@ import Testing
       "[Default Applications]\nx-scheme-handler/https=web.desktop\n", to: "config/mimeapps.list")
     let server = try await desktop.startServer()
     try await desktop.start()
-    // In the place of a handler that nobody vouches for.
+    // The browser is the alternative to a handler that is not trusted.
     try await desktop.place(try Tag(1))
     let question = try await desktop.notification(on: server)
     #expect(question.actions.suffix(4) == ["alternative", "Open in Web", "dismiss", "Dismiss"])
     try await server.click(question, action: "alternative")
     #expect(try await recorded(desktop) == "https://\(Tag.text(1))|")
     #expect(await desktop.app.count == 0)
-    // Where nobody claims it.
+    // No handler claims this link.
     try await desktop.place(try Tag(2, uri: "https://elsewhere.example.net/a"))
     let shown = try await desktop.notification(on: server)
     #expect(shown.summary == "Open in Web")
-    // To open it elsewhere was no answer.
+    // Opening the link in the browser did not answer the question.
     try await desktop.place(try Tag(3))
     #expect(try await desktop.notification(on: server).summary.hasSuffix("allow “Menu” to open them?"))
     await desktop.stop()
   }
 
-  @Test func mailNumbersAndPlacesGoToTheirDefaultApplications() async throws {
+  @Test func `mail, number and place links open in their default applications`() async throws {
     let desktop = try await Desktop()
     let links = [
       ("mailto", "mailto:somebody@example.com?subject=a%20b"), ("tel", "tel:+15550100"),

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `tagroute demo --uri`: a tap for an app of somebody's own, without a session.
+/// `tagroute demo --uri`: a tap for an app that the caller develops, without a session.
 @Suite(.timeLimit(.minutes(5))) struct OwnAppDemoTests {
   private let home: TemporaryDirectory
   private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
@@ -29,7 +29,7 @@ import Testing
       "[D-BUS Service]\nName=\(id)\nExec=\(service)\n", to: ".local/share/dbus-1/services/\(id).service")
   }
 
-  @Test func whatAProgramPrintsThatIsStartedIsPrinted() async throws {
+  @Test func `the output of a started program is printed`() async throws {
     try install("org.example.Menu", of: "Config/examples")
     try home.write(
       try readFile("\(Self.root)/Config/examples/tagroute-example-menu"), to: "bin/tagroute-example-menu", mode: 0o755)
@@ -42,7 +42,7 @@ import Testing
       ])
   }
 
-  @Test func anAppThatRefusesIsAFailureInItsWords() async throws {
+  @Test func `a refusal by the app is a failure and printed in the words of the app`() async throws {
     try install("org.example.SwiftHandler", of: "Examples/tag-handler", service: BuiltProducts.program("tag-handler"))
     let (status, log) = try await demo(["--uri", "https://swift.example.com/closed"])
     #expect(status == .exited(1))
@@ -50,7 +50,7 @@ import Testing
       log.last?.hasPrefix("· the app did not take it: ") == true && log.last?.contains("kitchen") == true, "\(log)")
   }
 
-  @Test func whichAppIsForTheCallerToSay() async throws {
+  @Test func `the caller chooses between several apps`() async throws {
     try install("org.example.Menu", of: "Config/examples")
     let other = try readFile("\(Self.root)/Config/examples/org.example.Menu.desktop")
     try home.write(other, to: ".local/share/applications/org.example.Other.desktop")
@@ -97,7 +97,7 @@ import Testing
     (["--uri", "https://menu.example.com/", "--unattended"], 64, "tagroute demo --uri URI"),
     (["--handler", "other"], 64, "tagroute demo --uri URI"),
   ])
-  func whatCannotBeTriedSaysWhatToDo(_ arguments: [String], _ code: Int32, _ words: String) async throws {
+  func `a demo that cannot run says what to do`(_ arguments: [String], _ code: Int32, _ words: String) async throws {
     try install("org.example.Menu", of: "Config/examples")
     try home.write("#!/bin/sh\n", to: "bin/tagroute-example-menu", mode: 0o755)
     let (status, log) = try await demo(arguments)
@@ -105,7 +105,7 @@ import Testing
     #expect(log.last?.contains(words) == true, "\(log)")
   }
 
-  @Test func theSampleLeavesADesktopAloneThatHasAnAgent() async throws {
+  @Test func `the sample demo does not start on a desktop that has an agent`() async throws {
     let desktop = try await Desktop()
     try await desktop.start()
     var environment = desktop.installation.environment

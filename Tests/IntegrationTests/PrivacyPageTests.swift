@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What docs/privacy.md says of the user's files, held against the files.
+/// Compares docs/privacy.md with the files that Tagroute stores for a user.
 @Suite(.timeLimit(.minutes(5))) struct PrivacyPageTests {
-  /// Every file and folder below one, with its mode; no link is followed.
+  /// All files and folders below a folder, with their modes. Does not follow links.
   private static func modes(below folder: String) -> [String: mode_t] {
     guard let stream = opendir(folder) else { return [:] }
     defer { closedir(stream) }
@@ -23,7 +23,7 @@ import Testing
     return modes
   }
 
-  /// A desktop with a tap in its inbox, one on the screen, and choices.
+  /// Starts a desktop with one tap in the inbox, one on the screen, and stored choices.
   private func used(starter: String = #function) async throws -> (Desktop, NotificationServerStandIn) {
     let desktop = try await Desktop(isSystems: false, starter: starter)
     let server = try await desktop.startServer()
@@ -43,7 +43,7 @@ import Testing
     return (desktop, server)
   }
 
-  @Test func nobodyElseCanReadWhatIsKept() async throws {
+  @Test func `no other user can read the stored files`() async throws {
     let (desktop, server) = try await used()
     defer { withExtendedLifetime(server) {} }
     let directory = desktop.installation.directory
@@ -58,7 +58,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func whatThePageSaysDeletesAllThereIs() async throws {
+  @Test func `the commands of the page delete all stored files`() async throws {
     let (desktop, server) = try await used()
     defer { withExtendedLifetime(server) {} }
     let directory = desktop.installation.directory
@@ -67,7 +67,7 @@ import Testing
     try directory.write(try readFile(list) + others.utf8, to: "config/intentapps.list", mode: 0o600)
     try directory.write("[Inbox]\n", to: "config/tagroute/agent.conf")
     try directory.write("", to: "home/.local/empty")
-    // What systemd does for the second command.
+    // Stops the agent, as systemd does for the second command of the page.
     let agent = try await desktop.agent
     try directory.write(
       "#!/bin/sh\n[ \"$*\" = '--user stop tagroute-agent' ] || exit 1\n/bin/kill \(agent.identifier)\n"

@@ -4,9 +4,9 @@ import NDEF
 import TestSupport
 import Testing
 
-/// What a tag holds is between the tag, the agent and the app: no log and no signal has it.
+/// The content of a tag stays between the tag, the agent and the app: no log and no signal contains it.
 @Suite(.timeLimit(.minutes(5))) struct PrivacyTests {
-  /// What is on the tags, and nobody may see.
+  /// Content of the tags that no log and no signal may contain.
   private static let secrets = ["s3cret", "menu.example.com", "04c0ffee", "04 c0 ff ee", "192, 255, 238"]
 
   private static func tag(_ number: Int, type: Int, uri: String) throws -> (command: String, message: [UInt8]) {
@@ -21,7 +21,7 @@ import Testing
     (2, "https://s3cret@menu.example.com/table"), (2, "javascript:s3cret()"), (4, "https://s3cret.example.net/"),
   ]
 
-  @Test func noLogAndNoSignalTellsWhatIsOnATag() async throws {
+  @Test func `no log and no signal contains the content of a tag`() async throws {
     let desktop = try await Desktop(log: "info")
     let monitors = [try await monitor(desktop.systemBus), try await monitor(desktop.sessionBus)]
     let server = try await desktop.startServer()
@@ -37,7 +37,8 @@ import Testing
       guard !line.contains("is not offered: ") else { continue }
       let shown = try await server.nextTap()
       #expect(shown.body.hasPrefix(line.contains("is offered") ? "menu.example.com/" : "s3cret.example.net"))
-      // One is handed over, one stays, so that a reader and an agent that are killed have something to tell.
+      // The first tap is handed over and the others stay. A killed reader process and a killed agent could then log
+      // content.
       if number == 0 {
         try await server.click(shown)
         #expect(try await desktop.handed().message == message)
@@ -57,7 +58,7 @@ import Testing
       #expect(!log.isEmpty)
       #expect(Self.telling(log).isEmpty, "\(process.name)")
     }
-    // The referees have seen signals of ours, on both buses.
+    // The monitors have seen signals of Tagroute on both buses.
     try await monitors[0].line(containing: "interface=org.freedesktop.DBus.Properties; member=PropertiesChanged")
     try await monitors[1].line(containing: "interface=org.tagroute.Agent1; member=TapReceived")
     try await monitors[1].line(containing: "interface=org.tagroute.Agent1; member=TapClosed")
@@ -65,8 +66,8 @@ import Testing
     await desktop.stop()
   }
 
-  /// They may quote the tag: the log has the error's name.
-  @Test func noLogHasTheWordsOfAnAppThatRefuses() async throws {
+  /// The words may quote the tag, so the log contains only the name of the error.
+  @Test func `no log contains the words of an app that refuses a message`() async throws {
     let desktop = try await Desktop(log: "info")
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -76,18 +77,18 @@ import Testing
     let agent = try await desktop.agent
     let line = try await agent.line(containing: "was not handed to \(HandlerStandIn.desktopID)")
     #expect(line.hasSuffix(": \(BusError.Name.failed)"))
-    // Shown to the user, and so known.
+    // The notification shows the words, so the agent has received them.
     #expect(try await desktop.notification(on: server).body.contains("the kitchen is closed"))
     #expect(await agent.log().filter { $0.contains("kitchen") } == [])
     await desktop.stop()
   }
 
-  /// Lines with anything that only a tag could have told.
+  /// The lines with content that can only come from a tag.
   private static func telling(_ lines: [String]) -> [String] {
     lines.filter { line in secrets.contains { line.lowercased().contains($0) } }
   }
 
-  /// A referee that prints every signal on a bus.
+  /// Starts a monitor that prints every signal on a bus.
   private func monitor(_ address: BusAddress) async throws -> ChildProcess {
     let program = try BuiltProducts.systemProgram("dbus-monitor", package: "dbus-bin")
     let process = try ChildProcess(program, ["--address", address.description, "type='signal'"])

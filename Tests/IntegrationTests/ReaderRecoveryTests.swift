@@ -3,10 +3,12 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// A reader process that ends or hangs, and a reader that is unplugged.
+/// A reader process that dies or hangs, and a reader that is unplugged.
 @Suite(.timeLimit(.minutes(5))) struct ReaderRecoveryTests {
-  @Test(arguments: [SIGKILL, SIGSTOP]) func theReaderProcessIsBack(signal: Int32) async throws {
-    let desktop = try await Desktop(starter: "theReaderProcessIsBack_\(signal)")
+  @Test(arguments: [SIGKILL, SIGSTOP]) func `a reader process that dies or hangs is replaced`(signal: Int32)
+    async throws
+  {
+    let desktop = try await Desktop(starter: "`a reader process that dies or hangs is replaced`_\(signal)")
     let server = try await desktop.startServer()
     try await desktop.start()
     try await desktop.place(try Tag(1))
@@ -21,19 +23,19 @@ import Testing
     let next = try #require(try daemon.children().first)
     #expect(next.identifier != reader.identifier)
 
-    // The tag that rests is seen and not announced; the next one is, and then the first one anew.
+    // The resting tag is not announced again. The next tag is, and then the first tag is a new tap.
     try await daemon.line(containing: "is left alone until it is taken away", after: seen)
     for number in [2, 1] {
       try await desktop.place(try Tag(number))
       #expect(try await desktop.notification(on: server).body == Tag.text(number))
     }
     #expect(await server.all.map(\.body) == [1, 2, 1].map(Tag.text))
-    // The daemon itself has not blinked.
+    // The agent registered only once, so the daemon kept running.
     #expect(try await desktop.agent.log().count { $0.contains(Desktop.registered) } == 1)
     await desktop.stop()
   }
 
-  @Test func aReaderIsUnpluggedAndPluggedInAgain() async throws {
+  @Test func `a reader that is plugged in again reads tags`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -53,7 +55,8 @@ import Testing
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
     try await server.click(shown)
     #expect(try await desktop.handed().message == Tag(1).message)
-    // One process at a time, and none has failed: one that has confined itself to a device makes room for one that may open the next.
+    // One process runs at a time, and none has failed. A process that is confined to one device ends, so that its
+    // successor can open another device.
     #expect(try daemon.children().count == 1)
     #expect(!(await daemon.log().contains { $0.contains("process ended") }))
     await desktop.stop()

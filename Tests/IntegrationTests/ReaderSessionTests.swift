@@ -7,9 +7,9 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// Reader sessions with the real programs, and the real libnfc at a simulated chip.
+/// Reader sessions with the real programs, and the real libnfc with a simulated chip.
 @Suite(.timeLimit(.minutes(5))) struct ReaderSessionTests {
-  /// The failure that a call ends with; nil where it does not.
+  /// The failure of a call, or nil.
   private func failure(_ body: () async throws(BusError) -> Void) async -> TagFailure? {
     do throws(BusError) {
       try await body()
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func aSessionReadsWritesAndLocksAndWhatLiesThereIsNotAnnounced() async throws {
+  @Test func `a session reads, writes and locks a tag, which is not announced afterwards`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     let polkit = try await desktop.startPolkit()
@@ -41,7 +41,7 @@ import Testing
     let other = try Tag(2).message
     try await tag.writeNDEF(other)
     #expect(try await tag.readNDEF() == other)
-    // READ of the first page: the UID is in it.
+    // READ of the first page, which contains the UID.
     #expect(try await tag.transceive([0x30, 0x00]).count == 16)
     try await tag.lock()
     #expect(try await tag.queryNDEF().status == .readOnly)
@@ -50,11 +50,11 @@ import Testing
     #expect(try await open.end().reason == .invalidated)
     let farewell = try await desktop.notification(on: server)
     #expect(farewell.summary == "✓ Done")
-    // A click on its way to "Cancel" must not meet what is shown at the end.
+    // The last notification has a new id, so that a late click on “Cancel” does not reach it.
     #expect(farewell.replaces == 0)
     try await desktop.scanning()
 
-    // What was left there is not announced; another is, and then it is, too.
+    // The tag that was left there is not announced. Another tag is, and then the first tag is a new tap.
     try await desktop.lookedAround()
     try await desktop.place(Tag(3))
     #expect(try await desktop.notification(on: server).body.contains(Tag.text(3)))
@@ -64,7 +64,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aTagThatLiesThereIsFoundAndTheFirstMessageEndsTheSession() async throws {
+  @Test func `a session finds a resting tag and ends after its first message`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     let polkit = try await desktop.startPolkit()
@@ -86,7 +86,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func theUserCancelsOnTheSheet() async throws {
+  @Test func `the user cancels a session on its sheet`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     let polkit = try await desktop.startPolkit()
@@ -102,7 +102,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aSessionEndsWhenItsTimeIsUp() async throws {
+  @Test func `a session ends at its time limit`() async throws {
     let desktop = try await Desktop(reader: ["SessionLimit=1"])
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()
@@ -116,7 +116,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func scanningIsBackWheneverAClientDies() async throws {
+  @Test func `scanning resumes whenever a client dies`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     let polkit = try await desktop.startPolkit()
@@ -130,7 +130,7 @@ import Testing
       },
       { _, open in
         let tag = try await open.tag()
-        // Nobody waits for it.
+        // The client does not wait for the reply.
         Task { _ = try? await tag.readNDEF() }
       },
       { program, _ in _ = try await program.start() },
@@ -142,13 +142,13 @@ import Testing
       await program.die()
       try await desktop.scanning()
     }
-    // No sheet is left: each that was shown, the last one after another, was taken away.
+    // No sheet is left: the agent has closed each sheet that was shown.
     try await desktop.within("the sheets' ends") {
       let sheets = await server.all.filter { $0.summary == "Hold a tag near the reader" }
       var open = Set(sheets.map(\.id))
       while !open.isEmpty { open.remove(try await server.nextClosed()) }
     }
-    // The daemon is in order: a tag is still announced.
+    // The daemon still announces tags.
     try await desktop.lookedAround()
     try await desktop.place(Tag(7))
     try await desktop.within("the tap") {
@@ -160,8 +160,8 @@ import Testing
     await desktop.stop()
   }
 
-  /// The same with a process, which the kernel takes away between any two of its instructions.
-  @Test func scanningIsBackWheneverAProgramIsKilled() async throws {
+  /// The same with a process, which the kernel may end between any two instructions.
+  @Test func `scanning resumes whenever a program is killed`() async throws {
     let desktop = try await Desktop()
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()
@@ -181,7 +181,7 @@ import Testing
       try await daemon.line(containing: "is over: client-gone", after: seen)
       try await desktop.scanning()
     }
-    // One that waits is no longer in the line.
+    // A program that dies while it waits leaves the queue.
     let holder = try await desktop.program().start()
     try await desktop.within("the session") { try await holder.activated() }
     let seen = await daemon.log().count
@@ -198,7 +198,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aReaderThatDiesEndsItsSessionAndComesBack() async throws {
+  @Test func `a session ends when its reader process dies, and the next session starts`() async throws {
     let desktop = try await Desktop()
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()
@@ -207,7 +207,7 @@ import Testing
     try await desktop.within("the session") { try await first.activated() }
     try await desktop.reader.signal(SIGKILL)
     #expect(try await desktop.within("the end") { try await first.end() }.reason == .readerLost)
-    // Who waited has the reader once it is back.
+    // The waiting client gets the reader once the next process is ready.
     try await desktop.within("the next one's turn") { try await second.activated() }
     try await second.session.invalidate()
     try await desktop.scanning()
@@ -215,7 +215,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func anotherProgramUsesAReaderThatWasReleased() async throws {
+  @Test func `another program uses a released reader`() async throws {
     let desktop = try await Desktop()
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()
@@ -239,7 +239,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func theEndOfTheDaemonIsTold() async throws {
+  @Test func `a session reports the end of the daemon`() async throws {
     let desktop = try await Desktop()
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()

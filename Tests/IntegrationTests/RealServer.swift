@@ -1,21 +1,22 @@
 import Glibc
 import Testing
 
-/// A notification server as Debian 12 has it: how it is started, and where a person clicks on what it shows.
+/// A notification server of Debian 12: how to start it, and where a user clicks on its notifications.
 ///
-/// `Packaging/try-notification-server` knows them by the same names.
+/// `Packaging/try-notification-server` uses the same names.
 struct RealServer: Sendable, CustomTestStringConvertible {
-  /// What a server draws on.
+  /// The surface that a server draws on.
   enum Ground: Sendable {
-    /// An X screen with nothing else on it.
+    /// An X screen that is otherwise empty.
     case screen
     /// sway, in a window of that screen.
     case sway
-    /// It is a desktop of its own, which does not run as root.
+    /// The server is a complete desktop, which does not run as root.
     case itself
   }
 
-  /// A place on a notification, in pixels from its left and upper edge, or where negative from the right and the lower one.
+  /// A place on a notification, in pixels from its left and upper edge. Negative values start at the right and the
+  /// lower edge.
   struct Click: Sendable {
     let x: Int
     let y: Int
@@ -23,7 +24,7 @@ struct RealServer: Sendable, CustomTestStringConvertible {
   }
 
   let testDescription: String
-  /// What it calls itself.
+  /// The name that the server reports.
   let ownName: String
   /// The Debian package that holds `program`.
   let package: String
@@ -31,44 +32,45 @@ struct RealServer: Sendable, CustomTestStringConvertible {
   let program: String
   var arguments: [String] = []
   var ground = Ground.screen
-  /// Files of `/usr/share/dbus-1/services` by which the bus starts what the server needs, or the server itself.
+  /// Files of `/usr/share/dbus-1/services` that let the bus start the server or its dependencies.
   var services: [String] = []
-  /// Whether the bus starts it.
+  /// Whether the bus starts the server.
   var isActivated = false
-  /// More variables for it.
+  /// More environment variables for the server.
   var environment: [String: String] = [:]
-  /// What it says when it can be used, where its name on the bus says so too early.
+  /// The log line of a server that is ready, if its bus name appears too early.
   var readyLine: String?
-  /// A file of `$XDG_DATA_HOME` without which it begins with a notification of its own.
+  /// A file in `$XDG_DATA_HOME`. Without it the server starts with its own notification.
   var greeted: String?
-  /// A key without which the desktop does not show itself.
+  /// The key that reveals the desktop after its start.
   var firstKey: String?
-  /// What of the screen is looked at, width, height and place: desktops have clocks.
+  /// The part of the screen to compare, as width, height and position: desktops have clocks.
   var area: String?
-  /// Opens what is on the tag.
+  /// Opens the link of the tag.
   let opening: Click
-  /// Takes the notification away.
+  /// Closes the notification.
   let closing: Click
-  /// The state that closing leaves a tap in.
+  /// The state of a tap after its notification was closed.
   var closedState = "dismissed"
-  /// Whether a click comes with an activation token.
+  /// Whether a click includes an activation token.
   var givesToken = false
-  /// Whether what is shown again after its death is to be seen at once.
+  /// Whether a notification that is shown again after a crash of the server appears at once.
   var showsAgain = true
-  /// Whether what follows a closed one at once is to be seen on the screen, and not only in a list.
+  /// Whether a notification appears on the screen directly after another was closed, and not only in a list.
   var showsAfterClosing = true
-  /// Whether it takes away by itself what has no time-out of its own.
+  /// Whether the server removes notifications that have no timeout.
   var expires = false
-  /// Switches do-not-disturb, with `true` or `false` behind it; empty where it has none, or where it was not tried.
+  /// The command that switches do-not-disturb, without its last argument `true` or `false`. Empty if the server has
+  /// none or it was not tried.
   var quieting: [String] = []
 
   var screenSize: String { area == nil ? "800x600" : "1024x768" }
 
-  /// Those that are tested: the light ones always, and those that the environment names.
+  /// The servers to test: those named by the environment, or else the light ones.
   static var tested: [RealServer] {
     guard let names = getenv("TAGROUTE_NOTIFICATION_SERVERS").map({ String(cString: $0) }) else { return light }
     return names.split(separator: ",").map { name in
-      // One that nobody knows fails when it is started.
+      // An unknown server fails when it is started.
       (light + heavy).first { $0.testDescription == name }
         ?? RealServer(
           testDescription: String(name), ownName: "", package: "", program: "/nonexistent/\(name)",
@@ -76,24 +78,24 @@ struct RealServer: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Those whose do-not-disturb is tried.
+  /// The servers with a do-not-disturb command.
   static var quietable: [RealServer] { tested.filter { !$0.quieting.isEmpty } }
 
-  /// Those that stay on the bus where they have nothing to show.
+  /// The servers that stay on the bus without notifications.
   static var staying: [RealServer] { tested.filter { !$0.isActivated } }
 
-  /// Those that take away what nobody answers.
+  /// The servers that remove unanswered notifications.
   static var expiring: [RealServer] { tested.filter(\.expires) }
 
-  /// Their packages are among those that the tests need.
+  /// The packages of these servers are required for all tests.
   static let light = [
-    // Its left button closes, its middle one acts.
+    // The left button closes, the middle button opens.
     RealServer(
       testDescription: "dunst", ownName: "dunst", package: "dunst", program: "dunst",
       arguments: ["-conf", "/dev/null"],
       opening: Click(x: 30, y: 20, button: 2), closing: Click(x: 30, y: 20), expires: true,
       quieting: ["dunstctl", "set-paused"]),
-    // A click beside its buttons closes.
+    // A click outside the buttons closes.
     RealServer(
       testDescription: "xfce4-notifyd", ownName: "Xfce Notify Daemon", package: "xfce4-notifyd",
       program: "/usr/lib/x86_64-linux-gnu/xfce4/notifyd/xfce4-notifyd", services: ["org.xfce.Xfconf"],
@@ -102,7 +104,7 @@ struct RealServer: Sendable, CustomTestStringConvertible {
       testDescription: "notification-daemon", ownName: "Notification Daemon", package: "notification-daemon",
       program: "/usr/lib/notification-daemon/notification-daemon", opening: Click(x: 90, y: 54),
       closing: Click(x: -22, y: 28)),
-    // It leaves the bus where it has nothing to show, and its cross says that the time was up.
+    // The server leaves the bus when it shows no notification. Its close button reports a timeout.
     RealServer(
       testDescription: "mate-notification-daemon", ownName: "Notification Daemon", package: "mate-notification-daemon",
       program: "/usr/lib/mate-notification-daemon/mate-notification-daemon",
@@ -110,7 +112,7 @@ struct RealServer: Sendable, CustomTestStringConvertible {
       closing: Click(x: -32, y: 27), closedState: "expired"),
   ]
 
-  /// Their packages bring a desktop along: `Packaging/try-notification-server`.
+  /// The packages of these servers install a desktop: `Packaging/try-notification-server`.
   static let heavy = [
     RealServer(
       testDescription: "lxqt-notificationd", ownName: "lxqt-notificationd", package: "lxqt-notificationd",

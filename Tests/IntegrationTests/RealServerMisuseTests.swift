@@ -4,12 +4,12 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What another tag, or another program, may do to a notification that is up, on servers as Debian has them. Each test prints a line, for
-/// the table that `Packaging/try-notification-server` shows at its end.
+/// Another tag or another program interferes with a visible notification, on servers as packaged by Debian. Each test
+/// prints a line for the table of `Packaging/try-notification-server`.
 @Suite(.timeLimit(.minutes(5))) struct RealServerMisuseTests {
-  /// The tag changes what it holds while a hand is on its way to the button.
+  /// The tag changes its content while the user moves the pointer to the button.
   @Test(arguments: RealServer.tested)
-  func aClickRightAfterAnotherLinkWasReadOpensNothing(server: RealServer) async throws {
+  func `a click right after another link was read opens no link`(server: RealServer) async throws {
     let (desktop, screen, taps) = try await RealServerScreen.stage(server)
     try await desktop.place(try Tag(1))
     _ = try await taps.received()
@@ -22,7 +22,7 @@ import Testing
     try await agent.line(containing: "tap \(second) is shown")
     try await screen.press(server.opening)
     guard server.showsAfterClosing else {
-      // What a click has said, the agent has heard before it shows another tag.
+      // The agent handles a click before it shows the next tag.
       try await desktop.remove()
       try await desktop.place(try Tag(2))
       try await agent.line(containing: "tap \(try await taps.received()) is shown")
@@ -32,7 +32,7 @@ import Testing
       return await desktop.stop()
     }
 
-    // A click that is meant for it opens it, and the first one has not.
+    // A deliberate click opens the visible link, and the first click has opened no link.
     var (clicks, ended) = (0, "")
     while !ended.contains("is opening") && clicks < 5 {
       let box = try await screen.shown(for: .milliseconds(1500))
@@ -53,9 +53,9 @@ import Testing
     await desktop.stop()
   }
 
-  /// Any program may call the server, guess the number, and use the keys that it has seen in the documentation.
+  /// Any program may call the server, guess the id, and use the action keys from the documentation.
   @Test(arguments: RealServer.tested)
-  func aProgramThatTakesAQuestionOverIsGivenNoPermission(server: RealServer) async throws {
+  func `a program that takes over a question gets no permission`(server: RealServer) async throws {
     let (desktop, screen, taps) = try await RealServerScreen.stage(server, isSystems: false)
     try await desktop.place(try Tag(1))
     _ = try await taps.received()
@@ -64,18 +64,18 @@ import Testing
     let agent = try await desktop.agent
     var isTaken = false
     for place in [server.opening, RealServer.Click(x: 60, y: -20), RealServer.Click(x: -60, y: -20)] {
-      // Numbers are given one after the other. What a click has ended is shown again under another.
+      // The server assigns ids in order. If a click closed the question, it is shown again with another id.
       let own = try await notify(stranger, replacing: 0) ?? 0
       try await close(stranger, own)
       isTaken = try await notify(stranger, replacing: own - 1) == own - 1 || isTaken
       let seen = await agent.log().count
       try await screen.click(place, in: try await screen.shown())
-      // It has gone, or the click was on what is the other program's own.
+      // The question is gone, or the click was on the other program's notification.
       let isGone = try await screen.isEmpty()
       let isShownAgain = await agent.log().dropFirst(seen).contains { $0.contains(" is shown") }
       if isGone || !isShownAgain { break }
     }
-    // Whatever a click has said, the agent has heard it before it shows another tag.
+    // The agent handles every click before it shows the next tag.
     try await desktop.remove()
     let seen = await agent.log().count
     try await desktop.place(try Tag(2))
@@ -89,7 +89,7 @@ import Testing
     await desktop.stop()
   }
 
-  /// - Returns: the number that the server gave; nil if it refused.
+  /// - Returns: the id that the server assigned, or nil if it refused.
   private func notify(_ stranger: Connection, replacing number: UInt32) async throws -> UInt32? {
     let keys = ["default", "Later", "allow", "Later", "open", "Later", "candidate-0", "Later"]
     do throws(BusError) {

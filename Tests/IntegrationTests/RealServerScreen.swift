@@ -3,7 +3,7 @@ import EventLoop
 import Glibc
 import TestSupport
 
-/// A screen that only programs see, with a real notification server on it, and a hand with a mouse.
+/// A virtual screen with a real notification server on it, and a simulated mouse.
 actor RealServerScreen {
   /// A rectangle in pixels.
   struct Box: Sendable, Hashable {
@@ -13,7 +13,7 @@ actor RealServerScreen {
     let y: Int
   }
 
-  /// The language of the pictures that are asked for; English where none is.
+  /// The variables for the language of the requested pictures. Without a request the language is English.
   static var language: [String: String] {
     ProcessEnvironment.current.filter {
       getenv(pictureFolder) != nil && ["LANGUAGE", "LC_ALL", "TAGROUTE_LOCALE"].contains($0.key)
@@ -31,7 +31,7 @@ actor RealServerScreen {
   private var process: ChildProcess?
   private var count = 0
 
-  /// Makes the screen, and starts nothing on it but what the server draws on.
+  /// Creates the screen, and starts only the surface that the server draws on.
   init(_ server: RealServer, on desktop: Desktop) async throws {
     self.server = server
     self.desktop = desktop
@@ -59,13 +59,13 @@ actor RealServerScreen {
       server.program.hasPrefix("/")
       ? server.program : try BuiltProducts.systemProgram(server.program, package: server.package)
     guard access(program, X_OK) == 0 else {
-      throw RigError("\(program) is not installed: Packaging/try-notification-server \(server.testDescription)")
+      throw RigError("\(program) is not installed: run Packaging/try-notification-server \(server.testDescription)")
     }
     process = try child(program, server.arguments, asNobody: server.ground == .itself)
     if let line = server.readyLine { try await process?.line(containing: line) }
   }
 
-  /// Ends the server as a crash would.
+  /// Kills the server, as a crash would.
   func kill() async throws {
     if let process {
       process.signal(SIGKILL)
@@ -76,12 +76,14 @@ actor RealServerScreen {
         "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetConnectionUnixProcessID",
         [.string("org.freedesktop.Notifications")])
       await connection.close()
-      guard let identifier = reply.first?.asUInt32 else { throw RigError("nobody knows the server's process") }
+      guard let identifier = reply.first?.asUInt32 else {
+        throw RigError("the bus does not know the process of the server")
+      }
       Glibc.kill(Int32(identifier), SIGKILL)
     }
   }
 
-  /// Switches do-not-disturb, as its user does.
+  /// Switches do-not-disturb, as the user does.
   func setQuiet(_ isQuiet: Bool) async throws {
     let program = try BuiltProducts.systemProgram(server.quieting.first ?? "", package: server.package)
     let arguments = Array(server.quieting.dropFirst()) + ["\(isQuiet)"]
@@ -91,21 +93,21 @@ actor RealServerScreen {
     }
   }
 
-  /// What the screen looks like now is what it looked like while nothing was shown.
+  /// Whether the screen looks the same as before the first notification.
   func isEmpty() async throws -> Bool { try await difference(pictures.file("before.png"), calm(for: 2)) == nil }
 
-  /// Ends everything on the screen.
+  /// Ends all programs on the screen.
   func stop() async {
     for process in [process, companion, screen.process] { process?.signal(SIGTERM) }
   }
 
-  /// Lets the bus start what the server needs.
+  /// Lets the bus start the programs that the server needs.
   private func provideServices() async throws {
     guard let bus = desktop.installation.sessionBus, !server.services.isEmpty else { return }
     for service in server.services {
       let file = "/usr/share/dbus-1/services/\(service).service"
       guard symlink(file, "\(bus.servicesDirectory)/\(service).service") == 0, access(file, R_OK) == 0 else {
-        throw RigError("\(file) is not there: Packaging/try-notification-server \(server.testDescription)")
+        throw RigError("\(file) is missing: run Packaging/try-notification-server \(server.testDescription)")
       }
     }
     let connection = try await Connection.open(desktop.sessionBus, on: EventLoop(label: "screen"))
@@ -122,7 +124,7 @@ actor RealServerScreen {
     await connection.close()
   }
 
-  /// sway in a window of the screen: what clicks there clicks in it.
+  /// Starts sway in a window of the screen. Clicks on the window are clicks in sway.
   private func startSway() async throws {
     let sway = try BuiltProducts.systemProgram("sway", package: "sway")
     let settings = try desktop.installation.directory.write(
@@ -146,7 +148,7 @@ actor RealServerScreen {
     environment["DISPLAY"] = nil
   }
 
-  /// sway does not run as root, and GNOME Shell tells root that it had better not.
+  /// Starts a program as the user nobody if necessary: sway does not run as root, and GNOME Shell warns root.
   private func child(_ program: String, _ arguments: [String], asNobody: Bool) throws -> ChildProcess {
     guard asNobody, geteuid() == 0 else { return try ChildProcess(program, arguments, environment: environment) }
     return try ChildProcess(
@@ -165,9 +167,9 @@ actor RealServerScreen {
     }
   }
 
-  // MARK: What is to be seen, and the hand
+  // MARK: Pictures and the mouse
 
-  /// Remembers what the screen looks like while nothing is shown, as soon as it does not change any more.
+  /// Stores a picture of the screen without notifications, once it no longer changes.
   func remember() async throws {
     try await run("xdotool", "xdotool", ["mousemove", "4", "300"])
     var picture = try await calm(for: 4)
@@ -175,12 +177,14 @@ actor RealServerScreen {
       try await run("xdotool", "xdotool", ["key", key])
       picture = try await calm(for: 4)
     }
-    guard rename(picture, pictures.file("before.png")) == 0 else { throw RigError("no picture of the screen") }
+    guard rename(picture, pictures.file("before.png")) == 0 else {
+      throw RigError("cannot store a picture of the screen")
+    }
   }
 
-  /// Waits until so many pictures one after the other are the same.
+  /// Waits until this number of consecutive pictures are the same.
   ///
-  /// - Returns: the last one.
+  /// - Returns: the last picture.
   private func calm(for most: Int) async throws -> String {
     var (last, calm) = (try await photograph(), 0)
     while calm < most {
@@ -191,10 +195,10 @@ actor RealServerScreen {
     return last
   }
 
-  /// Waits until a notification is on the screen, and moves no more.
+  /// Waits until a notification is on the screen and no longer moves.
   ///
-  /// - Parameter time: for how long it has to be there, as for somebody who reads it.
-  /// - Returns: where it is.
+  /// - Parameter time: how long the notification has to be there, as for a user who reads it.
+  /// - Returns: the position of the notification.
   /// - Throws: `RigError` if there is no picture of the screen.
   func shown(for time: Duration = .zero) async throws -> Box {
     var (last, since) = (try await photograph(), ContinuousClock.now)
@@ -212,22 +216,23 @@ actor RealServerScreen {
     }
   }
 
-  /// Waits until the screen is as it was.
+  /// Waits until the screen looks the same as before the first notification.
   func empty() async throws {
     while try await difference(pictures.file("before.png"), photograph()) != nil {}
   }
 
-  /// Clicks as a person does.
+  /// Moves the pointer to a place and clicks, like a user.
   func click(_ click: RealServer.Click, in box: Box) async throws {
     try await point(click, in: box)
     try await press(click)
   }
 
-  /// Moves the pointer there, and waits until what it does to the notification is over.
+  /// Moves the pointer to a place, and waits until the notification has reacted.
   func point(_ click: RealServer.Click, in box: Box) async throws {
     let x = box.x + (click.x < 0 ? box.width + click.x : click.x)
     let y = box.y + (click.y < 0 ? box.height + click.y : click.y)
-    // What shows its cross only while the pointer is on it has to see it come, and the cross too.
+    // Some servers show their close button only under the pointer. The pointer has to move over the notification and
+    // the button.
     try await run("xdotool", "xdotool", ["mousemove", "\(x - 4)", "\(y)"])
     _ = try await calm(for: 2)
     try await run("xdotool", "xdotool", ["mousemove", "\(x)", "\(y)"])
@@ -241,7 +246,7 @@ actor RealServerScreen {
   }
 
   private func photograph() async throws -> String {
-    // What is waited for by one picture after the other ends with the test's time.
+    // Loops that wait for a picture end with the time limit of the test.
     try Task.checkCancellation()
     count += 1
     let file = pictures.file("\(count).png")
@@ -250,7 +255,7 @@ actor RealServerScreen {
     return file
   }
 
-  /// The smallest rectangle that holds all that differs; nil where nothing does.
+  /// The smallest rectangle that contains all differences, or nil if the pictures are equal.
   private func difference(_ one: String, _ other: String) async throws -> Box? {
     let crop = server.area.map { ["-crop", $0, "+repage"] } ?? []
     let output = try await run(
@@ -262,7 +267,7 @@ actor RealServerScreen {
     return Box(width: numbers[0], height: numbers[1], x: numbers[2] + offset[0], y: numbers[3] + offset[1])
   }
 
-  /// The notification as a picture for the documentation, where the environment asks for one.
+  /// Stores a picture of the notification for the documentation, if the environment asks for one.
   private func keep(_ picture: String, _ box: Box) async throws {
     guard let folder = getenv(Self.pictureFolder).map({ String(cString: $0) }) else { return }
     let file = "\(folder)/\(server.testDescription).png"

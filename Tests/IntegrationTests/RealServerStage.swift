@@ -4,8 +4,8 @@ import TagrouteClient
 import TestSupport
 
 extension RealServerScreen {
-  /// Starts everything, with nothing on the screen. If the server's own timeout counted, a slow machine would see nothing of a
-  /// notification but its end.
+  /// Starts everything, with an empty screen. With the server's own timeout, a slow machine might see only the end of a
+  /// notification.
   static func stage(
     _ server: RealServer, timeout: String = "never", isSystems: Bool = true, starter: String = #function
   ) async throws -> (desktop: Desktop, screen: RealServerScreen, taps: Taps) {
@@ -21,7 +21,7 @@ extension RealServerScreen {
   }
 }
 
-/// What the agent says of its taps, one after the other.
+/// The events of the agent's taps, in order.
 actor Taps {
   private let agent: AgentClient
   private var events: AsyncStream<AgentClient.Event>.Iterator
@@ -31,15 +31,15 @@ actor Taps {
     events = try await agent.events().makeAsyncIterator()
   }
 
-  /// The next tap's id.
+  /// The id of the next tap.
   func received() async throws -> String {
     while let event = await next() {
       if case .received(let id) = event { return id }
     }
-    throw RigError("the agent's signals have an end")
+    throw RigError("the signals of the agent ended")
   }
 
-  /// The state in which this tap came to an end.
+  /// The final state of this tap.
   func end(of id: String) async -> String? {
     while let event = await next() {
       if case .closed(id, let state) = event { return state }

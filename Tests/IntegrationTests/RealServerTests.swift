@@ -2,12 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Notification servers as Debian has them, on screens that only programs see: a real tap, and a real click by a mouse.
+/// Notification servers as packaged by Debian, on virtual screens, with real taps and real mouse clicks.
 ///
-/// `Packaging/try-notification-server` tries those that bring a desktop along, and makes the pictures for the documentation.
+/// `Packaging/try-notification-server` tests the servers that need a desktop, and makes the pictures for the
+/// documentation.
 @Suite(.timeLimit(.minutes(5))) struct RealServerTests {
   @Test(arguments: RealServer.tested)
-  func aTapIsOpenedAnotherTakenAwayAndAThirdOutlivesTheServer(server: RealServer) async throws {
+  func `taps are opened and dismissed, and one outlives the server`(server: RealServer) async throws {
     let desktop = try await Desktop(environment: RealServerScreen.language)
     let screen = try await RealServerScreen(server, on: desktop)
     try desktop.installation.directory.write("[Notifications]\nTimeout=never\n", to: "agent.conf")
@@ -40,11 +41,11 @@ import Testing
     let seen = await agent.log().count
     try await screen.kill()
     try await screen.start()
-    // Its name and what it can do are asked for again, until it says.
+    // The agent asks again for the server's name and capabilities, until the server replies.
     try await agent.line(containing: "notifications go to \(server.ownName)", after: seen)
     if server.showsAgain {
       let again = try await screen.shown()
-      // One, and not two.
+      // The tap is shown once, not twice.
       #expect((again.width, again.height) == (first.width, first.height))
       try await screen.click(server.opening, in: again)
       #expect(try await desktop.handed().message == (try Tag(3).message))
@@ -55,10 +56,10 @@ import Testing
     await desktop.stop()
   }
 
-  // MARK: When nobody is to be disturbed, nobody answers, or the same tag comes again
+  // MARK: Do-not-disturb, timeouts and repeated tags
 
   @Test(arguments: RealServer.quietable)
-  func whatComesWhileNobodyIsToBeDisturbedIsThereAfterwards(server: RealServer) async throws {
+  func `a tap during do-not-disturb is shown afterwards`(server: RealServer) async throws {
     let (desktop, screen, taps) = try await RealServerScreen.stage(server)
     try await screen.setQuiet(true)
     try await desktop.place(try Tag(1))
@@ -75,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: RealServer.expiring)
-  func whatNobodyAnswersRunsOut(server: RealServer) async throws {
+  func `a notification without an answer expires`(server: RealServer) async throws {
     let (desktop, screen, taps) = try await RealServerScreen.stage(server, timeout: "server")
     try await desktop.place(try Tag(1))
     let id = try await taps.received()
@@ -87,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: RealServer.staying)
-  func theSameTagAgainTakesItsPlace(server: RealServer) async throws {
+  func `a repeated tap replaces its notification`(server: RealServer) async throws {
     let (desktop, screen, taps) = try await RealServerScreen.stage(server)
     try await desktop.place(try Tag(1))
     let first = try await taps.received()

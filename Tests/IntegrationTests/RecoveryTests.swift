@@ -5,11 +5,11 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// Whatever ends, goes away or comes back: what was read is shown, once clicked is handed over once, and the next tag works.
+/// Programs that end, crash and restart: each tap is shown, a click hands it over once, and the next tag works.
 @Suite(.timeLimit(.minutes(5))) struct RecoveryTests {
   // MARK: The notification server
 
-  @Test func aTapWaitsForANotificationServer() async throws {
+  @Test func `a tap waits for a notification server`() async throws {
     let desktop = try await Desktop()
     try await desktop.start()
     try await desktop.place(try Tag(1))
@@ -20,7 +20,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aRestartedNotificationServerShowsWhatWasShown() async throws {
+  @Test func `a restarted notification server shows earlier taps again`() async throws {
     let desktop = try await Desktop()
     let first = try await desktop.startServer()
     try await desktop.start()
@@ -38,7 +38,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aServerWithoutActionsShowsItAndTheInboxOpensIt() async throws {
+  @Test func `a server without actions shows a tap and the inbox opens it`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer(capabilities: ["body"])
     try await desktop.start()
@@ -55,8 +55,8 @@ import Testing
 
   // MARK: The agent
 
-  @Test(arguments: [SIGKILL, SIGTERM]) func anAgentThatIsStartedAgainShowsItAgain(signal: Int32) async throws {
-    let desktop = try await Desktop(starter: "anAgentThatIsStartedAgainShowsItAgain_\(signal)")
+  @Test(arguments: [SIGKILL, SIGTERM]) func `a restarted agent shows a tap again`(signal: Int32) async throws {
+    let desktop = try await Desktop(starter: "`a restarted agent shows a tap again`_\(signal)")
     let server = try await desktop.startServer()
     try await desktop.start()
     try await desktop.place(try Tag(1))
@@ -70,7 +70,7 @@ import Testing
     #expect(again.body == Tag.text(1))
     try await server.click(again)
     #expect(try await desktop.handed().message == Tag(1).message)
-    // A click that comes twice, as from a server that closes nothing, opens nothing twice.
+    // A second click on the notification, as from a server that does not close it, hands over no second message.
     try await server.click(again)
     try await desktop.agent.line(containing: Desktop.registered)
     try await desktop.place(try Tag(2))
@@ -80,12 +80,12 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aTapIsKeptWhileTheAgentIsAway() async throws {
+  @Test func `a tap is kept while the agent is down`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     try await desktop.start()
     let agent = try await desktop.agent
-    // It hangs, so that the daemon has given it the tap and has no answer, and then it is gone.
+    // The agent hangs, so the daemon has sent the tap and has no reply. Then the agent is killed.
     agent.signal(SIGSTOP)
     try await desktop.place(try Tag(1))
     try await desktop.daemon.line(containing: "message of \(Tag(1).message.count) bytes")
@@ -102,7 +102,7 @@ import Testing
 
   // MARK: The daemon
 
-  @Test func aKilledDaemonLeavesNoReaderProcessAndServesAgain() async throws {
+  @Test func `a killed daemon leaves no reader process, and the next daemon works`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -120,7 +120,7 @@ import Testing
     try await desktop.agent.line(containing: Desktop.registered, after: seen)
     try await desktop.place(try Tag(2))
     #expect(try await desktop.notification(on: server).body == Tag.text(2))
-    // What was shown before is as good as ever.
+    // The earlier notification still works.
     try await server.click(shown)
     #expect(try await desktop.handed().message == Tag(1).message)
     #expect(await server.all.count == 2)
@@ -129,12 +129,12 @@ import Testing
 
   // MARK: The buses
 
-  @Test func theSystemBusComesBack() async throws {
+  @Test func `taps survive a restart of the system bus`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     try await desktop.start()
     let agent = try await desktop.agent
-    // Read and given to an agent that hangs; then there is no bus on which it could answer.
+    // The daemon sends the tap to an agent that hangs. Then the bus ends, so the agent cannot reply.
     agent.signal(SIGSTOP)
     try await desktop.place(try Tag(1))
     try await desktop.daemon.line(containing: "message of \(Tag(1).message.count) bytes")
@@ -150,7 +150,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func theSessionBusComesBack() async throws {
+  @Test func `taps survive a restart of the session bus`() async throws {
     let desktop = try await Desktop()
     let first = try await desktop.startServer()
     try await desktop.start()

@@ -7,11 +7,11 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// Another configuration for programs that run, with a reader, a tag and an app.
+/// Changes the configuration of running programs, with a reader, a tag and an app.
 @Suite(.timeLimit(.minutes(5))) struct ReloadTests {
   private static let isRead = "the configuration was read again: "
 
-  @Test func theDaemonGoesOnWithABrokenFileAndTakesAMendedOne() async throws {
+  @Test func `the daemon keeps its configuration if the file has an error, and reloads the fixed file`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -34,7 +34,8 @@ import Testing
     daemon.signal(SIGHUP)
     try await daemon.line(containing: Self.isRead + "changed: Technologies")
     try await desktop.status { $0.configurationError.isEmpty && $0.scanning }
-    // What rests was announced, and what is no kind that is wanted now is not; what comes is, by the same process.
+    // The resting tag was announced before. The same reader process ignores a tag of an unwanted type and reads the
+    // next tag.
     try await desktop.remove()
     try await desktop.place(Tag(2, type: 4))
     try await daemon.line(containing: "is left alone: type-4a is not configured")
@@ -44,7 +45,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func readersThatAreNamedComeAndReadAndThoseThatAreNotLeave() async throws {
+  @Test func `readers are added and removed with the configuration`() async throws {
     let desktop = try await Desktop()
     let server = try await desktop.startServer()
     try await desktop.start()
@@ -54,7 +55,7 @@ import Testing
     let third = try await places.startReader("third")
     try await desktop.status(\.scanning)
 
-    // A tag that lies on one that comes was not announced, and is at the first attempt.
+    // A tag that lies on an added reader was not announced before, so it is announced at the first attempt.
     try await places.place(Tag(1), on: second)
     try await places.name(["reader", "second"])
     #expect(try await desktop.notification(on: server).body == Tag.text(1))
@@ -66,7 +67,7 @@ import Testing
     try await desktop.place(Tag(3))
     #expect(try await desktop.notification(on: server).body == Tag.text(3))
 
-    // One gives way to another, and the tags rest on the readers meanwhile.
+    // One reader replaces another, while tags rest on both.
     let leaving = try #require(try daemon.children().first { $0.identifier != first.identifier })
     try await places.name(["reader", "third"])
     try await leaving.end()
@@ -77,7 +78,7 @@ import Testing
     #expect(try await desktop.notification(on: server).body == Tag.text(4))
     #expect(!first.isGone)
 
-    // The one that was there from the beginning goes as well.
+    // The first reader is removed as well.
     try await places.name(["third"])
     try await first.end()
     #expect(try await places.answer(of: try await desktop.simulator, "counters").contains("field=off"))
@@ -85,20 +86,20 @@ import Testing
     try await places.remove(from: third)
     try await places.place(Tag(5), on: third)
     #expect(try await desktop.notification(on: server).body == Tag.text(5))
-    // None was announced twice.
+    // No tag was announced twice.
     #expect(await server.all.map(\.body) == [1, 2, 3, 4, 5].map(Tag.text))
     for reader in [second, third] { reader.signal(SIGTERM) }
     await desktop.stop()
   }
 
-  @Test func theAgentSaysThatItDoesNotGoByWhatItHasRead() async throws {
+  @Test func `the agent reports that it does not use the new configuration`() async throws {
     let desktop = try await Desktop()
     try await desktop.start()
     let (agent, directory) = (try await desktop.agent, desktop.installation.directory)
     try directory.write("[Inbox]\nInbox=perhaps\n", to: "agent.conf")
     agent.signal(SIGHUP)
     try await agent.line(containing: "until then the former configuration stays in force")
-    // Mended, but nobody has told the agent.
+    // The file is fixed, but the agent has not reloaded it.
     try directory.write("[Inbox]\nInbox=off\n", to: "agent.conf")
     #expect(
       try await output(desktop, "doctor").contains(
@@ -111,7 +112,7 @@ import Testing
     await desktop.stop()
   }
 
-  /// Several readers, each where its own simulator is.
+  /// Several readers, each with its own simulator.
   private struct Places {
     private let desktop: Desktop
     private let configuration: String
@@ -131,7 +132,7 @@ import Testing
       return reader
     }
 
-    /// Has these readers be those of the configuration, and waits until the daemon has read that.
+    /// Configures these readers, and waits until the daemon has reloaded.
     func name(_ names: [String]) async throws {
       let daemon = try await desktop.daemon
       let seen = await daemon.log().count
@@ -142,7 +143,7 @@ import Testing
       try await daemon.line(containing: ReloadTests.isRead + "changed: Devices", after: seen)
     }
 
-    /// Waits until the daemon has these readers and no others, and all of them look for tags.
+    /// Waits until the daemon has exactly these readers and all of them scan. Returns their object paths.
     func readers(_ names: [String]) async throws -> [String: String] {
       let devices = names.map(device)
       try await desktop.status { status in

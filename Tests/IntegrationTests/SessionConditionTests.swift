@@ -5,14 +5,14 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// What only the user's session knows switches the field off, and on again: screen savers, displays, cameras, radios, and the
-/// user's own word.
+/// Conditions that only the user's session knows turn the field off and on: screen savers, displays, cameras, radios,
+/// and the user's own command.
 @Suite(.timeLimit(.minutes(5))) struct SessionConditionTests {
   private func field(_ desktop: Desktop, isOn: Bool) async throws -> Bool {
     try await desktop.installation.simulate("counters").contains(isOn ? "field=on" : "field=off")
   }
 
-  /// Waits until nothing is scanned for one reason alone, and looks at the field.
+  /// Waits until scanning is suspended for this reason alone, and checks that the field is off.
   private func closed(_ desktop: Desktop, by reason: String, sourceLocation: SourceLocation = #_sourceLocation)
     async throws
   {
@@ -25,14 +25,14 @@ import Testing
     return try await process.exit()
   }
 
-  @Test func aScreenSaver() async throws {
+  @Test func `an active screen saver suspends scanning`() async throws {
     let desktop = try await Desktop()
     let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
     try await desktop.start()
     try await desktop.status(\.scanning)
     try await saver.setActive(true)
     try await closed(desktop, by: "session-locked")
-    // What lies there is read after the unlocking, and no sooner.
+    // The tag that lies there is read only after the unlock.
     let server = try await desktop.startServer()
     try await desktop.place(try Tag(1))
     try await saver.setActive(false)
@@ -42,7 +42,7 @@ import Testing
     await saver.stop()
   }
 
-  @Test func theDisplayAsMutterTells() async throws {
+  @Test func `a display that Mutter reports as off suspends scanning`() async throws {
     let desktop = try await Desktop()
     let mutter = try await PropertyStandIn.start(
       "org.gnome.Mutter.DisplayConfig", "PowerSaveMode", .int32(0), on: desktop.sessionBus)
@@ -50,20 +50,20 @@ import Testing
     try await desktop.status(\.scanning)
     await mutter.set(.int32(3))
     try await closed(desktop, by: "display-off")
-    // A compositor that is gone says nothing: that goes on.
+    // A compositor that has ended reports no display as off, so scanning resumes.
     await mutter.stop()
     try await desktop.status(\.scanning)
     await desktop.stop()
   }
 
-  @Test func theDisplayAsItsConnectorsTell() async throws {
+  @Test func `a display that its connectors report as off suspends scanning`() async throws {
     let desktop = try await Desktop()
     let directory = desktop.installation.directory
     func power(_ word: String) throws { try directory.write("\(word)\n", to: "sys/class/drm/card1-DP-2/dpms") }
     try directory.write("connected\n", to: "sys/class/drm/card1-DP-2/status")
     try power("On")
     try await desktop.start()
-    // Its first look is one that finds it on.
+    // The first reading finds the display on.
     try await desktop.agent.line(containing: "display-off=no")
     try await desktop.status(\.scanning)
     try power("Off")
@@ -73,7 +73,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func theRadiosAsGNOMETells() async throws {
+  @Test func `airplane mode of GNOME suspends scanning`() async throws {
     let desktop = try await Desktop()
     let radios = try await PropertyStandIn.start(
       "org.gnome.SettingsDaemon.Rfkill", "AirplaneMode", .boolean(false), on: desktop.sessionBus)
@@ -87,7 +87,9 @@ import Testing
     await radios.stop()
   }
 
-  @Test(arguments: [true, false]) func aCamera(_ isAsked: Bool) async throws {
+  @Test(arguments: [true, false]) func `a camera in use suspends scanning only if the user asks for that`(
+    _ isAsked: Bool
+  ) async throws {
     let desktop = try await Desktop(agentScan: isAsked ? ["SuspendForCamera=yes"] : [])
     let node = try desktop.installation.directory.write("", to: "dev/video0")
     let early = open(node, O_RDONLY | O_CLOEXEC)
@@ -108,18 +110,18 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func theUsersOwnWord() async throws {
+  @Test func `session lock suspends scanning until session unlock`() async throws {
     let desktop = try await Desktop()
     #expect(try await run(desktop, "session", "lock") == .exited(69))
     try await desktop.start()
     try await desktop.status(\.scanning)
     #expect(try await run(desktop, "session", "lock") == .exited(0))
-    // The daemon knows when the command has ended.
+    // The daemon knows the state by the time the command ends.
     let client = try await DaemonClient.connect(to: desktop.systemBus, on: EventLoop(label: "test-client"))
     #expect(try await client.status().suspendReasons == ["session-locked"])
     try await closed(desktop, by: "session-locked")
     #expect(try await run(desktop, "session", "lock") == .exited(0))
-    // A saver that comes and goes does not unlock it.
+    // An unlock by the user does not unlock an active screen saver.
     let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus, isActive: true)
     try await desktop.agent.line(containing: "org.gnome.ScreenSaver is active")
     #expect(try await run(desktop, "session", "unlock") == .exited(0))
@@ -131,7 +133,7 @@ import Testing
     await saver.stop()
   }
 
-  @Test func aSaverThatDiesWhileActiveKeepsItLocked() async throws {
+  @Test func `a screen saver that dies while active keeps the session locked`() async throws {
     let desktop = try await Desktop()
     let first = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desktop.sessionBus)
     try await desktop.start()
@@ -142,7 +144,7 @@ import Testing
     try await desktop.agent.line(containing: "org.mate.ScreenSaver ended while it was active")
     let second = try await ScreenSaverStandIn.start("org.mate.ScreenSaver", on: desktop.sessionBus)
     await second.asked()
-    // The agent has heard that answer when it has answered something that came behind it.
+    // The agent handles messages in order: it has the reply by the time it has handled a later message.
     try await second.setActive(false)
     #expect(try await run(desktop, "session", "lock") == .exited(0))
     try await closed(desktop, by: "session-locked")
@@ -153,7 +155,7 @@ import Testing
     await second.stop()
   }
 
-  @Test func anAgentThatStartsInALockedSessionIsNeverScannedFor() async throws {
+  @Test func `the daemon never scans for an agent that starts in a locked session`() async throws {
     let desktop = try await Desktop()
     let saver = try await ScreenSaverStandIn.start("org.xfce.ScreenSaver", on: desktop.sessionBus, isActive: true)
     try await desktop.installation.startSimulator()
@@ -165,7 +167,7 @@ import Testing
     try await closed(desktop, by: "session-locked")
     let counters = try await desktop.installation.simulate("counters")
     #expect(try await !desktop.daemon.log().contains { $0.contains(": scanning") })
-    // A last command of the reader's opening may have come after the reset; the field was never on.
+    // The last command of opening the reader may come after the reset, but the field was never on.
     #expect(counters.contains(" exchanges=0 activation-frames=0 "))
     #expect(counters.hasSuffix("field=off field-on-ms=0"))
     try await saver.setActive(false)
@@ -174,7 +176,7 @@ import Testing
     await saver.stop()
   }
 
-  @Test func aDaemonThatRestartsIsToldAgain() async throws {
+  @Test func `the agent reports the lock again to a restarted daemon`() async throws {
     let desktop = try await Desktop()
     let saver = try await ScreenSaverStandIn.start(on: desktop.sessionBus)
     try await desktop.start()
@@ -194,7 +196,7 @@ import Testing
     await saver.stop()
   }
 
-  @Test func strictDetectionScansOnceSomebodySaysThatItIsUnlocked() async throws {
+  @Test func `LockDetection=strict scans after the user reports an unlock`() async throws {
     let desktop = try await Desktop(scan: ["Sessions=logind", "LockDetection=strict"])
     let logind = try await LogindStandIn.start(
       on: desktop.systemBus, sessions: [LogindStandIn.Session(id: "2", uid: getuid())])
@@ -206,7 +208,7 @@ import Testing
     try await closed(desktop, by: "session-locked")
     #expect(try await run(desktop, "session", "unlock") == .exited(0))
     try await desktop.status(\.scanning)
-    // With the agent goes what it said.
+    // The agent's report ends with the agent.
     let agent = try await desktop.agent
     agent.signal(SIGKILL)
     try await agent.exit()

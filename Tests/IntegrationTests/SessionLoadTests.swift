@@ -7,12 +7,12 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// Many programs with sessions at one reader.
+/// Many clients with sessions at one reader.
 @Suite(.timeLimit(.minutes(5))) struct SessionLoadTests {
   private static let clients = 20
   private static let sessionsEach = 50
 
-  /// The numbers of sessions in the order of their turns.
+  /// The session numbers in the order of their turns.
   private actor Turns {
     private(set) var numbers: [Int] = []
     /// How many sessions each client could see at its end.
@@ -24,20 +24,22 @@ import Testing
   }
 
   private func descriptors(of process: Int32) throws -> Int {
-    guard let folder = opendir("/proc/\(process)/fd") else { throw RigError("cannot look at process \(process)") }
+    guard let folder = opendir("/proc/\(process)/fd") else {
+      throw RigError("cannot list the descriptors of process \(process)")
+    }
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }
     return count
   }
 
-  @Test func aThousandSessionsOfTwentyClientsTakeTurnsAndLeaveNothing() async throws {
+  @Test func `a thousand sessions of twenty clients take turns and leave no descriptors open`() async throws {
     let desktop = try await Desktop(log: "info")
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()
     let daemon = try await desktop.daemon.identifier
     let reader = try await desktop.reader.identifier
-    // Once, so that whatever is opened for good is open.
+    // Runs one session first, so that all lasting descriptors are open.
     let warmUp = try await desktop.program()
     let open = try await warmUp.start()
     try await open.activated()
@@ -54,12 +56,14 @@ import Testing
           for _ in 0..<Self.sessionsEach {
             let open = try await program.start()
             try await open.activated()
-            // Whoever is next has its turn after this one's end.
+            // The next session starts after the end of this one.
             await turns.take(open.session.path)
             try await open.session.invalidate()
-            guard try await open.end().reason == .invalidated else { throw RigError("it ended by itself") }
+            guard try await open.end().reason == .invalidated else {
+              throw RigError("the session ended for another reason")
+            }
           }
-          // Of its own sessions none is left but the one that was the last, and it alone could see them.
+          // Each client sees only its own sessions, and only its last one is left.
           let document = try await program.connection.call(
             Names.Daemon.busName, ObjectPath(Names.Daemon.readerSessionsPath), "org.freedesktop.DBus.Introspectable",
             "Introspect")
@@ -81,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64])
-  func clientsThatDieAtAnyMomentLeaveNothing(_ seed: UInt64) async throws {
+  func `clients that die at any moment leave no descriptors open`(_ seed: UInt64) async throws {
     let desktop = try await Desktop(log: "info")
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()

@@ -6,8 +6,9 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// Another user's process on the same bus, which polkit allows everything, sees nothing of a session and reaches nothing of it.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: getuid() == 0, "another user is needed, and root to become it"))
+/// Another user's process on the same bus can neither observe nor use a session, even if polkit allows that user
+/// everything.
+@Suite(.timeLimit(.minutes(5)), .enabled(if: getuid() == 0, "needs root to run a process as another user"))
 struct SessionPrivacyTests {
   private static let nobody = "65534"
 
@@ -25,13 +26,14 @@ struct SessionPrivacyTests {
     try await busctl(desktop, arguments)
   }
 
-  /// What another user calls the methods with, by their names: the signature and the values, as `busctl` takes them.
+  /// The method calls of another user, by method name. The arguments are a signature and values, as `busctl` takes
+  /// them.
   private static let managerCalls: [String: (arguments: [String], isAllowed: Bool)] = [
-    // Its own: an agent for its own taps, an inhibitor, a place in the line.
+    // Allowed: an agent for the user's own taps, an inhibitor, and a place in the queue.
     "RegisterAgent": (["oa{sv}", "/agent", "0"], true), "Inhibit": (["ss", "a", "b"], true),
     "ListInhibitors": ([], true), "StartReaderSession": (["a{sv}", "0"], true),
     "ReportConditions": (["a{sb}", "1", "locked", "true"], false), "CancelReaderSession": (["o", "SESSION"], false),
-    // Whose session has the reader keeps it.
+    // The client of the active session keeps the reader.
     "InhibitWithOptions": (["ssa{sv}", "a", "b", "1", "release-reader", "b", "true"], false),
   ]
   private static let sessionCalls: [String: [String]] = ["Invalidate": ["s", ""], "RestartPolling": []]
@@ -39,8 +41,7 @@ struct SessionPrivacyTests {
     "QueryNDEF": [], "ReadNDEF": [], "WriteNDEF": ["ay", "0"], "Lock": [], "Transceive": ["ayu", "2", "48", "0", "0"],
   ]
 
-  /// The names of the members of a kind that an interface is documented to have, which is what the running daemon has: other tests
-  /// compare the two.
+  /// The names of the documented members of a kind. Other tests compare the documentation with the running daemon.
   private func members(_ kind: String, of interface: String, _ word: String = "") throws -> Set<String> {
     Set(
       try InterfaceDescription(documented: interface).members.compactMap { line in
@@ -49,7 +50,8 @@ struct SessionPrivacyTests {
       })
   }
 
-  /// Another user's program that listens to whatever it may hear. What is said to others the bus lets it have in no way.
+  /// Starts a program of another user that prints all signals it receives. The bus delivers no messages for other
+  /// clients to it.
   private func ear(_ address: String) async throws -> ChildProcess {
     let become = ["--reuid=\(Self.nobody)", "--clear-groups"]
     let ear = try ChildProcess(
@@ -59,7 +61,7 @@ struct SessionPrivacyTests {
         Names.Daemon.busName,
       ])
     try await ear.line(containing: "is owned by")
-    // Neither as a monitor nor, as this program tries next, with a rule that eavesdrops.
+    // The bus rejects a monitor and then, as dbus-monitor tries next, a match rule that eavesdrops.
     let eavesdropper = try await ChildProcess.run(
       "/usr/bin/setpriv",
       become + [
@@ -71,12 +73,12 @@ struct SessionPrivacyTests {
     return ear
   }
 
-  @Test func anotherUserSeesNothingAndReachesNothing() async throws {
+  @Test func `another user can neither observe nor use a session`() async throws {
     let desktop = try await Desktop()
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()
     let address = desktop.installation.systemBus.address
-    // The folder of the bus is the test's own; that of a real one is everybody's.
+    // The folder of the test's bus is private, but the folder of a real bus is public.
     let socket = address.dropFirst("unix:path=".count)
     chmod(String(socket.prefix(upTo: socket.lastIndex(of: "/") ?? socket.endIndex)), 0o755)
     let ear = try await ear(address)
@@ -89,14 +91,14 @@ struct SessionPrivacyTests {
     try await tag.writeNDEF(message)
     #expect(try await tag.readNDEF() == message)
     try await reach(nothingOf: open.session.path.string, tag.path.string, desktop)
-    // All that left the session as it is.
+    // None of these attempts changed the session.
     #expect(try await tag.readNDEF() == message)
     #expect(try await tag.queryNDEF().status == .readWrite)
     try await open.session.invalidate()
     #expect(try await open.end().reason == .invalidated)
     try await desktop.scanning()
 
-    // The one signal that says what is on a tag.
+    // MessageRead is the only signal with the content of a tag.
     let first = try await desktop.program().start(ReaderSessionOptions(endsAfterFirstRead: true))
     let read = try await desktop.within("the message") {
       var read: [UInt8]?
@@ -107,11 +109,11 @@ struct SessionPrivacyTests {
     }
     #expect(read == message)
     try await desktop.scanning()
-    // The last that it hears comes after all that.
+    // The last event that the listener prints comes after all others.
     try await desktop.daemon.signal(SIGTERM)
     try await ear.line(containing: "does not have an owner")
 
-    // It has heard of the reader, which everybody may, and of nothing else.
+    // The listener saw the reader, as every user may, but no part of the session.
     let secret = message.map { String($0, radix: 16) }
     let bytes = secret.map { ($0.count < 2 ? "0" : "") + $0 }
     ear.signal(SIGTERM)
@@ -129,7 +131,7 @@ struct SessionPrivacyTests {
     await desktop.stop()
   }
 
-  /// Tries every method and every property that there is.
+  /// Tries all methods and all properties.
   private func reach(nothingOf session: String, _ tag: String, _ desktop: Desktop) async throws {
     let daemon = Names.Daemon.busName
     #expect(Set(Self.managerCalls.keys) == (try members("method", of: Names.Daemon.managerInterface)))
@@ -155,7 +157,7 @@ struct SessionPrivacyTests {
         #expect(!ok, "\(member): \(text)")
       }
     }
-    // Everybody may read what a reader says of itself, and do nothing with it.
+    // Every user may read the properties of a reader, but not change them.
     #expect(try members("method", of: Names.Daemon.readerInterface).isEmpty)
     let properties = "org.freedesktop.DBus.Properties"
     let values = ["Message": ["s", "mine"], "Enabled": ["b", "false"]]
@@ -166,7 +168,7 @@ struct SessionPrivacyTests {
     ] {
       for member in try members("property", of: interface, "readwrite") {
         writable.insert(member)
-        let value = try #require(values[member], "\(interface).\(member) can be set, and is not tried here")
+        let value = try #require(values[member], "\(interface).\(member) is writable but not tested here")
         let (ok, text) = try await busctl(desktop, ["set-property", daemon, path, interface, member] + value)
         #expect(!ok, "\(member): \(text)")
       }

@@ -12,7 +12,7 @@ import Testing
     return (code, await process.log().joined(separator: "\n"))
   }
 
-  @Test func itIsSwitchedByWhomPolkitAllowsAndKeptOverARestart() async throws {
+  @Test func `tagroute on and off need a polkit permission and last across a daemon restart`() async throws {
     let desktop = try await Desktop()
     let (unreachable, _) = try await tagroute(desktop, "off")
     #expect(unreachable == Names.ExitCode.unavailable)

@@ -5,7 +5,7 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// The commands that do something with a tag, with the real daemon, reader process, libnfc and simulated chip.
+/// The commands for tags with the real daemon, reader process and libnfc, and a simulated chip.
 @Suite(.timeLimit(.minutes(5))) struct TagsByCommandTests {
 
   private func run(_ desktop: Desktop, _ arguments: [String]) async throws -> (
@@ -22,8 +22,8 @@ import Testing
     return try #require(JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
   }
 
-  @Test(arguments: [2, 4]) func whatIsWrittenIsRead(type: Int) async throws {
-    let (desktop, polkit) = try await Desktop.scanning(starter: "whatIsWrittenIsRead_\(type)")
+  @Test(arguments: [2, 4]) func `a written message is read back`(type: Int) async throws {
+    let (desktop, polkit) = try await Desktop.scanning(starter: "`a written message is read back`_\(type)")
     defer { withExtendedLifetime(polkit) {} }
     try await desktop.place(try Tag(1, type: type))
     let before = try await object(desktop, ["read"])
@@ -40,12 +40,12 @@ import Testing
     #expect(info["size"] as? Int == written["written"] as? Int)
     #expect((info["chip"] as? String)?.hasPrefix("NTAG2") == (type == 2 ? true : nil))
     #expect((info["atqa"] as? String)?.count == 4 && (info["sak"] as? String)?.count == 2)
-    // Scanning in the background goes on, and what lay there all the time is not announced.
+    // Scanning resumes while the tag still lies there.
     try await desktop.status(\.scanning)
     await desktop.stop()
   }
 
-  @Test func `writing prepares a tag that is formatted and has no NDEF TLV`() async throws {
+  @Test func `writing prepares a formatted tag without an NDEF TLV`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     let pages: [UInt8] = [0x04, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0x48, 0, 0, 0xE1, 0x10, 0x3E, 0]
@@ -60,7 +60,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aLockIsForEverAndNotWithoutYes() async throws {
+  @Test func `a lock is permanent and needs --yes`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     try await desktop.place(try Tag(1))
@@ -73,7 +73,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func whatDoesNotFitIsSaidSo() async throws {
+  @Test func `a message that is too long is rejected`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     try await desktop.place(try Tag(1))
@@ -83,23 +83,23 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aCommandOfOnesOwn() async throws {
+  @Test func `transceive needs --write for writing and refuses a payment card`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     try await desktop.place(try Tag(1))
     let pages = try await run(desktop, ["transceive", "3000"])
     #expect(pages.status == .exited(0), "\(pages.log)")
     #expect(pages.output.count == 33 && pages.output.hasPrefix("04"))
-    // WRITE, in a session that only reads.
+    // WRITE, in a session that may only read.
     #expect(try await run(desktop, ["transceive", "A20400000000"]).status == .exited(Names.ExitCode.notAllowed))
     #expect(try await run(desktop, ["transceive", "--write", "A20A01020304"]).output == "0A\n")
-    // A card that pays is not even looked for.
+    // The command refuses a payment card before it looks for one.
     let payment = try await run(desktop, ["transceive", "--aid", "A0000000041010", "00"])
     #expect(payment.status == .exited(Names.ExitCode.usage), "\(payment.log)")
     await desktop.stop()
   }
 
-  @Test func ctrlCEndsTheSessionAndScanningIsBack() async throws {
+  @Test func `a signal ends the session of tagroute read, and scanning resumes`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     for number in [SIGINT, SIGTERM, SIGKILL] {
@@ -112,8 +112,8 @@ import Testing
     await desktop.stop()
   }
 
-  /// docs/reader-sessions.md, "From a shell".
-  @Test func whatTheDocumentationShowsWorks() async throws {
+  /// The commands of docs/reader-sessions.md, “From a shell”.
+  @Test func `the documented shell commands work`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     let busctl = try BuiltProducts.systemProgram("busctl", package: "systemd")
@@ -132,12 +132,12 @@ import Testing
     let log = await session.log()
     #expect(status == .exited(0), "\(log)")
     #expect(log == ["(objectpath '\(Names.Daemon.readerSessionsPath)/1',)"])
-    // Over with its client.
+    // The session ends with its client.
     try await desktop.status(\.scanning)
     await desktop.stop()
   }
 
-  @Test func aTagThatIsReadInASessionIsNotAnnounced() async throws {
+  @Test func `a tag that is read in a session is not announced`() async throws {
     let (desktop, polkit) = try await Desktop.scanning()
     defer { withExtendedLifetime(polkit) {} }
     let server = try await desktop.startServer()
@@ -146,7 +146,7 @@ import Testing
     try await desktop.place(try Tag(1))
     #expect(try await process.exit() == .exited(0))
     try await desktop.status(\.scanning)
-    // The next tap is the first notification of a tag; the sheet is one, too.
+    // The next tap is the first notification with a tag. The sheet is a notification too.
     try await desktop.lookedAround()
     try await desktop.place(try Tag(2))
     while true {

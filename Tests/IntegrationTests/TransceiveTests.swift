@@ -4,7 +4,7 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// Commands of a client's own to simulated cards, through the real programs and the real libnfc.
+/// A client's own commands to simulated cards, with the real programs and the real libnfc.
 @Suite(.timeLimit(.minutes(5))) struct TransceiveTests {
   private static let ndef: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
 
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func aBankCardIsReportedToNobodyWhoHasDeclaredSomethingAndItsApplicationsToNobody() async throws {
+  @Test func `a bank card is hidden from sessions with declarations, and its applications are blocked`() async throws {
     let desktop = try await Desktop()
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()
@@ -34,19 +34,19 @@ import Testing
     #expect(tag.uid == [0x04, 0, 0, 0, 0, 0, 1])
     #expect(tag.selectedApplication == Self.ndef)
     #expect(try await tag.transceive(select(Self.ndef)).suffix(2) == [0x90, 0x00])
-    // The capability container.
+    // Reads the capability container.
     #expect(try await tag.transceive([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03]).suffix(2) == [0x90, 0x00])
     #expect(try await tag.transceive([0x00, 0xB0, 0x00, 0x00, 0x0F]).count == 17)
     try await open.session.invalidate()
     _ = try await open.end()
 
-    // Who declares nothing hears of the card, and is kept from what pays.
+    // A session without declarations finds the card, but cannot select its payment applications.
     let second = try await desktop.program().start(ReaderSessionOptions(access: .write))
     try await desktop.within("the session") { try await second.activated() }
     try await desktop.installation.simulate("tap --type payment")
     let card = try await desktop.within("the bank card") {
       var card = try await second.tag()
-      // The one before may still have been there for a moment.
+      // The previous card may still be there for a moment.
       while card.uid == [0x04, 0, 0, 0, 0, 0, 1] { card = try await second.tag() }
       return card
     }
@@ -62,7 +62,7 @@ import Testing
     await desktop.stop()
   }
 
-  @Test func aFeliCaCardIsReportedByItsDeclaredSystem() async throws {
+  @Test func `a FeliCa card is reported to sessions that declare its system`() async throws {
     let desktop = try await Desktop()
     let polkit = try await desktop.startPolkit()
     try await desktop.startScanning()
@@ -71,7 +71,7 @@ import Testing
     try await desktop.installation.simulate("tap --type transit")
     try await desktop.lookedAround()
     try await desktop.place(Tag(1))
-    // The transit card, which came first, was not reported.
+    // The transit card came first and was not reported.
     #expect(try await desktop.within("a tag") { try await other.tag() }.technology == "type-2")
     try await other.session.invalidate()
     _ = try await other.end()
@@ -88,7 +88,7 @@ import Testing
     #expect(systems.dropFirst(9) == [0x02, 0x00, 0x03, 0xFE, 0x00])
     let poll = try await card.transceive([0x00, 0x00, 0x03, 0x00, 0x00])
     #expect(Array(poll.prefix(9)) == [0x01] + card.idm)
-    // Another system, a wildcard, and a command that is for those who have keys.
+    // Another system, a wildcard, and a command that needs keys.
     for command in [[0x00, 0xFF, 0xFF, 0x00, 0x00], [0x00, 0xFE, 0x00, 0x00, 0x00], [0x10] + card.idm + [0x00]]
       as [[UInt8]]
     {

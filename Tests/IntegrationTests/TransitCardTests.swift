@@ -1,10 +1,10 @@
 import TestSupport
 import Testing
 
-/// The examples, with the real daemon and a simulated transit card, which gives at most 12 blocks at once.
+/// The examples with the real daemon and a simulated transit card, which returns at most 12 blocks at once.
 @Suite(.timeLimit(.minutes(5))) struct TransitCardTests {
-  @Test(arguments: ["swift", "python"]) func theHistoryOfACardIsPrinted(language: String) async throws {
-    let (desktop, polkit) = try await Desktop.scanning(starter: "theHistoryOfACardIsPrinted_\(language)")
+  @Test(arguments: ["swift", "python"]) func `the history of a card is printed`(language: String) async throws {
+    let (desktop, polkit) = try await Desktop.scanning(starter: "`the history of a card is printed`_\(language)")
     defer { withExtendedLifetime(polkit) {} }
     try await desktop.installation.simulate("tap --type transit")
     let script = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Examples/suica.py"

@@ -5,16 +5,18 @@ import TagrouteClient
 import TestSupport
 import Testing
 
-/// Two people at one machine, each with a screen, a keyboard and a reader: what is held to one's reader is nobody else's.
+/// Two users at one machine, each with a screen, a keyboard and a reader. A tag on one reader reaches only the user at
+/// that seat.
 ///
-/// All sessions are of the user who runs the tests, since an agent's user is who it is; which session is whose is logind's word alone.
+/// All agents run as the user of the tests, so all sessions belong to that user. Only logind assigns sessions to
+/// agents.
 @Suite(
   .timeLimit(.minutes(5)),
   .enabled(
     if: DeviceTestbed.isPossible,
-    "libudev listens to nobody here, so that readers on two seats are NOT TESTED"))
+    "libudev receives no events here, so readers on two seats are NOT TESTED"))
 struct TwoSeatsTests {
-  /// The real daemon with two simulated readers, the second of which udev gives to seat1.
+  /// The real daemon with two simulated readers. udev assigns the second one to seat1.
   private struct Machine {
     let installation: Installation
     let testbed: DeviceTestbed
@@ -58,7 +60,7 @@ struct TwoSeatsTests {
       return String(cString: path)
     }
 
-    /// Waits until the reader of a seat looks for tags, or does not.
+    /// Waits until the reader of a seat scans, or until it does not.
     func reader(of seat: Int, isScanning: Bool) async throws {
       for await _ in try await client.changes() {
         let reader = try await client.status().readers.first { $0.seat == "seat\(seat)" }
@@ -66,12 +68,12 @@ struct TwoSeatsTests {
       }
     }
 
-    /// Holds a tag to the reader of a seat, and takes it away once somebody has been shown it.
+    /// Places a tag on the reader of a seat, and removes it after the notification of this person.
     func tap(_ number: Int, at seat: Int, isShownTo person: Person) async throws {
       let tag = try Tag(number)
       let file = try installation.directory.write(tag.message, to: "tags/\(tag.uid).ndef")
       try await simulate(seat, "tap --type \(tag.type) --ndef \(file) --uid \(tag.uid)")
-      // The next that this person is shown: what was anybody else's is none of it.
+      // The next notification of this person is for this tag, so the tags of other people were not shown here.
       #expect(try await person.server.next().body == Tag.text(number))
       let seen = await daemon.log().count
       try await simulate(seat, "remove")
@@ -85,7 +87,7 @@ struct TwoSeatsTests {
       try #require(answer.hasPrefix("ok"), "\(answer)")
     }
 
-    /// Somebody logs in, and gets the session that no other agent has.
+    /// Logs a person in. The person's agent gets the session that no other agent has.
     func logIn(_ session: String, _ change: (inout LogindStandIn.Session) -> Void) async throws -> Person {
       var present = LogindStandIn.Session(id: session, uid: getuid())
       change(&present)
@@ -118,11 +120,11 @@ struct TwoSeatsTests {
     let server: NotificationServerStandIn
     let agent: ChildProcess
 
-    /// All that the screen has shown.
+    /// All bodies that the screen has shown.
     var shown: [String] { get async { await server.all.map(\.body) } }
   }
 
-  @Test func eachReadersTagsGoToTheSessionInFrontOfItsSeatAndToNobodyElse() async throws {
+  @Test func `tags go only to the active session at the seat of the reader`() async throws {
     let machine = try await Machine()
     let alice = try await machine.logIn("2") { _ in }
     let bob = try await machine.logIn("7") { $0.seat = "seat1" }
@@ -136,7 +138,7 @@ struct TwoSeatsTests {
 
     try await machine.logind.update("2") { $0.isActive = false }
     try await machine.reader(of: 0, isScanning: false)
-    // The switch at one seat is nothing to the other.
+    // A session switch at one seat does not affect the other seat.
     try await machine.tap(3, at: 1, isShownTo: bob)
     try await machine.logind.update("5") { $0.isActive = true }
     try await machine.reader(of: 0, isScanning: true)

@@ -1,21 +1,22 @@
+import Names
 import Testing
 
 @testable import ReaderLink
 
-/// What becomes of a goal.
+/// How the goals of a reader are sent, reached and enforced.
 @Suite struct GoalTests {
   private let scan = SupervisionRig.scan
   private let breakingOff = ReaderTiming(device: "pn532_uart:/dev/x").breakingOff
-  private let placement = Placement(number: 1, technology: "type-2", uid: [4, 2, 3, 4, 5, 6, 7])
+  private let placement = Placement(number: 1, technology: .type2, uid: [4, 2, 3, 4, 5, 6, 7])
 
   private func sent(_ actions: [ReaderSupervision.Action]) -> [UInt64] {
     actions.compactMap { if case .send(.goal(let epoch, _, _)) = $0 { epoch } else { nil } }
   }
 
-  @Test func `scanning begins again only after the process has reached the stop`() {
+  @Test func `scanning restarts only after the process has reached the stop`() {
     var rig = SupervisionRig.scanning()
     #expect(rig(.pursue(2, .off)) == [SupervisionRig.goal(2, .off)])
-    // However often it is taken back meanwhile, there is one goal at a time, and no one is flooded with more.
+    // The goal changes many times in between, but the process gets only one goal at a time.
     var epoch: UInt64 = 2
     for _ in 1...300 {
       for goal in [scan, .off, scan] {
@@ -28,18 +29,18 @@ import Testing
         .report(.phase(SupervisionRig.open, reached: 2)), SupervisionRig.goal(epoch, scan),
       ])
     #expect(rig(.received(.reached(epoch: epoch))) == [.report(.phase(.scanning, reached: epoch))])
-    // Said again it is no news.
+    // A repeated message is not reported.
     #expect(rig(.received(.reached(epoch: epoch))) == [])
   }
 
-  @Test func `another polling replaces a scan at once`() {
+  @Test func `a scan with other polling settings replaces the current scan at once`() {
     var rig = SupervisionRig.scanning()
-    let other = ReaderGoal.scan(ReaderPolling(technologies: ["type-2"]))
+    let other = ReaderGoal.scan(ReaderPolling(technologies: [.type2]))
     #expect(rig(.pursue(2, other)) == [SupervisionRig.goal(2, other)])
     #expect(rig(.received(.reached(epoch: 2))) == [.report(.phase(.scanning, reached: 2))])
   }
 
-  @Test func `a report carries the epoch that it was found for`() {
+  @Test func `a tag report carries the epoch of the goal that it was found for`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.pursue(2, .off))
     _ = rig(.received(.examining(placement)))
@@ -48,13 +49,13 @@ import Testing
       Issue.record("\(actions)")
       return
     }
-    // The daemon drops it, and the tag is known.
+    // The daemon drops the report, and the tag is known.
     _ = rig(.pursue(3, scan))
     let known = SupervisionRig.known(placement, number: 1)
     #expect(rig(.received(.reached(epoch: 2))).last == SupervisionRig.goal(3, scan, [known]))
   }
 
-  @Test func `a tag that the process has not read when it stops is known`() {
+  @Test func `a tag that was not read before the stop becomes a known tag`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.pursue(2, .off))
     #expect(rig(.received(.known(placement))) == [])
@@ -63,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [ReaderGoal.off, .lent, SupervisionRig.scan, .session(ReaderSessionOptions(number: 1))])
-  func `a process that lives and does not reach its goal is killed`(goal: ReaderGoal) {
+  func `a process that sends heartbeats but does not reach its goal is killed`(goal: ReaderGoal) {
     var rig = goal == SupervisionRig.scan ? SupervisionRig.ready() : SupervisionRig.scanning()
     _ = rig(.pursue(2, goal))
     let end = rig.now + breakingOff
@@ -81,7 +82,7 @@ import Testing
     #expect(rig.remaining == ReaderTiming.start)
   }
 
-  @Test func `without a device a process cannot look for tags, and must begin once it has one`() {
+  @Test func `a process has to start a scan only once its device is open`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.reached(epoch: 0)))
@@ -89,12 +90,12 @@ import Testing
     _ = rig(.received(.state(.absent(reason: "x"))))
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.advance(.seconds(60)) == [])
-    // It says so before its device is there: that is not believed.
+    // The supervision does not believe `reached` before the device is open.
     #expect(rig(.received(.reached(epoch: 1))) == [])
     _ = rig(.received(.state(.ready(name: "x", device: "y"))))
     #expect(rig.remaining == breakingOff)
     #expect(rig(.received(.reached(epoch: 1))) == [.report(.phase(.scanning, reached: 1))])
-    // A device that fails and comes back has it begin again.
+    // After the device has failed and was opened again, the process must start the scan again.
     let failed = ReaderPhase.failed(reason: "it does not answer")
     #expect(
       rig(.received(.state(.failed(reason: "it does not answer")))) == [.report(.phase(failed, reached: nil))])
@@ -103,7 +104,7 @@ import Testing
     #expect(rig.remaining == breakingOff)
   }
 
-  @Test func `a process without a device reaches off`() {
+  @Test func `a process without a device reaches the goal off`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.received(.state(.failed(reason: "x"))))
     _ = rig(.pursue(2, .off))
@@ -112,14 +113,14 @@ import Testing
       rig(.received(.state(.ready(name: "x", device: "y")))) == [.report(.phase(SupervisionRig.open, reached: 2))])
   }
 
-  @Test func `without a process off is as good as reached`() {
+  @Test func `without a process the goal off is reached at once`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.violated("garbage"))
     let reason = "the reader process ended: it sent garbage"
     #expect(rig(.pursue(2, .off)) == [.report(.phase(.failed(reason: reason), reached: 2))])
   }
 
-  @Test func aProcessThatChangesItsStateWithoutEndIsEnded() {
+  @Test func `a process that reports too many state changes is killed`() {
     var rig = SupervisionRig.ready()
     func change(_ number: Int) -> [ReaderSupervision.Action] {
       rig(.received(.state(.failed(reason: "\(number)"))))
@@ -131,7 +132,7 @@ import Testing
     #expect(change(0).contains(.kill))
   }
 
-  @Test func whoDoesAsItIsToldMayDoSoEver() {
+  @Test func `the number of goals that a process may reach is not limited`() {
     var rig = SupervisionRig.ready()
     for epoch in 1...3 * UInt64(ReaderSupervision.mostChanges) {
       let goal = epoch.isMultiple(of: 2) ? ReaderGoal.off : scan
@@ -140,20 +141,21 @@ import Testing
     }
   }
 
-  // MARK: When no one knows what lies there
+  // MARK: Unknown tags on the reader
 
-  /// What it saw and did not announce nobody knows any more: it may be another user who is at the machine next.
-  @Test(arguments: [false, true]) func whatLiesThereIsNobodysIfAProcessDiesBeforeItHasStopped(isKilled: Bool) {
+  /// The process may have seen tags that it did not announce, and the next user may be another one.
+  @Test(arguments: [false, true])
+  func `the first tags are known if a process dies before it reaches a stop`(isKilled: Bool) {
     var rig = SupervisionRig.scanning()
     _ = rig(.received(.examining(placement)))
-    // It is no suspect.
+    // The tag is not a suspect.
     _ = rig(.received(.removed(placement: 1)))
     _ = rig(.pursue(2, .off))
     _ = rig(.received(.state(.failed(reason: "it does not answer"))))
     if isKilled { _ = rig(.violated("garbage")) }
     _ = rig(.pursue(3, scan))
     #expect(rig(.exited("killed by signal 9 (Killed)")).last == SupervisionRig.goal(3, scan, first: true))
-    // One that wedges as it opens the device leaves that to the next one.
+    // A process that crashes before it scans passes this on to the next one.
     _ = rig(.exited("killed by signal 9 (Killed)"))
     #expect(rig.advance(.milliseconds(250)).last == SupervisionRig.goal(3, scan, first: true))
     _ = rig(.received(.state(.ready(name: "x", device: "y"))))
@@ -162,7 +164,8 @@ import Testing
     #expect(rig.advance(.milliseconds(500)) == [.spawn, SupervisionRig.goal(3, scan)])
   }
 
-  @Test(arguments: [false, true]) func whatLiesThereIsNobodysIfTheUserLeavesWhileThereIsNoProcess(isWaiting: Bool) {
+  @Test(arguments: [false, true])
+  func `the first tags are known if scanning stops while there is no process`(isWaiting: Bool) {
     var rig = SupervisionRig.scanning()
     if isWaiting {
       _ = rig(.exited("x"))
@@ -176,7 +179,7 @@ import Testing
     #expect(actions.last == SupervisionRig.goal(3, scan, first: true))
   }
 
-  @Test func `a process that starts announces what lies there`() {
+  @Test func `a process that starts during a scan announces the tags that lie there`() {
     var rig = SupervisionRig.scanning()
     #expect(rig(.exited("x")).last == SupervisionRig.goal(1, scan))
     var new = SupervisionRig()
@@ -187,31 +190,31 @@ import Testing
 
   // MARK: Loans
 
-  @Test func lendingClosesTheDeviceAndOpensIt() {
+  @Test func `a loan closes the device and its end opens it again`() {
     var rig = SupervisionRig.scanning()
     #expect(rig(.pursue(2, .lent)) == [SupervisionRig.goal(2, .lent, first: true)])
     #expect(rig(.received(.reached(epoch: 2))) == [.report(.phase(.released, reached: 2))])
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.supervision.deadline == nil)
-    // What lies there was laid down for the other program.
+    // The tags that lie there are for the other program.
     #expect(rig(.pursue(3, scan)) == [SupervisionRig.goal(3, scan, first: true)])
     #expect(
       rig(.received(.state(.ready(name: "x", device: "y")))) == [.report(.phase(SupervisionRig.open, reached: nil))])
   }
 
-  @Test func whoDoesNotCloseItsDeviceIsKilledAndThenItIsClosed() {
+  @Test func `a process that does not close its device for a loan is killed`() {
     var rig = SupervisionRig.ready()
     _ = rig(.pursue(1, .lent))
     _ = rig(.received(.heartbeat(within: 0)))
     #expect(rig.advance(breakingOff).contains(.kill))
     let actions = rig(.exited("killed by signal 9 (Killed)"))
     #expect(actions.contains(.report(.phase(.released, reached: 1))))
-    // The next one is told before it opens anything.
+    // The next process gets the goal before it opens a device.
     #expect(actions.suffix(2) == [.spawn, SupervisionRig.goal(1, .lent, first: true)])
     #expect(rig(.received(.reached(epoch: 1))) == [])
   }
 
-  @Test func withoutAProcessTheDeviceIsClosed() {
+  @Test func `without a process a loan starts at once`() {
     var rig = SupervisionRig.ready()
     _ = rig(.exited("x"))
     _ = rig(.exited("x"))

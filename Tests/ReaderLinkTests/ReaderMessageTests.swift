@@ -1,16 +1,17 @@
 import Journal
+import Names
 import Testing
 
 @testable import ReaderLink
 
 @Suite struct ReaderMessageTests {
-  static let placement = Placement(number: 7, technology: "type-2", uid: [4, 1, 2, 3, 4, 5, 6])
+  static let placement = Placement(number: 7, technology: .type2, uid: [4, 1, 2, 3, 4, 5, 6])
 
   static let known = KnownTags(
     tags: [
       KnownTag(
-        number: 1, fingerprint: TagFingerprint(value: 2), technology: "type-4b", mayHaveChanged: true, isSuspect: true),
-      KnownTag(number: .max, fingerprint: TagFingerprint(value: .max), technology: "type-2"),
+        number: 1, fingerprint: TagFingerprint(value: 2), technology: .type4B, mayHaveChanged: true, isSuspect: true),
+      KnownTag(number: .max, fingerprint: TagFingerprint(value: .max), technology: .type2),
     ])
 
   static let messages: [ReaderMessage] = [
@@ -50,7 +51,7 @@ import Testing
     return try #require(try decoder.next())
   }
 
-  @Test(arguments: messages) func comesBackAsItWasSent(_ message: ReaderMessage) throws {
+  @Test(arguments: messages) func `a message is decoded as it was encoded`(_ message: ReaderMessage) throws {
     #expect(try ReaderMessage(payload: Self.payload(message.frame)) == message)
   }
 
@@ -62,35 +63,35 @@ import Testing
       epoch: 2,
       .session(
         ReaderSessionOptions(
-          number: 1, technologies: ["type-3", "type-4a"],
+          number: 1, technologies: [.type3, .type4A],
           applicationIdentifiers: [[0xD2, 0x76, 0, 0, 0x85], [UInt8](repeating: 1, count: 16)],
           systemCodes: [0x0003, 0xFEE1])), known: KnownTags()),
     .goal(
       epoch: 3, .scan(ReaderPolling(interval: .milliseconds(10), idleInterval: .milliseconds(10_000))),
       known: KnownTags(includesFirst: true)),
-    .goal(epoch: 3, .scan(ReaderPolling(technologies: ["type-3", "mifare-classic"])), known: KnownTags()),
+    .goal(epoch: 3, .scan(ReaderPolling(technologies: [.type3, .mifareClassic])), known: KnownTags()),
     .perform(epoch: 1, request: 2, placement: 3, .query), .perform(epoch: 1, request: 2, placement: 3, .read),
     .perform(epoch: 1, request: 2, placement: 3, .write([0xD0, 0, 0], verify: true)),
     .perform(epoch: 1, request: 2, placement: 3, .lock),
     .perform(epoch: 1, request: 2, placement: 3, .transceive([0x60], timeout: 5000)),
   ])
-  func commandComesBackAsItWasSent(_ command: ReaderCommand) throws {
+  func `a command is decoded as it was encoded`(_ command: ReaderCommand) throws {
     #expect(try ReaderCommand(payload: Self.payload(command.frame)) == command)
   }
 
-  @Test(arguments: messages) func refusesEveryTruncation(_ message: ReaderMessage) throws {
+  @Test(arguments: messages) func `a truncated message is rejected`(_ message: ReaderMessage) throws {
     let payload = try Self.payload(message.frame)
     for count in Set(0..<min(payload.count, 400)).union([payload.count - 1]) {
       #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload.prefix(count)) }
     }
   }
 
-  @Test(arguments: messages) func refusesBytesBehindTheFields(_ message: ReaderMessage) throws {
+  @Test(arguments: messages) func `a message with extra bytes is rejected`(_ message: ReaderMessage) throws {
     let payload = try Self.payload(message.frame)
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload + [0]) }
   }
 
-  @Test func refusesAnotherVersion() throws {
+  @Test func `a frame of another version is rejected`() throws {
     let error = ReaderLinkError("a frame of version 1 instead of 2", isOtherVersion: true)
     #expect(throws: error) { try ReaderMessage(payload: [1, 4, 1]) }
     #expect(throws: error) { try ReaderCommand(payload: [1, 1, 1]) }
@@ -98,31 +99,33 @@ import Testing
 
   @Test(
     arguments: [
-      [2, 99],  // a kind that is none
+      [2, 99],  // an unknown kind
       [2, 1, 0, 0, 0, 1, 0xFF],  // not UTF-8
-      [2, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a length beyond everything
-      [2, 5] + [UInt8](repeating: 0, count: 11) + [1, 0x61, 0, 0, 0, 11] + [UInt8](repeating: 0, count: 11),
+      [2, 1, 0xFF, 0xFF, 0xFF, 0xFF],  // a text length above the limit
+      [2, 5] + [UInt8](repeating: 0, count: 11) + [6] + Array("type-2".utf8) + [0, 0, 0, 11]
+        + [UInt8](repeating: 0, count: 11),
       [2, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x0A, 0, 0, 0, 0],  // a technology with a line feed
-      [2, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0x61, 0, 0, 0, 0, 0, 0, 0, 1, 0xD1],
+      [2, 6, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6] + Array("type-2".utf8)
+        + [0, 0, 0, 0, 0, 0, 0, 1, 0xD1],
       [2, 11, 0, 0, 0, 99, 0, 0, 0, 0],  // an unknown log level
-      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // a failure that is none
-      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an access that is none
+      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 5, 12, 0, 0, 0, 0],  // an unknown failure
+      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 1, 3, 0, 0, 0, 0],  // an unknown access
       [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 2, 0, 0, 0, 1, 0xD1],  // a message that is not NDEF
-      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer that no tag gives
+      [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 4, 0, 1, 0, 3],  // an answer above the limit
       [2, 14, 0, 0, 0, 0, 0, 0, 0, 9, 6],  // a result of an unknown kind
     ] as [[UInt8]])
-  func refusesWhatIsNotAMessage(_ payload: [UInt8]) {
+  func `an invalid message is rejected`(_ payload: [UInt8]) {
     #expect(throws: ReaderLinkError.self) { try ReaderMessage(payload: payload[...]) }
   }
 
-  /// A tag of a session, field by field; one of them of a size that it cannot have.
+  /// The fields of a session tag. One of them has an invalid size.
   @Test(
     arguments: [
       [[1], [], [], [], [], [], []], [[], [1, 2], [], [], [], [], []],
       [[], [], [UInt8](repeating: 0, count: 255), [], [], [], []], [[], [], [], [1, 2, 3], [], [], []],
       [[], [], [], [], [1, 2], [], []], [[], [], [], [], [], [1], []], [[], [], [], [], [], [], [1, 2, 3]],
     ] as [[[UInt8]]])
-  func refusesAFieldOfATagThatIsNone(_ fields: [[UInt8]]) throws {
+  func `a session tag with an invalid field is rejected`(_ fields: [[UInt8]]) throws {
     func payload(_ fields: [[UInt8]], application: Int16 = -1) throws -> ArraySlice<UInt8> {
       var writer = FrameWriter(kind: 12)
       writer.write(UInt64(3))
@@ -150,11 +153,9 @@ import Testing
       session(ReaderSessionOptions(number: 1, systemCodes: [0xFFFF])),
       session(ReaderSessionOptions(number: 1, systemCodes: [0x12FF])),
       session(ReaderSessionOptions(number: 1, systemCodes: [0xFF03])),
-      session(ReaderSessionOptions(number: 1, technologies: ["Type 4"])),
-      session(ReaderSessionOptions(number: 1, technologies: Array(repeating: "type-2", count: 9))),
+      session(ReaderSessionOptions(number: 1, technologies: Array(repeating: .type2, count: 9))),
       .goal(
-        epoch: 1, .scan(ReaderPolling(technologies: Array(repeating: "type-2", count: 9))), known: KnownTags()),
-      .goal(epoch: 1, .scan(ReaderPolling(technologies: ["Type 4"])), known: KnownTags()),
+        epoch: 1, .scan(ReaderPolling(technologies: Array(repeating: .type2, count: 9))), known: KnownTags()),
       .goal(
         epoch: 1, .off, known: KnownTags(tags: Array(repeating: known.tags[0], count: ReaderLimits.knownTags + 1))),
       .perform(epoch: 1, request: 1, placement: 1, .transceive([], timeout: 100)),
@@ -164,7 +165,7 @@ import Testing
         epoch: 1, request: 1, placement: 1,
         .transceive([UInt8](repeating: 0, count: ReaderLimits.command + 1), timeout: 100)),
     ] as [ReaderCommand])
-  func refusesACommandBeyondTheLimits(_ command: ReaderCommand) throws {
+  func `a command that exceeds the limits is rejected`(_ command: ReaderCommand) throws {
     #expect(throws: ReaderLinkError.self) { try ReaderCommand(payload: Self.payload(command.frame)) }
   }
 
@@ -172,7 +173,7 @@ import Testing
     .goal(epoch: 1, .session(options), known: KnownTags())
   }
 
-  @Test func cutsATextAtAWholeCharacter() throws {
+  @Test func `a long text is cut at a whole character`() throws {
     let long = String(repeating: "é", count: 600) + "x"
     let message = try ReaderMessage(payload: Self.payload(ReaderMessage.log(.info, "a" + long).frame))
     #expect(message == .log(.info, "a" + String(repeating: "é", count: 511)))
@@ -180,7 +181,7 @@ import Testing
 }
 
 @Suite struct FrameDecoderTests {
-  @Test func findsFramesHoweverTheyAreCut() throws {
+  @Test func `frames are found however the stream is split`() throws {
     let all = ReaderMessageTests.messages
     let frames = all.map(\.frame)
     for size in 1...7 {
@@ -196,7 +197,7 @@ import Testing
   }
 
   @Test(arguments: [[0, 0, 0, 0], [0, 0, 0, 1], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0x10, 0x10, 1]] as [[UInt8]])
-  func refusesALengthThatNoFrameHas(_ bytes: [UInt8]) {
+  func `an invalid frame length is rejected`(_ bytes: [UInt8]) {
     var decoder = FrameDecoder()
     decoder.append(bytes)
     #expect(throws: ReaderLinkError.self) { try decoder.next() }

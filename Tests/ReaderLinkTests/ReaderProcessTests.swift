@@ -5,17 +5,17 @@ import Testing
 
 @testable import ReaderLink
 
-/// Processes that are no readers: what a daemon has to put up with.
+/// Runs scripts in the place of reader processes, and checks that the daemon survives them.
 @Suite(.timeLimit(.minutes(5))) struct ReaderProcessTests {
   let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
 
-  /// Lines for the log, 200 of them, as `printf` takes them.
+  /// 200 frames with a log line, in the form for `printf`.
   let flood = String(
     repeating: "\\0\\0\\0\\13\\2\\13\\0\\0\\0\\3\\0\\0\\0\\1x", count: 200)
 
-  /// Starts a script in the place of `tagroute-reader`.
+  /// Starts a script in place of `tagroute-reader`.
   func start(
     _ script: String, on loop: EventLoop = EventLoop(label: "daemon")
   ) async throws -> ReaderProcess {
@@ -27,7 +27,7 @@ import Testing
     return process
   }
 
-  /// The process's id, as soon as there is one; it may be gone a moment later.
+  /// Waits for the process's id. The process may already have ended when this returns.
   func child(of process: ReaderProcess) async throws -> Int32 {
     let child = Locked<Int32?>(nil)
     await process.wait { process in
@@ -48,7 +48,7 @@ import Testing
     return crashes
   }
 
-  @Test func garbageEndsTheProcessWithAReasonAndItIsStartedAgain() async throws {
+  @Test func `a process that sends garbage is killed with a reason and restarted`() async throws {
     let process = try await start("printf 'GET / HTTP/1.1' >&3; exec sleep 1000")
     let crashes = try await crashes(3, of: process)
     #expect(crashes.map(\.reason) == Array(repeating: "it sent a frame of 1195725856 bytes", count: 3))
@@ -56,8 +56,8 @@ import Testing
     await process.stop()
   }
 
-  /// As an update leaves it: the daemon that runs is the old one, and starts the new program.
-  @Test func aProcessOfAnotherVersionIsNamedWithWhatToDoAndNotStartedAgainAtOnce() async throws {
+  /// As after an update: the old daemon still runs, and starts the new program.
+  @Test func `a process of another version is reported with a remedy and restarted late`() async throws {
     let process = try await start("printf '\\0\\0\\0\\3\\1\\4\\1' >&3; exec sleep 1000")
     let crash = try #require(try await crashes(1, of: process).first)
     #expect(
@@ -67,31 +67,31 @@ import Testing
     await process.stop()
   }
 
-  @Test func aProcessThatEndsSaysHow() async throws {
+  @Test func `the exit code of a process is reported`() async throws {
     let process = try await start("exit 3")
     #expect(try await crashes(1, of: process).map(\.reason) == ["exited with code 3"])
     await process.stop()
   }
 
-  @Test func aProcessThatClosesItsLinkIsEnded() async throws {
-    // It sleeps, as it says first: nothing else would be due.
+  @Test func `a process that closes its link is killed`() async throws {
+    // It first reports that it sleeps, so that no other deadline is due.
     let process = try await start("printf '\\0\\0\\0\\6\\2\\12\\0\\0\\0\\0' >&3; exec 3>&-; exec sleep 1000")
     #expect(try await crashes(1, of: process).map(\.reason) == ["it was not heard of in time"])
     await process.stop()
   }
 
-  @Test func aProcessThatSaysMoreThanIsReadIsEnded() async throws {
+  @Test func `a process that sends more than the daemon reads is killed`() async throws {
     let process = try await start("printf '\(flood)' >&3; exec sleep 1000")
     let first = try await child(of: process)
-    // Nobody reads the events until it has been ended.
+    // The test reads the events only after the process was killed.
     await process.wait { $0.processID != first }
     let crash = try #require(try await crashes(1, of: process).first)
     #expect(crash.reason == "it sent more than anybody can take in")
     await process.stop()
   }
 
-  /// A process that says more than is read and ends by itself, and one after it that says that it is there.
-  @Test func whatAProcessDidIsNotHeldAgainstTheNextOne() async throws {
+  /// The first process sends too much and exits by itself. The second reports its state.
+  @Test func `a process is not killed for the messages of the one before it`() async throws {
     let loop = EventLoop(label: "daemon")
     let process = try await start(
       """
@@ -104,7 +104,7 @@ import Testing
       """, on: loop)
     let child = try await child(of: process)
     let go = directory.file("go")
-    // The loop learns at once what the first one said and that it ended.
+    // The loop gets the messages of the first process and its end at the same time.
     loop.execute {
       _ = close(creat(go, 0o600))
       var information = siginfo_t()
@@ -116,14 +116,14 @@ import Testing
       if case .crashed(let crash) = event { crashes.append(crash.reason) }
       if case .phase(.absent(reason: "x"), _) = event { break }
     }
-    // Whether what it said or its end is dealt with first is chance; the next one has nothing to do with either.
+    // The order in which the loop handles the flood and the exit is random. Neither may affect the second process.
     let reason = try #require(crashes.first)
     #expect(crashes.count == 1, "\(crashes)")
     #expect([ReaderChild.success, "it sent more than anybody can take in"].contains(reason))
     await process.stop()
   }
 
-  @Test func aProgramThatIsNotThereIsAFailureAndNoCrashLoop() async throws {
+  @Test func `a missing program is reported and retried with pauses`() async throws {
     let process = ReaderProcess(
       ReaderProcess.Configuration(program: directory.file("missing"), device: nil), on: EventLoop(label: "daemon"))
     await process.start()
@@ -133,13 +133,13 @@ import Testing
     await process.stop()
   }
 
-  @Test func aProcessGetsItsLinkItsArgumentsAndNothingElse() async throws {
+  @Test func `a process gets only its link, its arguments and its environment`() async throws {
     let process = try await start(
       """
       cd \(directory.path)
       ls -l /proc/$$/fd > 1; mv 1 descriptors
       tr '\\0' '\\n' < /proc/$$/environ > 1; mv 1 environment
-      # Without a child: the shell blocks signals of its own while it makes one.
+      # Without a child: the shell blocks signals itself while it starts one.
       while read -r line; do case $line in SigBlk*) echo "$line" ;; esac; done < /proc/$$/status > 1; mv 1 signals
       echo "$@" > 1; mv 1 arguments
       exit 0
@@ -147,7 +147,7 @@ import Testing
     _ = try await crashes(1, of: process)
     await process.stop()
     func text(_ name: String) throws -> String { String(decoding: try readFile(directory.file(name)), as: UTF8.self) }
-    // One a line: "lrwx------ 1 root root 64 Nov 20 09:39 3 -> socket:[404826]".
+    // One per line: "lrwx------ 1 root root 64 Nov 20 09:39 3 -> socket:[404826]".
     for line in try text("descriptors").split(separator: "\n").dropFirst() {
       let words = line.split(separator: " ")
       let (number, target) = (words[words.count - 3], words[words.count - 1])
@@ -155,7 +155,7 @@ import Testing
       case "0": #expect(target == "/dev/null")
       case "2": break  // our own standard error
       case "3": #expect(target.hasPrefix("socket:"))
-      // The shell's own: its redirection, and the script.
+      // The shell's own descriptors: its redirection, and the script.
       default: #expect(target == "/dev/null" || target.hasPrefix(directory.path), "\(line)")
       }
     }
@@ -165,7 +165,7 @@ import Testing
     #expect(try text("arguments") == arguments)
   }
 
-  @Test func aProcessThatIgnoresEverythingIsStoppedAllTheSame() async throws {
+  @Test func `a process that ignores signals and commands is killed at the stop`() async throws {
     let process = try await start("trap '' TERM INT HUP; printf '\\0\\0\\0\\6\\2\\12\\0\\0\\0\\0' >&3; exec sleep 1000")
     let identifier = try await child(of: process)
     await process.stop()
@@ -184,7 +184,7 @@ import Testing
     return try await ReaderDiscovery.devices(program: program, on: EventLoop(label: "daemon"))
   }
 
-  @Test func givesTheLines() async throws {
+  @Test func `the listed readers are returned in order`() async throws {
     #expect(
       try await devices("echo pn53x_usb:001:002; echo pn532_uart:/dev/ttyUSB0") == [
         "pn53x_usb:001:002", "pn532_uart:/dev/ttyUSB0",
@@ -192,7 +192,7 @@ import Testing
     #expect(try await devices("exit 0") == [])
   }
 
-  @Test func takesConnectionStringsAloneAndEachOnce() async throws {
+  @Test func `only valid connection strings are returned, each once`() async throws {
     let lines = [
       "pn53x_usb:001:002", "acr122_pcsc:ACS ACR122U 00 00", "pn53x_usb:001:002", "-x", "../reader", ":1", "Error: none",
       "pn532_uart:\\001", "pn532_uart:\\000/dev/x", "pn532_uart:\\033[2J", "pn532_uart:\\377", "pn532_spi",
@@ -203,16 +203,16 @@ import Testing
       ])
   }
 
-  @Test func takesNoMoreReadersThanThereCanBe() async throws {
+  @Test func `the number of readers is limited`() async throws {
     let devices = try await devices("for i in 1 2 3 4; do for j in 1 2 3 4 5; do echo pn53x_usb:$i:$j; done; done")
     #expect(devices.count == ReaderDiscovery.mostDevices)
   }
 
-  @Test func endsAProcessThatSaysMoreThanThereCanBe() async throws {
+  @Test func `a process that prints without end is killed`() async throws {
     await #expect(throws: ReaderDiscovery.Failure.self) { try await devices("exec yes pn53x_usb:001:002") }
   }
 
-  @Test func saysHowItFailed() async throws {
+  @Test func `a process that fails is an error`() async throws {
     await #expect(throws: ReaderDiscovery.Failure.self) { try await devices("exit 1") }
     await #expect(throws: ReaderDiscovery.Failure.self) {
       try await ReaderDiscovery.devices(program: "/nonexistent/reader", on: EventLoop(label: "daemon"))

@@ -3,9 +3,9 @@ import Testing
 
 @testable import ReaderLink
 
-/// What becomes of a process that is told to end, or that does not die.
+/// The end of a process that is asked to shut down, or that survives a kill.
 @Suite struct ReaderStoppingTests {
-  @Test func stopsGentlyThenFirmly() {
+  @Test func `a process is asked to shut down and killed if it does not reply`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     #expect(rig(.stop) == [.send(.shutDown)])
@@ -16,20 +16,20 @@ import Testing
     #expect(rig.advance(.seconds(60)) == [])
   }
 
-  /// Killed in the middle of an exchange, it would leave the field on.
-  @Test func aProcessThatIsBusyIsNotKilledBeforeItsTime() {
+  /// A process that is killed in the middle of an exchange would leave its field on.
+  @Test func `a stopping process is not killed before the time that it promised`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 2000)))
     _ = rig(.stop)
     #expect(rig.advance(.milliseconds(2399)) == [])
-    // It closes its device now, and says so.
+    // It closes its device now, and sends a heartbeat.
     #expect(rig(.received(.heartbeat(within: 2000))) == [])
     #expect(rig.advance(.milliseconds(2399)) == [])
     #expect(rig(.exited("exited with code 0")) == [.finish])
   }
 
-  @Test func aProcessThatIsBusyWithoutEndIsKilledAllTheSame() {
+  @Test func `a stopping process that stays busy is killed at the stop limit`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.heartbeat(within: 2000)))
@@ -37,25 +37,25 @@ import Testing
     for _ in 1..<15 {
       #expect(rig.advance(.seconds(1)) == [])
       _ = rig(.received(.heartbeat(within: .max)))
-      // It will not sleep.
+      // A process that is stopping may not sleep.
       _ = rig(.received(.heartbeat(within: 0)))
     }
     #expect(rig.advance(.seconds(1)) == [.kill])
     #expect(rig.advance(ReaderTiming.kill) == [.abandon])
   }
 
-  @Test func aProcessThatDoesNotDieIsKnownToBeOfNoUseAtOnce() {
+  @Test func `a killed process is reported as failed before it is dead`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.received(.heartbeat(within: 1000)))
     let failed = ReaderPhase.failed(reason: "the reader process ended: it was not heard of in time")
     #expect(rig.advance(.milliseconds(1400)) == [.kill, .report(.phase(failed, reached: nil))])
-    // Nothing more to say until it is dead.
+    // No more events until the process is dead.
     #expect(rig.advance(.seconds(60)) == [])
     let actions = rig(.exited("killed by signal 9 (Killed)"))
     #expect(actions.suffix(2) == [.spawn, SupervisionRig.goal(1, SupervisionRig.scan)])
   }
 
-  @Test func aProcessThatDoesNotDieIsWaitedForOnlySoLong() {
+  @Test func `the wait for a killed process is limited`() {
     for wasKilledBefore in [false, true] {
       var rig = SupervisionRig()
       _ = rig(.start)
@@ -73,8 +73,8 @@ import Testing
     }
   }
 
-  /// Whatever it owed before: nobody waits for it, and it has the time that it takes to end.
-  @Test func ofAProcessThatEndsNothingElseIsExpected() {
+  /// The deadline of an earlier goal no longer applies. The process has the whole stop limit.
+  @Test func `a process that is ending has no other deadline`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.pursue(1, .lent))
@@ -94,7 +94,7 @@ import Testing
     #expect(rig.advance(.seconds(1)) == [.kill])
   }
 
-  @Test func stopsWhileItWaitsToStartAgain() {
+  @Test func `a stop during the pause before a restart finishes at once`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.exited("x"))

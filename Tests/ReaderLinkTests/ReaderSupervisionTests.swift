@@ -1,10 +1,11 @@
 import Journal
+import Names
 import Testing
 
 @testable import ReaderLink
 
 @Suite struct ReaderSupervisionTests {
-  let placement = Placement(number: 1, technology: "type-4a", uid: [8, 2, 3, 4])
+  let placement = Placement(number: 1, technology: .type4A, uid: [8, 2, 3, 4])
   var announced: Placement { Placement(number: 1 << 32 | 1, technology: placement.technology, uid: placement.uid) }
 
   private func failed(_ reason: String) -> ReaderPhase { .failed(reason: "the reader process ended: \(reason)") }
@@ -17,7 +18,7 @@ import Testing
     actions.compactMap { if case .report(.tag(let report, _)) = $0 { report } else { nil } }
   }
 
-  @Test func startsOnceAndWaitsForTheFirstWord() {
+  @Test func `a process is started once and killed if it sends no first message`() {
     var rig = SupervisionRig()
     #expect(rig(.start) == [.spawn, SupervisionRig.goal(0, .off)])
     #expect(rig(.start) == [])
@@ -25,13 +26,13 @@ import Testing
     #expect(rig.advance(.seconds(5)).contains(.kill))
   }
 
-  @Test func aProcessThatSleepsHasNoDeadline() {
+  @Test func `a sleeping process has no deadline`() {
     var rig = SupervisionRig.ready()
     #expect(rig.supervision.deadline == nil)
     #expect(rig.advance(.seconds(86400)) == [])
   }
 
-  @Test func aMissedHeartbeatKills() {
+  @Test func `a process that misses its heartbeat is killed`() {
     var rig = SupervisionRig.ready()
     _ = rig(.received(.heartbeat(within: 1000)))
     #expect(rig.advance(.milliseconds(1350)) == [])
@@ -39,19 +40,19 @@ import Testing
     #expect(rig.advance(.seconds(60)) == [])
   }
 
-  @Test func aPromiseIsBounded() {
+  @Test func `the time that a process may promise is limited`() {
     var rig = SupervisionRig.ready()
     _ = rig(.received(.heartbeat(within: .max)))
     #expect(rig.advance(ReaderTiming.longestPromise + ReaderTiming.grace).contains(.kill))
   }
 
-  @Test func aCommandMustBeAnswered() {
+  @Test func `a process that does not reply to a command is killed`() {
     var rig = SupervisionRig.ready()
     #expect(rig(.pursue(1, SupervisionRig.scan)) == [SupervisionRig.goal(1, SupervisionRig.scan)])
     #expect(rig.advance(.seconds(1)).contains(.kill))
   }
 
-  @Test func aProcessThatIsToLookForItsDeviceMustAnswer() {
+  @Test func `a process that has to look for its device must reply`() {
     var rig = SupervisionRig()
     #expect(rig(.lookForDevice) == [])
     rig = SupervisionRig.ready()
@@ -61,14 +62,14 @@ import Testing
     #expect(rig.remaining == nil)
   }
 
-  @Test func aDeviceThatComesEndsTheWaitForANewProcess() {
+  @Test func `a device that appears ends the pause before a restart once`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.exited("x"))
     #expect(!rig(.exited("x")).contains(.spawn))
     #expect(rig(.lookForDevice).first == .spawn)
     #expect(rig(.lookForDevice) == [.send(.lookForDevice)])
-    // Only once: a device that comes and goes with each process would make them without end.
+    // Only once: a device that appears and disappears with each process would cause endless restarts.
     #expect(!rig(.exited("x")).contains(.spawn))
     #expect(rig(.lookForDevice) == [])
     #expect(rig.advance(rig.remaining ?? .zero).first == .spawn)
@@ -76,14 +77,14 @@ import Testing
     #expect(rig(.lookForDevice).first == .spawn)
   }
 
-  @Test func aBusyProcessKeepsTheTimeItNamed() {
+  @Test func `a command does not shorten the time that a busy process promised`() {
     var rig = SupervisionRig.ready()
     _ = rig(.received(.heartbeat(within: 5000)))
     _ = rig(.pursue(1, SupervisionRig.scan))
     #expect(rig.remaining == .milliseconds(5400))
   }
 
-  @Test func theFirstRestartIsAtOnceAndLaterOnesPause() {
+  @Test func `the first restart is immediate and later ones are delayed`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     #expect(rig(.exited("exited with code 1")).contains(.spawn))
@@ -97,7 +98,7 @@ import Testing
     #expect(pauses == [.milliseconds(250), .milliseconds(500)] + [1, 2, 5, 10, 30, 30].map { .seconds($0) })
   }
 
-  @Test func aProcessThatEndsForAnotherHasNotFailed() {
+  @Test func `a process that makes way for a successor has not failed`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.pursue(1, SupervisionRig.scan))
@@ -106,13 +107,13 @@ import Testing
       #expect(rig(.received(.successorWanted)) == [])
       #expect(rig(.exited("exited with code 0")) == [.spawn, SupervisionRig.goal(1, SupervisionRig.scan)])
     }
-    // The next one has not said so.
+    // The next process exits without such a request.
     #expect(
       rig(.exited("exited with code 0")).contains(.report(.phase(failed("exited with code 0"), reached: nil))))
   }
 
-  /// Each process would try it once more.
-  @Test func aTagThatTakesTheReaderFromOneProcessAfterTheOtherIsAnnouncedAndLeftAlone() {
+  /// Otherwise each process would try the tag again.
+  @Test func `a tag that makes the reader fail in three processes is announced and ignored`() {
     var rig = SupervisionRig.scanning()
     for round in 1...3 as ClosedRange<UInt64> {
       _ = rig(.received(.state(.ready(name: "x", device: "x"))))
@@ -131,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func aTagThatWasReadMeanwhileTakesNoReader() {
+  @Test func `a read in between resets the failures of a tag`() {
     var rig = SupervisionRig.scanning()
     for number in UInt64(1)...6 {
       let placement = Placement(number: number, technology: placement.technology, uid: placement.uid)
@@ -147,14 +148,14 @@ import Testing
     }
   }
 
-  @Test func aProcessThatWantsASuccessorAndDoesNotEndIsKilled() {
+  @Test func `a process that asks for a successor and does not exit is killed`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.successorWanted))
     #expect(rig.advance(ReaderSupervision.hangUpAllowance).first == .kill)
   }
 
-  @Test func processesThatEndForOthersWithoutEndHaveFailed() {
+  @Test func `too many successions are a failure`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     for _ in 0..<RestartSchedule.mostSuccessions {
@@ -168,7 +169,7 @@ import Testing
     #expect(!rig(.exited("exited with code 0")).contains(where: isCrash))
   }
 
-  @Test func goodConductStartsTheCountAnew() {
+  @Test func `a process that lives long resets the restart count`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     for _ in 0..<3 {
@@ -178,12 +179,12 @@ import Testing
     }
   }
 
-  @Test func aRestartedProcessIsToldWhatIsWanted() {
+  @Test func `a restarted process gets the latest goal`() {
     var rig = SupervisionRig.scanning()
     #expect(rig(.exited("x")).suffix(2) == [.spawn, SupervisionRig.goal(1, SupervisionRig.scan)])
   }
 
-  @Test func theTagThatEndedTheProcessIsNamedAndNotReadAgain() {
+  @Test func `the tag that crashed a process is reported and not read again`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.received(.examining(placement)))
     let reason = "killed by signal 11 (Segmentation fault)"
@@ -201,7 +202,7 @@ import Testing
     #expect(rig.advance(.milliseconds(250)) == [.spawn, SupervisionRig.goal(1, SupervisionRig.scan)])
   }
 
-  @Test func aRestingTagIsNotAnnouncedAgainByTheNextProcess() {
+  @Test func `a resting tag is not announced again by the next process`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.received(.examining(placement)))
     let report = TagReport(placement: placement, content: .problem(reason: "empty"))
@@ -214,8 +215,8 @@ import Testing
     #expect(actions.contains(.report(.crashed(ReaderCrash(reason: "x", suspect: nil, restart: .zero)))))
   }
 
-  /// As the daemon keeps the list over a restart of its own.
-  @Test func `what an earlier supervision knew is known to the next`() {
+  /// The daemon keeps the list across its own restart.
+  @Test func `the known tags of an earlier supervision are known to the next`() {
     var first = SupervisionRig.scanning()
     _ = first(.received(.examining(placement)))
     _ = first(.received(.tag(epoch: 1, TagReport(placement: placement, content: .problem(reason: "empty")))))
@@ -227,8 +228,9 @@ import Testing
     #expect(rig.reported.tags == [])
   }
 
-  /// Which of the tags that rested is meant if it makes up its UID: only for a while.
-  @Test(arguments: [false, true]) func aTagThatRestedLongAgoIsKnownByItsUIDAlone(isSuspect: Bool) {
+  /// Later, a tag of the same technology may be another one. A suspect stays recognized.
+  @Test(arguments: [false, true])
+  func `a tag with a random UID is recognized by its technology only for a while`(isSuspect: Bool) {
     var rig = SupervisionRig.scanning()
     _ = rig(.received(.examining(placement)))
     let report = TagReport(placement: placement, content: .problem(reason: "empty"))
@@ -242,18 +244,18 @@ import Testing
         ])
     }
     #expect(rig(.exited("x")).last == goal(true))
-    // These do not get at the device, and see no tag.
+    // These processes do not open the device, and see no tag.
     _ = rig(.exited("x"))
     #expect(rig.advance(.seconds(9)) == [.spawn, goal(true)])
     _ = rig(.exited("x"))
     #expect(rig.advance(.seconds(9)) == [.spawn, goal(isSuspect)])
-    // This one looks, and goes on leaving it alone.
+    // This process opens the device, and still ignores the tag.
     _ = rig(.received(.state(.ready(name: "", device: ""))))
     _ = rig(.exited("x"))
     #expect(rig.advance(.seconds(9)) == [.spawn, goal(true)])
   }
 
-  @Test func placementsOfTwoProcessesDiffer() {
+  @Test func `placements of different processes have different numbers`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.exited("x"))
     _ = rig(.received(.examining(placement)))
@@ -262,12 +264,12 @@ import Testing
     #expect(tagged(rig(.received(.tag(epoch: 1, report)))).map(\.placement) == [expected])
   }
 
-  @Test func aLiarIsEnded() {
+  @Test func `a process that sends an impossible message is killed`() {
     let report = TagReport(placement: placement, content: .problem(reason: "empty"))
     let lies: [[ReaderMessage]] = [
       [.tag(epoch: 1, report)], [.removed(placement: 1 << 40)], [.examining(placement), .tag(epoch: 2, report)],
-      [.reached(epoch: 2)], [.known(Placement(number: 1 << 32, technology: "type-2", uid: []))],
-      (1...9).map { .known(Placement(number: $0, technology: "type-2", uid: [UInt8($0)])) },
+      [.reached(epoch: 2)], [.known(Placement(number: 1 << 32, technology: .type2, uid: []))],
+      (1...9).map { .known(Placement(number: $0, technology: .type2, uid: [UInt8($0)])) },
     ]
     for messages in lies {
       var rig = SupervisionRig.scanning()
@@ -283,7 +285,7 @@ import Testing
     #expect(actions.first == .report(.crashed(crash)))
   }
 
-  @Test func aProcessThatHangsUpEndsOrIsKilled() {
+  @Test func `a process that closes its link and does not exit is killed`() {
     var rig = SupervisionRig.ready()
     #expect(rig(.hungUp) == [])
     #expect(rig.advance(.milliseconds(500)).contains(.kill))

@@ -7,31 +7,31 @@ import Testing
     "arygon:/dev/ttyS0", nil,
   ]
 
-  /// Whoever is told less than what libnfc takes ends a reader that works.
-  @Test(arguments: devices) func aPromiseCoversWhatADriverMayTakeAndIsBounded(device: String?) {
+  /// If a promise were shorter than libnfc's command, the daemon would kill a working process.
+  @Test(arguments: devices) func `a promise covers the slowest command of the driver and is limited`(device: String?) {
     let timing = ReaderTiming(device: device)
     #expect(timing.promise >= ReaderTiming.beatInterval + ReaderTiming.shortSleep + timing.command)
     #expect(timing.command >= ReaderTiming.longestWait * 2)
-    // What the daemon does not believe is of no use.
+    // The daemon cuts a longer promise.
     #expect(timing.promise + ReaderTiming.longestPause <= ReaderTiming.longestPromise)
     #expect(timing.opening <= ReaderTiming.longestPromise)
     #expect(timing.obedience > timing.command)
     #expect(timing.command + timing.closing < ReaderTiming.stop)
   }
 
-  @Test func theDriverDecides() {
+  @Test func `the time limits depend on the driver`() {
     let acr122 = ReaderTiming(device: "acr122_usb:001:004")
-    // Two seconds for an answer in two parts, and two to cancel what failed.
+    // Two seconds for an answer in two parts, and two to cancel a failed command.
     #expect(acr122.command >= .seconds(4) + ReaderTiming.longestWait * 2)
     #expect(ReaderTiming(device: nil) == acr122)
     #expect(ReaderTiming(device: "acr122s:/dev/ttyS0") == ReaderTiming(device: "pn532_uart:/dev/ttyS0"))
     #expect(ReaderTiming(device: "pn532_uart:/dev/ttyS0").promise == .seconds(2))
   }
 
-  @Test func theSignalsAlarmComesAfterWhateverWasPromised() {
+  @Test func `the alarm after a signal comes later than any promise`() {
     #expect(Duration.seconds(ReaderTiming.secondsAfterSignal) > ReaderTiming.longestPromise)
     #expect(Duration.seconds(ReaderTiming.secondsAfterSignal) > ReaderTiming.stop)
-    // Whole seconds, never less than what was promised, and a moment for a machine that is busy.
+    // Whole seconds, at least the promise, and a moment more because the machine may be busy.
     #expect(ReaderTiming.secondsUntilAlarm(.seconds(6)) == 7)
     #expect(ReaderTiming.secondsUntilAlarm(.seconds(12)) == 13)
     #expect(ReaderTiming.secondsUntilAlarm(ReaderTiming(device: "acr122_usb").promise) == 8)

@@ -1,12 +1,13 @@
+import Names
 import Testing
 
 @testable import ReaderLink
 
-/// What is decided about reader sessions, without a process or a clock.
+/// The supervision of reader sessions, without a process or a clock.
 @Suite struct SessionSupervisionTests {
-  static let options = ReaderSessionOptions(number: 5, technologies: ["type-2"])
+  static let options = ReaderSessionOptions(number: 5, technologies: [.type2])
   static let goal = ReaderGoal.session(options)
-  static let placement = Placement(number: 1, technology: "type-2", uid: [4, 2, 3, 4, 5, 6, 7])
+  static let placement = Placement(number: 1, technology: .type2, uid: [4, 2, 3, 4, 5, 6, 7])
   static var announced: Placement {
     Placement(number: 1 << 32 | 1, technology: placement.technology, uid: placement.uid)
   }
@@ -27,7 +28,7 @@ import Testing
     return rig
   }
 
-  @Test func beginsTellsAndEnds() {
+  @Test func `a session starts, reports and ends`() {
     var rig = inSession()
     #expect(rig.supervision.deadline == nil)
     #expect(rig(Self.read) == [.send(.perform(epoch: 1, request: 9, placement: 1, .read))])
@@ -44,29 +45,29 @@ import Testing
     #expect(rig(.pursue(3, .session(ReaderSessionOptions(number: 6)))).count == 1)
   }
 
-  /// A client that looks anew for whatever is found.
-  @Test func whatIsFoundAnewBecauseItWasAskedForIsNotHeldAgainstIt() {
+  /// A client may restart polling after each tag.
+  @Test func `a restart of polling resets the limit of tags`() {
     var rig = inSession()
     var last: UInt64 = 1
     for _ in 0...SessionLedger.mostTags {
       _ = rig(.restartPolling(session: 5))
       #expect(!rig(.received(.sessionTagRemoved(epoch: 1, placement: last))).contains(.kill))
       last += 1
-      let placement = Placement(number: last, technology: "type-2", uid: [4, 2, 3, 4, 5, 6, 7])
+      let placement = Placement(number: last, technology: .type2, uid: [4, 2, 3, 4, 5, 6, 7])
       #expect(!rig(.received(.sessionTag(epoch: 1, SessionTag(placement: placement)))).contains(.kill))
     }
-    // As much without being asked is.
+    // As many tags without a restart of polling are too many.
     var actions: [ReaderSupervision.Action] = []
     for _ in 0...SessionLedger.mostTags where !actions.contains(.kill) {
       actions = rig(.received(.sessionTagRemoved(epoch: 1, placement: last)))
       last += 1
-      let placement = Placement(number: last, technology: "type-2", uid: [4, 2, 3, 4, 5, 6, 7])
+      let placement = Placement(number: last, technology: .type2, uid: [4, 2, 3, 4, 5, 6, 7])
       actions += rig(.received(.sessionTag(epoch: 1, SessionTag(placement: placement))))
     }
     #expect(actions.contains(.kill))
   }
 
-  @Test func anOperationHasItsTime() {
+  @Test func `each operation has its own time limit`() {
     var operation = inSession()
     _ = operation(Self.read)
     _ = operation(.received(.heartbeat(within: 0)))
@@ -74,28 +75,28 @@ import Testing
     _ = operation(.perform(session: 5, request: 10, placement: Self.announced.number, .query))
     _ = operation(.received(.heartbeat(within: 0)))
     operation.now += .seconds(20)
-    // The next one has time of its own.
+    // The next operation gets the full time.
     _ = operation(.received(.performed(request: 9, .failed(.empty, reason: "x"))))
     #expect(operation.remaining == ReaderTiming.operation + breakingOff)
     #expect(operation.advance(ReaderTiming.operation + breakingOff).contains(.kill))
   }
 
-  @Test func itsProcessEndsIt() {
+  @Test func `the end of the process ends the session`() {
     var rig = inSession()
     _ = rig(Self.read)
     let lost = "the reader process ended: killed by signal 9 (Killed)"
     let actions = rig(.exited("killed by signal 9 (Killed)"))
     #expect(actions.first == .report(.performed(request: 9, .failed(.deviceLost, reason: lost))))
     #expect(actions.contains(.report(.phase(.failed(reason: lost), reached: 1))))
-    // The tag that something was done with is the suspect, and nothing that lay there is announced by the next
-    // process, which does not go on with the session.
+    // The tag of the running operation is the suspect. The next process does not continue the session, and announces no
+    // tag that lies there.
     let crash = ReaderCrash(reason: "killed by signal 9 (Killed)", suspect: Self.announced, restart: .zero)
     #expect(actions.contains(.report(.crashed(crash))))
     let suspect = SupervisionRig.known(Self.placement, number: Self.announced.number, isSuspect: true)
     #expect(actions.suffix(2) == [.spawn, SupervisionRig.goal(1, .off, [suspect], first: true)])
   }
 
-  @Test func itsDeviceEndsIt() {
+  @Test func `a failure of the device ends the session`() {
     var rig = inSession()
     _ = rig(Self.read)
     #expect(
@@ -104,8 +105,8 @@ import Testing
         .report(.performed(request: 9, .failed(.deviceLost, reason: "unplugged"))),
       ])
     _ = rig(.pursue(2, .off))
-    // What it says before it has heard that counts no more, and is no lie.
-    let other = SessionTag(placement: Placement(number: 2, technology: "type-2", uid: []))
+    // The process may still answer until it reaches the next goal. The supervision ignores it.
+    let other = SessionTag(placement: Placement(number: 2, technology: .type2, uid: []))
     #expect(rig(.received(.sessionTag(epoch: 1, other))) == [])
     #expect(rig(.received(.progress(request: 9, bytes: 1))) == [])
     #expect(rig(.received(.performed(request: 9, .message([0xD0, 0, 0])))) == [])
@@ -113,7 +114,7 @@ import Testing
     #expect(rig(.received(.progress(request: 9, bytes: 1))).contains(.kill))
   }
 
-  @Test func aRequestIsAnsweredOnceWhateverHappens() {
+  @Test func `each request is answered exactly once`() {
     var rig = inSession()
     func failure(_ actions: [ReaderSupervision.Action]) -> ReaderOperationFailure? {
       guard case .report(.performed(_, .failed(let failure, _)))? = actions.first else { return nil }
@@ -132,13 +133,13 @@ import Testing
     #expect(failure(rig(Self.read)) == .sessionEnded)
   }
 
-  @Test func aTagThatIsThereAtTheEndIsNotAnnouncedByTheNextProcess() {
+  @Test func `a tag that lies there after a session is not announced by the next process`() {
     var rig = inSession()
     _ = rig(.pursue(2, SupervisionRig.scan))
     #expect(rig(.exited("x")).last == SupervisionRig.goal(2, SupervisionRig.scan, first: true))
     _ = rig(.received(.state(.ready(name: "x", device: "y"))))
     _ = rig(.received(.reached(epoch: 2)))
-    // From here on it is known.
+    // From here on, the tag is known.
     _ = rig(.received(.known(Self.placement)))
     _ = rig(.exited("x"))
     let known = SupervisionRig.known(Self.placement, number: 2 << 32 | 1)
@@ -148,16 +149,16 @@ import Testing
   @Test(
     arguments: [
       [.reached(epoch: 2)], [.sessionTag(epoch: 1, tag)],
-      [.sessionTag(epoch: 2, SessionTag(placement: Placement(number: 2, technology: "type-2", uid: [])))],
-      [.sessionTag(epoch: 1, SessionTag(placement: Placement(number: 1 << 32, technology: "type-2", uid: [])))],
+      [.sessionTag(epoch: 2, SessionTag(placement: Placement(number: 2, technology: .type2, uid: [])))],
+      [.sessionTag(epoch: 1, SessionTag(placement: Placement(number: 1 << 32, technology: .type2, uid: [])))],
       [.sessionTagRemoved(epoch: 1, placement: 2)], [.performed(request: 8, .done)], [.performed(request: 9, .done)],
       [.performed(request: 9, .failed(.empty, reason: "x")), .performed(request: 9, .failed(.empty, reason: "x"))],
       [.progress(request: 10, bytes: 1)],
       (2...9).map {
-        .sessionTag(epoch: 1, SessionTag(placement: Placement(number: $0, technology: "type-2", uid: [])))
+        .sessionTag(epoch: 1, SessionTag(placement: Placement(number: $0, technology: .type2, uid: [])))
       },
     ] as [[ReaderMessage]])
-  func aLiarIsEnded(_ messages: [ReaderMessage]) {
+  func `a process that sends an impossible message is killed`(_ messages: [ReaderMessage]) {
     var rig = inSession()
     _ = rig(Self.read)
     for message in messages.dropLast() { #expect(!rig(.received(message)).contains(.kill)) }
@@ -167,7 +168,7 @@ import Testing
     #expect(actions.contains { if case .report(.phase(.failed, _)) = $0 { true } else { false } })
   }
 
-  @Test func `a tag before the session has begun is a lie`() {
+  @Test func `a process that reports a tag before the session starts is killed`() {
     var rig = SupervisionRig.ready()
     _ = rig(.pursue(1, Self.goal))
     #expect(rig(.received(.sessionTag(epoch: 1, Self.tag))).first == .kill)

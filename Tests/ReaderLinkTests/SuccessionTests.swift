@@ -1,10 +1,12 @@
+import Names
 import Testing
 
 @testable import ReaderLink
 
-/// A process that ends so that the next one may open what was plugged in, and what a tag that was being read has to do with that.
+/// A process that exits so that its successor may open the device that was plugged in, and tags that make a reader
+/// fail.
 @Suite struct SuccessionTests {
-  private let placement = Placement(number: 1, technology: "type-2", uid: [4, 1, 2, 3, 4, 5, 6])
+  private let placement = Placement(number: 1, technology: .type2, uid: [4, 1, 2, 3, 4, 5, 6])
 
   private func crashes(_ actions: [ReaderSupervision.Action]) -> Bool {
     actions.contains { if case .report(.crashed) = $0 { true } else { false } }
@@ -13,14 +15,14 @@ import Testing
   @Test(arguments: [
     "killed by signal 11 (Segmentation fault)", "killed by signal 31 (Bad system call)", "exited with code 1",
   ])
-  func aCrashIsOneWhateverWasSaidBefore(reason: String) {
+  func `a crash after a request for a successor is reported`(reason: String) {
     var rig = SupervisionRig()
     _ = rig(.start)
     _ = rig(.received(.successorWanted))
     #expect(crashes(rig(.exited(reason))))
   }
 
-  @Test func whoHasAskedForASuccessorHasNoDevice() {
+  @Test func `a process that uses a device after it asked for a successor is killed`() {
     let messages: [ReaderMessage] = [
       .examining(placement), .tag(epoch: 0, TagReport(placement: placement, content: .message([]))),
       .state(.ready(name: "x", device: "x")),
@@ -37,8 +39,8 @@ import Testing
 
   private let scan = SupervisionRig.scan
 
-  /// What was laid down for another program or a session lay on the reader that is away.
-  @Test func whatLiesOnAReaderThatWasPluggedInIsAnnounced() {
+  /// The session's tags were on the reader that was unplugged.
+  @Test func `tags on a reader that was plugged in again are announced`() {
     var rig = SupervisionRig.ready()
     _ = rig(.pursue(1, .session(ReaderSessionOptions(number: 1))))
     _ = rig(.pursue(2, scan))
@@ -47,7 +49,7 @@ import Testing
     #expect(rig(.exited("exited with code 0")) == [.spawn, SupervisionRig.goal(2, scan)])
   }
 
-  @Test func aLoanGoesOverToTheSuccessorAndWhatWasLaidDownForItWithIt() {
+  @Test func `a loan continues in the successor and the first tags after it are known`() {
     var rig = SupervisionRig.ready()
     _ = rig(.pursue(1, .lent))
     _ = rig(.received(.successorWanted))
@@ -57,19 +59,19 @@ import Testing
     #expect(rig(.exited("exited with code 1")).contains(SupervisionRig.goal(2, scan, first: true)))
   }
 
-  /// Nor does whoever has not said that it has stopped: the next one who looks may be somebody else.
-  @Test func aStopWithoutWordLetsTheSuccessorAnnounceNothingOfWhatLiesThere() {
+  /// The next scan may be for another user.
+  @Test func `the first tags of a successor are known if the stop was not confirmed`() {
     var rig = SupervisionRig.scanning()
     _ = rig(.pursue(2, .off))
     _ = rig(.received(.successorWanted))
     #expect(rig(.exited("exited with code 0")).suffix(2) == [.spawn, SupervisionRig.goal(2, .off, first: true)])
   }
 
-  // MARK: Tags that take the reader
+  // MARK: Tags that make the reader fail
 
-  /// Reads the tag, does not come to its end, and fails.
+  /// Starts to read the tag, is interrupted, and fails.
   ///
-  /// - Returns: whether the tag is given up.
+  /// - Returns: whether the tag is reported as unreadable.
   private func failReading(
     _ rig: inout SupervisionRig, number: UInt64, between: ReaderMessage? = nil, after pause: Duration = .zero
   ) -> Bool {
@@ -84,16 +86,16 @@ import Testing
     }
   }
 
-  @Test func aReaderThatFailsWhenATagIsReadGivesThatTagUp() {
+  @Test func `a tag is reported as unreadable after three failures of the reader`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     let times = (UInt64(1)...3).map { failReading(&rig, number: $0, after: ReaderTiming.grace) }
     #expect(times == [false, false, true])
   }
 
-  /// The tag was taken away too early, and the reader fails for another reason.
+  /// The tag was removed too early, and the reader fails for another reason.
   @Test(arguments: [ReaderMessage.reached(epoch: 2), .state(.ready(name: "y", device: "y"))])
-  func aReaderThatHasWorkedSinceFailsForAnotherReason(message: ReaderMessage) {
+  func `a failure after the reader has worked is not blamed on the tag`(message: ReaderMessage) {
     for number in UInt64(1)...4 {
       var rig = SupervisionRig.scanning()
       for _ in 1..<InterruptionLedger.most { #expect(!failReading(&rig, number: number)) }
@@ -102,13 +104,13 @@ import Testing
     }
   }
 
-  @Test func aReaderThatFailsMuchLaterFailsForAnotherReason() {
+  @Test func `a failure long after a read is not blamed on the tag`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     for number in UInt64(1)...4 { #expect(!failReading(&rig, number: number, after: .seconds(3600))) }
   }
 
-  @Test func failuresThatAreFarApartAreNotOne() {
+  @Test func `failures that are far apart are not counted together`() {
     var rig = SupervisionRig()
     _ = rig(.start)
     for number in UInt64(1)...4 {

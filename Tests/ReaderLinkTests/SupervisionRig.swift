@@ -1,6 +1,6 @@
 @testable import ReaderLink
 
-/// A supervision and a clock that is moved by hand.
+/// A supervision with a manual clock.
 struct SupervisionRig {
   static let key = TagFingerprint.Key(low: 1, high: 2)
 
@@ -10,7 +10,7 @@ struct SupervisionRig {
   /// The last list of known tags that was reported.
   var reported = KnownTags(key: Self.key)
 
-  /// What follows of an event, but for the list of known tags.
+  /// The actions that follow from an event, without the list of known tags.
   mutating func callAsFunction(_ event: ReaderSupervision.Event) -> [ReaderSupervision.Action] {
     var actions = supervision.handle(event, at: now)
     if case .report(.known(let known))? = actions.last {
@@ -25,7 +25,7 @@ struct SupervisionRig {
     return self(.tick)
   }
 
-  /// What is left until the deadline.
+  /// The time until the deadline; nil if there is none.
   var remaining: Duration? { supervision.deadline.map { now.duration(to: $0) } }
 
   static let scan = ReaderGoal.scan(ReaderPolling())
@@ -46,7 +46,7 @@ struct SupervisionRig {
 
   static let open = ReaderPhase.ready(name: "x", device: "y")
 
-  /// A process that sleeps with its device open, its field off.
+  /// A process that sleeps, with its device open and its field off.
   static func ready() -> SupervisionRig {
     var rig = SupervisionRig()
     _ = rig(.start)
@@ -56,7 +56,7 @@ struct SupervisionRig {
     return rig
   }
 
-  /// A process that looks for tags, for epoch 1.
+  /// A process that scans, for epoch 1.
   static func scanning() -> SupervisionRig {
     var rig = ready()
     _ = rig(.pursue(1, scan))

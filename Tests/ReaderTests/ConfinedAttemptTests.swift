@@ -8,27 +8,28 @@ import Testing
 
 @testable import Reader
 
-/// What a reader process that was taken over would try, tried in the real one: each ends otherwise before it is confined than after.
+/// Operations that a compromised reader process might try, tried in the real process. The outcome before the process
+/// confines itself has to differ from the outcome after that.
 @Suite(.timeLimit(.minutes(5))) struct ConfinedAttemptTests {
   private static let whatNoReaderNeeds: [Attempt] = [
-    // other programs and processes
+    // Other programs and processes.
     .killed("fork"), .killed("clone"), .unknown("clone3"), .killed("execute"), .killed("execute memory"),
     .killed("execute descriptor"), .killed("trace"), .killed("read parent"), .killed("signal parent"),
     .killed("signal parent's thread"), .unknown("thread"),
-    // the same by the kernel's hand
+    // Signals that the kernel would send to other processes on request.
     .killed("owner"), .killed("owning thread"), .killed("owner's signal"), .killed("asynchronous"),
     .unknown("asynchronous request"),
-    // the network and other programs' sockets
+    // The network and the sockets of other programs.
     .killed("internet socket"), .killed("local socket"), .killed("netlink socket"), .killed("route socket"),
     .killed("connect"),
-    // the machine, another user, the kernel's wider parts
+    // The machine, another user, and complex parts of the kernel.
     .killed("mount"), .killed("namespace"), .killed("user"), .unknown("dumpable"), .killed("ring"),
     .killed("page faults"),
     .killed("keys"), .killed("bpf"), .killed("performance events"),
-    // code and memory
+    // Code and memory.
     .refused("executable memory"), .refused("made executable"), .refused("shared memory"), .refused("limits"),
     Attempt(name: "addresses", outcome: .error("ENOMEM")), Attempt(name: "descriptors", outcome: .error("EMFILE")),
-    // new files
+    // New files.
     .unknown("create", "/dev/shm/tagroute-attempt"), .unknown("nameless file", "/tmp"),
     .unknown("truncate what is open"),
   ]
@@ -41,18 +42,19 @@ import Testing
   ]
 
   @Test(arguments: whatNoReaderNeeds)
-  func whatNoReaderNeedsIsNotDone(attempt: Attempt) async throws {
+  func `an operation that no reader needs is blocked`(attempt: Attempt) async throws {
     if attempt.name == "addresses", tagroute_is_sanitized() != 0 { return }
     try await check(attempt, device: "pn532_uart:/dev/nothing")
     if attempt.name == "create" { unlink(attempt.subject) }
   }
 
   @Test(.enabled(if: hasLandlock, noLandlock), arguments: filesOfOthers)
-  func noFileIsOpenedButTheDevice(attempt: Attempt) async throws {
+  func `the process cannot open any file other than its device`(attempt: Attempt) async throws {
     try await check(attempt, device: "pn532_uart:/dev/nothing")
   }
 
-  @Test(.enabled(if: hasLandlock, noLandlock)) func aFileInADirectoryOfTheUsersIsNotOpened() async throws {
+  @Test(.enabled(if: hasLandlock, noLandlock))
+  func `the process cannot open a file in a directory of the user`() async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("x", to: "file")
     for attempt in [
@@ -62,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func aDirectoryOfTheUsersIsNotChanged() async throws {
+  @Test func `the process cannot change a directory of the user`() async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("x", to: "file")
     for attempt in [Attempt.unknown("remove", file), .unknown("link", directory.file("link"))] {
@@ -71,12 +73,12 @@ import Testing
     }
   }
 
-  /// By no way that there is, on a kernel without Landlock either, which lets files be opened for writing.
+  /// Without Landlock, the process can open a file for writing. No call lets it empty the file.
   @Test(
     arguments: [
       "truncate", "truncate for reading", "truncate by name", "truncate as created", "truncate with openat2",
     ])
-  func aFileOfTheUsersIsNotEmptied(attempt: String) async throws {
+  func `the process cannot empty a file of the user`(attempt: String) async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("enabled", to: "file")
     var attempt = Attempt.unknown(attempt, file)
@@ -87,8 +89,8 @@ import Testing
     #expect(try readFile(file).isEmpty)
   }
 
-  /// Nor is it written over: what is mapped is not held to the limit of a file's size.
-  @Test func aFileOfTheUsersIsNotWrittenOver() async throws {
+  /// The limit of file sizes does not apply to mapped memory.
+  @Test func `the process cannot overwrite a file of the user through mapped memory`() async throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("enabled", to: "file")
     var attempt = Attempt.refused("written through memory", file)
@@ -99,8 +101,8 @@ import Testing
     #expect(try readFile(file) == Array("ynabled".utf8))
   }
 
-  /// The port of another reader looks like its own.
-  @Test(.enabled(if: hasLandlock, noLandlock)) func noPortIsOpenedButItsOwn() async throws {
+  /// The port of another reader is a file of the same kind.
+  @Test(.enabled(if: hasLandlock, noLandlock)) func `the process cannot open a port other than its own`() async throws {
     let own = try PseudoTerminal()
     let other = try PseudoTerminal()
     for driver in ["pn532_uart", "arygon", "acr122s"] {
@@ -108,10 +110,10 @@ import Testing
     }
   }
 
-  @Test func itsOwnPortIsOpened() async throws {
+  @Test func `the process can open its own port`() async throws {
     let directory = try TemporaryDirectory()
     let own = try PseudoTerminal()
-    // As /dev/serial/by-id has them.
+    // A link, as in /dev/serial/by-id.
     let link = directory.file("by-id")
     #expect(symlink(own.path, link) == 0)
     for device in ["pn532_uart:\(own.path):115200", "pn532_uart:\(link)", "arygon:\(link)", "acr122s:\(own.path)"] {
@@ -128,33 +130,33 @@ import Testing
     try await check(.unknown("type on terminal", own.path), device: device)
   }
 
-  /// A driver that speaks USB opens no serial port, and asks none anything.
-  @Test(.enabled(if: hasLandlock, noLandlock)) func aReaderOnUSBHasNoPort() async throws {
+  /// A driver for USB or I2C needs no serial port.
+  @Test(.enabled(if: hasLandlock, noLandlock)) func `a reader on USB or I2C cannot open a serial port`() async throws {
     let port = try PseudoTerminal()
     for device in ["pn53x_usb:001:004", "acr122_usb", "pn532_i2c:/dev/i2c-1"] {
       try await check(.withoutFile("open device", port.path), device: device)
     }
   }
 
-  /// The other chips of the bus are the machine's own: sensors, memories, what sets voltages.
-  @Test(arguments: ["pn532_i2c:/dev/i2c-1", nil]) func onItsBusThePN532IsSpokenToAndNoOtherChip(device: String?)
-    async throws
-  {
-    // Standard input is no bus.
+  /// The other chips on the bus belong to the machine: sensors, memories and voltage regulators.
+  @Test(arguments: ["pn532_i2c:/dev/i2c-1", nil])
+  func `on an I2C bus the process reaches only the PN532`(device: String?) async throws {
+    // Standard input is not a bus, so an allowed request fails with ENOTTY.
     let own = Attempt(name: "chip's address", subject: "0x24", outcome: .error("ENOTTY"))
     #expect(try await own(isConfined: true, device: device) == own.outcome)
     for address in ["0x50", "0x100000024"] { try await check(.unknown("chip's address", address), device: device) }
     try await check(.unknown("chip's address", "0x24"), device: "pn532_spi:/dev/spidev0.0")
   }
 
-  /// The real libusb 1 and the real libudev, in whose /sys there is a reader.
-  @Test(arguments: ["pn53x_usb:001:004", "pn53x_usb", nil]) func libusb1FindsReaders(device: String?) async throws {
+  /// The real libusb 1 and the real libudev find a reader in a simulated /sys.
+  @Test(arguments: ["pn53x_usb:001:004", "pn53x_usb", nil])
+  func `libusb 1 finds readers`(device: String?) async throws {
     let testbed = try await DeviceTestbed()
     let attempt = Attempt(name: "devices", outcome: .done, hasLibusb1: true, testbed: testbed)
-    // What is there is what is found.
+    // The testbed has no reader yet.
     #expect(try await attempt(isConfined: true, device: device) == .error("ENODEV"))
     let path = try await testbed.plugUSB("1-1", "04cc:2533", number: 4)
-    // No text, as which umockdev's other attributes are given.
+    // Written directly, because these bytes are not text. umockdev takes attributes as text.
     let file = FileDescriptor(
       owning: open(
         "\(testbed.environment["UMOCKDEV_DIR"] ?? "")\(path)/descriptors", O_WRONLY | O_CREAT | O_CLOEXEC, 0o644))
@@ -163,25 +165,26 @@ import Testing
     #expect(try await attempt(isConfined: true, device: device) == .done)
   }
 
-  /// Of a PN533: a device and a configuration without an interface (Universal Serial Bus Specification 2.0, sections 9.6.1 and 9.6.3).
+  /// The descriptors of a PN533: a device and a configuration without an interface (Universal Serial Bus Specification
+  /// 2.0, sections 9.6.1 and 9.6.3).
   private static let descriptors: [UInt8] =
     [18, 1, 0, 2, 0, 0, 0, 8, 0xCC, 0x04, 0x33, 0x25, 0, 1, 0, 0, 0, 1] + [9, 2, 9, 0, 0, 1, 0, 0x80, 50]
 
-  /// It looks for devices in /sys, where much else stands.
+  /// libusb 1 looks for devices in /sys, which contains many other files.
   @Test(
     .enabled(if: hasLandlock, noLandlock),
     arguments: [
       Attempt.withoutFile("list", "/sys/kernel"), .withoutFile("list", "/sys/module"),
       .withoutFile("read", "/sys/bus/platform/drivers_autoprobe"), .withoutFile("list", "/run"),
     ])
-  func libusb1SeesDevicesAndNothingElseOfTheKernels(attempt: Attempt) async throws {
+  func `libusb 1 cannot read files in sys and run that are not about devices`(attempt: Attempt) async throws {
     var attempt = attempt
     attempt.hasLibusb1 = true
     for device in ["pn53x_usb:001:004", nil] { try await check(attempt, device: device) }
   }
 
-  /// Of the kernel's word of devices only; and of nobody else's, though a thread may be started.
-  @Test func libusb1HearsOfDevicesAndOfNothingElseOfTheKernels() async throws {
+  /// libusb 1 needs a socket for device events, so a call for another socket fails instead of ending the process.
+  @Test func `libusb 1 can open a socket for device events, but no other socket`() async throws {
     for device in ["pn53x_usb:001:004", nil] {
       let heard = Attempt(name: "netlink socket", outcome: .done, hasLibusb1: true)
       #expect(try await heard(isConfined: true, device: device) == .done)
@@ -189,12 +192,12 @@ import Testing
         try await check(Attempt(name: name, outcome: .error("ENOSYS"), hasLibusb1: true), device: device)
       }
     }
-    // The same program without it.
+    // The same program without libusb 1.
     try await check(.killed("netlink socket"), device: "pn53x_usb:001:004")
     try await check(.killed("netlink socket"), device: nil)
   }
 
-  @Test func whoeverLooksForReadersIsHeldToDevices() async throws {
+  @Test func `a process that searches for readers can open devices but start no program`() async throws {
     let port = try PseudoTerminal()
     #expect(
       try await Attempt(name: "open device", subject: port.path, outcome: .done)(isConfined: true, device: nil) == .done
@@ -202,23 +205,24 @@ import Testing
     for attempt in [Attempt.killed("execute"), .killed("fork")] { try await check(attempt, device: nil) }
   }
 
-  @Test(.enabled(if: hasLandlock, noLandlock)) func whoeverLooksForReadersOpensNoFileOfOthers() async throws {
+  @Test(.enabled(if: hasLandlock, noLandlock))
+  func `a process that searches for readers cannot open other files`() async throws {
     try await check(.withoutFile("read", "/etc/passwd"), device: nil)
   }
 
-  /// A reader that crashes ends as the daemon is told, whatever is refused on the way.
+  /// The daemon sees the signal of a crash, even though the filter refuses other calls on the way.
   @Test(
-    .enabled(if: tagroute_is_sanitized() == 0, "a sanitizer has handlers of its own"),
+    .enabled(if: tagroute_is_sanitized() == 0, "a sanitizer has its own signal handlers"),
     arguments: [("crash", SIGSEGV), ("abort", SIGABRT)])
-  func aCrashIsACrash(attempt: String, signal: Int32) async throws {
+  func `a crash ends the confined process by its signal`(attempt: String, signal: Int32) async throws {
     let outcome = Attempt.Outcome.killed(signal)
     #expect(
       try await Attempt(name: attempt, outcome: outcome)(isConfined: true, device: "pn532_uart:/dev/x") == outcome)
   }
 
-  /// What says nothing has tried nothing, and is not taken for what was done.
-  @Test(arguments: ["nothing said", "an attempt that there is not"]) func whatWasNotTriedWasNotDone(name: String) async
-  {
+  /// A process that prints no outcome has not tried the operation.
+  @Test(arguments: ["nothing said", "an attempt that there is not"])
+  func `an operation that was not tried does not pass as done`(name: String) async {
     for isConfined in [false, true] {
       await #expect(throws: RigError.self) {
         try await Attempt(name: name, outcome: .done)(isConfined: isConfined, device: "pn532_uart:/dev/nothing")
@@ -226,7 +230,7 @@ import Testing
     }
   }
 
-  // MARK: How
+  // MARK: Helpers
 
   private func check(
     _ attempt: Attempt, device: String?, at location: SourceLocation = #_sourceLocation
@@ -234,21 +238,21 @@ import Testing
     let before = try await attempt(isConfined: false, device: device)
     let after = try await attempt(isConfined: true, device: device)
     #expect(after == attempt.outcome, "\(attempt.name) \(attempt.subject)", sourceLocation: location)
-    #expect(before != after, "without being confined it ends so too", sourceLocation: location)
+    #expect(before != after, "the outcome is the same before the process confines itself", sourceLocation: location)
   }
 }
 
 let hasLandlock = tagroute_landlock_version() > 0
-let noLandlock: Comment = "this kernel has no Landlock, which refuses files"
+let noLandlock: Comment = "this kernel has no Landlock, which restricts files"
 
-/// Skipping is for a person who sees it. Where nobody looks, what is not tested is a fault.
-@Suite(.enabled(if: getenv("CI") != nil, "only where CI is set")) struct ConfinementIsTestedTests {
-  @Test func theKernelLetsConfinementBeTested() {
-    #expect(hasLandlock, "start a kernel with CONFIG_SECURITY_LANDLOCK and \"landlock\" in its parameter lsm=")
+/// A user sees that a test was skipped. In CI, a skipped test has to be a failure.
+@Suite(.enabled(if: getenv("CI") != nil, "only if CI is set")) struct ConfinementIsTestedTests {
+  @Test func `the kernel has Landlock`() {
+    #expect(hasLandlock, "boot a kernel with CONFIG_SECURITY_LANDLOCK and \"landlock\" in its parameter lsm=")
   }
 }
 
-/// A terminal that nobody sits at.
+/// A pseudo-terminal that takes the place of a serial port.
 private final class PseudoTerminal {
   let path: String
   private let controlling: FileDescriptor

@@ -8,11 +8,11 @@ import Testing
 
 @testable import Reader
 
-/// What a reader process does where it cannot be confined as it should be: the real one, below a filter that has the kernel be without something.
+/// The real reader process on a kernel that lacks a confinement feature. A filter makes the kernel appear to lack it.
 @Suite(.timeLimit(.minutes(5))) struct ConfinementGapTests {
-  /// A kernel that could hold the process to its calls, and does not: whatever the reason, a tag is not to find it so.
+  /// The kernel could filter the system calls, but refuses to. A tag must not reach such an unfiltered process.
   @Test(arguments: ["permission to filter", "no new privileges"])
-  func noDeviceIsTouchedWithoutAFilterThatTheKernelHas(lack: String) async throws {
+  func `no device is opened if the kernel refuses to filter system calls`(lack: String) async throws {
     let rig = try await ReaderRig(environment: try await environment(lacking: lack))
     await rig.setScanning(true)
     let reason = try await rig.next("a reader that has failed") { event in
@@ -23,17 +23,17 @@ import Testing
     await rig.stop()
   }
 
-  @Test func noReaderIsLookedForWithoutAFilterThatTheKernelHas() async throws {
+  @Test func `no reader is searched for if the kernel refuses to filter system calls`() async throws {
     let ended = try await ChildProcess.run(
       try BuiltProducts.program("tagroute-reader"), ["--list"],
       environment: try await Attempt.environment(lacking: "permission to filter"))
     #expect(ended.status == .exited(Names.ExitCode.failure))
-    // What takes libnfc's place says something each time.
+    // The library that replaces libnfc's search would print a line.
     #expect(ended.output.isEmpty)
     #expect(ended.log.contains { $0.contains("cannot filter its system calls") })
   }
 
-  /// What is not in force is not said to be, and the reader works all the same.
+  /// The reader works without the missing restriction.
   @Test(arguments: [
     ("filters", "system calls", "the kernel has no filter of system calls"),
     ("Landlock", "Landlock", "the kernel has no Landlock"),
@@ -41,7 +41,9 @@ import Testing
     ("new limits", "limits", "limit 4: Operation not permitted"),
     ("closed memory", "closed memory", "memory may be read"),
   ])
-  func whatIsNotInForceIsNotSaidToBe(lack: String, part: String, gap: String) async throws {
+  func `the log names a missing restriction and does not claim that it is in force`(
+    lack: String, part: String, gap: String
+  ) async throws {
     let whole = try await summary(of: try await ReaderRig(environment: try await environment(lacking: "nothing")))
     if part != "Landlock" || hasLandlock { #expect(whole.contains(part)) }
     let rig = try await ReaderRig(environment: try await environment(lacking: lack))
@@ -53,15 +55,16 @@ import Testing
     let notice = try #require(lines.first { $0.hasPrefix("not wholly confined: ") })
     #expect(notice.contains(gap))
     let summary = try #require(lines.first { $0.hasPrefix("confined: ") })
-    // The rest is.
+    // All other restrictions are in force.
     let others = whole.split(separator: ": ").last?.split(separator: ", ").filter { !$0.contains(part) } ?? []
     #expect(summary == "confined: " + others.joined(separator: ", "))
     await rig.stop()
   }
 
-  /// libseccomp may be older than a rule. All but it is in force.
-  @Test func oneRuleThatLibseccompDoesNotTakeDoesNotDropTheOthers() async throws {
-    // A thread of libdispatch may ask for something and abort before the call below is refused: any end but a regular one is the filter's.
+  /// An old libseccomp may not support a rule. All other rules have to be in force.
+  @Test func `a rule that libseccomp rejects does not drop the others`() async throws {
+    // A thread of libdispatch may make a refused call and abort before the call below. The filter has caused any
+    // abnormal end.
     await #expect(processExitsWith: .failure) {
       _ = Confinement.begin()
       let policy = SystemCallPolicy(ConfinementPlan(device: "pn532_uart:/dev/x", .own), process: getpid())
@@ -79,7 +82,7 @@ import Testing
   }
 
   private func summary(of rig: ReaderRig) async throws -> String {
-    let line = try await rig.next("what is in force") { event in
+    let line = try await rig.next("the summary of the confinement") { event in
       if case .log(.debug, let line) = event, line.hasPrefix("confined: ") { line } else { nil }
     }
     await rig.stop()

@@ -9,12 +9,12 @@ import Testing
 
 @testable import Reader
 
-/// What the running process has given up, as the kernel sees it.
+/// The privileges that a running reader process has given up, as the kernel reports them.
 @Suite(.timeLimit(.minutes(5))) struct ConfinementTests {
-  @Test func theProcessCannotGainAnythingAndLeavesNothingBehind() async throws {
+  @Test func `the process cannot gain privileges and leaves no core dump`() async throws {
     let directory = try TemporaryDirectory()
-    // Whether a process may be dumped shows in whose its files in /proc are: root's, where it may not. For root itself
-    // that shows nothing.
+    // If a process cannot be dumped, root owns its files in /proc. For a process of root there is no difference. If the
+    // test runs as root, the process therefore runs as another user.
     let lowered = getuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups" : ""
     let program = try directory.write(
       "#!/bin/sh\nexec \(lowered) \(try BuiltProducts.program("tagroute-reader")) \"$@\"\n", to: "reader", mode: 0o755)
@@ -23,10 +23,10 @@ import Testing
         program: program, device: "pn532_uart:\(directory.file("none"))", environment: ["PATH=/usr/bin:/bin"]),
       on: EventLoop(label: "daemon"))
     await process.start()
-    // It has found its device to be absent, long after it has confined itself.
+    // The process reports an absent device long after it has confined itself.
     for await event in process.events {
       if case .phase(.absent, _) = event { break }
-      // What is in force, and what cannot be.
+      // The restrictions that are in force, and those that are not.
       if case .log(.debug, _) = event { continue }
       if case .log(.notice, let line) = event, !hasLandlock, line.contains("Landlock") { continue }
       Issue.record("\(event)")
@@ -39,13 +39,13 @@ import Testing
     #expect(cores.split(separator: " ").suffix(3) == ["0", "0", "bytes"])
     var information = stat()
     #expect(stat("/proc/\(child)/environ", &information) == 0)
-    #expect(information.st_uid == 0, "it may be dumped")
-    #expect(status.first { $0.hasPrefix("Uid:") } != "Uid:\t0\t0\t0\t0", "this shows nothing of root's process")
+    #expect(information.st_uid == 0, "the process can be dumped")
+    #expect(status.first { $0.hasPrefix("Uid:") } != "Uid:\t0\t0\t0\t0", "a process of root shows no difference")
     await process.stop()
   }
 
-  /// Each device that is plugged in is one process's: the one that was confined to the last one makes room.
-  @Test func aDeviceThatIsPluggedInAnewIsOpenedByAnotherProcess() async throws {
+  /// A process is confined to one device. If the device is plugged in again, another process takes over.
+  @Test func `a device that is plugged in again is opened by another process`() async throws {
     let rig = try await ReaderRig.scanning()
     let first = try #require(await rig.process.processID)
     #expect(try lines("/proc/\(first)/status").contains("Seccomp:\t2"))
@@ -55,14 +55,16 @@ import Testing
     try await rig.isReady()
     let second = try #require(await rig.process.processID)
     #expect(try lines("/proc/\(second)/status").contains("Seccomp:\t2"))
-    // Without Landlock the first one may open whatever has the name.
+    // Without Landlock, the first process may open any file with that name.
     #expect((second != first) == (tagroute_landlock_version() > 0))
     #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
     await rig.stop()
   }
 
-  /// The kernel sets the time of change of a USB device with each transfer, and udev and logind whenever they say whose a device is.
-  @Test(.enabled(if: hasLandlock, noLandlock)) func aDeviceThatWasUsedOrGivenToSomebodyIsTheSame() async throws {
+  /// The kernel updates the change time of a USB device at each transfer. udev and logind update it when they set the
+  /// owner.
+  @Test(.enabled(if: hasLandlock, noLandlock))
+  func `a device stays the same when its permissions or times change`() async throws {
     let directory = try TemporaryDirectory()
     let port = try directory.write("", to: "port")
     await #expect(processExitsWith: .exitCode(7)) { [port = port as String] in
@@ -71,15 +73,15 @@ import Testing
       guard chmod(port, 0o660) == 0, files.newDevice == nil else { _exit(2) }
       var times = [timespec(tv_sec: 1, tv_nsec: 1), timespec(tv_sec: 2, tv_nsec: 2)]
       guard utimensat(AT_FDCWD, port, &times, 0) == 0, files.newDevice == nil else { _exit(3) }
-      // It is the one that may be opened.
+      // The process may open this device.
       guard open(port, O_RDWR) >= 0 else { _exit(4) }
       _exit(7)
     }
   }
 
-  @Test func whatIsInForceIsSaid() async throws {
+  @Test func `the process logs the restrictions that are in force`() async throws {
     let rig = try await ReaderRig()
-    try await rig.next("what is in force") { (event) -> Bool? in
+    try await rig.next("the summary of the confinement") { (event) -> Bool? in
       guard case .log(.debug, let line) = event, line.hasPrefix("confined: ") else { return nil }
       let hasLandlock = line.contains("Landlock") == (tagroute_landlock_version() > 0)
       return line.contains("system calls") && hasLandlock ? true : nil
@@ -87,11 +89,11 @@ import Testing
     await rig.stop()
   }
 
-  /// In a process of its own, which has no daemon to speak to. How many seconds it is put off by is told of `ReaderTiming.secondsUntilAlarm`: what is
-  /// left of an alarm depends on how soon it is looked at. One of an hour is told from one of seconds however long that takes.
-  @Test func aSignalsAlarmIsPutOffByWhatIsBegunAndNoneIsSetWithoutASignal() async {
+  /// Runs in a separate process, without a daemon. The remaining time of an alarm depends on when the test reads it, so
+  /// the test only tells an hour from seconds. The tests of `ReaderTiming.secondsUntilAlarm` check the exact number.
+  @Test func `a promise postpones the alarm of a signal, and sets none without a signal`() async {
     await #expect(processExitsWith: .success) {
-      // An alarm that is due before it is looked at ends nothing.
+      // Ignored, so that an alarm that is due early does not end the process.
       signal(SIGALRM, SIG_IGN)
       let daemon = DaemonConnection(DaemonLink(descriptor: -1), ReaderTiming(device: "acr122_usb"))
       try? daemon.promise(.seconds(12))
@@ -101,7 +103,7 @@ import Testing
       #expect(alarm(3600) < 1800)
       try? daemon.beat()
       #expect(alarm(0) < 1800)
-      // Also where that is later than it was.
+      // Also to a later time than before.
       alarm(1800)
       try? daemon.promise(.seconds(7200))
       #expect(alarm(0) > 1800)

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Names
 import ReaderLink
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
   func connection() -> DaemonConnection { DaemonConnection(DaemonLink(descriptor: reader.rawValue), timing) }
 
   let timing = ReaderTiming(device: "pn532_uart:/dev/x")
-  /// What a beat says.
+  /// The message of a regular heartbeat.
   let beat = ReaderMessage.heartbeat(within: 2000)
 
   func send(_ command: ReaderCommand) {
@@ -38,20 +39,20 @@ import Testing
     return messages
   }
 
-  @Test func doesNotBeatMoreOftenThanNeeded() throws {
+  @Test func `a heartbeat is sent only if one is due`() throws {
     let connection = connection()
     for _ in 0..<3 { try connection.beat() }
     #expect(try received() == [beat])
   }
 
-  @Test func takesALongPromiseBackWithTheNextBeat() throws {
+  @Test func `the next heartbeat replaces a long promise`() throws {
     let connection = connection()
     try connection.promise(.seconds(5))
     try connection.beat()
     #expect(try received() == [.heartbeat(within: 5000), beat])
   }
 
-  @Test func beatsAtOnceAfterItHasSlept() throws {
+  @Test func `a heartbeat is sent at once after a sleep without a promise`() throws {
     let connection = connection()
     try connection.beat()
     try connection.promiseNothing()
@@ -59,17 +60,17 @@ import Testing
     #expect(try received() == [beat, .heartbeat(within: 0), beat])
   }
 
-  @Test func promisesToWakeFromALongPause() throws {
+  @Test func `a long pause is announced to the daemon`() throws {
     let connection = connection()
     try connection.beat()
-    // What the daemon says ends the pause at once.
+    // A command of the daemon ends the pause at once.
     send(.goal(epoch: 1, .lent, known: KnownTags()))
     try connection.pause(.seconds(10))
     #expect(
       try received() == [beat, .heartbeat(within: 12_000), beat])
   }
 
-  @Test func aShortPauseNeedsNoWord() throws {
+  @Test func `a short pause is not announced`() throws {
     let connection = connection()
     try connection.beat()
     send(.goal(epoch: 1, .lent, known: KnownTags()))
@@ -77,23 +78,23 @@ import Testing
     #expect(try received() == [beat])
   }
 
-  @Test func saysAStateOnce() throws {
+  @Test func `a state is reported only when it changes`() throws {
     let connection = connection()
     for reason in ["a", "a", "b"] { try connection.report(.state(.absent(reason: reason))) }
     #expect(try received() == [.state(.absent(reason: "a")), .state(.absent(reason: "b"))])
   }
 
-  @Test func remembersWhatTheDaemonWants() throws {
+  @Test func `the connection keeps the goal and the known tags of the last command`() throws {
     let connection = connection()
     #expect(try !connection.isInterrupted(0))
-    let known = KnownTags(tags: [KnownTag(number: 1, fingerprint: TagFingerprint(value: 2), technology: "type-4b")])
+    let known = KnownTags(tags: [KnownTag(number: 1, fingerprint: TagFingerprint(value: 2), technology: .type4B)])
     send(.goal(epoch: 1, .scan(ReaderPolling()), known: known))
     try connection.sleep(nil)
     #expect(try connection.isInterrupted(0) && !connection.isInterrupted(1))
     #expect(connection.goal == .scan(ReaderPolling()))
     #expect(connection.takeKnown() == known)
     #expect(connection.takeKnown() == nil)
-    // The same once more says only that more is known.
+    // A command with the same goal only updates the known tags.
     send(.goal(epoch: 1, .scan(ReaderPolling()), known: known))
     #expect(try !connection.isInterrupted(1))
     #expect(connection.takeKnown() == known)
@@ -101,7 +102,7 @@ import Testing
     #expect(try connection.isInterrupted(1))
   }
 
-  @Test func requestsOfAnotherGoalAreNobodys() throws {
+  @Test func `requests for another goal are dropped`() throws {
     let connection = connection()
     send(.goal(epoch: 1, .session(ReaderSessionOptions(number: 7)), known: KnownTags()))
     for request: UInt64 in 1...2 { send(.perform(epoch: 1, request: request, placement: 1, .read)) }

@@ -3,17 +3,17 @@ import ReaderSimulator
 import Rig
 import Testing
 
-/// A chip that does one thing wrong, at each command from the opening of its device to the watch over tags that rest.
+/// A chip with one fault, at each command from the opening of the device to the presence checks of resting tags.
 @Suite(.timeLimit(.minutes(5))) struct EachCommandTests {
   enum Wrong: CaseIterable {
     case silent, corrupt, late, stale, short, brokenOff
 
     func fault(_ command: Int) -> Fault {
       switch self {
-      // Longer than libnfc tries.
+      // Longer than libnfc retries.
       case .silent: .silence(commands: 3, from: command)
       case .corrupt: .corruptChecksum(command: command)
-      // Longer than the reader waits: it comes when nobody expects it.
+      // Longer than the reader process waits, so the answer arrives unexpectedly.
       case .late: .delay(.milliseconds(450), command: command)
       case .stale: .staleAnswer(command: command)
       case .short: .shortAnswer(command: command)
@@ -22,8 +22,8 @@ import Testing
     }
   }
 
-  /// Opening takes some 14 commands, the first tag is found some 2 later, and from there to the second look for other tags
-  /// beside those that rest are some 20.
+  /// Opening takes about 14 commands. The first tag is found about 2 commands later. About 20 commands after that, the
+  /// second poll for other tags beside the resting ones follows.
   static let chunks = [1...12, 13...22, 23...32, 33...42]
 
   static let cases = Wrong.allCases.flatMap { wrong in
@@ -31,10 +31,12 @@ import Testing
   }
 
   @Test(arguments: cases)
-  func eachPlacementIsAnnouncedOnce(_ wrong: Wrong, _ commands: ClosedRange<Int>, _ areTwo: Bool) async throws {
-    // Nearly all of it is waiting for what never comes, which readers can do at the same time.
+  func `each placement is announced once despite a fault`(
+    _ wrong: Wrong, _ commands: ClosedRange<Int>, _ areTwo: Bool
+  ) async throws {
+    // Readers mostly wait for answers that never arrive. Several readers can wait at the same time.
     try await withThrowingTaskGroup(of: Void.self) { group in
-      // A few commands a process: it may not change its state without end.
+      // A few commands per process, because the number of its state changes is limited.
       for first in stride(from: commands.lowerBound, through: commands.upperBound, by: 4) {
         group.addTask {
           try await Self.strike(wrong, at: first...min(first + 3, commands.upperBound), areTwo: areTwo)
@@ -58,7 +60,7 @@ import Testing
 }
 
 extension ReaderRig {
-  /// Plugs a reader in on which tags lie, lets something go wrong, and expects one announcement and one removal a tag.
+  /// Plugs in a reader with tags on it, injects a fault, and expects one announcement and one removal for each tag.
   fileprivate func strike(_ wrong: EachCommandTests.Wrong, at command: Int, messages: [[UInt8]]) async throws {
     let start = seen.count
     for (index, message) in messages.enumerated() {
@@ -70,19 +72,19 @@ extension ReaderRig {
     try await simulator.plug()
     await setScanning(true)
     await process.lookForDevice()
-    try await next("\(messages.count) tags, the fault at \(command)") { _ in
+    try await next("\(messages.count) tags, with a fault at command \(command)") { _ in
       tags(since: start).count >= messages.count ? true : nil
     }
-    // The device may have to be opened again, and all technologies looked for.
+    // The process may have to open the device again and poll for all technologies.
     await simulator.wait { $0.counters.commands >= struck + 26 }
     await simulator.removeAll()
-    try await next("\(messages.count) removals, the fault at \(command)") { _ in
+    try await next("\(messages.count) removals, with a fault at command \(command)") { _ in
       removals(since: start).count >= messages.count ? true : nil
     }
     await setScanning(false)
     try await isAsleep()
     #expect(await !simulator.isFieldOn, "command \(command)")
-    #expect(await simulator.strikes > strikes, "command \(command) was left alone")
+    #expect(await simulator.strikes > strikes, "the fault at command \(command) did not strike")
     let contents = tags(since: start).map(\.content)
     let trace = await simulator.commands
     #expect(

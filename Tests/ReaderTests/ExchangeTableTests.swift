@@ -5,7 +5,7 @@ import Testing
 
 @testable import Reader
 
-/// `docs/exchanges.md` says what is counted.
+/// Compares the table in `docs/exchanges.md` with the specifications and with counted exchanges.
 @Suite(.timeLimit(.minutes(5))) struct ExchangeTableTests {
   struct Row {
     let tag: String
@@ -65,13 +65,13 @@ import Testing
     }
   }
 
-  @Test func theLeastIsWhatTheSpecificationsSay() throws {
+  @Test func `the table gives the least exchanges that the specifications allow`() throws {
     for row in try Self.rows() {
       #expect(LeastExchanges.reading(row.size, from: row.tag) == row.atLeast, "\(row.tag), \(row.size) bytes")
     }
   }
 
-  @Test func theTableSaysWhatIsCounted() async throws {
+  @Test func `the table gives the counted exchanges`() async throws {
     let rows = try Self.rows()
     #expect(rows.count >= 40)
     let findings = try await withOpenReader { reader in
@@ -79,7 +79,7 @@ import Testing
       for row in rows {
         let message = variedMessage(ofSize: row.size)
         guard let (tag, modulation) = try Self.place(row.tag, message) else {
-          findings.append("\(row.tag): no such tag")
+          findings.append("\(row.tag): unknown tag")
           continue
         }
         let id = reader.place(tag)

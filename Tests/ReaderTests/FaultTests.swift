@@ -3,14 +3,14 @@ import ReaderSimulator
 import Rig
 import Testing
 
-/// Each thing that a chip can do wrong, at each moment.
+/// The faults of a chip, at different moments.
 @Suite(.timeLimit(.minutes(5))) struct FaultTests {
   enum Wrong: CaseIterable {
     case silent, hung, unplugged, corrupt, stale, late
 
     func fault(_ command: Int) -> Fault {
       switch self {
-      // Longer than libnfc tries.
+      // Longer than libnfc retries.
       case .silent: .silence(commands: 3)
       case .hung: .stall(command: command)
       case .unplugged: .unplug(command: command)
@@ -20,18 +20,19 @@ import Testing
       }
     }
 
-    /// Whether a person has to plug it in anew.
+    /// Whether the user has to unplug the reader and plug it in again.
     var needsHands: Bool { self == .hung || self == .unplugged }
   }
 
-  /// Field off, look, the tag's exchanges, and then looks for other tags and checks, each with its command. libnfc notices a stale
-  /// answer to another command; one to the same command is noticed where data comes twice (4), behind a command to the chip.
+  /// Each of these steps is a command: field off, a poll, the tag's exchanges, polls for other tags, presence checks.
+  /// libnfc detects a stale answer to a different command. If data repeats (4), a further command to the chip detects a
+  /// stale answer to the same command.
   static let moments: [(Wrong, Int)] =
     [.hung, .unplugged, .corrupt, .late].flatMap { wrong in [1, 2, 3, 4, 8].map { (wrong, $0) } }
     + [(.silent, 1), (.stale, 2), (.stale, 3), (.stale, 4)]
 
   @Test(arguments: moments)
-  func aFaultAtAnyCommandCostsNoTapAndNoProcess(wrong: Wrong, command: Int) async throws {
+  func `a fault at any command loses neither a tap nor the process`(wrong: Wrong, command: Int) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     try await rig.isAsleep()
@@ -40,7 +41,7 @@ import Testing
     let id = await rig.simulator.place(try .type2(.ntag213, message: bytes))
     await rig.simulator.add(wrong.fault(command))
     await rig.setScanning(true)
-    try await rig.next("a reader that has failed, and is named") { event in
+    try await rig.next("a reader that has failed, with its name") { event in
       switch event {
       case .phase(.failed(let reason), _), .phase(.absent(let reason), _): reason.contains("/reader") ? true : nil
       default: nil
@@ -48,7 +49,7 @@ import Testing
     }
     if wrong.needsHands {
       await rig.simulator.unplug()
-      // Behind the same link is another pseudo-terminal now.
+      // The same link now leads to another pseudo-terminal.
       try await rig.simulator.plug()
       await rig.process.lookForDevice()
     }
@@ -62,24 +63,22 @@ import Testing
       if case .tag(let report, _) = event, report.content == .message(next) { report } else { nil }
     }
     #expect(message.content == .message(next))
-    // A reader that was unplugged took its tag along.
+    // After the reader was unplugged, its tag may be announced again.
     let contents = rig.seen.compactMap { if case .tag(let report, _) = $0 { report.content } else { nil } }
     #expect(contents.count <= (wrong.needsHands ? 3 : 2) && contents.count >= 2)
     #expect(contents.dropLast().allSatisfy { $0 == .message(bytes) })
     await rig.setScanning(false)
     try await rig.expect(.scanning(false))
     #expect(await !rig.simulator.isFieldOn)
-    // What is plugged in anew may be another process's, and none has failed.
+    // Another process may open the device that was plugged in again. No process has crashed.
     if !wrong.needsHands { #expect(await rig.process.processID == child) }
     #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
     await rig.stop()
   }
 
-  /// A stale answer is left out: the command before was the same, so that its answer is as good.
+  /// Without a stale answer: the previous command was the same, so its answer is correct.
   @Test(arguments: Wrong.allCases.filter { $0 != .stale })
-  func aFaultWhileNobodyWantsTagsIsNoticedOnceSomethingIsPluggedIn(
-    wrong: Wrong
-  ) async throws {
+  func `a fault while no tags are wanted is noticed when a device is plugged in`(wrong: Wrong) async throws {
     let rig = try await ReaderRig(isFollowed: true)
     try await rig.isReady()
     try await rig.isAsleep()
@@ -101,14 +100,15 @@ import Testing
     await rig.stop()
   }
 
-  @Test(arguments: Wrong.allCases) func aFaultWhenLookingEndsIsNoObstacle(wrong: Wrong) async throws {
+  @Test(arguments: Wrong.allCases)
+  func `after a fault at the end of scanning, scanning can start again`(wrong: Wrong) async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     _ = try await rig.message()
     await rig.simulator.add(wrong.fault(1))
     await rig.setScanning(false)
     if wrong.needsHands {
-      try await rig.next("a reader that has failed, or is away") { event in
+      try await rig.next("a reader that has failed or is absent") { event in
         switch event {
         case .phase(.failed, _), .phase(.absent, _): true
         default: nil
@@ -118,7 +118,7 @@ import Testing
       try await rig.simulator.plug()
       await rig.process.lookForDevice()
     }
-    // The fault may have struck before the order came: then it is off a first time when the device is open again.
+    // The fault may strike before the command arrives. The field then goes off when the device is open again.
     try await rig.isAsleep()
     #expect(await !rig.simulator.isFieldOn)
     await rig.simulator.clearFaults()
@@ -127,7 +127,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func oneReadersTroubleCostsAnotherNothing() async throws {
+  @Test func `a fault of one reader does not disturb another`() async throws {
     let good = try await ReaderRig.scanning()
     let bad = try await ReaderRig.scanning()
     await bad.simulator.add(.stall())
@@ -138,7 +138,7 @@ import Testing
     await good.simulator.remove(id)
     #expect(try await good.removal() == placement.number)
     for event in good.seen[start...] {
-      if event.isLoss { Issue.record("it was disturbed: \(event)") }
+      if event.isLoss { Issue.record("the other reader was disturbed: \(event)") }
     }
     await bad.stop()
     await good.stop()

@@ -3,12 +3,12 @@ import ReaderSimulator
 import Rig
 import Testing
 
-/// Readers that fail while a tag is read.
+/// Readers that fail while they read a tag.
 @Suite(.timeLimit(.minutes(5))) struct InterruptedReadingTests {
-  /// With the tag on the reader before it looks, the second command is the look, and reading begins with the third.
+  /// The tag is on the reader before polling starts. The second command is the poll. The read begins with the third.
   @Test(arguments: [
     Fault.corruptChecksum(command: 3), .corruptChecksum(command: 4), .delay(.milliseconds(900), command: 3),
-  ]) func oneBadFrameCostsNoTap(fault: Fault) async throws {
+  ]) func `one bad frame loses no tap`(fault: Fault) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     let bytes = try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read")
@@ -18,13 +18,13 @@ import Testing
     await rig.setScanning(true)
     let (message, placement) = try await rig.message()
     #expect(message == bytes)
-    #expect(rig.seen.contains { if case .phase(.failed, _) = $0 { true } else { false } }, "nothing went wrong")
+    #expect(rig.seen.contains { if case .phase(.failed, _) = $0 { true } else { false } }, "the reader did not fail")
     await rig.simulator.remove(id)
     #expect(try await rig.removal() == placement.number)
     await rig.stop()
   }
 
-  @Test func anOrderToStopThatIsTakenBackAtOnceEndsWhatIsRead() async throws {
+  @Test func `stopping and restarting scanning drops the tag that is being read`() async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/before")))
@@ -39,8 +39,8 @@ import Testing
     await rig.stop()
   }
 
-  /// At the first exchange with these tags silence is how a card without NDEF answers, too.
-  @Test(arguments: [false, true]) func aFrameLostOnTheAirCostsNoTap(isFeliCa: Bool) async throws {
+  /// A card of these types without NDEF does not answer the first exchange either.
+  @Test(arguments: [false, true]) func `a lost radio frame loses no tap`(isFeliCa: Bool) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     try await rig.isAsleep()
@@ -53,10 +53,10 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aTagThatCannotBeReadBecauseTheReaderFailsIsReported() async throws {
+  @Test func `a tag is reported as unreadable if the reader fails at each attempt`() async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
-    // What opening takes, and the command that switches the field off. The look comes next.
+    // The commands that open the device and switch the field off. The next command is the poll.
     try await rig.isAsleep()
     let look = await rig.simulator.counters.commands
     await rig.simulator.unplug()
@@ -69,7 +69,7 @@ import Testing
       await rig.simulator.wait { !$0.isPluggedIn }
     }
     let report = try await rig.tag()
-    guard case .problem(let reason) = report.content else { throw RigError("no problem, but \(report)") }
+    guard case .problem(let reason) = report.content else { throw RigError("expected a problem, got \(report)") }
     #expect(reason.hasPrefix("the reader failed each time it was read: "))
     try await rig.simulator.plug()
     try await rig.isReady()

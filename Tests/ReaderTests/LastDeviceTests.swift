@@ -6,7 +6,7 @@ import Testing
   private let first = "pn532_uart:/dev/ttyUSB0"
   private let second = "pn532_uart:/dev/ttyUSB1"
 
-  @Test func theSameDeviceOpenedAgainHasItsFieldOff() {
+  @Test func `a device that is opened again has its field off`() {
     var last = LastDevice()
     #expect(last.open(first) == false)
     last.failed(fieldOf: first)
@@ -15,20 +15,20 @@ import Testing
     #expect(last.leftOn == nil && last.known == first)
   }
 
-  /// libnfc lists who answers: one that has fallen silent with its field on is followed by another.
-  @Test func anotherDeviceSaysNothingOfTheFieldOfTheFirst() {
+  /// libnfc lists only devices that answer. If a device stops answering with its field on, libnfc may open another one.
+  @Test func `opening another device does not switch off the field of the first`() {
     var last = LastDevice()
     #expect(last.open(first) == false)
     last.failed(fieldOf: first)
     #expect(last.open(second) == true)
     #expect(last.leftOn == first)
-    // It is the same one now, whatever becomes of the first.
+    // The second device is now the current one, no matter what happens to the first.
     #expect(last.open(second) == false)
     #expect(last.open(first) == true)
     #expect(last.leftOn == nil)
   }
 
-  @Test func aDeviceThatWasNeverOpenMayHaveItsFieldOn() {
+  @Test func `a device that was never open may have its field on`() {
     var last = LastDevice()
     last.failed(fieldOf: first)
     #expect(last.known == first)
@@ -36,7 +36,7 @@ import Testing
     #expect(last.leftOn == nil)
   }
 
-  @Test func whatIsAwayHasNoPower() {
+  @Test func `an unplugged device has no field`() {
     var last = LastDevice()
     _ = last.open(first)
     last.failed(fieldOf: first)

@@ -1,9 +1,9 @@
-/// The exchanges that reading a message takes at least, by the arithmetic of the specifications and with their commands alone.
+/// The least number of exchanges that read a message, calculated from the specifications and using only their commands.
 enum LeastExchanges {
   /// - Parameters:
-  ///   - size: bytes of the message.
-  ///   - tag: as `docs/exchanges.md` names it.
-  /// - Returns: exchanges; nil for a name that is not known.
+  ///   - size: the size of the message in bytes.
+  ///   - tag: the name of the tag in `docs/exchanges.md`.
+  /// - Returns: the number of exchanges; nil if the name is unknown.
   static func reading(_ size: Int, from tag: String) -> Int? {
     switch tag {
     case "Topaz 96": type1(size, controls: 0)
@@ -24,25 +24,25 @@ enum LeastExchanges {
 
   private static func pieces(_ count: Int, of size: Int) -> Int { (count + size - 1) / size }
 
-  /// RALL up to byte 103 and, with the message beyond, RSEG of 128 bytes from byte 128 on.
+  /// RALL up to byte 103. If the message is longer, RSEG for each 128 bytes from byte 128.
   private static func type1(_ size: Int, controls: Int) -> Int {
     1 + pieces(max(0, controls + tlv(size) - (104 - 12)), of: 128)
   }
 
-  /// READ of four pages within a sector, from page 3 on; SECTOR SELECT is two exchanges.
+  /// READ for each four pages within a sector, from page 3. SECTOR SELECT takes two exchanges.
   private static func type2(_ size: Int, controls: Int) -> Int {
     let pages = pieces(controls + tlv(size), of: 4) + 1
     let inFirst = min(pages, 256 - 3)
     return pieces(inFirst, of: 4) + (pages > inFirst ? 2 + pieces(pages - inFirst, of: 4) : 0)
   }
 
-  /// The attribute information block, and Nbr blocks at once.
+  /// The attribute information block, then Nbr blocks at a time.
   private static func type3(_ size: Int, blocksAtOnce: Int) -> Int {
     1 + pieces(pieces(size, of: 16), of: blocksAtOnce)
   }
 
-  /// Three SELECTs, the capability container, of which 15 bytes come before MLe is known, and READ BINARY: plain up to the offset 7FFF, then with data objects, of which
-  /// tag and length take three bytes.
+  /// Three SELECTs, the capability container, and READ BINARY. Before MLe is known, a command reads 15 bytes. READ
+  /// BINARY is plain up to the offset 7FFF, and then uses data objects: their tag and length take three bytes.
   private static func type4(_ size: Int, answer: Int, lengthSize: Int = 2) -> Int {
     let end = size + lengthSize
     let plain = min(pieces(end, of: answer), 0x7FFF / answer + 1)
@@ -50,8 +50,8 @@ enum LeastExchanges {
     return 3 + pieces(container, of: 15) + plain + pieces(max(0, end - plain * answer), of: answer - 3)
   }
 
-  /// For each sector an authentication, for each block a READ: the directory's, of which the second part is needed behind
-  /// sector 15, and the message's.
+  /// An authentication for each sector and a READ for each block of the directory and the message. Beyond sector 15,
+  /// the second part of the directory is needed.
   private static func classic(_ size: Int) -> Int {
     let blocks = pieces(tlv(size), of: 16)
     let inSmall = min(blocks, 30 * 3)

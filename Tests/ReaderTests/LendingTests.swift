@@ -7,11 +7,12 @@ import Testing
 @testable import Reader
 @testable import ReaderLink
 
-/// A device that another program has for a while.
+/// A device that is lent to another program.
 @Suite(.timeLimit(.minutes(5))) struct LendingTests {
   enum Occupation: CaseIterable { case asleep, scanning, reading, inSession }
 
-  @Test(arguments: Occupation.allCases) func theDeviceIsClosedAndOpenedAgain(_ occupation: Occupation) async throws {
+  @Test(arguments: Occupation.allCases)
+  func `a loan closes the device, and its end opens it again`(_ occupation: Occupation) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     let bytes = try uri("https://example.com/" + String(repeating: "x", count: 400))
@@ -25,7 +26,7 @@ import Testing
       await rig.simulator.place(try .type2(.ntag215, message: bytes))
       let before = await rig.simulator.counters.commands
       await rig.setScanning(true)
-      // A look, and the first exchanges of reading.
+      // A poll and the first exchanges of the read.
       await rig.simulator.wait { $0.counters.commands >= before + 4 }
     case .inSession:
       await rig.simulator.place(try .type2(.ntag215, message: bytes))
@@ -38,7 +39,7 @@ import Testing
     #expect(await !rig.simulator.isFieldOn)
     try await rig.isAsleep()
     #expect(try descriptors(of: child).allSatisfy { !$0.hasPrefix("/dev/pts/") })
-    // What is plugged in or wanted meanwhile changes nothing.
+    // During the loan, the process ignores plugged devices and new goals.
     await rig.process.lookForDevice()
     await rig.setScanning(true)
     try await rig.isAsleep()
@@ -53,7 +54,8 @@ import Testing
     await rig.stop()
   }
 
-  @Test(arguments: [false, true]) func whatLiesThereAfterwardsIsAnnouncedOnceItWasAway(isRandom: Bool) async throws {
+  @Test(arguments: [false, true])
+  func `tags placed during a loan are not announced, but the next tag is`(isRandom: Bool) async throws {
     let rig = try await ReaderRig.scanning()
     await rig.lend(true)
     try await rig.expect(.lent(true))
@@ -74,7 +76,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func whatWasAnnouncedBeforeIsStillThereAfterwards() async throws {
+  @Test func `a tag announced before a loan keeps its placement`() async throws {
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     let placement = try await rig.message().placement
@@ -88,7 +90,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aReaderThatIsNotThereIsLentAsWell() async throws {
+  @Test func `an absent reader can be lent`() async throws {
     let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
     try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
     await rig.lend(true)
@@ -102,7 +104,7 @@ import Testing
     await rig.stop()
   }
 
-  /// What the process has open.
+  /// The files that the process has open.
   private func descriptors(of process: Int32) throws -> [String] {
     let folder = "/proc/\(process)/fd"
     guard let directory = opendir(folder) else { throw RigError("no \(folder)") }
@@ -117,7 +119,7 @@ import Testing
     return targets
   }
 
-  /// Whether another user of libnfc can open the device, and have it do something.
+  /// Whether another user of libnfc can open the device and send it a command.
   private func opens(_ connectionString: String) async throws -> Bool {
     try await DedicatedThread.run {
       Result {

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Reader
 
-/// libfreefare reads what we wrote to a MIFARE Classic, and we read what it wrote.
+/// libfreefare reads messages that Tagroute wrote to a MIFARE Classic, and Tagroute reads messages of libfreefare.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct MIFAREClassicRefereeTests {
   private static let uid: [UInt8] = [0xC0, 0x01, 0x02, 0x03]
-  /// Where sector 15 belongs to NDEF they take 16, the directory's, for one too, and fail.
+  /// Without sector 15. If it holds NDEF, libfreefare takes the directory in sector 16 for NDEF, too, and fails.
   private static let sectors = Array(1...14)
 
   @Test(arguments: [MIFAREClassicModel.classic1K, .classic4K], [20, 46, 254, 255, 660])
-  func theyReadWhatWeWrote(model: MIFAREClassicModel, size: Int) async throws {
+  func `libfreefare reads a message that Tagroute wrote`(model: MIFAREClassicModel, size: Int) async throws {
     let message = ndefMessage(ofSize: size)
     let empty = try SimulatedTag.mifareClassic(model, message: [], uid: .fixed(Self.uid), sectors: Self.sectors)
     let tag = try await Referee.written(message, to: empty, .typeA).tag
@@ -22,9 +22,9 @@ import Testing
     #expect(try readFile(file) == message)
   }
 
-  /// On a tag as it leaves the factory, and on one that holds a message already: there they take key B to be D3F7….
+  /// On a tag in its factory state, and on a tag with a message. For the latter, libfreefare assumes the key B D3F7….
   @Test(arguments: [MIFAREClassicModel.classic1K, .classic4K], [true, false])
-  func weReadWhatTheyWrote(model: MIFAREClassicModel, isBlank: Bool) async throws {
+  func `Tagroute reads and locks a tag that libfreefare wrote`(model: MIFAREClassicModel, isBlank: Bool) async throws {
     let size = 40
     let message = ndefMessage(ofSize: size)
     let directory = try TemporaryDirectory()
@@ -40,7 +40,7 @@ import Testing
       let id = reader.place(try .mifareClassic(model, memory: memory))
       var channel = try reader.select(.typeA)
       #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
-      // Its key B is one that everybody knows.
+      // Its key B is public.
       try channel.tag.lockNDEF(over: &channel)
       channel = try reader.select(.typeA)
       #expect(try channel.tag.queryNDEF(over: &channel).access == .readOnly)
@@ -49,9 +49,9 @@ import Testing
     }
   }
 
-  /// What we wrote is theirs to take away, and what they write then is ours to read.
+  /// Tagroute then reads the message that libfreefare writes to the formatted tag.
   @Test(arguments: [MIFAREClassicModel.classic1K, .classic4K])
-  func theyFormatWhatWeWrote(model: MIFAREClassicModel) async throws {
+  func `libfreefare formats a tag that Tagroute wrote`(model: MIFAREClassicModel) async throws {
     let directory = try TemporaryDirectory()
     let empty = try SimulatedTag.mifareClassic(model, message: [], uid: .fixed(Self.uid), sectors: Self.sectors)
     let tag = try await Referee.written(ndefMessage(ofSize: 90), to: empty, .typeA).tag

@@ -6,7 +6,7 @@ import Testing
 
 /// MIFARE Classic through the real libnfc and the simulated chip.
 @Suite(.timeLimit(.minutes(5))) struct MIFAREClassicTests {
-  /// One record of that many bytes, of no known type; empty for 0.
+  /// One record of `size` bytes with an unknown type; empty for 0.
   private static func message(_ size: Int, _ byte: UInt8 = 0x41) -> [UInt8] {
     switch size {
     case 0: []
@@ -20,14 +20,15 @@ import Testing
 
   private static let smallUID = [0xC0, 0x01, 0x02, 0x03] as [UInt8]
 
-  /// Opening and reading the directory takes 3 commands; then one opens each sector, and one reads each block.
+  /// Authenticating and reading the directory takes 3 commands. Then one command authenticates each sector, and one
+  /// reads each block.
   @Test(
     arguments: [
       (.classic1K, 0, 5), (.classic1K, 14, 5), (.classic1K, 15, 6), (.classic1K, 46, 7), (.classic1K, 47, 9),
       (.classic1K, 254, 25), (.classic1K, 716, 63), (.mini, 188, 19), (.classic4K, 716, 63), (.classic4K, 717, 69),
       (.classic4K, 3356, 255),
     ] as [(MIFAREClassicModel, Int, Int)])
-  func readsInTheFewestCommands(model: MIFAREClassicModel, size: Int, commands: Int) async throws {
+  func `a message is read in the fewest commands`(model: MIFAREClassicModel, size: Int, commands: Int) async throws {
     let message = Self.message(size)
     try await withOpenReader { reader in
       _ = reader.place(try .mifareClassic(model, message: message, uid: .fixed(Self.smallUID)))
@@ -38,7 +39,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 15, 46, 254, 255, 716]) func writesAndReadsBack(size: Int) async throws {
+  @Test(arguments: [0, 15, 46, 254, 255, 716])
+  func `a message is written and read back, and the trailers stay unchanged`(size: Int) async throws {
     let message = Self.message(size, 0x5A)
     try await withOpenReader { reader in
       let id = reader.place(try .mifareClassic(.classic1K, message: Self.message(80)))
@@ -60,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func writesThroughTheLargeSectors() async throws {
+  @Test func `a message is written into the large sectors of a 4K`() async throws {
     let message = Self.message(3356, 0x33)
     try await withOpenReader { reader in
       _ = reader.place(try .mifareClassic(.classic4K, message: []))
@@ -71,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func lockingKeepsTheKeysAndTheMessage() async throws {
+  @Test func `locking keeps the keys and the message`() async throws {
     let message = Self.message(60)
     let keyB: [UInt8] = [0xD3, 0xF7, 0xD3, 0xF7, 0xD3, 0xF7]
     try await withOpenReader { reader in
@@ -98,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func aSecretKeyBKeepsTheTagFromBeingLockedAtAll() async throws {
+  @Test func `a tag with a secret key B cannot be locked and stays unchanged`() async throws {
     try await withOpenReader { reader in
       let tag = try SimulatedTag.mifareClassic(.classic1K, message: Self.message(20), keyB: [1, 2, 3, 4, 5, 6])
       let id = reader.place(tag)
@@ -112,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func anotherCardIsLeftAlone() async throws {
+  @Test func `a card without an application directory stays unchanged`() async throws {
     try await withOpenReader { reader in
       let id = reader.place(try .mifareClassicBlank(.classic1K))
       let before = reader.memory(of: id)
@@ -129,21 +131,22 @@ import Testing
 
   // MARK: Torn away
 
-  @Test(arguments: [0, 20, 100]) func tornWhileRead(size: Int) async throws {
+  @Test(arguments: [0, 20, 100]) func `a tag torn away during a read stays unchanged`(size: Int) async throws {
     let walk = TearWalk(.typeA) { try .mifareClassic(.classic1K, message: Self.message(size)) }
     #expect(try await walk.reading(Self.message(size)).findings == [])
   }
 
   @Test(arguments: [(0, 60), (60, 0), (60, 100), (100, 12), (10, 13), (300, 40), (40, 300)] as [(Int, Int)])
-  func tornWhileWritten(old: Int, new: Int) async throws {
+  func `a tag torn away during a write holds the old message, the new one or none`(old: Int, new: Int) async throws {
     let walk = TearWalk(.typeA) { try .mifareClassic(.classic1K, message: Self.message(old)) }
     let report = try await walk.writing(Self.message(new, 0x5A), over: Self.message(old))
     #expect(report.findings == [])
     #expect(report.exchanges > 0)
   }
 
-  /// The length stands at the end of a block, the start of the next, or across both.
-  @Test(arguments: 12...18) func tornWhileWrittenWhereverTheBlockBegins(nulls: Int) async throws {
+  /// The length is at the end of a block, at the start of the next one, or across both.
+  @Test(arguments: 12...18)
+  func `a torn write leaves no wrong message at any position of the length`(nulls: Int) async throws {
     let old = Self.message(40)
     let walk = TearWalk(.typeA) {
       try .mifareClassic(
@@ -153,7 +156,8 @@ import Testing
     #expect(try await walk.writing(Self.message(30, 0x5A), over: old).findings == [])
   }
 
-  @Test(arguments: [12, 14, 15]) func tornWhileALengthOfThreeBytesIsWritten(nulls: Int) async throws {
+  @Test(arguments: [12, 14, 15])
+  func `a torn write leaves no wrong message with a length of three bytes`(nulls: Int) async throws {
     let walk = TearWalk(.typeA) {
       try .mifareClassic(
         .classic1K,
@@ -162,8 +166,8 @@ import Testing
     #expect(try await walk.writing(Self.message(270, 0x5A), over: Self.message(256)).findings == [])
   }
 
-  /// Over the second part of the directory and into the large sectors.
-  @Test func tornWhileA4KIsReadAndWritten() async throws {
+  /// The message passes the second part of the directory and reaches the large sectors.
+  @Test func `a 4K torn away during a read or a write holds no wrong message`() async throws {
     let (old, new) = (Self.message(1_500), Self.message(1_600, 0x5A))
     let walk = TearWalk(.typeA, stride: 41) { try .mifareClassic(.classic4K, message: old) }
     let reading = try await walk.reading(old)
@@ -174,7 +178,7 @@ import Testing
     #expect(writing.exchanges > 200)
   }
 
-  @Test func tornWhileLocked() async throws {
+  @Test func `a tag torn away during locking keeps its message and can be locked`() async throws {
     let message = Self.message(60)
     let walk = TearWalk(.typeA) { try .mifareClassic(.mini, message: message, sectors: [1, 2]) }
     let report = try await walk.locking(message)
@@ -182,9 +186,9 @@ import Testing
     #expect(report.exchanges > 15)
   }
 
-  /// The second part of the directory names a sector that the message does not reach: that it was not heard of is no reason to leave it
-  /// writable, and to say that all is locked.
-  @Test func lockingForgetsNoSectorThatWasNotHeardOf() async throws {
+  /// The second part of the directory names a sector that the message does not reach. If a radio frame for this part is
+  /// lost, locking must not leave that sector writable and report success.
+  @Test func `locking leaves no sector writable after lost radio frames`() async throws {
     let message = Self.message(20)
     let deafness = (1...4).map { times in
       TearWalk.Accident(words: "unheard \(times) times from exchange", leavesTag: true) {

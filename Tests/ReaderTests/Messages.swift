@@ -2,11 +2,11 @@ import NDEF
 import Tags
 import Testing
 
-/// A message whose encoding has exactly so many bytes: none, or 3 and more; fewer are bytes that are no message.
+/// A message that encodes to exactly `size` bytes: 0, or at least 3. For 1 and 2 the bytes are not a message.
 func ndefMessage(ofSize size: Int, filledWith byte: UInt8 = 0x41) -> [UInt8] { ndefMessage(ofSize: size) { _ in byte } }
 
-/// The same, of which no piece that goes over the air is like the one before it: what it holds repeats itself after a prime
-/// number of bytes.
+/// A message like `ndefMessage(ofSize:)`, but no piece of it equals the piece before it in a transfer. Its payload
+/// repeats after a prime number of bytes.
 func variedMessage(ofSize size: Int) -> [UInt8] { ndefMessage(ofSize: size) { UInt8($0 % 251) } }
 
 private func ndefMessage(ofSize size: Int, _ byte: @escaping (Int) -> UInt8) -> [UInt8] {
@@ -25,7 +25,7 @@ private func ndefMessage(ofSize size: Int, _ byte: @escaping (Int) -> UInt8) -> 
   }
 }
 
-/// Expects what a tag that was written with these bytes is read as.
+/// Expects the content that is read from a tag with these bytes as its message.
 func expect(_ content: TagContent, holds bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
   switch content {
   case .message(let message): #expect(message == bytes, sourceLocation: sourceLocation)
@@ -36,7 +36,7 @@ func expect(_ content: TagContent, holds bytes: [UInt8], sourceLocation: SourceL
   }
 }
 
-/// Why there is no message, nil where there is one.
+/// The problem as text; nil if there is a message.
 func problem(of content: TagContent) -> String? {
   if case .problem(let problem) = content { problem.description } else { nil }
 }

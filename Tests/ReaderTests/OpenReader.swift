@@ -6,7 +6,7 @@ import Tags
 
 @testable import Reader
 
-/// A simulated reader that the real libnfc has open, for a body that blocks as libnfc does.
+/// A simulated reader that is open in the real libnfc. All calls block, as those of libnfc do.
 ///
 ///     try await withOpenReader { reader in
 ///       let tag = reader.place(try .type2(.ntag215, message: message))
@@ -19,13 +19,13 @@ struct OpenReader: ~Copyable {
   let device: Device
   let simulator: SimulatedReader
 
-  /// A tag that is found anew, with the field off before.
+  /// Switches the field off and selects a tag.
   ///
   /// - Parameters:
-  ///   - modulation: what finds it.
-  ///   - doubtsRepetitions: as the program does, where data that is the same as the data before costs an exchange more.
-  /// - Returns: the way to the tag.
-  /// - Throws: `NoTag`, or where the reader fails.
+  ///   - modulation: the modulation to poll with.
+  ///   - doubtsRepetitions: whether to repeat an exchange if its data equals the previous data, as the program does.
+  /// - Returns: the channel to the tag.
+  /// - Throws: `NoTag` if no tag answers, or the reader's failure.
   func select(_ modulation: Modulation, doubtsRepetitions: Bool = false) throws -> TargetChannel {
     try device.release()
     guard let tag = try device.select(modulation) else { throw NoTag() }
@@ -34,33 +34,33 @@ struct OpenReader: ~Copyable {
 
   func place(_ tag: SimulatedTag) -> TagID { onSimulator { await $0.place(tag) } }
 
-  /// Takes the tag away, or finds the one that a fault took away.
+  /// Removes the tag, or returns the tag that a fault has removed.
   func remove(_ id: TagID) -> SimulatedTag? { onSimulator { await $0.remove(id) } }
 
-  /// All that is in the tag's memory; nil where it does not lie there.
+  /// The tag's whole memory; nil if the tag is not on the reader.
   func memory(of id: TagID) -> [UInt8]? { onSimulator { await $0.memory(of: id) } }
 
   func add(_ fault: Fault) { onSimulator { await $0.add(fault) } }
 
-  /// How often a fault has struck since they were cleared.
+  /// How often faults have struck since the last `clearFaults()`.
   var strikes: Int { onSimulator { await $0.strikes } }
 
   func clearFaults() { onSimulator { await $0.clearFaults() } }
 
-  /// What came of an action on a tag.
+  /// The result of an action on a tag.
   struct Attempt {
-    /// All that was in the tag's memory.
+    /// The tag's whole memory before the action.
     let before: [UInt8]
-    /// The tag afterwards, which does not lie there any more.
+    /// The tag after the action. It is no longer on the reader.
     let tag: SimulatedTag
     let failure: (any Error)?
-    /// Exchanges that the action took.
+    /// The number of exchanges of the action.
     let exchanges: UInt64
     /// Whether the fault has struck.
     let isStruck: Bool
   }
 
-  /// Puts a tag there, does something with it while something goes wrong, and takes it away, if that is not what went wrong.
+  /// Places a tag and runs `act` on it with a fault. Removes the tag unless the fault has removed it.
   func attempt(
     on tag: SimulatedTag, _ modulation: Modulation, _ fault: Fault?, _ act: (inout TargetChannel) throws -> Void
   ) throws -> Attempt {
@@ -76,7 +76,7 @@ struct OpenReader: ~Copyable {
     return Attempt(before: before, tag: tag, failure: failure, exchanges: channel.exchanges, isStruck: isStruck)
   }
 
-  /// Does something with a tag that lies there for so long.
+  /// Runs `body` on a tag that is on the reader during this call.
   func withTag<Result>(
     _ tag: SimulatedTag, _ modulation: Modulation, _ body: (inout TargetChannel) throws -> Result
   ) throws -> Result {
@@ -86,14 +86,14 @@ struct OpenReader: ~Copyable {
     return try body(&channel)
   }
 
-  /// All that is in the memory of a tag that does not lie there.
+  /// The whole memory of a tag that is not on the reader.
   func memory(of tag: SimulatedTag) -> [UInt8] {
     let id = place(tag)
     defer { _ = remove(id) }
     return memory(of: id) ?? []
   }
 
-  /// What the chip has done since the last time.
+  /// The chip's counters since the last call.
   func takeCounters() -> Counters {
     onSimulator { simulator in
       let counters = await simulator.counters
@@ -102,14 +102,14 @@ struct OpenReader: ~Copyable {
     }
   }
 
-  /// Waits for the simulator, which has a thread of its own.
+  /// Waits until `body` is done. The simulator has its own thread.
   func onSimulator<Result: Sendable>(_ body: @escaping @Sendable (SimulatedReader) async -> Result) -> Result {
     let simulator = simulator
     return blockingWait { await body(simulator) }
   }
 }
 
-/// Runs a body with an open reader on a thread of its own.
+/// Runs `body` with an open reader on a dedicated thread.
 func withOpenReader<Result: Sendable>(
   timing: TimingModel = .immediate, _ body: @escaping @Sendable (borrowing OpenReader) throws -> Result
 ) async throws -> Result {
@@ -125,7 +125,7 @@ func withOpenReader<Result: Sendable>(
   return try result.get()
 }
 
-/// Blocks the calling thread, which must be nobody else's, until `body` is done.
+/// Blocks the calling thread until `body` is done. No other work may share this thread.
 private func blockingWait<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) -> Result {
   let answer = Answer<Result>()
   Task.detached { answer.give(await body()) }

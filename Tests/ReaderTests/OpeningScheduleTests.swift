@@ -5,7 +5,7 @@ import Testing
 @Suite struct OpeningScheduleTests {
   let now = SuspendingClock.now
 
-  /// The pauses after each of so many failures.
+  /// The pauses after `count` failures; nil for a sleep.
   func pauses(
     _ schedule: inout OpeningSchedule, wantsScanning: Bool = true, isAbsent: Bool = false, count: Int = 20
   ) -> [Duration?] {
@@ -22,7 +22,9 @@ import Testing
   }
 
   @Test(arguments: [(true, true, Duration.seconds(30)), (false, true, .seconds(3)), (false, false, .seconds(30))])
-  func triesAtOnceThenEverMoreRarely(_ isFollowed: Bool, _ wantsScanning: Bool, _ longest: Duration) {
+  func `the first retry is immediate, and later ones become rarer`(
+    _ isFollowed: Bool, _ wantsScanning: Bool, _ longest: Duration
+  ) {
     var schedule = OpeningSchedule(isFollowed: isFollowed)
     #expect(schedule.step(wantsScanning: wantsScanning, at: now) == .open)
     let pauses = pauses(&schedule, wantsScanning: wantsScanning).compactMap { $0 }
@@ -33,17 +35,17 @@ import Testing
     #expect(pauses.last == longest)
   }
 
-  @Test func whatUdevTellsIsNotAskedFor() {
+  @Test func `an absent device that udev follows is not retried`() {
     var schedule = OpeningSchedule(isFollowed: true)
     #expect(pauses(&schedule, isAbsent: true).last == .some(nil))
-    // It is there again, and held by another driver: that is tried, though rarely.
+    // The device is back, but another driver has it. The schedule retries, though rarely.
     schedule.failed("pn532_uart:/dev/x", isAbsent: false, at: now)
     #expect(schedule.step(wantsScanning: true, at: now) == .wait(OpeningSchedule.longestFollowed))
     schedule.hurry()
     #expect(schedule.step(wantsScanning: true, at: now) == .open)
   }
 
-  @Test func sleepsAfterAFewTriesWhereNobodyWantsTagsAndSomebodyTells() {
+  @Test func `after a few failures the schedule sleeps if no tags are wanted and udev follows the device`() {
     var schedule = OpeningSchedule(isFollowed: true)
     for _ in OpeningSchedule.pauses {
       #expect(schedule.step(wantsScanning: false, at: now + .seconds(9)) == .open)
@@ -58,14 +60,16 @@ import Testing
   }
 
   @Test(arguments: [(Duration.seconds(3), OpeningSchedule.Step.open), (.seconds(2), .wait(.seconds(3)))])
-  func aDeviceThatWorkedIsOpenedAgainAtOnce(_ life: Duration, _ step: OpeningSchedule.Step) {
+  func `a device is opened again at once only if it worked for long enough`(
+    _ life: Duration, _ step: OpeningSchedule.Step
+  ) {
     var schedule = OpeningSchedule(isFollowed: false)
     _ = pauses(&schedule)
     schedule.lost("pn532_uart:/dev/x", openedAt: now, at: now + life)
     #expect(schedule.step(wantsScanning: true, at: now + life) == step)
   }
 
-  @Test func aFieldThatMayBeOnIsNotSleptOver() {
+  @Test func `the schedule does not sleep while a field may be on`() {
     var schedule = OpeningSchedule(isFollowed: true)
     for _ in 0..<20 { schedule.failed("pn532_uart:/dev/x", at: now) }
     #expect(schedule.step(wantsScanning: false, at: now) == .sleep)
@@ -73,9 +77,9 @@ import Testing
       schedule.step(wantsScanning: false, isFieldInDoubt: true, at: now) == .wait(OpeningSchedule.longestFollowed))
   }
 
-  // MARK: Readers whose port is reset
+  // MARK: Readers with a port that libnfc resets
 
-  @Test func aPortIsResetEverMoreRarelyAndNotWithoutEnd() {
+  @Test func `resets of a port become rarer, and stop if no tags are wanted`() {
     var schedule = OpeningSchedule(isFollowed: true)
     var pauses: [Duration] = []
     for _ in 0..<8 {
@@ -83,11 +87,11 @@ import Testing
       if case .wait(let pause) = schedule.step(wantsScanning: true, at: now) { pauses.append(pause) }
     }
     #expect(pauses == [1, 2, 5, 10, 30, 30, 30].map { .seconds($0) })
-    // Where nobody wants tags it is left alone.
+    // If no tags are wanted, the port is not reset.
     #expect(schedule.step(wantsScanning: false, at: now) == .sleep)
   }
 
-  @Test func noEventResetsAPortMoreThanOnceASecond() {
+  @Test func `events reset a port at most once a second`() {
     var schedule = OpeningSchedule(isFollowed: true)
     for _ in 0..<10 {
       schedule.failed("acr122_usb:001:004", at: now)
@@ -95,7 +99,7 @@ import Testing
       #expect(schedule.step(wantsScanning: true, at: now) == .wait(OpeningSchedule.resetInterval))
       #expect(schedule.step(wantsScanning: true, at: now + OpeningSchedule.resetInterval) == .open)
     }
-    // Nothing was there to be reset, and now it is plugged in.
+    // The last attempt found no device to reset. Now one is plugged in.
     schedule.failed(nil, at: now)
     schedule.hurry()
     #expect(schedule.step(wantsScanning: true, at: now) == .open)
@@ -105,7 +109,7 @@ import Testing
     "pn532_uart:/dev/ttyUSB0", "pn53x_usb:001:004", "acr122s:/dev/ttyS0", "acr122_pcsc:x", "pn532_uart:/dev/acr122_usb",
     "",
   ])
-  func noOtherReaderIsTakenForOne(device: String) {
+  func `other devices are not treated as if libnfc resets their port`(device: String) {
     #expect(!OpeningSchedule.resetsPort(of: device))
     var schedule = OpeningSchedule(isFollowed: true)
     for _ in 0..<20 { schedule.failed(device, at: now) }
@@ -113,7 +117,7 @@ import Testing
     #expect(schedule.advice(on: device) == "")
   }
 
-  @Test func aReaderThatNoResetBringsBackIsToBeUnplugged() {
+  @Test func `the user is advised to unplug a reader that resets do not restart`() {
     var schedule = OpeningSchedule(isFollowed: true)
     for _ in OpeningSchedule.pausesAfterReset {
       #expect(schedule.advice(on: "acr122_usb:001:004") == "")

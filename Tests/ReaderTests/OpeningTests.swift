@@ -3,21 +3,22 @@ import ReaderSimulator
 import Rig
 import Testing
 
-/// Devices that misbehave while they are opened.
+/// Faults while a device is opened.
 @Suite(.timeLimit(.minutes(5))) struct OpeningTests {
-  /// Opening takes some 15 commands: each of them fails once.
-  @Test(arguments: 1...16) func aFaultWhileADeviceIsOpenedCostsNoProcess(command: Int) async throws {
+  /// Opening takes about 15 commands. Each of them fails once.
+  @Test(arguments: 1...16) func `a fault while a device is opened does not end the process`(command: Int) async throws {
     let rig = try await ReaderRig(fault: .corruptChecksum(command: command))
     await rig.setScanning(true)
-    // A process that crashes ends this with an error.
+    // If the process crashes, this call throws.
     try await rig.expect(.scanning(true))
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     #expect(try await rig.message().message == uri("https://example.com"))
     await rig.stop()
   }
 
-  /// The chip ceases to answer at one of them: that is said, and the process lives.
-  @Test(arguments: [1, 5, 9, 13]) func aChipThatHangsWhileItIsOpenedIsAReaderThatHasFailed(command: Int) async throws {
+  /// The chip stops answering at one of these commands. The process reports the failure and stays alive.
+  @Test(arguments: [1, 5, 9, 13])
+  func `a chip that hangs while it is opened is reported as failed`(command: Int) async throws {
     let rig = try await ReaderRig(fault: .stall(command: command))
     try await rig.next("a reader that has failed") { if case .phase(.failed, _) = $0 { true } else { nil } }
     await rig.simulator.unplug()
@@ -28,9 +29,9 @@ import Testing
   }
 }
 
-/// Devices that are absent while nobody wants tags.
+/// Devices that are absent while no tags are wanted.
 @Suite(.timeLimit(.minutes(5))) struct WaitingTests {
-  @Test func aProcessWithoutADeviceSleepsUntilItIsTold() async throws {
+  @Test func `a process without a device sleeps until it receives a command`() async throws {
     let rig = try await ReaderRig(isPluggedIn: false, isFollowed: true)
     try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
     try await rig.isAsleep()
@@ -38,7 +39,7 @@ import Testing
     await rig.process.lookForDevice()
     try await rig.isReady()
     try await rig.isAsleep()
-    // It asks the device for a sign of life, and sleeps again.
+    // The process checks that the device answers, and sleeps again.
     let commands = await rig.simulator.counters.commands
     await rig.process.lookForDevice()
     await rig.simulator.wait { $0.counters.commands > commands }
@@ -47,14 +48,14 @@ import Testing
     await rig.process.lookForDevice()
     try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
     try await rig.isAsleep()
-    // Nobody says that it is there, but somebody wants tags.
+    // No event reports the device, but tags are wanted.
     try await rig.simulator.plug()
     await rig.setScanning(true)
     try await rig.isReady()
     try await rig.expect(.scanning(true))
     await rig.stop()
   }
-  @Test func aProcessThatSleepsIsNotWokenWhileAnotherWorks() async throws {
+  @Test func `a sleeping process is not woken while another one works`() async throws {
     let absent = try await ReaderRig(isPluggedIn: false, isFollowed: true)
     let suspended = try await ReaderRig()
     try await absent.isAsleep()
@@ -63,7 +64,7 @@ import Testing
     let before = try sleepers.map { try waits(of: $0) }
     let worker = try await ReaderRig.scanning()
     try await worker.commands(60)
-    // They have said that they sleep before they did: that is one wait, and being woken would be another.
+    // Each process reports its sleep before it begins. That sleep is one wait. Waking up would add another.
     for (after, before) in zip(try sleepers.map { try waits(of: $0) }, before) { #expect(after - before <= 1) }
     for rig in [absent, suspended, worker] { await rig.stop() }
   }
@@ -72,7 +73,7 @@ import Testing
     String(decoding: try readFile("/proc/\(process)/status"), as: UTF8.self).split(separator: "\n")
   }
 
-  /// How often a process has gone to sleep by itself.
+  /// How often a process has gone to sleep voluntarily.
   private func waits(of process: Int32) throws -> Int {
     let line = try status(process).first { $0.hasPrefix("voluntary_ctxt_switches:") }
     return try #require(line?.split(separator: "\t").last.flatMap { Int($0) })

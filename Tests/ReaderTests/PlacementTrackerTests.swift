@@ -1,3 +1,4 @@
+import Names
 import ReaderLink
 import Tags
 import Testing
@@ -23,7 +24,7 @@ import Testing
     .felica(FeliCaActivation(idm: idm, pmm: [1, 2, 3, 4, 5, 6, 7, 8], systemCode: [0x12, 0xFC], bitRate: bitRate))
   }
 
-  @Test func aTagArrivesOnceAndLeavesOnce() {
+  @Test func `a tag arrives once and leaves once`() {
     var tracker = PlacementTracker()
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [])
@@ -33,7 +34,7 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }
 
-  @Test func aLookThatMissesATagIsNoRemoval() {
+  @Test func `a single look that misses a tag does not remove it`() {
     var tracker = PlacementTracker()
     _ = tracker.looked(for: .typeA, found: [tag])
     for _ in 0..<10 {
@@ -42,12 +43,12 @@ import Testing
     }
   }
 
-  @Test func aTagThatDoesNotAnswerAndHasAnotherInItsPlaceIsAwayAtOnce() {
+  @Test func `a tag that failed its check leaves at once if another tag is in its place`() {
     var tracker = PlacementTracker()
     _ = tracker.looked(for: .typeA, found: [tag])
     tracker.checkFailed(tag)
     #expect(tracker.looked(for: .typeA, found: [tag]) == [])
-    // One that was sent to sleep may hide behind a newcomer.
+    // A look may miss a sleeping tag when it finds a new one.
     #expect(tracker.looked(for: .typeA, found: [other]) == [.arrived(2, other)])
     #expect(tracker.looked(for: .typeA, found: [tag, other]) == [])
     _ = tracker.looked(for: .typeA, found: [tag])
@@ -56,14 +57,14 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [other]) == [.left(1), .arrived(3, other)])
   }
 
-  @Test func aLookForAnotherTechnologySaysNothingOfATag() {
+  @Test func `a look for another technology never removes a tag`() {
     var tracker = PlacementTracker()
     _ = tracker.looked(for: .typeA, found: [tag])
     for _ in 0..<10 { #expect(tracker.looked(for: .typeB, found: []) == []) }
     #expect(tracker.resting.count == 1)
   }
 
-  @Test func tagsThatLieTogetherComeAndGoOneByOne() {
+  @Test func `tags that lie together arrive and leave one by one`() {
     var tracker = PlacementTracker()
     let third = felica([1, 2, 3, 4, 5, 6, 7, 8])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
@@ -76,20 +77,20 @@ import Testing
     #expect(tracker.resting.map(\.number) == [2])
   }
 
-  @Test func aTagThatAnswersAtTwoBitRatesIsOne() {
+  @Test func `a FeliCa tag that is found at two bit rates is one placement`() {
     var tracker = PlacementTracker()
     let idm: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
     _ = tracker.looked(for: .felica212, found: [felica(idm)])
     #expect(tracker.looked(for: .felica424, found: [felica(idm, bitRate: 424)]) == [])
-    // Nothing at 424 says nothing.
+    // A look at 424 kbit/s that finds no tag does not remove it.
     for _ in 0..<3 { #expect(tracker.looked(for: .felica424, found: []) == []) }
   }
 
-  @Test func noTagMakesUpMoreThanThereIsRoomFor() {
+  @Test func `the number of tracked tags is limited`() {
     var tracker = PlacementTracker()
     var arrived = 0
     for number in 0..<40 as Range<UInt8> {
-      // One a technology and look, so that none is missed before the table is full.
+      // The tags use 212 kbit/s, so these looks at 424 kbit/s never remove them.
       let outcomes = tracker.looked(for: .felica424, found: [felica([number, 0, 0, 0, 0, 0, 0, 0])])
       arrived += outcomes.count { if case .arrived = $0 { true } else { false } }
     }
@@ -97,9 +98,9 @@ import Testing
     #expect(tracker.resting.count == PlacementTracker.most)
   }
 
-  // MARK: Identifiers that a tag makes up
+  // MARK: Random identifiers
 
-  @Test func aRandomUIDMayChangeWhileTheCardRests() {
+  @Test func `a resting card keeps its placement when its random UID changes`() {
     var tracker = PlacementTracker()
     let first = card([8, 1, 1, 1])
     #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(1, first)])
@@ -109,15 +110,15 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [second]) == [.uncertain(2, resting: 1, second)])
     #expect(tracker.compared(2, with: 1, second, message) == true)
     #expect(tracker.looked(for: .typeA, found: [second]) == [])
-    // Another message is another tag.
+    // A different message means a different tag.
     let third = card([8, 3, 3, 3])
     #expect(tracker.looked(for: .typeA, found: [third]) == [.uncertain(3, resting: 1, third)])
     #expect(tracker.compared(3, with: 1, third, .problem(reason: "x")) == false)
     #expect(tracker.resting.map(\.number) == [3])
   }
 
-  /// Where it was selected anew to be read again, it has another one at the end than at the beginning.
-  @Test func theUIDThatACardHasWhenItHasBeenReadIsTheOneThatCounts() {
+  /// A card that is selected again for a second reading has a new UID afterwards.
+  @Test func `a card that gets a new UID while it is read is recognised by that UID`() {
     var tracker = PlacementTracker()
     let (first, second, third) = (card([8, 1, 1, 1]), card([8, 2, 2, 2]), card([8, 3, 3, 3]))
     _ = tracker.looked(for: .typeA, found: [first])
@@ -131,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: [[8, 3, 3, 3], [4, 3, 3, 3]] as [[UInt8]])
-  func whatSaysSomethingElseOfItselfIsAnotherTag(uid: [UInt8]) {
+  func `a card with other historical bytes is another tag`(uid: [UInt8]) {
     var tracker = PlacementTracker()
     let first = card([8, 1, 1, 1])
     _ = tracker.looked(for: .typeA, found: [first])
@@ -141,7 +142,7 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [next]) == [.left(1)])
   }
 
-  @Test func twoPhonesOfOneMakeAreTwo() {
+  @Test func `two phones of the same make are two placements`() {
     var tracker = PlacementTracker()
     let (first, second) = (card([8, 1, 1, 1]), card([8, 2, 2, 2]))
     _ = tracker.looked(for: .typeA, found: [first])
@@ -149,7 +150,7 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [first, second]) == [.arrived(2, second)])
   }
 
-  @Test func aPUPIIsAnotherTagsUnlessTheFieldWasOff() {
+  @Test func `a new PUPI means a new card unless the field was off`() {
     var tracker = PlacementTracker()
     let (first, second) = (cardB([1, 1, 1, 1]), cardB([2, 2, 2, 2]))
     _ = tracker.looked(for: .typeB, found: [first])
@@ -165,7 +166,9 @@ import Testing
   }
 
   @Test(arguments: [([0x02, 0xFE], true), ([0x01, 0xFE], true), ([0x01, 0x2E], false)] as [([UInt8], Bool)])
-  func aPhonesIDmMayChange(_ manufacturer: [UInt8], _ isUncertain: Bool) {
+  func `a new IDm is compared only if the manufacturer code allows changes`(
+    _ manufacturer: [UInt8], _ isUncertain: Bool
+  ) {
     var tracker = PlacementTracker()
     let first = felica(manufacturer + [1, 1, 1, 1, 1, 1])
     _ = tracker.looked(for: .felica212, found: [first])
@@ -175,16 +178,16 @@ import Testing
     #expect(outcomes == (isUncertain ? [.uncertain(2, resting: 1, next)] : [.arrived(2, next)]))
   }
 
-  // MARK: Readings that fail
+  // MARK: Failed readings
 
-  @Test func aTagThatCouldNotBeReadIsNewWhenItIsFoundAgain() {
+  @Test func `a tag that was not read is new when it is found again`() {
     var tracker = PlacementTracker()
     _ = tracker.looked(for: .typeA, found: [tag])
     tracker.unread(1)
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }
 
-  @Test func aTagWithWhichTheDeviceFailsIsNewAFewTimes() {
+  @Test func `a tag that makes the device fail is read at most three times`() {
     var tracker = PlacementTracker()
     for number in 1...3 as ClosedRange<UInt64> {
       #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(number, tag)])
@@ -193,8 +196,8 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [tag]) == [])
   }
 
-  /// What becomes of another one neither counts for it nor ends the row.
-  @Test(arguments: [false, true]) func failuresAreCountedForEachTagUntilItIsAway(isOther: Bool) {
+  /// Another tag neither adds to the count nor resets it.
+  @Test(arguments: [false, true]) func `failures are counted for each tag until it is removed`(isOther: Bool) {
     var tracker = PlacementTracker()
     for number in 1...2 as ClosedRange<UInt64> {
       _ = tracker.looked(for: .typeA, found: [tag])
@@ -213,8 +216,8 @@ import Testing
     }
   }
 
-  /// It is in a row that failures count.
-  @Test(arguments: [false, true]) func whatWasReadBeginsANewRow(isCompared: Bool) {
+  /// The limit is for consecutive failures.
+  @Test(arguments: [false, true]) func `a successful reading resets the count of failures`(isCompared: Bool) {
     var tracker = PlacementTracker()
     if isCompared {
       _ = tracker.looked(for: .typeA, found: [card([8, 0, 0, 0])])
@@ -248,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func theReaderTakesItsTagsAlong() {
+  @Test func `all tags leave when the reader is unplugged`() {
     var tracker = PlacementTracker()
     _ = tracker.looked(for: .typeA, found: [tag])
     _ = tracker.looked(for: .typeA, found: [tag, other])
@@ -256,7 +259,7 @@ import Testing
     #expect(tracker.readerLeft() == [])
   }
 
-  // MARK: Tags that the daemon knows
+  // MARK: Known tags
 
   private let key = TagFingerprint.Key(low: 1, high: 2)
 
@@ -264,16 +267,16 @@ import Testing
     KnownTags(
       key: key,
       tags: tags.map { tag, number in
-        let technology = tag.type.description
-        return KnownTag(
-          number: number, fingerprint: TagFingerprint(technology, tag.identifier, key), technology: technology,
+        KnownTag(
+          number: number, fingerprint: TagFingerprint(tag.type, tag.identifier, key), technology: tag.type,
           mayHaveChanged: mayHaveChanged, isSuspect: isSuspect)
       })
   }
 
-  /// A tag that ends each process that reads it may make its reader absent for a moment, before the next process finds the tag: that is
-  /// no reason to read it.
-  @Test(arguments: [false, true]) func theReaderTakesAlongWhatIsKnownOnceItWasFound(hasBeenSeen: Bool) {
+  /// A tag that crashes each reader process may also make the reader disappear for a moment, before the next process
+  /// finds the tag. The next process must still not read it.
+  @Test(arguments: [false, true])
+  func `known tags leave with the reader only if a look has found them`(hasBeenSeen: Bool) {
     var tracker = PlacementTracker()
     tracker.know(known((tag, 1 << 32)))
     if hasBeenSeen { #expect(tracker.looked(for: .typeA, found: [tag]) == [.recognized(tag)]) }
@@ -282,7 +285,7 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [tag]) == [outcome])
   }
 
-  @Test func aKnownTagIsNotAnnouncedUntilItIsAway() {
+  @Test func `a known tag is not announced until it was removed`() {
     var tracker = PlacementTracker([.typeA])
     tracker.know(known((tag, 1 << 32)))
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.recognized(tag)])
@@ -292,7 +295,7 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
   }
 
-  @Test func `a known tag that lies there already goes on as it was`() {
+  @Test func `a resting tag that becomes known keeps its placement`() {
     var tracker = PlacementTracker([.typeA])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
     tracker.know(known((tag, 1)))
@@ -301,14 +304,14 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])
   }
 
-  @Test func `nothing is asked of a suspect`() {
+  @Test func `a suspect is still marked when it is found`() {
     var tracker = PlacementTracker([.typeA])
     tracker.know(known((tag, 1 << 32), isSuspect: true))
     _ = tracker.looked(for: .typeA, found: [tag])
     #expect(tracker.resting.map(\.isSuspect) == [true])
   }
 
-  @Test func aKnownTagIsAwayOnceEveryTechnologyThatMayHaveItHasMissedIt() {
+  @Test func `a known tag leaves after looks for all of its technologies missed it`() {
     var tracker = PlacementTracker([.typeA, .felica212, .felica424])
     tracker.know(known((felica([1, 2, 3, 4, 5, 6, 7, 8]), 1 << 32)))
     for _ in 1...3 { #expect(tracker.looked(for: .typeA, found: []) == []) }
@@ -318,7 +321,7 @@ import Testing
     #expect(tracker.looked(for: .felica424, found: []) == [.left(1 << 32)])
   }
 
-  @Test func anotherTagIsReadBesideAKnownOne() {
+  @Test func `a new tag beside a known one is read`() {
     var tracker = PlacementTracker([.typeA])
     tracker.know(known((tag, 1 << 32)))
     #expect(tracker.looked(for: .typeA, found: [other, tag]) == [.arrived(1, other), .recognized(tag)])
@@ -327,7 +330,7 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB, .felica212])
-  func aMadeUpIdentifierThatIsKnownMeansTheFirstThatHasOne(modulation: Modulation) {
+  func `a known tag that may have changed its identifier is the first random one`(modulation: Modulation) {
     func tag(_ number: UInt8) -> TagActivation {
       switch modulation {
       case .typeA: card([8, number, number, number])
@@ -343,7 +346,7 @@ import Testing
         continue
       }
       #expect(tracker.looked(for: modulation, found: [tag(2)]) == [.recognized(tag(2))])
-      // It may have yet another one, and a second tag is not meant.
+      // Its identifier may change again. A second tag is a new one.
       tracker.fieldWentOff()
       #expect(tracker.looked(for: modulation, found: [tag(3)]) == [])
       #expect(tracker.looked(for: modulation, found: [tag(3), tag(4)]) == [.arrived(1, tag(4))])
@@ -352,14 +355,14 @@ import Testing
     }
   }
 
-  @Test func aMadeUpIdentifierThatIsKnownMeansNoTagOfAnotherKind() {
+  @Test func `a known tag with a random identifier does not match another kind of tag`() {
     var tracker = PlacementTracker([.typeA, .typeB])
     tracker.know(known((card([8, 1, 1, 1]), 1 << 32), mayHaveChanged: true))
     #expect(tracker.looked(for: .typeB, found: [cardB([8, 2, 2, 2])]) == [.arrived(1, cardB([8, 2, 2, 2]))])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }
 
-  @Test func aTagOfAKindThatIsNotWantedIsLeftAlone() {
+  @Test func `a tag of an unwanted kind is not read`() {
     var tracker = PlacementTracker([.typeA]) { $0 == .type4A }
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.unwanted(tag)])
     #expect(tracker.looked(for: .typeA, found: [tag, card([4, 1, 1, 1])]) == [.arrived(1, card([4, 1, 1, 1]))])

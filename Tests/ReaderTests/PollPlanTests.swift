@@ -3,15 +3,15 @@ import Testing
 
 @testable import Reader
 
-/// A plan, and a reader that takes its time as the table in `TimingModel.realistic` has it.
+/// Runs a plan on a clock that advances by the command times of `TimingModel.realistic`.
 private struct Walk {
   var plan: PollPlan
   private(set) var now = SuspendingClock.now
-  /// When each look began.
+  /// The start of each look.
   private(set) var looks: [(modulation: Modulation, begin: SuspendingClock.Instant)] = []
   private(set) var fieldTime = Duration.zero
   private var fieldCameOn: SuspendingClock.Instant?
-  /// How often the field was switched off.
+  /// The number of times that the field was switched off.
   private(set) var windows = 0
 
   init(
@@ -22,7 +22,7 @@ private struct Walk {
     plan.begin(at: now)
   }
 
-  /// `slowness`: how much longer everything takes than on a PN532 at 115,200 baud.
+  /// Runs the plan. Everything takes `slowness` times as long as on a PN532 at 115,200 baud.
   mutating func run(for duration: Duration, slowness: Double = 1) {
     let end = now + duration
     while now < end { step(slowness) }
@@ -34,7 +34,7 @@ private struct Walk {
       looks.append((modulation, now))
       if fieldCameOn == nil {
         fieldCameOn = now
-        // FeliCa tags need longer until they listen.
+        // FeliCa tags need the field for longer before they listen.
         now += .milliseconds(modulation.isFeliCa ? 22 : 5) * slowness
       }
       let time =
@@ -52,7 +52,7 @@ private struct Walk {
       windows += 1
     case .pause(let duration):
       if fieldCameOn == nil {
-        #expect(duration >= PollPlan.resetTime, "a tag could keep its power")
+        #expect(duration >= PollPlan.resetTime, "the pause is too short to reset a tag")
       }
       now += duration
     }
@@ -66,7 +66,7 @@ private struct Walk {
 
   func longestGap(_ modulation: Modulation) -> Duration { gaps(modulation).max() ?? .zero }
 
-  /// What half of all moments at least are at most away from the next look.
+  /// The median wait: for half of all moments, the next look is at most this far away.
   func medianWait(_ modulation: Modulation) -> Duration {
     let gaps = gaps(modulation)
     let moments = (0..<1000).map(Duration.milliseconds)
@@ -76,18 +76,18 @@ private struct Walk {
 }
 
 @Suite struct PollPlanTests {
-  @Test func typeAIsFoundInTimeWhenItIsPlacedAtAnyMoment() {
+  @Test func `a Type A tag is found in time whenever it is placed`() {
     var walk = Walk()
     walk.run(for: .seconds(20))
-    // Activation takes 26 ms with the field's coming on.
+    // Activation takes 26 ms, including the time to switch the field on.
     #expect(walk.medianWait(.typeA) + .milliseconds(26) <= .milliseconds(60))
     #expect(walk.longestGap(.typeA) + .milliseconds(26) <= .milliseconds(150))
   }
 
-  @Test(arguments: Modulation.allCases) func everyTechnologyHasItsTurn(modulation: Modulation) {
+  @Test(arguments: Modulation.allCases) func `every technology is polled often enough`(modulation: Modulation) {
     var walk = Walk()
     walk.run(for: .seconds(20))
-    // A FeliCa tag that comes with the field already on may miss a look for want of 20 ms.
+    // A FeliCa tag listens after 20 ms in the field. If it arrives while the field is on, it may miss a look.
     #expect(walk.longestGap(modulation) + .milliseconds(20 + 26) <= .milliseconds(350))
     var alone = Walk([modulation])
     alone.run(for: .seconds(20))
@@ -95,7 +95,7 @@ private struct Walk {
     #expect(Set(alone.looks.map(\.modulation)) == [modulation])
   }
 
-  @Test(arguments: [0.1, 1, 5]) func theFieldIsOnForAtMostTwoFifthsOfTheTime(slowness: Double) {
+  @Test(arguments: [0.1, 1, 5]) func `the field is on for at most two fifths of the time`(slowness: Double) {
     for modulations in [Set(Modulation.allCases), [.typeA], [.felica212, .felica424]] {
       var walk = Walk(modulations)
       walk.run(for: .seconds(60), slowness: slowness)
@@ -103,21 +103,21 @@ private struct Walk {
     }
   }
 
-  @Test func windowsBeginAndEndWithTypeAAndShareTheOthers() {
+  @Test func `windows begin and end with Type A and share the other technologies`() {
     var walk = Walk()
     walk.run(for: .milliseconds(5 + 2 * 125))
     let window: [[Modulation]] = [[.typeA, .typeB, .jewel, .typeA], [.typeA, .felica212, .felica424, .typeA]]
     #expect(walk.looks.map(\.modulation).starts(with: window.joined()))
   }
 
-  @Test func waitingTakesFewCommands() {
+  @Test func `polling without tags takes few commands`() {
     var walk = Walk()
     walk.run(for: .seconds(20))
-    // With one each window that switches the field off.
+    // This includes one command per window that switches the field off.
     #expect(walk.looks.count + walk.windows <= 41 * 20)
   }
 
-  @Test func theFirstStepsTakeTheFieldFromTagsThatWereLeftWithIt() {
+  @Test func `the first steps switch the field off to reset the tags`() {
     var plan = PollPlan([.typeA], interval: .milliseconds(125), idleInterval: .milliseconds(250))
     let now = SuspendingClock.now
     plan.begin(at: now)
@@ -130,13 +130,13 @@ private struct Walk {
     #expect(plan.next(at: now + .milliseconds(42)) == .pause(.milliseconds(83)))
   }
 
-  @Test func whereNothingHappensForMinutesCyclesComeRarelyAndATagEndsThat() {
+  @Test func `polling slows down after five idle minutes until the plan restarts`() {
     var walk = Walk()
     walk.run(for: .seconds(299))
     let busy = walk.looks.count + walk.windows
     walk.run(for: .seconds(301))
     #expect(walk.looks.count + walk.windows - busy < busy * 2 / 3)
-    // What takes longer to be noticed now is noticed whatever it is.
+    // Each window now looks for all technologies, so FeliCa tags are still found in time.
     let idle = walk.looks.filter { $0.modulation == .felica424 }.map(\.begin).suffix(100)
     #expect(zip(idle, idle.dropFirst()).allSatisfy { $0.duration(to: $1) <= .milliseconds(350) })
     let begin = walk.now
@@ -146,7 +146,7 @@ private struct Walk {
     #expect(looks.count > 28)
   }
 
-  @Test func aLongIntervalIsHeldAndEachWindowHasEverything() {
+  @Test func `a long interval is kept and each window looks for all technologies`() {
     var walk = Walk(interval: .seconds(2))
     walk.run(for: .seconds(21))
     for modulation in Modulation.allCases { #expect(walk.looks.count { $0.modulation == modulation } == 11) }

@@ -1,3 +1,4 @@
+import Names
 import ReaderSimulator
 import Rig
 import Tags
@@ -6,24 +7,26 @@ import Testing
 @testable import Reader
 @testable import ReaderLink
 
-/// Other technologies and other intervals for a reader that is in use.
+/// Changes of the technologies and intervals of a reader that is in use.
 @Suite(.timeLimit(.minutes(5))) struct PollingChangeTests {
-  private static func polling(_ technologies: [String] = [], interval: Int = 20) -> ReaderPolling {
+  private static func polling(_ technologies: [TagType] = TagType.readable, interval: Int = 20) -> ReaderPolling {
     ReaderPolling(
       interval: .milliseconds(interval), idleInterval: .milliseconds(interval), technologies: technologies)
   }
 
-  @Test func whatRestsIsNotAnnouncedAnewAndWhatComesIs() async throws {
+  @Test func `after a change of technologies new tags are announced but resting ones are not`() async throws {
     let rig = try await ReaderRig.scanning()
     let child = try #require(await rig.process.processID)
     let resting = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     let first = try await rig.message()
-    // Both kinds are found by the same look, so that the one that is left out stays what it was.
-    await rig.configure(Self.polling(["type-4a"]))
+    // The same look finds Type 2 and Type 4A, so the resting tag keeps its placement although its kind is no longer
+    // wanted.
+    await rig.configure(Self.polling([.type4A]))
     try await rig.commands(60)
     await rig.simulator.remove(resting)
     #expect(try await rig.removal() == first.placement.number)
-    // It is no kind that is wanted now, and that it is there is nobody's business; the other kind is.
+    // A Type 2 tag is unwanted now. It is not announced, even if its kind becomes wanted while it lies there. The next
+    // tag is announced.
     let unwanted = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     try await rig.commands(60)
     await rig.configure(Self.polling())
@@ -35,11 +38,11 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aTagOfAKindThatNobodyLooksForForAWhileIsNotAnnouncedAgain() async throws {
+  @Test func `a resting tag is not announced again after a pause in polling its technology`() async throws {
     let rig = try await ReaderRig.scanning()
     let resting = await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
     let first = try await rig.message()
-    await rig.configure(Self.polling(["type-2"]))
+    await rig.configure(Self.polling([.type2]))
     try await rig.expect(.scanning(true))
     await rig.configure(Self.polling())
     try await rig.commands(120)
@@ -50,9 +53,9 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aSessionGoesOnAsItBeganAndTheChangeCountsAfterIt() async throws {
+  @Test func `a change of technologies takes effect after the reader session`() async throws {
     let rig = try await ReaderRig.inSession()
-    await rig.configure(Self.polling(["type-4a"]))
+    await rig.configure(Self.polling([.type4A]))
     let id = await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
     let tag = try await rig.sessionTag()
     #expect(try await rig.perform(.read, tag) == .message(try uri("https://example.com/1")))
@@ -68,29 +71,29 @@ import Testing
     await rig.stop()
   }
 
-  /// Letting the resting tag go is the first thing that is done with the device then.
-  @Test func aChangeIsMadeWhollyWhereTheDeviceFailsAtThatMoment() async throws {
+  /// The first command after the change releases the resting tag.
+  @Test func `a change takes full effect even if the device fails during it`() async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type4B(message: uri("https://example.com/1")))
     _ = try await rig.message()
     await rig.simulator.add(.silence(commands: 3))
-    await rig.configure(Self.polling(["type-2"]))
+    await rig.configure(Self.polling([.type2]))
     try await rig.isReady()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     #expect(try await rig.message().message == uri("https://example.com/2"))
     await rig.stop()
   }
 
-  @Test func aReaderThatIsAsleepOrLentStaysSo() async throws {
+  @Test func `a change does not wake a reader that sleeps or is lent`() async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     try await rig.isAsleep()
-    await rig.configure(Self.polling(["type-2"]))
+    await rig.configure(Self.polling([.type2]))
     try await rig.isAsleep()
     #expect(await !rig.simulator.isFieldOn)
     await rig.lend(true)
     try await rig.expect(.lent(true))
-    await rig.configure(Self.polling(["type-4a"]))
+    await rig.configure(Self.polling([.type4A]))
     try await rig.isAsleep()
     await rig.lend(false)
     await rig.setScanning(true)
@@ -104,9 +107,9 @@ import Testing
     await rig.stop()
   }
 
-  @Test func theNextProcessIsToldOfIt() async throws {
+  @Test func `the next process gets the changed configuration`() async throws {
     let rig = try await ReaderRig.scanning()
-    await rig.configure(Self.polling(["type-4a"], interval: 30))
+    await rig.configure(Self.polling([.type4A], interval: 30))
     let child = try ForeignProcess(try #require(await rig.process.processID))
     child.signal(9)
     _ = try await rig.crash()
@@ -117,7 +120,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func intervalsBeyondTheBoundsCountAsTheNearest() throws {
+  @Test func `an interval out of bounds is set to the nearest bound`() throws {
     var options = try ReaderOptions(["--list"])
     options.take(Self.polling(interval: 0))
     #expect(options.pollInterval == .milliseconds(10))
@@ -125,7 +128,7 @@ import Testing
     #expect(options.idlePollInterval == .milliseconds(10_000))
   }
 
-  // MARK: What rests
+  // MARK: Resting tags
 
   private let tag = TagActivation.typeA(TypeAActivation(atqa: [0, 0x44], sak: 0, uid: [4, 1, 2, 3, 4, 5, 6]))
   private let typeB = TagActivation.typeB(
@@ -133,16 +136,16 @@ import Testing
       pupi: [1, 2, 3, 4], applicationData: [0, 0, 0, 0], protocolInfo: [0, 0x81, 0xE1], attribResponse: [0])
   )
 
-  @Test func whatIsNotLookedForAnyMoreIsForgottenAndTheDaemonKnowsIt() {
+  @Test func `tags of a technology that is no longer polled are forgotten and stay known`() {
     var tracker = PlacementTracker([.typeA, .typeB])
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(1, tag)])
     tracker.look(for: [.typeB]) { _ in true }
     #expect(tracker.resting.isEmpty)
     let key = TagFingerprint.Key(low: 1, high: 2)
-    let fingerprint = TagFingerprint("type-2", tag.identifier, key)
-    let known = KnownTags(key: key, tags: [KnownTag(number: 1, fingerprint: fingerprint, technology: "type-2")])
+    let fingerprint = TagFingerprint(.type2, tag.identifier, key)
+    let known = KnownTags(key: key, tags: [KnownTag(number: 1, fingerprint: fingerprint, technology: .type2)])
     tracker.know(known)
-    // No look for it says that it is away.
+    // These looks are for another technology, so the tag does not leave.
     for _ in 1...3 { #expect(tracker.looked(for: .typeB, found: []) == []) }
     tracker.look(for: [.typeA, .typeB]) { _ in true }
     tracker.know(known)
@@ -151,7 +154,7 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [tag]) == [.arrived(2, tag)])
   }
 
-  @Test func `a tag of a kind that is looked for only from now on is announced`() {
+  @Test func `a tag of a newly added technology is announced`() {
     var tracker = PlacementTracker([.typeA])
     tracker.look(for: [.typeA, .typeB]) { _ in true }
     #expect(tracker.looked(for: .typeB, found: [typeB]) == [.arrived(1, typeB)])

@@ -20,10 +20,10 @@ import Testing
     return tracker.resting
   }
 
-  @Test func firstOfAllOtherTagsAreLookedForAndThenTheOneIsChecked() {
+  @Test func `the plan looks for other tags first and then checks the resting tag`() {
     var plan = plan()
     let resting = resting(tag)
-    // What rests comes last, to be selected afterwards.
+    // The technology of the resting tag comes last, so that the tag is selected afterwards.
     #expect(plan.next(resting, selected: tag, at: now) == .look([.typeB, .jewel, .typeA], isAnew: false))
     for _ in 0..<4 {
       #expect(plan.next(resting, selected: tag, at: now) == .pause(.milliseconds(120)))
@@ -35,7 +35,7 @@ import Testing
     #expect(plan.next(resting, selected: tag, at: later) == .look([.typeB, .jewel, .typeA], isAnew: false))
   }
 
-  @Test func aCheckThatFailsIsFollowedByALookAtOnceAndThenByOneWithTheFieldOffBefore() {
+  @Test func `a failed check is followed by a look and then by one after the field was off`() {
     var plan = plan()
     _ = plan.next(resting(tag), selected: tag, at: now)
     _ = plan.next(resting(tag), selected: tag, at: now)
@@ -47,7 +47,7 @@ import Testing
     #expect(plan.next(missed, selected: nil, at: now) == .look([.typeA], isAnew: true))
   }
 
-  @Test func severalTagsAreLookedFor() {
+  @Test func `several resting tags are looked for instead of checked`() {
     var plan = plan()
     let both = resting(tag, other)
     _ = plan.next(both, selected: nil, at: now)
@@ -55,9 +55,10 @@ import Testing
     #expect(plan.next(both, selected: other, at: now) == .look([.typeA, .typeB], isAnew: false))
   }
 
-  /// From the worst moment on, right after it was found: that it takes less than 300 ms is a matter of how long these take.
+  /// The tag is removed at the worst moment, right after it was found. The time of these commands and pauses has to be
+  /// under 300 ms.
   @Test(arguments: [false, true], [Duration.zero, .milliseconds(900)])
-  func aTagThatIsTakenAwayIsNoticedAfterAFewLooks(isAlone: Bool, _ later: Duration) {
+  func `a removed tag is noticed after a few looks`(isAlone: Bool, _ later: Duration) {
     var (plan, tracker) = (plan(), PlacementTracker())
     for tag in isAlone ? [tag] : [tag, other] { _ = tracker.looked(for: tag.modulation, found: [tag]) }
     var selected = isAlone ? tag : nil
@@ -83,23 +84,23 @@ import Testing
     #expect(pauses == .milliseconds(isAlone ? 130 : 70))
   }
 
-  @Test func aTagThatIsNotSelectedIsLookedFor() {
+  @Test func `a tag that is not selected is looked for instead of checked`() {
     var plan = plan()
     _ = plan.next(resting(tag), selected: tag, at: now)
     _ = plan.next(resting(tag), selected: tag, at: now)
     #expect(plan.next(resting(tag), selected: nil, at: now) == .look([.typeA], isAnew: false))
   }
 
-  // MARK: Nothing happens
+  // MARK: Idle mode
 
-  /// Steps until it is idle, and the time when it is.
+  /// Takes the first step. Returns the time at which idle mode begins.
   func idle(_ plan: inout PresencePlan, _ resting: [PlacementTracker.Resting]) -> SuspendingClock.Instant {
     _ = plan.next(resting, selected: tag, at: now)
     return now + PollPlan.idleAfter
   }
 
   @Test(arguments: [(false, Duration.milliseconds(250)), (true, .milliseconds(2000))])
-  func whereNothingHappensForMinutesTheFieldIsOffBetweenTwoLooks(_ isRandom: Bool, _ interval: Duration) {
+  func `in idle mode the field is off between two looks`(_ isRandom: Bool, _ interval: Duration) {
     var plan = plan()
     let tag = isRandom ? TagActivation.typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: [8, 1, 2, 3])) : tag
     let resting = resting(tag)
@@ -110,7 +111,7 @@ import Testing
     #expect(plan.next(resting, selected: nil, at: later) == .pause(interval))
     for _ in 0..<3 {
       later += interval
-      // All technologies: who comes then ends it.
+      // All technologies are polled, so that a new tag ends idle mode.
       #expect(plan.next(resting, selected: nil, at: later) == .look([.typeB, .jewel, .typeA], isAnew: false))
       later += .milliseconds(40)
       #expect(plan.next(resting, selected: tag, at: later) == .fieldOff)
@@ -122,7 +123,7 @@ import Testing
     #expect(plan.next(resting, selected: nil, at: later + .seconds(1)) == .pause(.seconds(4)))
   }
 
-  @Test func aMissOrANewcomerEndsTheIdlenessAtOnce() {
+  @Test func `a missed tag or a new tag ends idle mode at once`() {
     var plan = plan()
     var later = idle(&plan, resting(tag))
     for _ in 0..<3 { _ = plan.next(resting(tag), selected: nil, at: later) }
@@ -131,7 +132,7 @@ import Testing
     #expect(plan.next(missed, selected: nil, at: later) == .pause(PresencePlan.confirmationInterval))
     #expect(!plan.isIdle)
     #expect(plan.next(missed, selected: nil, at: later) == .look([.typeA], isAnew: true))
-    // It was there, and goes on resting.
+    // The tag is found again, so idle mode resumes.
     #expect(plan.next(resting(tag), selected: tag, at: later) == .fieldOff)
     let both = resting(tag, other)
     #expect(plan.next(both, selected: nil, at: later) == .look([.jewel, .typeA, .typeB], isAnew: false))
@@ -140,7 +141,7 @@ import Testing
     #expect(!plan.isIdle)
   }
 
-  @Test func scanningThatBeginsAnewIsSomethingThatHappens() {
+  @Test func `a restart of scanning ends idle mode`() {
     var plan = plan()
     let later = idle(&plan, resting(tag))
     _ = plan.next(resting(tag), selected: nil, at: later)
@@ -156,7 +157,7 @@ import Testing
     (.typeA(TypeAActivation(atqa: [0, 4], sak: 0x08, uid: [1])), .look(sleepFirst: true)),
     (.jewel(JewelActivation(atqa: [0, 0x0C], uid: [1])), .look(sleepFirst: false)),
   ])
-  func eachKindHasItsCheck(_ tag: TagActivation, _ check: PresenceCheck) {
+  func `each kind of tag has its own presence check`(_ tag: TagActivation, _ check: PresenceCheck) {
     #expect(PresenceCheck(tag) == check)
   }
 }

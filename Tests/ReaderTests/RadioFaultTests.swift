@@ -4,10 +4,13 @@ import Testing
 
 @testable import Reader
 
-/// Each thing that can go wrong on the air, at every exchange, while the tag stays where it is: a reading brings the message
-/// or says that it failed, and the next one brings it; a writing leaves the old message, none or the new one.
+/// Each kind of radio fault at every exchange, while the tag stays on the reader.
+///
+/// Reading returns the message, or it fails and the next attempt returns the message. Writing leaves the old message,
+/// the new one or none.
 @Suite(.timeLimit(.minutes(5))) struct RadioFaultTests {
-  /// A kind of tag, and how long its messages are: reading and writing them takes more than one exchange for the message.
+  /// A kind of tag and the size of its messages. A message is large enough that reading or writing it takes several
+  /// exchanges.
   struct Kind: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let modulation: Modulation
@@ -45,7 +48,7 @@ import Testing
       return options
     }
 
-    /// A message over the border between two sectors, behind a block that nobody knows.
+    /// A message that crosses the border between two sectors, behind a proprietary TLV block.
     private static func overBorder(_ message: [UInt8]) -> [UInt8] {
       let skipped = 1024 - 16 - 20 - 4
       return [0xFD, 0xFF, UInt8(skipped >> 8), UInt8(skipped & 0xFF)] + [UInt8](repeating: 0x55, count: skipped)
@@ -53,10 +56,11 @@ import Testing
     }
   }
 
-  /// Once, and for so long that neither the chip nor a second question mends it.
+  /// The faults occur once. The last one repeats until the retries of the chip and of the reader process are used up.
   static let accidents: [TearWalk.Accident] = [
-    ("unheard", Fault.Disturbance.unheard, 1), ("heard wrong", .garbledCommand, 1),
-    ("answering in vain", .unanswered, 1), ("misheard", .garbledAnswer, 1), ("misheard thrice,", .garbledAnswer, 3),
+    ("with a lost command", Fault.Disturbance.unheard, 1), ("with a corrupt command", .garbledCommand, 1),
+    ("with a lost answer", .unanswered, 1), ("with a corrupt answer", .garbledAnswer, 1),
+    ("with three corrupt answers", .garbledAnswer, 3),
   ].map { words, disturbance, times in
     TearWalk.Accident(words: "\(words) at exchange", leavesTag: true) {
       .radio(disturbance, exchange: $0, times: times)
@@ -67,19 +71,19 @@ import Testing
     TearWalk(kind.modulation, unfinished: kind.unfinished, accidents: Self.accidents) { try kind.tag(message) }
   }
 
-  @Test(arguments: Kind.all) func readingYieldsTheMessageOrAFailureThatPasses(kind: Kind) async throws {
+  @Test(arguments: Kind.all) func `reading returns the message or a temporary failure`(kind: Kind) async throws {
     let message = ndefMessage(ofSize: kind.size)
     let report = try await walk(kind, message).reading(message)
     #expect(report.findings.isEmpty)
   }
 
-  @Test(arguments: Kind.all) func writingLeavesNoOtherMessage(kind: Kind) async throws {
+  @Test(arguments: Kind.all) func `writing leaves the old message, the new one or none`(kind: Kind) async throws {
     let old = ndefMessage(ofSize: kind.size - 3, filledWith: 0x42)
     let report = try await walk(kind, old).writing(ndefMessage(ofSize: kind.size), over: old)
     #expect(report.findings.isEmpty)
   }
 
-  @Test(arguments: Kind.all) func lockingKeepsTheMessage(kind: Kind) async throws {
+  @Test(arguments: Kind.all) func `locking keeps the message`(kind: Kind) async throws {
     let message = ndefMessage(ofSize: kind.size)
     let report = try await walk(kind, message).locking(message)
     #expect(report.findings.isEmpty)

@@ -6,7 +6,7 @@ import Testing
 @testable import Reader
 
 @Suite struct ReaderOptionsTests {
-  @Test func readsWhatTheDaemonGives() throws {
+  @Test func `the arguments from the daemon are read`() throws {
     let options = try ReaderOptions(["--link", "3", "--device", "pn532_uart:/dev/ttyS0"])
     #expect(options.mode == .serve(link: 3))
     #expect(options.device == "pn532_uart:/dev/ttyS0")
@@ -15,21 +15,20 @@ import Testing
     #expect(!options.isFollowed)
     #expect(try ReaderOptions(["--link", "3", "--followed"]).isFollowed)
     var more = options
-    more.take(ReaderPolling(idleInterval: .milliseconds(900), technologies: ["type-2", "type-3"]))
+    more.take(ReaderPolling(idleInterval: .milliseconds(900), technologies: [.type2, .type3]))
     #expect(more.idlePollInterval == .milliseconds(900))
     #expect(more.technologies.modulations == [.typeA, .felica212, .felica424])
-    #expect(more.technologies.contains(.type2))
-    #expect(!more.technologies.contains(.type4A) && !more.technologies.contains(.peer))
+    #expect(more.technologies.include(.type2))
+    #expect(!more.technologies.include(.type4A) && !more.technologies.include(.peer))
   }
 
-  @Test func theLongestIntervalIsTheLongestPauseThatTheDaemonExpects() {
+  @Test func `the longest poll interval is the longest pause that the daemon expects`() {
     #expect(.milliseconds(Names.pollIntervals.upperBound) == ReaderTiming.longestPause)
   }
 
-  @Test func theNamesOfTechnologiesAreThoseOfTheBus() {
-    #expect(TagType.configurable.map(\.description) == Names.technologies)
-    #expect(Technologies.all.modulations == Set(Modulation.allCases))
-    #expect(Technologies.all.contains(.peer))
+  @Test func `all readable kinds need all modulations, and include the report of a peer`() {
+    #expect(TagType.readable.modulations == Set(Modulation.allCases))
+    #expect(TagType.readable.include(.peer))
   }
 
   @Test(
@@ -39,7 +38,7 @@ import Testing
       (["--link"], "--link needs a value"),
       (["--link", "2"], "--link 2: a descriptor from 3 on is needed"),
     ] as [([String], String)])
-  func saysWhatIsWrong(_ arguments: [String], _ words: String) {
+  func `a wrong argument is named in the error`(_ arguments: [String], _ words: String) {
     #expect(throws: ReaderOptions.Mistake(description: words)) { try ReaderOptions(arguments) }
   }
 }
@@ -49,12 +48,12 @@ import Testing
     ("pn532_uart:/dev/ttyUSB0", "/dev/ttyUSB0"), ("pn532_uart:/dev/ttyUSB0:115200", "/dev/ttyUSB0"),
     ("pn53x_usb", nil), ("pn53x_usb:002:014", nil), ("", nil),
   ])
-  func findsTheFileOfADevice(_ connectionString: String, _ path: String?) {
+  func `the device file is taken from the connection string`(_ connectionString: String, _ path: String?) {
     #expect(DeviceSearch.path(of: connectionString) == path)
   }
 
-  /// libnfc lists what answers on a line: one that has fallen silent is not among those.
-  @Test func aReaderThatIsSilentIsThere() {
+  /// libnfc lists only serial readers that answer.
+  @Test func `a known serial reader is used even if it does not answer`() {
     let known = "pn532_uart:/dev/null"
     func search(_ configured: String?, _ known: String?, listed: [String]) -> String? {
       try? DeviceSearch(configured: configured, known: known).candidate { listed }.get()
@@ -63,7 +62,7 @@ import Testing
     #expect(search(nil, nil, listed: []) == nil)
     #expect(search(nil, known, listed: ["pn53x_usb:001:002"]) == "pn53x_usb:001:002")
     #expect(search(nil, "pn532_uart:/dev/none-such", listed: []) == nil)
-    // On USB libnfc lists what is plugged in.
+    // libnfc lists every USB reader that is plugged in.
     #expect(search(nil, "acr122_usb:001:002", listed: []) == nil)
     #expect(search("pn532_uart:/dev/none-such", known, listed: [known]) == nil)
   }

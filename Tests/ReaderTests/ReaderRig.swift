@@ -1,21 +1,22 @@
 import EventLoop
 import NDEF
+import Names
 import ReaderSimulator
 import Rig
 import Testing
 
 @testable import ReaderLink
 
-/// The real reader process on a simulated reader, and what it says.
+/// Runs the real reader process on a simulated reader and reads its events.
 final class ReaderRig {
   let simulator: SimulatedReader
   let process: ReaderProcess
   private let directory: TemporaryDirectory
   private var events: AsyncStream<ReaderProcessEvent>.Iterator
-  /// All that has been read of the events so far, for a test's message.
+  /// All events that were read so far, for failure messages.
   private(set) var seen: [ReaderProcessEvent] = []
 
-  // What the reader should be doing, as the daemon decides it.
+  // The goal of the reader, which the daemon would set.
   private(set) var epoch: UInt64 = 0
   private var goal = ReaderGoal.off
   private var isToScan = false
@@ -25,14 +26,14 @@ final class ReaderRig {
 
   init(
     isPluggedIn: Bool = true, pollInterval: Duration = .milliseconds(20), fault: Fault? = nil,
-    technologies: [String]? = nil, timing: TimingModel = .immediate, isFollowed: Bool = false,
+    technologies: [TagType] = TagType.readable, timing: TimingModel = .immediate, isFollowed: Bool = false,
     environment: [String] = [], wakesTypeB: Bool = true, loop: EventLoop = EventLoop(label: "daemon")
   ) async throws {
     directory = try TemporaryDirectory()
     simulator = try await SimulatedReader.start(timing: timing, link: directory.file("reader"), wakesTypeB: wakesTypeB)
     if !isPluggedIn { await simulator.unplug() }
     if let fault { await simulator.add(fault) }
-    polling = ReaderPolling(interval: pollInterval, technologies: technologies ?? [])
+    polling = ReaderPolling(interval: pollInterval, technologies: technologies)
     let configuration = ReaderProcess.Configuration(
       program: try BuiltProducts.program("tagroute-reader"), device: await simulator.connectionString,
       isFollowed: isFollowed, environment: environment)
@@ -41,7 +42,7 @@ final class ReaderRig {
     await process.start()
   }
 
-  /// A rig whose reader is looking for tags.
+  /// A rig with a scanning reader.
   static func scanning(loop: EventLoop = EventLoop(label: "daemon")) async throws -> ReaderRig {
     let rig = try await ReaderRig(loop: loop)
     await rig.setScanning(true)
@@ -66,7 +67,7 @@ final class ReaderRig {
 
   func lend(_ isOn: Bool) async {
     isLent = isOn
-    // Another program has the reader of a session.
+    // A loan ends the reader session.
     if isOn { session = nil }
     await pursue()
   }
@@ -88,7 +89,7 @@ final class ReaderRig {
     await simulator.stop()
   }
 
-  /// The first of the events to come that `pick` takes.
+  /// Reads events until `pick` returns a result.
   @discardableResult func next<T>(_ what: String, _ pick: (ReaderProcessEvent) -> T?) async throws -> T {
     let start = seen.count
     while let event = await events.next(isolation: #isolation) {
@@ -96,13 +97,13 @@ final class ReaderRig {
       let isUnexpected = event.isCrash || session != nil && event.isLoss
       if event.isLoss, let session { await endSession(session.number) }
       if let result = pick(event) { return result }
-      // After a crash, or the loss of a session, that nobody expects, what is waited for may never come.
+      // After an unexpected crash or an unexpected loss of the session, the event might never come.
       if isUnexpected { break }
     }
-    throw RigError("\(what) never came, but \(seen[start...])")
+    throw RigError("expected \(what), got \(seen[start...])")
   }
 
-  /// What a test waits for.
+  /// An event that a test waits for.
   enum Word {
     case scanning(Bool)
     case lent(Bool)
@@ -133,7 +134,7 @@ final class ReaderRig {
 
   func message() async throws -> (message: [UInt8], placement: Placement) {
     let report = try await tag()
-    guard case .message(let bytes) = report.content else { throw RigError("no message, but \(report)") }
+    guard case .message(let bytes) = report.content else { throw RigError("expected a message, got \(report)") }
     return (bytes, report.placement)
   }
 
@@ -142,18 +143,18 @@ final class ReaderRig {
   }
 
   func isReady() async throws {
-    try await next("a reader that is ready") { if case .phase(.ready, _) = $0 { true } else { nil } }
+    try await next("a ready reader") { if case .phase(.ready, _) = $0 { true } else { nil } }
   }
 
-  /// The number of the next placement that ends, nothing having been announced before.
+  /// Returns the number of the next placement that ends. No tag may be announced before that.
   func removal() async throws -> UInt64 {
     try await next("a removal") { event in
-      if case .tag(let report, _) = event { Issue.record("announced: \(report)") }
+      if case .tag(let report, _) = event { Issue.record("a tag was announced: \(report)") }
       return if case .removed(let number) = event { number } else { nil }
     }
   }
 
-  /// What lies there is nobody's, for as long as it does; what comes in its place is announced.
+  /// Expects that the resting tag is never announced and that the next tag is.
   func announcesOnlyWhatComesNow() async throws {
     try await commands(20)
     await simulator.removeAll()
@@ -163,30 +164,30 @@ final class ReaderRig {
     #expect(try await message().message == after)
   }
 
-  /// Waits until the process sleeps until it is told something.
+  /// Waits until the process sleeps and waits for a command.
   func isAsleep() async throws {
     await process.wait { $0.isAsleep }
   }
 
-  /// Waits until the chip has been told so many further commands: so long has the process gone on with its work.
+  /// Waits until the chip has received `count` more commands, to let the process do that much work.
   func commands(_ count: Int) async throws {
     let goal = await simulator.counters.commands + count
     await simulator.wait { $0.counters.commands >= goal }
   }
 }
 
-/// The encoding of a message that holds one URI.
+/// An encoded message with one URI.
 func uri(_ text: String) throws -> [UInt8] { try NDEFMessage.uri(text).encoded() }
 
 extension TagReport {
-  /// Why the tag could not be read; nil where it was.
+  /// Why the tag could not be read; nil if it was read.
   var problem: String? { if case .problem(let reason) = content { reason } else { nil } }
 }
 
 extension ReaderProcessEvent {
   var isCrash: Bool { if case .crashed = self { true } else { false } }
 
-  /// Whether the device cannot be used any more, so that no reader session goes on.
+  /// Whether the device is lost. Every reader session then ends.
   var isLoss: Bool {
     switch self {
     case .phase(.failed, _), .phase(.absent, _): true

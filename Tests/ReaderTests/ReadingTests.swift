@@ -1,24 +1,25 @@
 import EventLoop
 import NDEF
+import Names
 import ReaderLink
 import ReaderSimulator
 import Rig
 import Testing
 
-/// Tags that come, rest and go, through libnfc.
+/// Tags that arrive, rest and leave, through the real libnfc.
 @Suite(.timeLimit(.minutes(5))) struct ReadingTests {
-  @Test func readsAType2Tag() async throws {
+  @Test func `a Type 2 tag is read`() async throws {
     let rig = try await ReaderRig.scanning()
     let bytes = try uri("https://example.com/menu")
     await rig.simulator.place(try .type2(.ntag215, message: bytes, uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
     let (message, placement) = try await rig.message()
     #expect(message == bytes)
-    #expect(placement.technology == "type-2")
+    #expect(placement.technology == .type2)
     #expect(placement.uid == [4, 1, 2, 3, 4, 5, 6])
     await rig.stop()
   }
 
-  @Test(arguments: [30, 400, 3000]) func readsAType4Tag(size: Int) async throws {
+  @Test(arguments: [30, 400, 3000]) func `a Type 4 tag is read`(size: Int) async throws {
     let rig = try await ReaderRig.scanning()
     let record = NDEFRecord(
       typeNameFormat: .wellKnown, type: Array("T".utf8), payload: [UInt8](repeating: 0x41, count: size))
@@ -28,11 +29,11 @@ import Testing
     await rig.simulator.place(try .type4(message: bytes, options: options))
     let (message, placement) = try await rig.message()
     #expect(message == bytes)
-    #expect(placement.technology == "type-4a")
+    #expect(placement.technology == .type4A)
     await rig.stop()
   }
 
-  @Test func saysThatATagIsAwayAndReadsTheNextOne() async throws {
+  @Test func `the removal of a tag is reported and the next tag is read`() async throws {
     let rig = try await ReaderRig.scanning()
     var numbers: [UInt64] = []
     for index in 0..<4 {
@@ -49,7 +50,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test(arguments: [false, true]) func announcesATagThatRestsOnce(isType4: Bool) async throws {
+  @Test(arguments: [false, true]) func `a resting tag is announced once`(isType4: Bool) async throws {
     let rig = try await ReaderRig.scanning()
     let bytes = try uri("https://example.com")
     let id = await rig.simulator.place(try isType4 ? .type4(message: bytes) : .type2(.ntag213, message: bytes))
@@ -60,27 +61,27 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aLongPauseBetweenTwoLooksCostsNoProcess() async throws {
+  @Test func `a process with a long poll interval is not taken for a hanging one`() async throws {
     let rig = try await ReaderRig(pollInterval: .milliseconds(2500))
     await rig.setScanning(true)
     try await rig.expect(.scanning(true))
-    // The whole pause after the first look, up to the second one.
+    // Wait for the whole pause between the first look and the second.
     try await rig.commands(4)
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     #expect(try await rig.message().message == uri("https://example.com"))
     await rig.stop()
   }
 
-  @Test func noticesThatATagWasExchangedForAnother() async throws {
+  @Test func `a tag that replaces another one is noticed`() async throws {
     let rig = try await ReaderRig.scanning()
     let first = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     let (_, placement) = try await rig.message()
     await rig.simulator.remove(first)
     await rig.simulator.place(try .type4(message: uri("https://example.com/2")))
-    // In any order.
+    // The two events may come in any order.
     var isRemoved = false
     var message: [UInt8]?
-    try await rig.next("both") { event in
+    try await rig.next("a removal and a tag") { event in
       if event == .removed(placement: placement.number) { isRemoved = true }
       if case .tag(let report, _) = event, case .message(let bytes) = report.content { message = bytes }
       return isRemoved && message != nil ? true : nil
@@ -89,7 +90,8 @@ import Testing
     await rig.stop()
   }
 
-  @Test(arguments: [false, true]) func aPauseInScanningIsNoNewPlacement(isRandom: Bool) async throws {
+  @Test(arguments: [false, true])
+  func `a tag keeps its placement during a pause in scanning`(isRandom: Bool) async throws {
     let rig = try await ReaderRig.scanning()
     let uid: TagUID = isRandom ? .random : .generated()
     let id = await rig.simulator.place(try .type4(message: uri("https://example.com"), uid: uid))
@@ -107,7 +109,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aTagThatWasTakenAwayDuringAPauseIsAwayAfterIt() async throws {
+  @Test func `a tag that is removed during a pause is reported as removed after it`() async throws {
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     let (_, placement) = try await rig.message()
@@ -119,7 +121,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func notScanningMeansNoFieldAndNoWork() async throws {
+  @Test func `a reader that does not scan has its field off and does no work`() async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     _ = try await rig.message()
@@ -127,12 +129,12 @@ import Testing
     await rig.setScanning(false)
     try await rig.expect(.scanning(false))
     #expect(await !rig.simulator.isFieldOn)
-    // Its last words come after the field is off; then it sleeps.
+    // The process sends its last messages after the field is off. Then it sleeps.
     try await rig.isAsleep()
     await rig.simulator.resetCounters()
     try await rig.isAsleep()
     let child = try #require(await rig.process.processID)
-    // What passes the time: another reader, which looks for tags.
+    // Another reader, which scans, serves as the clock.
     let other = try await ReaderRig.scanning()
     let before = try await atRest(child, beside: other)
     try await other.commands(20)
@@ -143,8 +145,8 @@ import Testing
     await rig.stop()
   }
 
-  /// How often the process has been switched, once it sleeps. A thread that waits for a lock sleeps too, and is switched again soon: so
-  /// once two looks agree.
+  /// The number of context switches once the process is at rest. A thread that waits for a lock sleeps, too, but only
+  /// briefly. The process is therefore at rest if two samples agree.
   private func atRest(_ process: Int32, beside other: ReaderRig) async throws -> [Substring] {
     var before: [Substring] = []
     while true {
@@ -152,12 +154,12 @@ import Testing
       let switches = try status(of: process, "voluntary_ctxt_switches")
       if isAsleep && switches == before { return switches }
       before = switches
-      // Nothing tells of it.
+      // No event reports this state, so sample it again later.
       try await other.commands(1)
     }
   }
 
-  /// The lines of /proc/PID/status (proc(5)) that have this in them.
+  /// The lines of /proc/PID/status (proc(5)) that contain `part`.
   private func status(of process: Int32, _ part: String) throws -> [Substring] {
     String(decoding: try readFile("/proc/\(process)/status"), as: UTF8.self).split(separator: "\n")
       .filter { $0.contains(part) }

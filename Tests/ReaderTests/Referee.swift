@@ -6,30 +6,31 @@ import Testing
 
 @testable import Reader
 
-/// Debian's own tools, each on a reader of its own. What each says of what we wrote to a tag, and whether we read what it wrote:
+/// Runs Debian's NFC tools, each on its own simulated reader. They show that other programs can read our messages, and
+/// that we can read theirs.
 ///
-/// | Tool | reads what we wrote | we read what it wrote |
+/// | Tool | reads our messages | writes messages for us |
 /// |---|---|---|
 /// | nfc-mfultralight | `Type2RefereeTests` | `Type2RefereeTests` |
 /// | nfc-jewel | `Type1RefereeTests` | `Type1RefereeTests` |
 /// | nfc-read-forum-tag3 | `Type3RefereeTests` | writes nothing |
 /// | mifare-desfire-read-ndef | `Type4RefereeTests` | writes nothing |
 /// | mifare-classic-read-ndef, -write-ndef, -format | `MIFAREClassicRefereeTests` | `MIFAREClassicRefereeTests` |
-/// | nfc-list, nfc-poll | read no memory: what they find is in the simulator's own tests | |
+/// | nfc-list, nfc-poll | read no memory, see the tests of the simulator | |
 ///
-/// (mifare-desfire-create-ndef and -write-ndef need the card's keys, with which the simulated DESFire does not let anybody
-/// in.)
+/// There are no tests with mifare-desfire-create-ndef and -write-ndef. The simulated DESFire supports only those native
+/// commands that read a message.
 enum Referee {
-  /// Runs a program on a reader on which the tag lies.
+  /// Runs a program with the tag on its reader.
   ///
   /// - Parameters:
-  ///   - program: one of `/usr/bin`.
-  ///   - arguments: its arguments.
-  ///   - tag: the tag.
-  ///   - input: what it is told where it asks.
-  ///   - starter: the function on whose behalf it runs, which names the log.
-  /// - Returns: what it printed, with single spaces; the tag, and what is in its memory.
-  /// - Throws: where it cannot be run, or ends with an error.
+  ///   - program: The name of a program in `/usr/bin`.
+  ///   - arguments: The program's arguments.
+  ///   - tag: The tag.
+  ///   - input: The answers to the program's questions.
+  ///   - starter: The test function. It names the log.
+  /// - Returns: The output with single spaces, the tag, and the tag's memory.
+  /// - Throws: An error if the program cannot be run or fails.
   static func run(
     _ program: String, _ arguments: [String], on tag: SimulatedTag, input: String = "", starter: String = #function
   ) async throws -> (output: String, tag: SimulatedTag, memory: [UInt8]) {
@@ -38,7 +39,7 @@ enum Referee {
     return (result.output.split(whereSeparator: \.isWhitespace).joined(separator: " "), tag, memory)
   }
 
-  /// The same, for a program that may well end with an error.
+  /// The same for a program that may fail.
   static func ending(
     _ program: String, _ arguments: [String], on tag: SimulatedTag, input: String = "", starter: String = #function
   ) async throws -> (
@@ -59,7 +60,7 @@ enum Referee {
     return (result, try #require(changed), try #require(memory))
   }
 
-  /// The tag once our writer has written a message to it.
+  /// Writes a message with our writer. Returns the tag and its memory.
   static func written(
     _ message: [UInt8], to tag: SimulatedTag, _ modulation: Modulation
   ) async throws -> (tag: SimulatedTag, memory: [UInt8]) {
@@ -70,7 +71,7 @@ enum Referee {
     }
   }
 
-  /// What our reader says is on the tag.
+  /// Reads the tag with our reader.
   static func content(of tag: SimulatedTag, _ modulation: Modulation) async throws -> TagContent {
     try await withOpenReader { reader in
       try reader.withTag(tag, modulation) { try $0.tag.readNDEF(over: &$0) }

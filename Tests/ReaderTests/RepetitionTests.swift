@@ -4,7 +4,7 @@ import Testing
 
 @testable import Reader
 
-/// A chip that gives an answer twice: to its own command, and to the next one of the kind.
+/// A chip that sends an answer twice: for its own command, and for the next one of the same kind.
 @Suite(.timeLimit(.minutes(1))) struct RepetitionTests {
   static let message = (try? uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read")) ?? []
 
@@ -34,22 +34,22 @@ import Testing
     }
   }
 
-  @Test func anAnswerThatIsGivenTwiceIsAskedForAgain() async throws {
+  @Test func `an answer that equals the previous one is requested again`() async throws {
     let finding = try await read(.staleAnswer(), doubts: true)
     #expect(finding.answer == finding.expected)
     #expect(finding.exchanges == 3 && finding.commands == 4)
-    // It would pass for the right one.
+    // Without the check, the reader process accepts the stale answer.
     let taken = try await read(.staleAnswer(), doubts: false)
     #expect(taken.answer != taken.expected)
   }
 
-  @Test func whereNothingIsRepeatedItCostsNothing() async throws {
+  @Test func `different answers take no extra exchange`() async throws {
     let finding = try await read(nil, doubts: true)
     #expect(finding.answer == finding.expected)
     #expect(finding.exchanges == 2 && finding.commands == 2)
   }
 
-  @Test func aTagThatHoldsTheSameTwiceIsReadAsItIs() async throws {
+  @Test func `a tag that holds the same data twice is read correctly`() async throws {
     let finding = try await read(nil, doubts: true, ndefMessage(ofSize: 120))
     #expect(finding.answer == finding.expected)
     #expect(finding.exchanges == 3)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Reader
 
-/// One tag of several, selected with the field off before.
+/// One of several tags is selected after the field was off.
 @Suite(.timeLimit(.minutes(1))) struct SelectingTests {
-  /// They are alike but for their identifiers, and which one the chip finds first differs from look to look.
-  @Test func oneOfTwoCardsOfTypeBIsSelectedAnew() async throws {
+  /// The cards differ only in their identifiers. The chip does not always find the same one first.
+  @Test func `one of two Type B cards is selected again`() async throws {
     try await withOpenReader { reader in
       for last in 1...2 as ClosedRange<UInt8> {
         _ = reader.place(try .type4B(message: [], pupi: .fixed([0x70, 0x11, 0x22, last])))
@@ -18,14 +18,14 @@ import Testing
         for tag in tags {
           let again = try #require(try reader.device.selectAnew(tag))
           #expect(again.isSameTag(as: tag))
-          // It is the one that listens.
+          // The selected card is the one that answers.
           #expect(try reader.device.isCardPresent())
         }
       }
     }
   }
 
-  @Test func aCardThatMakesUpItsIdentifierIsSelectedAnewBesideOneOfItsMake() async throws {
+  @Test func `a card with a random PUPI is selected again beside another card of its make`() async throws {
     try await withOpenReader { reader in
       let fixed = try TagPUPI.fixed([0x70, 0x11, 0x22, 0x33])
       _ = reader.place(try .type4B(message: [], pupi: .random))
@@ -38,9 +38,9 @@ import Testing
     }
   }
 
-  /// From one command to the next the field may be off for less time than a tag keeps its power.
+  /// Between two commands, the field may be off for less time than a tag keeps its power.
   @Test(arguments: [Modulation.typeA, .felica212])
-  func aTagHasLostItsPowerWhenItIsSelectedAnew(modulation: Modulation) async throws {
+  func `a tag has lost its power when it is selected again`(modulation: Modulation) async throws {
     try await withOpenReader(timing: .immediate.keepingPower) { reader in
       _ = reader.place(
         try modulation.isFeliCa

@@ -1,12 +1,13 @@
+import Names
 import ReaderLink
 import Tags
 import Testing
 
 @testable import Reader
 
-/// What is decided in a session, without a chip.
+/// Decisions in a reader session, without a chip.
 @Suite struct SessionDecisionTests {
-  /// A channel that answers as it is told.
+  /// A channel with scripted answers.
   struct Script: TagChannel {
     var answers: [Result<[UInt8], TagChannelError>]
     var commands: [[UInt8]] = []
@@ -20,7 +21,7 @@ import Testing
     mutating func reselect() throws(TagChannelError) {}
   }
 
-  /// A Type 2 tag that knows READ alone.
+  /// A Type 2 tag that supports only READ.
   struct Memory: TagChannel {
     let bytes: [UInt8]
 
@@ -36,7 +37,7 @@ import Testing
 
   // MARK: Operations
 
-  @Test func aTagThatIsReadOnlyIsNotWritten() throws {
+  @Test func `a read-only tag is not written`() throws {
     // A capability container that forbids writing, and an empty message.
     let memory: [UInt8] =
       [4, 1, 2, 0x8F, 3, 4, 5, 6, 4, 0, 0, 0, 0xE1, 0x10, 0x06, 0x0F, 0x03, 0x00, 0xFE]
@@ -46,14 +47,14 @@ import Testing
     #expect(result == .failed(.readOnly, reason: "the tag is read-only"))
   }
 
-  @Test func anExchangeThatFailsIsNoResult() {
+  @Test func `a failed exchange throws instead of returning a result`() {
     var channel = Script(answers: [.failure(TagChannelError(.transmission, "x"))])
     #expect(throws: TagChannelError(.transmission, "x")) {
       _ = try ReaderOperation.write([0xD0, 0, 0], verify: false).perform(on: ultralight, over: &channel)
     }
   }
 
-  @Test func whatIsNotEvenTried() {
+  @Test func `impossible operations fail without an exchange`() {
     let classic = TagActivation.typeA(TypeAActivation(atqa: [0, 4], sak: 8, uid: [1, 2, 3, 4]))
     let card = TagActivation.typeA(TypeAActivation(atqa: [3, 4], sak: 0x20, uid: [4, 1, 2, 3, 4, 5, 6], ats: [1]))
     let broken = TagActivation.typeA(
@@ -68,7 +69,7 @@ import Testing
     #expect(failure(.query, broken) == .refused)
   }
 
-  @Test func progressCountsWhatTheMemoryGivesOrGets() throws {
+  @Test func `progress counts the bytes that are read or written`() throws {
     var now = SuspendingClock.now
     var told: [UInt32] = []
     let answers = [[UInt8]](repeating: [UInt8](repeating: 0, count: 16), count: 4).map {
@@ -94,7 +95,7 @@ import Testing
   @Test(arguments: [
     (Duration.milliseconds(1), UInt8(0x05)), (.milliseconds(51), 0x0A), (.milliseconds(52), 0x0B),
     (.milliseconds(1638), 0x0F), (.seconds(3), 0x10), (.seconds(5), 0x10),
-  ]) func theChipWaitsAsLongAsATagMayTake(time: Duration, code: UInt8) {
+  ]) func `the timeout of the chip is at least the time that a tag may take`(time: Duration, code: UInt8) {
     #expect(AnswerTimeout.code(atLeast: time) == code)
   }
 
@@ -102,7 +103,7 @@ import Testing
     arguments: [
       ([], []), ([1], []), ([2, 0x75], []), ([6, 0x75, 0x77, 0x81, 0x02, 0x80], [0x80]), ([4, 0x05, 1, 2], [1, 2]),
       ([3, 0x75, 0x77], []), ([9, 0x75, 0x77], []),
-    ] as [([UInt8], [UInt8])]) func historicalBytesFollowTheInterfaceBytes(ats: [UInt8], historical: [UInt8])
+    ] as [([UInt8], [UInt8])]) func `the historical bytes follow the interface bytes`(ats: [UInt8], historical: [UInt8])
   {
     #expect(TypeAActivation(atqa: [], sak: 0x20, uid: [], ats: ats).historicalBytes == historical)
   }
@@ -115,7 +116,7 @@ import Testing
 
   private let noOneKnows = KnownTags(includesFirst: true)
 
-  @Test func theFirstLooksAfterAnotherProgramAnnounceNothing() {
+  @Test func `the first looks after another program used the reader announce no tag`() {
     var tracker = PlacementTracker([.typeA, .typeB])
     let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
     tracker.know(noOneKnows)
@@ -126,8 +127,8 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: [first, second]) == [.arrived(2, second)])
   }
 
-  /// One look may miss a tag, as ever.
-  @Test func whatTheFirstLookMissesIsNotAnnouncedUntilItWasAway() {
+  /// A single look may miss a tag that is there.
+  @Test func `a tag that the first look misses is not announced until it was removed`() {
     var tracker = PlacementTracker([.typeA])
     let (first, second) = (typeA([4, 1, 2, 3, 4, 5, 1]), typeA([4, 1, 2, 3, 4, 5, 2]))
     tracker.know(noOneKnows)
@@ -136,14 +137,14 @@ import Testing
     #expect(tracker.looked(for: .typeA, found: []) == [])
     #expect(tracker.looked(for: .typeA, found: []) == [.left(1)])
     #expect(tracker.looked(for: .typeA, found: [first]) == [.arrived(2, first)])
-    // Of two as well.
+    // The same is true for the second of two tags.
     tracker.know(noOneKnows)
     #expect(tracker.looked(for: .typeA, found: [first]) == [])
     #expect(tracker.looked(for: .typeA, found: [first, second]) == [.known(3, second)])
   }
 
-  /// Whoever rests and may have become another is the same then, whatever it holds.
-  @Test func aRandomIdentifierIsNotComparedInAQuietLook() {
+  /// If the resting tag may have a new identifier, the tag that is found is taken for it. Its content does not matter.
+  @Test func `a tag with a random identifier is not compared in the first look`() {
     var tracker = PlacementTracker([.typeA])
     let (before, after) = (typeA([8, 1, 1, 1]), typeA([8, 2, 2, 2]))
     _ = tracker.looked(for: .typeA, found: [before])

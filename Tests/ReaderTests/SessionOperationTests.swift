@@ -6,15 +6,16 @@ import Testing
 @testable import Reader
 @testable import ReaderLink
 
-/// What is done with tags in a session, through the real libnfc.
+/// Operations on tags in a reader session, through the real libnfc.
 @Suite(.timeLimit(.minutes(5))) struct SessionOperationTests {
-  @Test(arguments: SessionKind.allCases) func eachOperationOnEachKind(_ kind: SessionKind) async throws {
+  @Test(arguments: SessionKind.allCases)
+  func `each operation works on each kind of tag`(_ kind: SessionKind) async throws {
     let rig = try await ReaderRig.inSession()
     let (old, new) = (try uri("https://example.com/old"), try uri("https://example.com/new/and/longer"))
     await rig.simulator.place(try kind.make(old))
     let tag = try await rig.sessionTag()
     guard case .status(.readWrite, let capacity) = try await rig.perform(.query, tag) else {
-      throw RigError("no status, but \(rig.seen)")
+      throw RigError("expected a status, got \(rig.seen)")
     }
     #expect(try await rig.perform(.read, tag) == .message(old))
     #expect(try await rig.perform(.write(new, verify: true), tag) == .done)
@@ -28,13 +29,13 @@ import Testing
     #expect(try await rig.perform(.query, tag) == .status(.readOnly, capacity: capacity))
     #expect(try await rig.perform(.write(new, verify: false), tag).failure == .readOnly)
     #expect(try await rig.perform(.read, tag) == .message(old))
-    // One stay, whatever was done.
+    // All operations happened in one placement.
     #expect(rig.seen.filter { if case .sessionTag = $0 { true } else { false } }.count == 1)
     #expect(!rig.seen.contains { if case .sessionTagRemoved = $0 { true } else { false } })
     await rig.stop()
   }
 
-  @Test func whatIsNoTagForNDEFSaysSo() async throws {
+  @Test func `operations fail with the reason if a tag is damaged or not NDEF`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(.paymentCard())
     let card = try await rig.sessionTag()
@@ -57,14 +58,14 @@ import Testing
     await rig.stop()
   }
 
-  /// The identifier is a new one whenever the tag is selected anew, which reading an odd one does.
-  @Test func aTagThatMakesUpItsIdentifierStaysTheSame() async throws {
+  /// The tag has a new identifier after each selection.
+  @Test func `a tag with a random identifier stays one placement`() async throws {
     let rig = try await ReaderRig.inSession()
     let bytes = try uri("https://example.com")
     await rig.simulator.place(try .type3(message: bytes, options: Type3Options(.phone)))
     let tag = try await rig.sessionTag()
     #expect(try await rig.perform(.read, tag) == .message(bytes))
-    // Silence has it selected anew.
+    // After a timeout, the reader process selects the tag again.
     #expect(try await rig.perform(.transceive([0x04, 1, 2, 3, 4, 5, 6, 7, 8], timeout: 100), tag).failure == .timeout)
     #expect(try await rig.perform(.read, tag) == .message(bytes))
     try await rig.commands(40)
@@ -72,9 +73,9 @@ import Testing
     await rig.stop()
   }
 
-  // MARK: Commands as they are
+  // MARK: Raw commands
 
-  @Test func commandsOfType2() async throws {
+  @Test func `raw commands reach a Type 2 tag`() async throws {
     let rig = try await ReaderRig.inSession()
     let id = await rig.simulator.place(try .type2(.ntag215, message: uri("https://example.com")))
     let tag = try await rig.sessionTag()
@@ -85,7 +86,7 @@ import Testing
     #expect(try await rig.transceive([0x3A, 0x00, 0x07], tag) == Array(memory[..<32]))
     #expect(try await rig.transceive([0xA2, 0x10, 1, 2, 3, 4], tag) == [0x0A])
     #expect(try await rig.transceive([0x30, 0x10], tag).prefix(4) == [1, 2, 3, 4])
-    // What it refuses it says nothing to, and goes on.
+    // The tag does not answer an invalid command, and works afterwards.
     #expect(try await rig.perform(.transceive([0x30, 0xF0], timeout: 50), tag).failure == .timeout)
     #expect(try await rig.transceive([0x60], tag) == version)
     let long = [UInt8](repeating: 0x30, count: 300)
@@ -94,7 +95,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func commandsOfFeliCa() async throws {
+  @Test func `raw commands reach a FeliCa card`() async throws {
     let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, systemCodes: [0x0003]))
     await rig.simulator.place(try .transitCard(idm: [1, 0x2E, 3, 4, 5, 6, 7, 8]))
     let card = try await rig.sessionTag()
@@ -112,11 +113,11 @@ import Testing
     await rig.stop()
   }
 
-  @Test func nativeCommandsOfDESFire() async throws {
+  @Test func `native commands reach a DESFire card`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(try .desfire(message: uri("https://example.com")))
     let card = try await rig.sessionTag()
-    // The rest of an answer has to be asked for: nothing may come between.
+    // The client requests the rest of the answer. The reader process must not send another command between.
     #expect(try await rig.transceive([0x60], card).first == 0xAF)
     #expect(try await rig.transceive([0xAF], card).first == 0xAF)
     try await rig.commands(20)
@@ -126,7 +127,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test(arguments: [0, 100, 1000, 4000]) func extendedAPDUsGoBothWays(size: Int) async throws {
+  @Test(arguments: [0, 100, 1000, 4000]) func `extended APDUs are sent and received`(size: Int) async throws {
     let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
     let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, applicationIdentifiers: [name]))
     await rig.simulator.place(.applicationCard())
@@ -140,7 +141,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func MIFAREClassicTakesNoCommandsAsTheyAre() async throws {
+  @Test func `MIFARE Classic takes no raw commands`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(try .mifareClassic(.classic1K, message: uri("https://example.com")))
     let tag = try await rig.sessionTag()
@@ -150,20 +151,20 @@ import Testing
 
   // MARK: Time
 
-  @Test func aCardThatTakesLongerThanItMayIsTimedOutAndGoesOn() async throws {
+  @Test func `a command that exceeds its timeout fails and the next one works`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(.applicationCard())
     let card = try await rig.sessionTag()
     try await rig.commands(10)
     await rig.simulator.add(.delay(.milliseconds(800), command: 1))
-    // The check is what is late, or the command; the one is to be tried again, the other to fail.
+    // The delay hits a presence check, which is retried, or the command, which fails.
     let result = try await rig.perform(.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], timeout: 100), card)
     #expect(result.failure == .timeout || result == .answer([0x69, 0x85]))
     #expect(try await rig.transceive([0x00, 0xCA, 0x01, 0x01, 0x00], card, timeout: 3000) == [0x69, 0x85])
     await rig.stop()
   }
 
-  @Test func aSlowCardIsWaitedForAsLongAsItMayTake() async throws {
+  @Test func `the reader waits for a slow card until the timeout`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(.applicationCard())
     let card = try await rig.sessionTag()
@@ -174,14 +175,14 @@ import Testing
     await rig.stop()
   }
 
-  @Test func longOperationsTellOfTheirProgress() async throws {
+  @Test func `long operations report their progress`() async throws {
     let rig = try await ReaderRig.inSession()
     var options = Type4Options()
     options.fileSize = 8192
     let bytes = try NDEFMessage.uri("https://example.com/" + String(repeating: "x", count: 7000)).encoded()
     await rig.simulator.place(try .type4(message: [], options: options))
     let card = try await rig.sessionTag()
-    // One answer that is long in coming makes each operation a long one.
+    // One late answer makes each operation long enough to report progress.
     let late = Fault.delay(ProgressChannel<TargetChannel>.interval + .milliseconds(50), command: 15)
     await rig.simulator.add(late)
     #expect(try await rig.perform(.write(bytes, verify: true), card, request: 7) == .done)

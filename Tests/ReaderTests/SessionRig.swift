@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReaderLink
 
-/// What tests of reader sessions do with a reader.
+/// Helpers for tests of reader sessions.
 extension ReaderRig {
-  /// A rig with a session, whose reader was ready before.
+  /// A rig that waits for a ready reader and begins a session.
   static func inSession(
     _ options: ReaderSessionOptions = ReaderSessionOptions(number: 1), timing: TimingModel = .immediate
   ) async throws -> ReaderRig {
@@ -30,7 +30,7 @@ extension ReaderRig {
     try await next("a tag of a session") { if case .sessionTag(_, let tag) = $0 { tag } else { nil } }
   }
 
-  /// The number of the next stay in the session that ends.
+  /// The number of the next placement in the session that ends.
   func sessionRemoval() async throws -> UInt64 {
     try await next("a removal") { if case .sessionTagRemoved(_, let number) = $0 { number } else { nil } }
   }
@@ -41,7 +41,7 @@ extension ReaderRig {
     await process.perform(operation, request: request, placement: tag.placement.number, session: session)
   }
 
-  /// Does something with a tag.
+  /// Performs an operation on a tag and returns its result.
   func perform(
     _ operation: ReaderOperation, _ tag: SessionTag, request: UInt64 = 1, session: UInt64 = 1
   ) async throws -> ReaderOperationResult {
@@ -53,16 +53,16 @@ extension ReaderRig {
     try await next("an answer") { if case .performed(request, let result) = $0 { result } else { nil } }
   }
 
-  /// The answer to a command that is sent as it is.
+  /// Sends a raw command and returns the answer.
   func transceive(
     _ command: [UInt8], _ tag: SessionTag, timeout: UInt32 = 1000
   ) async throws -> [UInt8] {
     let result = try await perform(.transceive(command, timeout: timeout), tag)
-    guard case .answer(let bytes) = result else { throw RigError("no answer, but \(result)") }
+    guard case .answer(let bytes) = result else { throw RigError("expected an answer, got \(result)") }
     return bytes
   }
 
-  /// Lets the reader look for tags to announce, and says what it announces while the chip is told so many commands.
+  /// Scans until the chip has received `commands` commands. Returns the announced tags.
   func announcements(in commands: Int = 60) async throws -> [TagReport] {
     await setScanning(true)
     try await expect(.scanning(true))
@@ -78,11 +78,11 @@ extension ReaderOperationResult {
   var failure: ReaderOperationFailure? { if case .failed(let failure, _) = self { failure } else { nil } }
 }
 
-/// A tag of each kind.
+/// The kinds of tags.
 enum SessionKind: CaseIterable {
   case type1, type2, type3, type4A, type4B, mifareClassic
 
-  /// Whether its specification has a mark for a tag that somebody is writing.
+  /// Whether the specification has a flag for an unfinished write.
   var saysDamaged: Bool { self == .type3 }
 
   func make(_ message: [UInt8]) throws -> SimulatedTag {

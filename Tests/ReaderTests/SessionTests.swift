@@ -1,4 +1,5 @@
 import Glibc
+import Names
 import ReaderSimulator
 import Rig
 import Testing
@@ -9,12 +10,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SessionTests {
   // MARK: Tags
 
-  @Test func aTagIsReportedOnceWithWhatItSaysOfItselfAndItsRemoval() async throws {
+  @Test func `a tag is reported once with its properties and later its removal`() async throws {
     let rig = try await ReaderRig.inSession()
     let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com"), uid: .fixed(uid)))
     let tag = try await rig.sessionTag()
-    #expect(tag.placement.technology == "type-2")
+    #expect(tag.placement.technology == .type2)
     #expect(tag.placement.uid == uid)
     #expect(tag.atqa == [0x00, 0x44])
     #expect(tag.sak == 0x00)
@@ -32,7 +33,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func eachKindSaysWhatItHas() async throws {
+  @Test func `each kind of tag is reported with its properties`() async throws {
     let rig = try await ReaderRig.inSession()
     func place(_ tag: SimulatedTag) async throws -> SessionTag {
       await rig.simulator.removeAll()
@@ -42,32 +43,32 @@ import Testing
     var options = Type4Options()
     options.ats = [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]
     let card = try await place(.type4(message: uri("https://example.com"), options: options))
-    #expect(card.placement.technology == "type-4a")
+    #expect(card.placement.technology == .type4A)
     #expect(card.historicalBytes == [0x80])
     #expect(card.sak == 0x20)
     let typeB = try await place(.type4B(message: uri("https://example.com")))
-    #expect(typeB.placement.technology == "type-4b")
+    #expect(typeB.placement.technology == .type4B)
     #expect(typeB.applicationData.count == 4 && typeB.protocolInfo.count >= 3 && typeB.sak == nil)
     let felica = try await place(.type3(message: uri("https://example.com"), idm: [1, 2, 3, 4, 5, 6, 7, 8]))
     #expect(felica.idm == [1, 2, 3, 4, 5, 6, 7, 8] && felica.pmm.count == 8 && felica.systemCode == 0x88B4)
     let topaz = try await place(.type1(.topaz96, message: uri("https://example.com")))
-    #expect(topaz.placement.technology == "type-1" && topaz.atqa == [0x0C, 0x00])
+    #expect(topaz.placement.technology == .type1 && topaz.atqa == [0x0C, 0x00])
     let classic = try await place(.mifareClassic(.classic1K, message: uri("https://example.com")))
-    #expect(classic.placement.technology == "mifare-classic" && classic.sak == 0x08)
+    #expect(classic.placement.technology == .mifareClassic && classic.sak == 0x08)
     await rig.stop()
   }
 
-  @Test func onlyTheKindsThatAreWantedAreReported() async throws {
-    let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, technologies: ["type-3", "type-5"]))
+  @Test func `only tags of the requested kinds are reported`() async throws {
+    let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, technologies: [.type3]))
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     try await rig.commands(60)
     await rig.simulator.removeAll()
     await rig.simulator.place(try .type3(message: uri("https://example.com")))
-    #expect(try await rig.sessionTag().placement.technology == "type-3")
+    #expect(try await rig.sessionTag().placement.technology == .type3)
     await rig.stop()
   }
 
-  @Test func twoTagsAreReportedAndEachIsReadAsNamed() async throws {
+  @Test func `several tags are reported and each is read by its placement number`() async throws {
     let rig = try await ReaderRig.inSession()
     let messages = try [uri("https://example.com/1"), uri("https://example.com/2"), uri("https://example.com/3")]
     await rig.simulator.place(try .type2(.ntag213, message: messages[0], uid: .fixed([4, 1, 2, 3, 4, 5, 1])))
@@ -84,7 +85,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func restartedPollingFindsWhatIsThereAnew() async throws {
+  @Test func `a restart of polling reports a resting tag as a new placement`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     let tag = try await rig.sessionTag()
@@ -100,7 +101,7 @@ import Testing
 
   // MARK: Applications and systems
 
-  @Test func theFirstApplicationThatACardHasIsSelected() async throws {
+  @Test func `the first requested application that the card has is selected`() async throws {
     let ndef: [UInt8] = [0xD2, 0x76, 0x00, 0x00, 0x85, 0x01, 0x01]
     let options = ReaderSessionOptions(
       number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4], ndef, [0xF0, 1, 2, 3, 5]])
@@ -108,16 +109,16 @@ import Testing
     await rig.simulator.place(try .type4(message: uri("https://example.com")))
     let tag = try await rig.sessionTag()
     #expect(tag.initialApplication == 1)
-    // It is selected: its container can be.
+    // The application is selected, so its capability container can be selected.
     #expect(try await rig.transceive([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03], tag) == [0x90, 0x00])
-    // What NDEF has selected, nobody has to know.
+    // After NDEF was read, the application is still selected.
     #expect(try await rig.perform(.read, tag) == .message(uri("https://example.com")))
     #expect(try await rig.transceive([0x00, 0xA4, 0x00, 0x0C, 0x02, 0xE1, 0x03], tag) == [0x90, 0x00])
     await rig.stop()
   }
 
-  /// Looking for others has it selected anew, and with that it has forgotten its application.
-  @Test func theApplicationIsSelectedWheneverTheCardIs() async throws {
+  /// A look for other tags selects the card again. That resets its application.
+  @Test func `the application is selected again whenever the card is`() async throws {
     let name: [UInt8] = [0xF0] + Array("TAGROUTE".utf8)
     let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, applicationIdentifiers: [name]))
     await rig.simulator.place(.applicationCard())
@@ -128,8 +129,8 @@ import Testing
     await rig.stop()
   }
 
-  /// A card that is in the middle of something is left there, and is the only one until it is away.
-  @Test func noOtherIsLookedForWhileACardIsEngaged() async throws {
+  /// A card in the middle of a command sequence keeps its state. Other tags are not reported until it is removed.
+  @Test func `no other tag is looked for while the client uses a card`() async throws {
     let rig = try await ReaderRig.inSession()
     let id = await rig.simulator.place(try .desfire(message: uri("https://example.com/1")))
     let card = try await rig.sessionTag()
@@ -155,20 +156,20 @@ import Testing
     try await rig.commands(5)
   }
 
-  @Test func aCardWithoutTheApplicationsIsNotReportedNorAnnouncedAfterwards() async throws {
+  @Test func `a card without a requested application is neither reported nor announced later`() async throws {
     let rig = try await ReaderRig.inSession(
       ReaderSessionOptions(number: 1, applicationIdentifiers: [[0xF0, 1, 2, 3, 4]]))
     await rig.simulator.place(try .type4(message: uri("https://example.com")))
     try await rig.commands(60)
-    // Other kinds have no applications.
+    // Tags of other kinds have no applications and are reported.
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
-    #expect(try await rig.sessionTag().placement.technology == "type-2")
+    #expect(try await rig.sessionTag().placement.technology == .type2)
     try await rig.end()
     #expect(try await rig.announcements().isEmpty)
     await rig.stop()
   }
 
-  @Test func aFeliCaCardIsPolledForTheDeclaredSystemsAlone() async throws {
+  @Test func `a FeliCa card is polled only for the declared systems`() async throws {
     let rig = try await ReaderRig.inSession(ReaderSessionOptions(number: 1, systemCodes: [0x8008, 0x0003]))
     await rig.simulator.place(try .type3(message: uri("https://example.com")))
     try await rig.commands(60)
@@ -187,7 +188,8 @@ import Testing
 
   // MARK: The background scan
 
-  @Test(arguments: [false, true]) func aTagThatRestsIsReportedAndNotAnnouncedAgain(isRandom: Bool) async throws {
+  @Test(arguments: [false, true])
+  func `a resting tag is reported to the session and not announced again`(isRandom: Bool) async throws {
     let rig = try await ReaderRig.scanning()
     let bytes = try uri("https://example.com")
     let id = await rig.simulator.place(
@@ -197,7 +199,7 @@ import Testing
     try await rig.expect(.sessionBegan(1))
     let tag = try await rig.sessionTag()
     #expect(tag.placement.number != first.number)
-    // What was written in the session is no reason to announce it.
+    // The new content from the session is no reason to announce the tag.
     #expect(try await rig.perform(.write(uri("https://example.com/new"), verify: true), tag) == .done)
     await rig.endSession(1)
     try await rig.expect(.scanning(true))
@@ -212,7 +214,8 @@ import Testing
     await rig.stop()
   }
 
-  @Test(arguments: [false, true]) func aTagOfTheSessionAloneIsAnnouncedOnceItWasAway(isRandom: Bool) async throws {
+  @Test(arguments: [false, true])
+  func `a tag of the session is announced only after it was removed`(isRandom: Bool) async throws {
     let rig = try await ReaderRig.inSession()
     let bytes = try uri("https://example.com")
     let id = await rig.simulator.place(

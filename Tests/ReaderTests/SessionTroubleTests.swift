@@ -5,21 +5,21 @@ import Testing
 
 @testable import ReaderLink
 
-/// Sessions whose tag, reader, process or daemon goes away.
+/// Sessions that lose their tag, reader or process, or that the daemon ends.
 @Suite(.timeLimit(.minutes(5))) struct SessionTroubleTests {
   let long: String = "https://example.com/" + String(repeating: "x", count: 400)
 
-  // MARK: Tags that are taken away
+  // MARK: Removed tags
 
-  @Test(arguments: 1...9) func aTagTornAwayInTheMiddleOfReadingIsLostAndThenRemoved(exchange: Int) async throws {
+  @Test(arguments: 1...9) func `a tag torn away during a read is lost and then removed`(exchange: Int) async throws {
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(try .type2(.ntag215, message: uri(long)))
     let tag = try await rig.sessionTag()
-    // The raw command keeps looks away, which are no exchanges with this tag.
+    // The raw command stops the looks for other tags, so that only exchanges with this tag are counted.
     _ = try await rig.transceive([0x60], tag)
     await rig.simulator.add(.removal(exchange: exchange))
     let result = try await rig.perform(.read, tag)
-    // The last exchanges may have been those of a check before.
+    // With a high exchange number, the read may be complete before the tag is torn away.
     let message = try uri(long)
     #expect(result.failure == .tagLost || result == .message(message))
     #expect(try await rig.sessionRemoval() == tag.placement.number)
@@ -27,9 +27,10 @@ import Testing
     await rig.stop()
   }
 
-  /// At every exchange of the writing, before and after the tag has heard it.
+  /// The tag holds the old message, the new one or none. It is torn away at every exchange, before or after it received
+  /// the command.
   @Test(arguments: SessionKind.allCases, [false, true])
-  func aTagTornAwayWhileItIsWrittenHoldsTheOldMessageNoneOrTheNewOne(_ kind: SessionKind, isHeard: Bool) async throws {
+  func `a tag torn away during a write holds no other message`(_ kind: SessionKind, isHeard: Bool) async throws {
     let rig = try await ReaderRig.inSession()
     let (old, new) = (try uri("https://example.com/old/and/some/more"), try uri("https://example.com/new/and/others"))
     for exchange in 1...200 {
@@ -57,8 +58,8 @@ import Testing
 
   enum Attention: CaseIterable { case none, type2, card, felica, topaz }
 
-  /// Whether or not it is in the middle of something, and however it is asked.
-  @Test(arguments: Attention.allCases) func aTagThatIsTakenAwayIsMissed(_ attention: Attention) async throws {
+  /// The presence check depends on the kind of tag, and on whether the client has sent a raw command.
+  @Test(arguments: Attention.allCases) func `the removal of a tag is noticed`(_ attention: Attention) async throws {
     let rig = try await ReaderRig.inSession()
     let bytes = try uri("https://example.com")
     let (made, command): (SimulatedTag, [UInt8]) =
@@ -80,7 +81,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aFrameThatIsLostCostsNoStay() async throws {
+  @Test func `a lost frame does not end the placement`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(try .desfire(message: uri("https://example.com")))
     let tag = try await rig.sessionTag()
@@ -96,8 +97,8 @@ import Testing
 
   enum Moment: CaseIterable { case begun, found, engaged, reading, lent }
 
-  /// - Returns: the session is over and another one begins, and nothing that lies there is announced.
-  @Test(arguments: Moment.allCases) func aProcessThatIsKilledEndsTheSessionAlone(_ moment: Moment) async throws {
+  /// Another session can begin afterwards, and the tag that lies there is not announced.
+  @Test(arguments: Moment.allCases) func `a killed process ends only its session`(_ moment: Moment) async throws {
     let rig = try await ReaderRig.inSession()
     let bytes = try uri(long)
     var tag: SessionTag?
@@ -137,7 +138,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func whatLiesThereWhenAProcessIsKilledIsNotAnnounced() async throws {
+  @Test func `a tag that lies there when a process is killed is not announced`() async throws {
     let rig = try await ReaderRig.inSession()
     let id = await rig.simulator.place(try .type4(message: uri("https://example.com/1"), uid: .random))
     _ = try await rig.sessionTag()
@@ -155,17 +156,17 @@ import Testing
 
   // MARK: The reader
 
-  @Test(arguments: [false, true]) func aReaderThatIsUnpluggedEndsTheSession(isReading: Bool) async throws {
+  @Test(arguments: [false, true]) func `unplugging the reader ends the session`(isReading: Bool) async throws {
     let rig = try await ReaderRig.inSession()
     let bytes = try uri(long)
     await rig.simulator.place(try .type2(.ntag215, message: bytes))
     let tag = try await rig.sessionTag()
     if isReading {
-      // Few other commands come then; one of them may be what finds the reader gone.
+      // After a raw command, few other commands are sent. One of them may be the first to fail.
       _ = try await rig.transceive([0x60], tag)
       await rig.simulator.add(.unplug(command: 2))
       await rig.ask(.read, tag)
-      let failure = try await rig.next("the end of the session, or of the operation") { event in
+      let failure = try await rig.next("the end of the session or of the operation") { event in
         switch event {
         case .performed(1, let result): result.failure
         case .phase(.failed, _), .phase(.absent, _): .deviceLost
@@ -190,8 +191,8 @@ import Testing
 
   // MARK: The daemon
 
-  /// It ends between two exchanges, of which there are hundreds.
-  @Test func aSessionThatIsEndedInTheMiddleOfALongReadEndsSoon() async throws {
+  /// The read takes hundreds of exchanges. It ends after the current one.
+  @Test func `a session can end in the middle of a long read`() async throws {
     let rig = try await ReaderRig.inSession(timing: .realistic)
     var options = Type4Options()
     options.fileSize = 32_000
@@ -204,13 +205,13 @@ import Testing
     await rig.endSession(1)
     #expect(try await rig.result().failure == .sessionEnded)
     try await rig.expect(.sessionEnded(1))
-    // The exchange that was under way, release, and the field; a few more until the order has arrived.
+    // The current exchange, the release and the field, and a few more until the daemon's command arrives.
     #expect(await rig.simulator.counters.commands - before < 12)
     #expect(await !rig.simulator.isFieldOn)
     await rig.stop()
   }
 
-  @Test func operationsWaitForOneAnother() async throws {
+  @Test func `operations are performed one after another`() async throws {
     let rig = try await ReaderRig.inSession()
     let bytes = try uri(long)
     await rig.simulator.place(try .type2(.ntag215, message: bytes))
@@ -223,8 +224,7 @@ import Testing
     await rig.stop()
   }
 
-  /// Longer than a socket holds.
-  @Test func aMessageThatIsTooLongForTheTagIsRefusedWhateverItsLength() async throws {
+  @Test func `a message longer than the socket buffer fails as too long for the tag`() async throws {
     let rig = try await ReaderRig.inSession()
     await rig.simulator.place(try .type2(.ntag215, message: uri("https://example.com")))
     let tag = try await rig.sessionTag()

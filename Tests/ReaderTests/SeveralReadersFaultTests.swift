@@ -5,9 +5,9 @@ import ReaderSimulator
 import Rig
 import Testing
 
-/// Two readers of one daemon, which has one thread for both.
+/// Two readers of one daemon, which serves both on one thread.
 @Suite(.timeLimit(.minutes(5))) struct SeveralReadersFaultTests {
-  @Test func tapsOfOneComeInOrderWhileTheOtherIsWedged() async throws {
+  @Test func `taps of one reader come in order while the process of the other hangs`() async throws {
     let loop = EventLoop(label: "daemon")
     let good = try await ReaderRig.scanning(loop: loop)
     let bad = try await ReaderRig.scanning(loop: loop)
@@ -26,21 +26,21 @@ import Testing
   }
 
   @Test(arguments: [Fault.stall(), .silence(), .corruptChecksum(), .delay(.milliseconds(1300)), .unplug()])
-  func tapsOfOneComeInOrderWhateverTheOtherDoes(fault: Fault) async throws {
+  func `taps of one reader come in order while the other one fails`(fault: Fault) async throws {
     let loop = EventLoop(label: "daemon")
     let good = try await ReaderRig.scanning(loop: loop)
     let bad = try await ReaderRig.scanning(loop: loop)
     await bad.simulator.add(fault)
     await bad.simulator.wait { $0.strikes > 0 }
     try await expectTaps(3, on: good)
-    try await bad.next("a reader that has failed") { event in
+    try await bad.next("a failed reader") { event in
       switch event {
       case .phase(.failed, _), .phase(.absent, _): true
       default: nil
       }
     }
     try await expectTaps(1, on: good)
-    // Whatever it was, it is over once somebody has plugged it in anew.
+    // Every fault ends when the reader is plugged in again.
     await bad.simulator.clearFaults()
     await bad.simulator.unplug()
     try await bad.simulator.plug()
@@ -52,7 +52,8 @@ import Testing
     for rig in [good, bad] { await rig.stop() }
   }
 
-  /// Puts tags on a reader and takes them away again: they come and go one after the other, and nothing else is said.
+  /// Places and removes tags one by one. Expects one tap and one removal for each, in order, and no change of the
+  /// reader's phase.
   private func expectTaps(_ count: Int, on rig: ReaderRig) async throws {
     let before = rig.seen.count
     var placements: [UInt64] = []
@@ -68,7 +69,7 @@ import Testing
     #expect(zip(placements, placements.dropFirst()).allSatisfy { $0 < $1 }, "\(placements)")
     for event in rig.seen[before...] {
       switch event {
-      case .phase, .crashed: Issue.record("it was disturbed: \(event)")
+      case .phase, .crashed: Issue.record("the working reader was disturbed: \(event)")
       default: break
       }
     }

@@ -1,12 +1,13 @@
 import Journal
+import Names
 import ReaderLink
 import ReaderSimulator
 import Rig
 import Testing
 
-/// More than one tag on a reader, and tags that make up identifiers.
+/// Several tags on one reader, and tags with random identifiers.
 @Suite(.timeLimit(.minutes(5))) struct SeveralTagsTests {
-  /// The messages of the next so many tags, with their placements.
+  /// The messages of the next `count` tags, with their placement numbers.
   func messages(_ count: Int, _ rig: ReaderRig) async throws -> [[UInt8]: UInt64] {
     var found: [[UInt8]: UInt64] = [:]
     for _ in 0..<count {
@@ -16,7 +17,7 @@ import Testing
     return found
   }
 
-  @Test(arguments: [false, true]) func twoTagsAreBothReadAndLeaveOneByOne(isType4: Bool) async throws {
+  @Test(arguments: [false, true]) func `two tags are both read and leave one by one`(isType4: Bool) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     let (first, second) = (try uri("https://example.com/1"), try uri("https://example.com/2"))
@@ -35,9 +36,9 @@ import Testing
     await rig.stop()
   }
 
-  /// Which the chip tells from each other by time slots; each has another identifier.
+  /// The chip separates the cards by time slots. Each card has its own identifier.
   @Test(arguments: [false, true], [false, true])
-  func twoCardsOfTypeBAreBothReadAndLeaveOneByOne(firstLeavesFirst: Bool, wakesTypeB: Bool) async throws {
+  func `two Type B cards are both read and leave one by one`(firstLeavesFirst: Bool, wakesTypeB: Bool) async throws {
     let rig = try await ReaderRig(wakesTypeB: wakesTypeB)
     try await rig.isReady()
     let messages = [try uri("https://example.com/1"), try uri("https://example.com/2")]
@@ -55,16 +56,16 @@ import Testing
     await rig.stop()
   }
 
-  /// The chip's manual does not say whether a look wakes a card of Type B that was let go; on one that does not, it is missed until the
-  /// field was off.
-  @Test(arguments: [true, false]) func aCardOfTypeBIsOnePlacementWhetherOrNotALookWakesIt(wakesTypeB: Bool) async throws
-  {
+  /// The chip's manual does not say whether a look wakes a released Type B card. If it does not, looks miss the card
+  /// until the field was off.
+  @Test(arguments: [true, false])
+  func `a Type B card is one placement whether or not a look wakes it`(wakesTypeB: Bool) async throws {
     let rig = try await ReaderRig(wakesTypeB: wakesTypeB)
     await rig.setScanning(true)
     let id = await rig.simulator.place(try .type4B(message: uri("https://example.com")))
     let (_, placement) = try await rig.message()
     try await rig.commands(100)
-    // A tag of another kind beside it has it let go, again and again.
+    // With a tag of another kind beside it, the card is released again and again.
     let other = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     let second = try await rig.message().placement
     try await rig.commands(200)
@@ -76,7 +77,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test(arguments: [false, true]) func aTagPutBesideOneThatRestsIsNoticed(isType4: Bool) async throws {
+  @Test(arguments: [false, true]) func `a tag placed beside a resting one is noticed`(isType4: Bool) async throws {
     let rig = try await ReaderRig.scanning()
     let (first, second) = (try uri("https://example.com/1"), try uri("https://example.com/2"))
     let id = await rig.simulator.place(try isType4 ? .type4(message: first) : .type2(.ntag213, message: first))
@@ -84,15 +85,15 @@ import Testing
     try await rig.commands(20)
     await rig.simulator.place(try .type2(.ntag213, message: second))
     #expect(try await rig.message().message == second)
-    // The first one is what it was.
+    // The first tag keeps its placement.
     try await rig.commands(20)
     await rig.simulator.remove(id)
     #expect(try await rig.removal() == placement.number)
     await rig.stop()
   }
 
-  /// Whatever the device was doing with one of them when it failed.
-  @Test(arguments: 1...24) func aDeviceThatFailsCostsNoneOfSeveralNewcomers(command: Int) async throws {
+  /// The device fails at each of the first commands in turn.
+  @Test(arguments: 1...24) func `a device failure loses none of several new tags`(command: Int) async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type2(.ntag213, message: try uri("https://example.com/1")))
     _ = try await rig.message()
@@ -102,14 +103,14 @@ import Testing
     await rig.simulator.add(.corruptChecksum(command: command))
     let found = try await self.messages(2, rig)
     #expect(Set(found.keys) == Set(messages))
-    // Those that rest are not announced again.
+    // Resting tags are not announced again.
     try await rig.commands(40)
     let tags = rig.seen.count { if case .tag = $0 { true } else { false } }
     #expect(tags == 3)
     await rig.stop()
   }
 
-  @Test func aPhoneWithARandomUIDIsOnePlacementWhateverTheFieldDoes() async throws {
+  @Test func `a phone with a random UID is one placement even if the field goes off`() async throws {
     let rig = try await ReaderRig.scanning()
     let message = try uri("https://example.com")
     let id = await rig.simulator.place(try .type4(message: message, uid: .random))
@@ -127,8 +128,9 @@ import Testing
     await rig.stop()
   }
 
-  /// It is read three times, each time with another UID: the last one is the one that lies there.
-  @Test(arguments: [false, true]) func aDamagedCardThatMakesUpItsIdentifierIsReadOnce(isTypeB: Bool) async throws {
+  /// The card is read three times and has a new identifier each time. The resting card is recognised by the last one.
+  @Test(arguments: [false, true])
+  func `a damaged card with a random identifier is reported once`(isTypeB: Bool) async throws {
     let rig = try await ReaderRig.scanning()
     var options = Type4Options()
     options.declaredLength = 0xFFF0
@@ -147,8 +149,9 @@ import Testing
     await rig.stop()
   }
 
-  /// It is selected anew to be read again, and the other one would come first.
-  @Test(arguments: [false, true]) func aDamagedTagBesideAnotherIsReadOnce(isRandom: Bool) async throws {
+  /// The tag has to be selected again for each attempt, and the chip would find the other tag first.
+  @Test(arguments: [false, true])
+  func `a damaged tag beside another one is reported once`(isRandom: Bool) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     var options = Type4Options()
@@ -156,15 +159,15 @@ import Testing
     let message = try uri("https://example.com")
     await rig.simulator.place(
       try .type4(message: message, uid: isRandom ? .random : .fixed([0x04, 0, 0, 0, 0, 0, 1]), options: options))
-    // Of two UIDs the chip takes the one with the first bit that is set.
+    // Of two UIDs, the chip selects the one with a 1 in the first bit that differs.
     await rig.simulator.place(try .type2(.ntag213, message: message, uid: .fixed([0x07, 1, 1, 1, 1, 1, 1])))
     await rig.setScanning(true)
     let contents = [try await rig.tag().content, try await rig.tag().content]
     #expect(contents.contains(.message(message)))
     try await rig.commands(60)
     #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 2)
-    // Of two that sleep the second is missed, the field goes off, and one that makes up its identifier has to be compared: this does not
-    // end, but looks go on in between.
+    // A look misses the second of two sleeping tags, and the field goes off. A tag with a random identifier then has to
+    // be compared again. This repeats, but looks continue in between.
     for _ in 1...2 {
       let begin = await rig.simulator.commands.count
       try await rig.commands(60)
@@ -176,10 +179,9 @@ import Testing
     await rig.stop()
   }
 
-  /// All that they say of themselves is the same, but for their identifiers, and which one the chip finds first differs from look to
-  /// look.
+  /// The cards differ only in their identifiers. The chip does not always find the same one first.
   @Test(arguments: 1...6 as ClosedRange<UInt8>)
-  func aDamagedCardOfTypeBBesideOneOfItsMakeIsReadOnce(identifier: UInt8) async throws {
+  func `a damaged Type B card beside another of its make is reported once`(identifier: UInt8) async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     var options = Type4Options()
@@ -199,7 +201,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func anotherPhoneOfTheSameMakeIsAnotherPlacement() async throws {
+  @Test func `another phone of the same make is another placement`() async throws {
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type4(message: uri("https://example.com/1"), uid: .random))
     let (_, placement) = try await rig.message()
@@ -213,12 +215,12 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aTagOfAKindThatIsNotConfiguredIsLeftAlone() async throws {
-    let rig = try await ReaderRig(technologies: ["type-4a"])
+  @Test func `a tag of a kind that is not configured is not announced`() async throws {
+    let rig = try await ReaderRig(technologies: [.type4A])
     await rig.setScanning(true)
     try await rig.expect(.scanning(true))
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-    try await rig.next("a word on the tag") { event in
+    try await rig.next("a log line about the tag") { event in
       if case .log(.debug, let line) = event, line.contains("type-2 is not configured") { true } else { nil }
     }
     await rig.simulator.place(try .type4(message: uri("https://example.com/2")))

@@ -5,19 +5,19 @@ import ReaderSimulator
 import Rig
 import Testing
 
-/// Processes that are told to end in the middle of something.
+/// Processes that are stopped while they work.
 @Suite(.timeLimit(.minutes(5))) struct StoppingTests {
-  /// Later than the chip's answer usually is, and later than libnfc waits for it.
+  /// The answer of the chip is later than usual, or later than libnfc waits for it.
   @Test(arguments: [Duration.milliseconds(650), .milliseconds(1300)])
-  func theFieldIsOffAfterAStopInTheMiddleOfASlowExchange(delay: Duration) async throws {
+  func `the field is off after a stop in the middle of a slow exchange`(delay: Duration) async throws {
     let rig = try await readingSlowly(delay)
     await rig.process.stop()
     #expect(await !rig.simulator.isFieldOn)
     await rig.stop()
   }
 
-  /// Whoever tells all processes of a service at once tells the daemon, too, and that tells its own.
-  @Test func sigtermAndTheDaemonsWordTogetherEndItAsWell() async throws {
+  /// A SIGTERM to all processes of the service also reaches the daemon, which then stops its reader process.
+  @Test func `SIGTERM together with a stop by the daemon ends the process`() async throws {
     let rig = try await readingSlowly(.milliseconds(650))
     let child = try #require(await rig.process.processID)
     kill(child, SIGTERM)
@@ -27,7 +27,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aProcessWhoseDaemonIsGoneLeavesNoFieldOn() async throws {
+  @Test func `a process switches the field off when its daemon disappears`() async throws {
     let simulator = try await SimulatedReader.start()
     let (child, daemon) = try await start(on: simulator)
     tell(daemon, .goal(epoch: 1, .scan(ReaderPolling()), known: KnownTags()))
@@ -42,9 +42,9 @@ import Testing
 
   enum Occupation: CaseIterable { case asleep, looking, watching }
 
-  /// Its alarm would end it, by its signal and much later.
+  /// Otherwise the alarm of the process would end it much later, with another signal.
   @Test(arguments: Occupation.allCases)
-  func sigtermAloneEndsAProcessThatIsNotStuck(_ occupation: Occupation) async throws {
+  func `SIGTERM alone ends a process that does not hang`(_ occupation: Occupation) async throws {
     let simulator = try await SimulatedReader.start()
     let (child, daemon) = try await start(on: simulator)
     if occupation == .watching { await simulator.place(try .type2(.ntag213, message: uri("https://example.com"))) }
@@ -63,7 +63,7 @@ import Testing
     await simulator.stop()
   }
 
-  /// A process with a link to nobody but this test.
+  /// Starts a process that is linked to this test only.
   private func start(on simulator: SimulatedReader) async throws -> (child: ForeignProcess, daemon: FileDescriptor) {
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
@@ -79,13 +79,13 @@ import Testing
     #expect(write(daemon.rawValue, frame, frame.count) == frame.count)
   }
 
-  /// An order that comes in the middle of looks for all technologies comes before the rest of them.
-  @Test func anOrderIsNotKeptWaitingByTheLooksThatAreStillToCome() async throws {
+  /// A command that arrives between the looks for all technologies takes effect before the remaining looks.
+  @Test func `a command does not wait for the remaining looks`() async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     _ = try await rig.message()
     let child = try #require(await rig.process.processID)
-    // The first of the looks beside the one for a tag that rests.
+    // The first look for a technology other than that of the resting tag.
     let seen = await rig.simulator.commands.count
     await rig.simulator.wait { simulator in
       guard simulator.commands.dropFirst(seen).contains(where: { $0.command.starts(with: [0x4A, 0x01, 0x03]) }) else {
@@ -99,12 +99,12 @@ import Testing
     kill(child, SIGCONT)
     try await rig.expect(.scanning(false))
     let looks = await rig.simulator.commands.dropFirst(before).filter { $0.command.first == 0x4A }
-    // The one that was being sent.
+    // The look that was being sent.
     #expect(looks.count <= 1, "\(looks.map(\.description))")
     await rig.stop()
   }
 
-  /// A reader in the middle of an exchange whose answer is late, the field on.
+  /// A reader with its field on, in the middle of an exchange with a late answer.
   private func readingSlowly(_ delay: Duration) async throws -> ReaderRig {
     let rig = try await ReaderRig()
     try await rig.isReady()
@@ -112,7 +112,7 @@ import Testing
     let before = await rig.simulator.counters.commands
     await rig.simulator.place(
       try .type2(.ntag213, message: uri("https://example.com/a/path/that/needs/more/exchanges")))
-    // Field off, the look, and the first exchange of reading.
+    // The commands are: field off, the look, and the first exchange of the reading.
     await rig.simulator.add(.delay(delay, command: 3))
     await rig.setScanning(true)
     await rig.simulator.wait { $0.counters.commands >= before + 3 }

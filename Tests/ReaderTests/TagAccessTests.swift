@@ -4,9 +4,9 @@ import Testing
 
 @testable import Reader
 
-/// Tags read through the real libnfc and the simulated chip, without the program around it.
+/// Reads tags through the real libnfc and the simulated chip, without the reader process.
 @Suite struct TagAccessTests {
-  @Test func aMessageThatFitsBehindTheContainerIsOneRead() async throws {
+  @Test func `a short message behind the capability container takes one exchange`() async throws {
     let message: [UInt8] = [0xD1, 0x01, 0x02, 0x55, 0x04, 0x61]
     let counters = try await withOpenReader { reader in
       _ = reader.place(try .type2(.ntag215, message: message))
@@ -18,7 +18,7 @@ import Testing
     #expect(counters.exchanges == 1)
   }
 
-  @Test(arguments: [0, 60]) func tornAwayWhileItIsReadItYieldsNoOtherMessage(size: Int) async throws {
+  @Test(arguments: [0, 60]) func `a tag torn away during a read yields no other message`(size: Int) async throws {
     let message = size == 0 ? [] : [0xD5, 0x00, UInt8(size)] + [UInt8](repeating: 0x41, count: size)
     let walk = TearWalk(.typeA) { try .type2(.ntag215, message: message) }
     let report = try await walk.reading(message)

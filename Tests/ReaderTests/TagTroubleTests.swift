@@ -9,7 +9,7 @@ import Testing
 
 /// Tags that misbehave.
 @Suite(.timeLimit(.minutes(5))) struct TagTroubleTests {
-  @Test func anATSOfLengthZeroCostsNothing() async throws {
+  @Test func `an ATS of length zero is reported and does not end the process`() async throws {
     let rig = try await ReaderRig.scanning()
     let child = await rig.process.processID
     var options = Type4Options()
@@ -26,17 +26,17 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aTagThatEndsTheProcessIsNamedAndLeftAloneUntilItIsAway() async throws {
+  @Test func `a tag that crashes the reader process is named and left alone until it is removed`() async throws {
     let rig = try await ReaderRig.scanning()
     let uid: [UInt8] = [4, 1, 2, 3, 4, 5, 6]
-    // Bit 7 of a status byte is what libnfc calls abort() for.
+    // libnfc calls abort() if bit 7 of a status byte is set.
     await rig.simulator.add(.status(0x80))
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1"), uid: .fixed(uid)))
     let crash = try await rig.crash()
     #expect(crash.reason.hasPrefix("killed by signal 6"))
     #expect(crash.suspect?.uid == uid)
     #expect(crash.restart == .zero)
-    try await rig.next("a word on the tag") { event in
+    try await rig.next("a log line about the tag") { event in
       if case .log(_, let line) = event, line.contains("04010203040506 is left alone") { true } else { nil }
     }
     try await rig.commands(10)
@@ -50,19 +50,19 @@ import Testing
     await rig.stop()
   }
 
-  @Test(arguments: 1...4) func aTagTornAwayWhileItIsReadIsReadWhenItIsBack(exchange: Int) async throws {
+  @Test(arguments: 1...4) func `a tag torn away during a read is read when it is back`(exchange: Int) async throws {
     let rig = try await ReaderRig.scanning()
     let bytes = try uri("https://example.com/a/path/that/needs/more/than/two/exchanges/to/read")
     await rig.simulator.add(.removal(exchange: exchange))
     await rig.simulator.place(try .type2(.ntag213, message: bytes))
-    // It is away when nothing is on the reader any more.
+    // Wait until no tag is on the reader.
     await rig.simulator.wait { $0.tags.isEmpty }
     await rig.simulator.place(try .type2(.ntag213, message: bytes))
     #expect(try await rig.message().message == bytes)
     await rig.stop()
   }
 
-  @Test func aDamagedTagIsReportedOnceWithItsReason() async throws {
+  @Test func `a damaged tag is reported once with the reason`() async throws {
     let rig = try await ReaderRig.scanning()
     var options = Type4Options()
     options.declaredLength = 0xFFF0
@@ -79,8 +79,8 @@ import Testing
     await rig.stop()
   }
 
-  /// A clone that knows no select without anticollision is not found by its UID, which a second attempt takes.
-  @Test func aDamagedTagThatCannotBeSelectedByItsUIDIsReportedOnce() async throws {
+  /// A second attempt selects the tag by its UID. Clones exist that support no selection without anticollision.
+  @Test func `a damaged tag that cannot be selected by its UID is reported once`() async throws {
     let rig = try await ReaderRig.scanning()
     var options = Type4Options()
     options.declaredLength = 0xFFF0
@@ -96,8 +96,8 @@ import Testing
     await rig.stop()
   }
 
-  /// Whatever the device was doing when it failed, and be it that it let go of the tag of which all was known.
-  @Test(arguments: 30...40) func aDamagedTagIsReportedOnceThoughTheDeviceFails(command: Int) async throws {
+  /// The device fails at each of these commands in turn, even while it releases the tag after the last attempt.
+  @Test(arguments: 30...40) func `a damaged tag is reported once even if the device fails`(command: Int) async throws {
     let rig = try await ReaderRig.scanning()
     var options = Type4Options()
     options.declaredLength = 0xFFF0
@@ -106,13 +106,13 @@ import Testing
     await rig.simulator.place(try .type4(message: uri("https://example.com"), options: options))
     try await rig.commands(command + 100)
     await rig.stop()
-    // All that was said until then.
-    _ = try? await rig.next("nothing more") { _ in nil as Bool? }
+    // Read all remaining events.
+    _ = try? await rig.next("the end of the events") { _ in nil as Bool? }
     #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 1, "\(rig.seen)")
   }
 
-  /// Beside another one it is not even read.
-  @Test func aTagThatCannotBeSelectedByItsUIDIsReportedOnce() async throws {
+  /// Beside another tag, it cannot even be read.
+  @Test func `a tag beside another one that cannot be selected by its UID is reported once`() async throws {
     let rig = try await ReaderRig.scanning()
     let first = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     let (_, placement) = try await rig.message()
@@ -126,8 +126,8 @@ import Testing
     await rig.stop()
   }
 
-  /// It makes up another UID each time, so that whether it is the one that rests cannot be told without reading it.
-  @Test func aTagThatMayBeTheOneThatRestsAndCannotBeSelectedIsReportedOnce() async throws {
+  /// The tag has a new UID each time. The reader process would have to read it to recognise the resting tag.
+  @Test func `a tag that may be the resting one and cannot be selected is reported once`() async throws {
     let rig = try await ReaderRig.scanning()
     var options = Type4Options()
     options.needsAnticollision = true
@@ -140,17 +140,17 @@ import Testing
     #expect(try await rig.tag().problem == "damaged: the tag is found, but cannot be selected")
     try await rig.commands(60)
     await rig.stop()
-    _ = try? await rig.next("nothing more") { _ in nil as Bool? }
+    _ = try? await rig.next("the end of the events") { _ in nil as Bool? }
     #expect(rig.seen.count { if case .tag = $0 { true } else { false } } == 2)
   }
 
-  @Test func aTagThatTakesTooLongIsAProblem() async throws {
+  @Test func `a tag that takes too long to read is reported as a problem`() async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     let bytes = try uri("https://example.com/\(String(repeating: "a", count: 3000))")
     var options = Type4Options()
     options.maximumRead = 15
-    // Some 200 answers, each late enough that not all of them can come in time.
+    // About 200 answers, each so late that they cannot all come in time.
     for command in 1...250 { await rig.simulator.add(.delay(.milliseconds(100), command: command)) }
     await rig.simulator.place(try .type4(message: bytes, options: options))
     await rig.setScanning(true)

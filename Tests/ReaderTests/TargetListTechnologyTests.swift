@@ -3,7 +3,7 @@ import Testing
 
 @testable import Reader
 
-/// What the chip says of targets that are not Type A.
+/// Target lists of the chip for technologies other than Type A.
 @Suite struct TargetListTechnologyTests {
   private static let polled: [UInt8] = [
     0x01, 0x01, 0x2E, 1, 2, 3, 4, 5, 6, 0x00, 0xF1, 0, 0, 0, 1, 0x43, 0x00,
@@ -14,23 +14,23 @@ import Testing
     try TargetList.all(of: [1, 1] + fields, modulation).first
   }
 
-  @Test(arguments: Modulation.allCases) func readsNoTarget(modulation: Modulation) throws {
+  @Test(arguments: Modulation.allCases) func `an empty list has no target`(modulation: Modulation) throws {
     #expect(try TargetList.all(of: [0], modulation).first == nil)
     #expect(throws: TargetList.Malformed.self) { try TargetList.all(of: [], modulation).first }
   }
 
   @Test(arguments: [(Modulation.felica212, 212), (.felica424, 424)])
-  func readsAFeliCaCardAndItsSystem(modulation: Modulation, bitRate: Int) throws {
+  func `a FeliCa card is read with its system code`(modulation: Modulation, bitRate: Int) throws {
     let idm: [UInt8] = [0x01, 0x2E, 1, 2, 3, 4, 5, 6]
     let pmm: [UInt8] = [0x00, 0xF1, 0, 0, 0, 1, 0x43, 0x00]
     #expect(
       try target([20] + Self.polled + [0x12, 0xFC], modulation)
         == .felica(FeliCaActivation(idm: idm, pmm: pmm, systemCode: [0x12, 0xFC], bitRate: bitRate)))
-    // Cards exist that do not know the request for it.
+    // Some cards do not support the request for the system code.
     #expect(
       try target([18] + Self.polled, modulation)
         == .felica(FeliCaActivation(idm: idm, pmm: pmm, systemCode: nil, bitRate: bitRate)))
-    // What another target or the chip has behind it is not the system.
+    // Bytes that another target or the chip adds behind the card are not the system code.
     #expect(
       try target([18] + Self.polled + [0x88, 0xB4], modulation)
         == .felica(FeliCaActivation(idm: idm, pmm: pmm, systemCode: nil, bitRate: bitRate)))
@@ -43,18 +43,18 @@ import Testing
       [0xFF] + Self.polled + [0x12, 0xFC],
       [20, 0x00] + Self.polled.dropFirst() + [0x12, 0xFC],
     ] as [[UInt8]])
-  func refusesWhatIsNoAnswerToAPoll(_ fields: [UInt8]) {
+  func `a malformed FeliCa target is rejected`(_ fields: [UInt8]) {
     for modulation in [Modulation.felica212, .felica424] {
       #expect(throws: TargetList.Malformed.self) { try target(fields, modulation) }
     }
   }
 
-  @Test func readsATypeBCard() throws {
+  @Test func `a Type B card is read`() throws {
     let card = TypeBActivation(
       pupi: [1, 2, 3, 4], applicationData: [5, 6, 7, 8], protocolInfo: [0x00, 0x51, 0x80], attribResponse: [0x00])
     #expect(try target(Self.atqb + [1, 0x00], .typeB) == .typeB(card))
     guard case .typeB(let silent)? = try target(Self.atqb + [0], .typeB) else {
-      Issue.record("not a card of Type B")
+      Issue.record("expected a Type B card")
       return
     }
     #expect(silent.pupi == card.pupi && silent.attribResponse.isEmpty)
@@ -66,21 +66,21 @@ import Testing
       Self.atqb + [0xFF, 0x00],
       [0x51] + Self.atqb.dropFirst() + [1, 0x00],
     ] as [[UInt8]])
-  func refusesWhatIsNoTypeB(_ fields: [UInt8]) {
+  func `a malformed Type B target is rejected`(_ fields: [UInt8]) {
     #expect(throws: TargetList.Malformed.self) { try target(fields, .typeB) }
   }
 
-  @Test func readsATopaz() throws {
+  @Test func `a Topaz tag is read`() throws {
     let topaz = JewelActivation(atqa: [0x00, 0x0C], uid: [0x1A, 2, 3, 4])
     #expect(try target([0x00, 0x0C, 0x1A, 2, 3, 4], .jewel) == .jewel(topaz))
   }
 
   @Test(arguments: [[], [0x00], [0x00, 0x0C], [0x00, 0x0C, 1, 2, 3]] as [[UInt8]])
-  func refusesWhatIsNoTopaz(_ fields: [UInt8]) {
+  func `a malformed Topaz target is rejected`(_ fields: [UInt8]) {
     #expect(throws: TargetList.Malformed.self) { try target(fields, .jewel) }
   }
 
-  @Test(arguments: Modulation.allCases) func anyBytesAreReadOrRefused(modulation: Modulation) {
+  @Test(arguments: Modulation.allCases) func `random bytes are read as a target or rejected`(modulation: Modulation) {
     var state: UInt64 = 1
     func next() -> UInt8 {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

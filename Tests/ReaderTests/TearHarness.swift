@@ -3,9 +3,8 @@ import Tags
 
 @testable import Reader
 
-/// Lets something go wrong at every exchange of an action, puts the tag back and looks at what is on it: through the real
-/// libnfc and the simulated chip. What goes wrong is, if nothing else is said, that the tag is torn away, once before it hears
-/// the frame and once after.
+/// Runs an action with an accident at each of its exchanges, then puts the tag back and reads it. This uses the real
+/// libnfc and the simulated chip. By default, the tag is torn away, once before it receives the frame and once after.
 ///
 ///     let walk = TearWalk(.typeA) { try .type2(.ntag215, message: message) }
 ///     let report = try await walk.reading(message)
@@ -14,81 +13,80 @@ import Tags
 struct TearWalk: Sendable {
   /// One thing that can go wrong.
   struct Accident: Sendable {
-    /// What became of the tag: "torn away at exchange".
+    /// What happened to the tag: "torn away at exchange".
     let words: String
-    /// Whether the tag is still there, so that each failure is one of the moment.
+    /// Whether the tag stays on the reader. Every failure then has to be temporary.
     let leavesTag: Bool
     let fault: @Sendable (_ exchange: Int) -> Fault
 
     static let tearing = [
       Accident(words: "torn away at exchange", leavesTag: false) { .removal(exchange: $0) },
-      Accident(words: "torn away, once it has heard it, at exchange", leavesTag: false) {
+      Accident(words: "torn away after it received the command at exchange", leavesTag: false) {
         .removal(exchange: $0, heard: true)
       },
     ]
   }
 
-  /// What came of it.
+  /// The result of a walk.
   struct Report: Sendable {
-    /// Exchanges that the action takes where nothing is torn.
+    /// The number of exchanges of the action.
     var exchanges = 0
-    /// What should not have happened, in words; empty is good.
+    /// Descriptions of all violations. Empty if there were none.
     var findings: [String] = []
   }
 
-  /// What became of a tag's memory, which says all of it: reading a memory once is enough.
+  /// The state of a tag after the action. It follows from the memory alone, so each different memory is read only once.
   private struct Aftermath {
-    /// What is read from it.
+    /// The content of the tag.
     let content: TagContent
-    /// What another attempt at the same then came to, where that was tried.
+    /// The result of a second attempt at the action, if there was one.
     let again: Again
   }
 
-  /// What another attempt came to.
+  /// The result of a second attempt.
   private enum Again {
     case notTried
-    /// There was something to do, and it was done.
+    /// The second attempt had something to do, and succeeded.
     case done
-    /// Nothing was left to do.
+    /// The first attempt had already completed the action.
     case needless
     case failed(String)
 
     var failure: String? { if case .failed(let words) = self { words } else { nil } }
   }
 
-  /// What one placement came to.
+  /// The result of one placement.
   private struct Placement {
-    /// What went wrong; nil where nothing did.
+    /// The accident that happened; nil if none did.
     let accident: Accident?
-    /// What the action threw.
+    /// The error that the action threw.
     let failure: (any Error)?
-    /// What is on the tag afterwards.
+    /// The content of the tag afterwards.
     let content: TagContent
     let again: Again
-    /// Whether the tag's memory is as it was before.
+    /// Whether the tag's memory is unchanged.
     let isUntouched: Bool
-    /// Exchanges that the action took.
+    /// The number of exchanges that the action took.
     let exchanges: UInt64
   }
 
-  /// No action takes more exchanges.
+  /// The limit of exchanges for one action.
   static let most = 4_000
 
   let modulation: Modulation
-  /// What a tag says that was torn away while it was written, where its specification has a mark for that.
+  /// The problem of a tag with an unfinished write, if its specification has a flag for that.
   private let unfinished: String?
   private let accidents: [Accident]
-  /// At every so manieth exchange.
+  /// The distance between two exchanges with an accident.
   private let stride: Int
   let makeTag: @Sendable () throws -> SimulatedTag
 
   /// - Parameters:
-  ///   - modulation: what finds the tag.
-  ///   - unfinished: the problem that a tag torn away while it was written says of itself, where its specification has a
-  ///     mark for that.
-  ///   - accidents: what goes wrong.
-  ///   - stride: at every so manieth exchange only, where there are very many.
-  ///   - makeTag: makes the tag as it is before, always the same.
+  ///   - modulation: The technology of the tag.
+  ///   - unfinished: The problem of a tag with an unfinished write, if its specification has a flag for that.
+  ///   - accidents: The accidents to try.
+  ///   - stride: The distance between two exchanges with an accident. Use more than 1 for very many exchanges.
+  ///   - makeTag: Makes the tag in its initial state, always the same.
   init(
     _ modulation: Modulation, unfinished: String? = nil, accidents: [Accident] = Accident.tearing, stride: Int = 1,
     makeTag: @escaping @Sendable () throws -> SimulatedTag
@@ -100,7 +98,7 @@ struct TearWalk: Sendable {
     self.makeTag = makeTag
   }
 
-  /// Reading yields the message on the tag or none, and changes nothing.
+  /// Checks that reading returns the message on the tag or none, and does not change the tag.
   func reading(_ message: [UInt8]) async throws -> Report {
     try await walk { channel in
       let content = try channel.tag.readNDEF(over: &channel)
@@ -117,8 +115,8 @@ struct TearWalk: Sendable {
     }
   }
 
-  /// A torn write leaves the old message where nothing was changed, else none or the new one, and the tag can be
-  /// written again.
+  /// Checks that a torn write leaves the old message if the memory is unchanged, and the new one or none otherwise. It
+  /// must be possible to write the tag again.
   func writing(_ message: [UInt8], over old: [UInt8]) async throws -> Report {
     try await walk { channel in
       try channel.tag.writeNDEF(message, over: &channel)
@@ -131,16 +129,16 @@ struct TearWalk: Sendable {
       }
     } judge: { placement in
       let isWritten = Self.holds(placement.content, message)
-      if placement.failure == nil, !isWritten { return "counts as written, and holds \(placement.content)" }
+      if placement.failure == nil, !isWritten { return "was reported as written but holds \(placement.content)" }
       if placement.accident == nil, let failure = placement.failure { return "cannot be written: \(failure)" }
       let isOld = placement.isUntouched && Self.holds(placement.content, old)
       return isWritten || isOld || isNone(placement.content) ? nil : "holds \(placement.content) now"
     }
   }
 
-  /// A torn lock leaves the message, and the tag can be locked after all.
+  /// Checks that a torn lock keeps the message and that the tag can be locked again.
   func locking(_ message: [UInt8]) async throws -> Report {
-    // Not all that locks a tag is in what is called its memory.
+    // Some tags keep a part of their lock state outside of `memory`.
     try await walk(knowsMemories: false) { channel in
       try channel.tag.lockNDEF(over: &channel)
     } again: { channel in
@@ -157,13 +155,13 @@ struct TearWalk: Sendable {
     } judge: { placement in
       guard Self.holds(placement.content, message) else { return "holds \(placement.content) now" }
       if placement.accident == nil, let failure = placement.failure { return "cannot be locked: \(failure)" }
-      // What was locked to the end says so.
-      if placement.failure == nil, case .done = placement.again { return "counts as locked, and was not wholly" }
+      // After a complete lock, there is no work left for a second attempt.
+      if placement.failure == nil, case .done = placement.again { return "was reported as locked but is not" }
       return nil
     }
   }
 
-  /// Whether a failure is stated as one that another attempt may not have.
+  /// Whether a failure is reported as temporary.
   private func isPassing(_ content: TagContent, _ accident: Accident?) -> Bool {
     accident?.leavesTag == true && Reading(content).isDoubtful()
   }
@@ -177,7 +175,7 @@ struct TearWalk: Sendable {
     judge: @escaping @Sendable (Placement) -> String?
   ) async throws -> Report {
     try await withOpenReader { reader in
-      // One tag for all: what is known of a memory would not be known of one with another UID.
+      // Use one tag for all accidents. With a different UID, no memory would be the same as an earlier one.
       let original = try makeTag()
       var known: [[UInt8]: Aftermath]? = knowsMemories ? [:] : nil
       var report = Report()
@@ -196,9 +194,9 @@ struct TearWalk: Sendable {
           guard placement.accident != nil else { break }
           isStruck = true
           report.exchanges = max(report.exchanges, number)
-          if number == Self.most { report.findings.append("it goes on after \(number) exchanges") }
+          if number == Self.most { report.findings.append("the action continues after \(number) exchanges") }
         }
-        if !isStruck { report.findings.append("nothing was \(accident.words)") }
+        if !isStruck { report.findings.append("the accident did not happen: \(accident.words)") }
       }
       return report
     }

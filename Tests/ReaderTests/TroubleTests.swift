@@ -9,7 +9,7 @@ import Testing
 
 /// Readers and processes that misbehave.
 @Suite(.timeLimit(.minutes(5))) struct TroubleTests {
-  @Test func aReaderThatIsUnpluggedIsFoundAgain() async throws {
+  @Test func `an unplugged reader is found again`() async throws {
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     let (_, placement) = try await rig.message()
@@ -22,15 +22,15 @@ import Testing
     try await rig.expect(.scanning(true))
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
     #expect(try await rig.message().message == uri("https://example.com/2"))
-    // Another process may have taken over, and none has failed.
+    // Another process may have replaced the first one, but none has crashed.
     #expect(!rig.seen.contains { if case .crashed = $0 { true } else { false } })
     await rig.stop()
   }
 
-  @Test func aReaderThatComesLaterIsFound() async throws {
+  @Test func `a reader that is plugged in later is found`() async throws {
     let rig = try await ReaderRig(isPluggedIn: false)
     await rig.setScanning(true)
-    try await rig.next("a reader that is absent") { if case .phase(.absent, _) = $0 { true } else { nil } }
+    try await rig.next("an absent reader") { if case .phase(.absent, _) = $0 { true } else { nil } }
     try await rig.simulator.plug()
     try await rig.isReady()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
@@ -38,7 +38,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aCommandThatGoesWrongOnTheWireIsNoNewPlacement() async throws {
+  @Test func `a tag keeps its placement after a transmission error on the wire`() async throws {
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     let (_, placement) = try await rig.message()
@@ -50,10 +50,10 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aChipThatHangsIsNamedAndUsedAgainOnceItIsPluggedInAnew() async throws {
+  @Test func `a chip that hangs is reported and used again after it is plugged in again`() async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.add(.stall())
-    try await rig.next("a reader that has failed") { event in
+    try await rig.next("a failed reader") { event in
       if case .phase(.failed(let reason), _) = event, reason.contains("does not answer") { true } else { nil }
     }
     await rig.simulator.unplug()
@@ -64,8 +64,8 @@ import Testing
     await rig.stop()
   }
 
-  /// Nothing says that the field is off before that is so: what switches it off is the opening of the device.
-  @Test func aFieldThatNobodyCanSwitchOffIsNotSaidToBeOff() async throws {
+  /// To switch the field off, the reader process opens the device again. It must not report an open device before that.
+  @Test func `a field that cannot be switched off is not reported as off`() async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     _ = try await rig.message()
@@ -73,7 +73,7 @@ import Testing
     await rig.simulator.add(.silence())
     await rig.setScanning(false)
     let start = rig.seen.count
-    try await rig.next("a word on the field") { event in
+    try await rig.next("a failure that mentions the field") { event in
       if case .phase(.failed(let reason), _) = event, reason.contains("its field may be on") { true } else { nil }
     }
     #expect(await rig.simulator.isFieldOn)
@@ -85,12 +85,12 @@ import Testing
     await rig.stop()
   }
 
-  @Test func aChipThatRefusesEverythingHasFailedUntilItWorks() async throws {
+  @Test func `a chip that rejects every command is reported as failed until it works`() async throws {
     let rig = try await ReaderRig.scanning()
     for fault in [Fault.refusal(), .status(0x27, times: nil)] {
       await rig.simulator.add(fault)
       let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
-      try await rig.next("a reader that has failed") { if case .phase(.failed, _) = $0 { true } else { nil } }
+      try await rig.next("a failed reader") { if case .phase(.failed, _) = $0 { true } else { nil } }
       await rig.simulator.remove(id)
       await rig.simulator.clearFaults()
       try await rig.isReady()
@@ -106,14 +106,14 @@ import Testing
     await rig.stop()
   }
 
-  /// As long as the device is there, its tags are what they were.
-  @Test func aTagThatRestsOutlastsADeviceThatFailsForLong() async throws {
+  /// Tags keep their placements as long as the device is plugged in.
+  @Test func `a resting tag keeps its placement while the device fails for a long time`() async throws {
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com")))
     let (_, placement) = try await rig.message()
     let before = await rig.simulator.commands.count
     await rig.simulator.add(.refusal())
-    // Each time that it is opened begins with this one.
+    // Each attempt to open the device begins with this command.
     await rig.simulator.wait { simulator in
       simulator.commands.dropFirst(before).count { $0.command.first == 0x14 } > OpeningSchedule.pauses.count
     }
@@ -125,8 +125,8 @@ import Testing
     await rig.stop()
   }
 
-  /// A phone that has another identifier after each failure may be the one that rests: that is tried a few times only.
-  @Test func aTagThatFailsTheDeviceWheneverItIsComparedIsAProblemInTheEnd() async throws {
+  /// A phone has a new identifier after each failure and may be the resting tag. It is compared only a few times.
+  @Test func `a tag that makes the device fail at each comparison becomes a problem`() async throws {
     let rig = try await ReaderRig.scanning()
     await rig.simulator.place(try .type4(message: uri("https://example.com"), uid: .random))
     let (_, placement) = try await rig.message()
@@ -142,7 +142,7 @@ import Testing
 
   // MARK: Processes
 
-  @Test(arguments: [SIGKILL, SIGSTOP]) func aProcessThatIsGoneOrWedgedIsReplaced(signal: Int32) async throws {
+  @Test(arguments: [SIGKILL, SIGSTOP]) func `a killed or hanging process is replaced`(signal: Int32) async throws {
     let rig = try await ReaderRig.scanning()
     let id = await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/1")))
     _ = try await rig.message()
@@ -155,9 +155,9 @@ import Testing
     try await rig.isReady()
     try await rig.expect(.scanning(true))
     #expect(await rig.process.processID != child)
-    // Nothing is left of the first one, a zombie least of all.
+    // The first process is gone. It is not even a zombie.
     #expect(kill(child, 0) == -1 && errno == ESRCH)
-    // The tag that rests there was announced by the first one.
+    // The first process announced the resting tag.
     try await rig.commands(10)
     await rig.simulator.remove(id)
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/2")))
@@ -165,10 +165,9 @@ import Testing
     await rig.stop()
   }
 
-  /// Its identifier is another one for the next process, which switches the field off first.
-  @Test(arguments: [false, true]) func aCardWithARandomIdentifierIsNotAnnouncedByTheNextProcess(isTypeB: Bool)
-    async throws
-  {
+  /// The next process switches the field off first, so the card has a new identifier.
+  @Test(arguments: [false, true])
+  func `a card with a random identifier is not announced by the next process`(isTypeB: Bool) async throws {
     let rig = try await ReaderRig.scanning()
     let message = try uri("https://example.com/1")
     let id = await rig.simulator.place(
@@ -180,7 +179,7 @@ import Testing
     try await rig.commands(40)
     await rig.simulator.remove(id)
     try await rig.commands(40)
-    // The next one of its kind is announced.
+    // The next card of the same kind is announced.
     let next = try uri("https://example.com/2")
     await rig.simulator.place(
       try isTypeB ? .type4B(message: next, pupi: .random) : .type4(message: next, uid: .random))
@@ -188,7 +187,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func `a tag that is put down while a process is replaced is announced once`() async throws {
+  @Test func `a tag placed while a process is replaced is announced once`() async throws {
     let rig = try await ReaderRig.scanning()
     kill(try #require(await rig.process.processID), SIGKILL)
     let message = try uri("https://example.com/1")
@@ -205,7 +204,7 @@ import Testing
     await rig.stop()
   }
 
-  @Test func stoppingLeavesNoProcessAndNoField() async throws {
+  @Test func `a stop ends the process and switches the field off`() async throws {
     let rig = try await ReaderRig.scanning()
     let child = try #require(await rig.process.processID)
     await rig.process.stop()

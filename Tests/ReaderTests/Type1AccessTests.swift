@@ -6,7 +6,8 @@ import Testing
 
 /// Topaz tags through the real libnfc and the simulated chip.
 @Suite struct Type1AccessTests {
-  /// READ8s behind RALL: the message begins at byte 24 or 26, and 104 is where memory that RALL gives ends.
+  /// The number of READ8 commands after RALL. The message begins at byte 24 or 26, and RALL returns the memory before
+  /// byte 104.
   private func blocks(_ model: Type1Model, _ size: Int) -> Int {
     model == .topaz96 ? 0 : (max(0, size - (size < 0xFF ? 80 : 78)) + 7) / 8
   }
@@ -16,7 +17,7 @@ import Testing
       (Type1Model.topaz96, [0, 1, 3, 40, 90]),
       (.topaz512, [0, 3, 80, 81, 88, 89, 254, 255, 300, 462]),
     ])
-  func readsNothingBehindTheEndOfTheMessage(model: Type1Model, sizes: [Int]) async throws {
+  func `no block behind the end of the message is read`(model: Type1Model, sizes: [Int]) async throws {
     try await withOpenReader { reader in
       for size in sizes {
         let message = ndefMessage(ofSize: size)
@@ -32,7 +33,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Type1Model.all) func writesFromNothingToCapacity(model: Type1Model) async throws {
+  @Test(arguments: Type1Model.all)
+  func `messages from empty to full capacity are written`(model: Type1Model) async throws {
     try await withOpenReader { reader in
       let id = reader.place(try .type1(model, message: ndefMessage(ofSize: 40)))
       var channel = try reader.select(.jewel)
@@ -49,16 +51,17 @@ import Testing
         try channel.tag.writeNDEF([UInt8](repeating: 0, count: model.capacity + 1), over: &channel)
       }
       #expect(reader.memory(of: id) == before)
-      // What is on the tag already is not written.
+      // Bytes that the tag already holds are not written.
       _ = reader.takeCounters()
       try channel.tag.writeNDEF(ndefMessage(ofSize: 5, filledWith: 5), over: &channel)
       #expect(reader.takeCounters().exchanges == 1)
     }
   }
 
-  /// RALL, the length, each byte that changes, the length; blocks of eight where that takes fewer commands of the chip.
+  /// The exchanges are RALL, the length, each changed byte, and the length. If it takes fewer chip commands, blocks of
+  /// eight bytes are written instead.
   @Test(arguments: [(Type1Model.topaz96, 6, 10), (.topaz96, 90, 93), (.topaz512, 6, 4), (.topaz512, 462, 62)])
-  func writesWhatChanges(model: Type1Model, size: Int, exchanges: Int) async throws {
+  func `only changed bytes are written`(model: Type1Model, size: Int, exchanges: Int) async throws {
     try await withOpenReader { reader in
       _ = reader.place(try .type1(model, message: [0xD0, 0x00, 0x00]))
       var channel = try reader.select(.jewel)
@@ -68,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func aMessageBehindStaticMemoryIsReadAndWritten() async throws {
+  @Test func `a message behind the static memory is read and written`() async throws {
     let other: [UInt8] = [0xFD, 120] + [UInt8](repeating: 7, count: 120)
     try await withOpenReader { reader in
       let message = ndefMessage(ofSize: 30)
@@ -86,7 +89,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Type1Model.all) func whatIsLockedStaysAsItIs(model: Type1Model) async throws {
+  @Test(arguments: Type1Model.all) func `a locked tag keeps its message`(model: Type1Model) async throws {
     try await withOpenReader { reader in
       let message = ndefMessage(ofSize: 90)
       let id = reader.place(try .type1(model, message: message))
@@ -108,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func lockBitsMakeATagReadOnlyWithoutTheContainer() async throws {
+  @Test func `lock bits prevent writing even if the capability container allows it`() async throws {
     try await withOpenReader { reader in
       let id = reader.place(try .type1(.topaz512, message: ndefMessage(ofSize: 90)))
       let bytes = reader.memory(of: id)
@@ -137,8 +140,7 @@ import Testing
     }
   }
 
-  /// RID says whether it is there.
-  @Test func aTagAnswersThatItIsThere() async throws {
+  @Test func `a tag answers RID until it is removed`() async throws {
     try await withOpenReader { reader in
       let id = reader.place(try .type1(.topaz96, message: []))
       var channel = try reader.select(.jewel)
@@ -146,7 +148,7 @@ import Testing
       #expect(try channel.exchange(rid) == [0x11, 0x48] + channel.tag.identifier)
       try channel.reselect()
       #expect(try channel.exchange(rid) == [0x11, 0x48] + channel.tag.identifier)
-      // A segment does not come through a PN53x.
+      // RSEG: its answer is too long for a PN53x.
       #expect(throws: TagChannelError.self) {
         try channel.exchange([0x10] + [UInt8](repeating: 0, count: 9) + channel.tag.identifier)
       }
@@ -157,10 +159,10 @@ import Testing
   }
 }
 
-/// Topaz tags that are taken away.
+/// Topaz tags that are torn away.
 @Suite struct Type1TearTests {
   @Test(arguments: [(Type1Model.topaz96, 30, 1), (.topaz512, 60, 1), (.topaz512, 130, 8)])
-  func whileReading(model: Type1Model, size: Int, exchanges: Int) async throws {
+  func `reading yields the message or none`(model: Type1Model, size: Int, exchanges: Int) async throws {
     let message = ndefMessage(ofSize: size)
     let report = try await TearWalk(.jewel) { try .type1(model, message: message) }.reading(message)
     #expect(report.findings.isEmpty)
@@ -172,7 +174,8 @@ import Testing
       (Type1Model.topaz96, 0, 20), (.topaz96, 20, 0), (.topaz96, 40, 12), (.topaz96, 12, 30),
       (.topaz512, 20, 0), (.topaz512, 20, 120), (.topaz512, 260, 20),
     ])
-  func whileWriting(model: Type1Model, oldSize: Int, newSize: Int) async throws {
+  func `writing leaves the old message, the new one or none`(model: Type1Model, oldSize: Int, newSize: Int) async throws
+  {
     let old = ndefMessage(ofSize: oldSize, filledWith: 0x61)
     let report = try await TearWalk(.jewel) { try .type1(model, message: old) }
       .writing(ndefMessage(ofSize: newSize, filledWith: 0x62), over: old)
@@ -181,7 +184,7 @@ import Testing
   }
 
   @Test(arguments: [(Type1Model.topaz96, 5), (.topaz512, 7)])
-  func whileLocking(model: Type1Model, exchanges: Int) async throws {
+  func `locking keeps the message and can be repeated`(model: Type1Model, exchanges: Int) async throws {
     let message = ndefMessage(ofSize: 40)
     let report = try await TearWalk(.jewel) { try .type1(model, message: message) }.locking(message)
     #expect(report.findings.isEmpty)

@@ -6,15 +6,15 @@ import Testing
 
 /// Type 2 tags through the real libnfc and the simulated chip.
 @Suite(.timeLimit(.minutes(5))) struct Type2AccessTests {
-  /// The longest message that the model has room for.
+  /// The longest message that fits on the model.
   static func capacity(_ model: Type2Model) -> Int { model.capacity - (model.capacity > 256 ? 4 : 2) }
 
-  /// Sizes around every border that there is: nothing, one page, the two forms of length, the second sector, all of it.
+  /// Sizes around every border: empty, one page, both forms of the length, the second sector, the full capacity.
   static func sizes(_ model: Type2Model) -> [Int] {
     [0, 3, 12, 13, 40, 254, 255, 300, 1000, 1010, 1500, capacity(model)].filter { $0 == 0 || $0 <= capacity(model) }
   }
 
-  @Test(arguments: Type2Model.all) func readsWhatItWrote(model: Type2Model) async throws {
+  @Test(arguments: Type2Model.all) func `a written message is read back`(model: Type2Model) async throws {
     let findings = try await withOpenReader { reader in
       var findings: [String] = []
       for old in [0, Self.capacity(model)] {
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: Type2Model.all, [false, true])
-  func lockedIsLocked(model: Type2Model, hasLockControl: Bool) async throws {
+  func `a locked tag cannot be written`(model: Type2Model, hasLockControl: Bool) async throws {
     let message = ndefMessage(ofSize: 30)
     let findings = try await withOpenReader { reader in
       var findings: [String] = []
@@ -48,7 +48,7 @@ import Testing
       if Self.refusal(of: { try tag.lockNDEF(over: &channel) }) != .readOnly { findings.append("locked again") }
       if Self.refusal(of: { try tag.writeNDEF([], over: &channel) }) != .readOnly { findings.append("written") }
       if try tag.readNDEF(over: &channel) != .message(message) { findings.append("another message") }
-      // The tag itself refuses every page that holds TLVs, whoever asks.
+      // The tag itself rejects writes to every page with TLV blocks.
       let before = reader.memory(of: id)
       for page in 4..<min(256, 4 + model.capacity / 4) {
         channel = try reader.select(.typeA)
@@ -60,9 +60,9 @@ import Testing
     #expect(findings.isEmpty)
   }
 
-  /// A tag confirms lock bits that a block-locking bit has frozen, and does not set them.
+  /// If a block-locking bit has frozen the lock bits, the tag acknowledges a write but does not set them.
   @Test(arguments: [(.ultralight, 10, 0x02), (.ntag213, 162, 0x01)] as [(Type2Model, Int, UInt8)])
-  func frozenLockBitsAreNoticed(model: Type2Model, address: Int, bits: UInt8) async throws {
+  func `frozen lock bits are noticed`(model: Type2Model, address: Int, bits: UInt8) async throws {
     let refusals = try await withOpenReader { reader in
       let id = reader.place(try .type2(model, message: ndefMessage(ofSize: 30), uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
       var image = reader.memory(of: id) ?? []
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: [Type2Model.ultralight, .ntag203, .ntag215, .ntagI2C2k], [0, 40])
-  func tornReadingYieldsNoOtherMessage(model: Type2Model, size: Int) async throws {
+  func `a torn read yields no other message`(model: Type2Model, size: Int) async throws {
     let message = ndefMessage(ofSize: size)
     let report = try await TearWalk(.typeA) { try .type2(model, message: message) }.reading(message)
     #expect(report.findings.isEmpty)
@@ -100,7 +100,7 @@ import Testing
       (.ultralight, 46, 46), (.ntag213, 20, 100), (.ntag213, 100, 20), (.ntag215, 0, 37), (.ntag215, 300, 0),
       (.ntag215, 3, 254), (.ultralightC, 60, 70), (.ntag203, 60, 61), (.ntag216, 255, 260),
     ] as [(Type2Model, Int, Int)])
-  func tornWritingLeavesNoOtherMessage(model: Type2Model, old: Int, new: Int) async throws {
+  func `a torn write leaves no other message`(model: Type2Model, old: Int, new: Int) async throws {
     let (old, new) = (ndefMessage(ofSize: old), ndefMessage(ofSize: new, filledWith: 0x42))
     let hasLockControl = max(old.count, new.count) + 5 <= Self.capacity(model)
     let walk = TearWalk(.typeA) { try .type2(model, message: old, hasLockControl: hasLockControl) }
@@ -109,8 +109,9 @@ import Testing
     #expect(report.exchanges > 1)
   }
 
-  /// A message over the border between two sectors, behind a block that nobody knows.
-  @Test(arguments: [0, 4, 20, 40]) func tornAtTheBorderOfASectorNothingIsLost(before: Int) async throws {
+  /// The message crosses the border between two sectors, behind a proprietary TLV block.
+  @Test(arguments: [0, 4, 20, 40])
+  func `a tag torn away at the border of two sectors loses no message`(before: Int) async throws {
     let (old, new) = (ndefMessage(ofSize: 60), ndefMessage(ofSize: 70, filledWith: 0x42))
     let skipped = 1024 - 16 - before
     let contents =
@@ -128,7 +129,7 @@ import Testing
       (.ultralight, false), (.ultralightC, false), (.ntag203, false), (.ntag203, true), (.ntag213, false),
       (.ntag213, true), (.ntag215, false), (.ntagI2C2k, false),
     ] as [(Type2Model, Bool)])
-  func tornLockingLeavesTheMessage(model: Type2Model, hasLockControl: Bool) async throws {
+  func `a torn lock keeps the message`(model: Type2Model, hasLockControl: Bool) async throws {
     let message = ndefMessage(ofSize: 37)
     let report = try await TearWalk(.typeA) {
       try .type2(model, message: message, hasLockControl: hasLockControl)
@@ -136,8 +137,8 @@ import Testing
     #expect(report.findings.isEmpty)
   }
 
-  /// An NTAG215 with 37 bytes: the first READ, and the rest at once.
-  @Test func anOrdinaryTagTakesTwoCommands() async throws {
+  /// For an NTAG215 with a message of 37 bytes, these are READ and one command for the rest.
+  @Test func `an ordinary tag is read with two commands`() async throws {
     let counters = try await withOpenReader { reader in
       _ = reader.place(try .type2(.ntag215, message: ndefMessage(ofSize: 37), uid: .fixed([4, 1, 2, 3, 4, 5, 6])))
       var channel = try reader.select(.typeA)
@@ -149,8 +150,8 @@ import Testing
     #expect(counters.commands == 2)
   }
 
-  @Test func whatRefusesFastReadIsReadByRead() async throws {
-    // Anybody's tag of this size may know it; this one does not.
+  @Test func `a tag that rejects FAST_READ is read with READ`() async throws {
+    // Some tags of this size support FAST_READ, but this one does not.
     let memory = [UInt8](repeating: 0, count: 64)
     let counters = try await withOpenReader { reader in
       var image = memory
@@ -163,7 +164,7 @@ import Testing
       #expect(try channel.tag.readNDEF(over: &channel) == .message(message))
       return reader.takeCounters()
     }
-    // READ, FAST_READ, which is refused twice, for it may have been lost, two more READs.
+    // READ, FAST_READ, a retry because the first FAST_READ may have been lost, and two more READs.
     #expect(counters.exchanges == 5)
   }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Reader
 
-/// Type 2 tags with pages that ask for a password or a key, through the real libnfc and the simulated chip.
+/// Type 2 tags with pages that need a password or a key, through the real libnfc and the simulated chip.
 @Suite(.timeLimit(.minutes(5))) struct Type2ProtectionTests {
-  /// Where AUTH0 and the byte are that says what it protects.
+  /// The addresses of AUTH0 and of the byte that selects the protected operations.
   static let places: [(model: Type2Model, auth0: Int, access: Int)] = [
     (.ntag210, 0x10 * 4 + 3, 0x11 * 4), (.ultralightEV1Large, 0x25 * 4 + 3, 0x26 * 4),
     (.ntag213, 0x29 * 4 + 3, 0x2A * 4), (.ntag215, 0x83 * 4 + 3, 0x84 * 4), (.ntag216, 0xE3 * 4 + 3, 0xE4 * 4),
@@ -19,14 +19,14 @@ import Testing
     return reader.memory(of: id) ?? []
   }
 
-  @Test(arguments: places.indices, [4, 9]) func whatAPasswordProtectsIsNotEmptied(place: Int, first: UInt8) async throws
-  {
+  @Test(arguments: places.indices, [4, 9])
+  func `a message that a password protects is not erased`(place: Int, first: UInt8) async throws {
     let (model, auth0, access) = Self.places[place]
     let message = ndefMessage(ofSize: 30)
     try await withOpenReader { reader in
       var image = try Self.image(reader, model, message)
       image[auth0] = first
-      // Writing alone.
+      // Only writing is protected.
       image[access] = model == .ultralightC ? 0x01 : 0x00
       let id = reader.place(try .type2(model, memory: image))
       var channel = try reader.select(.typeA)
@@ -37,7 +37,7 @@ import Testing
         #expect(status.access == .readOnly)
         #expect(status.problem?.code == .protected)
       } else {
-        // From page 9 on: 20 bytes before it, type and length among them.
+        // The pages from 9 on are protected. The 20 bytes before them include type and length.
         #expect(status.access == .readWrite)
         #expect(status.capacity == 18)
       }
@@ -46,7 +46,7 @@ import Testing
       }
       if first == 4, case .refused(let problem) = error { #expect(problem.code == .protected) }
       #expect(first == 4 || error == .tooLong(capacity: 18))
-      // Where the lock bits are not protected, what is on the tag can be made to stay; so on a tag without those of page 16 on.
+      // The tag can be locked if none of its lock bits are protected. An NTAG210 has no lock bits for pages from 16 on.
       if model != .ntag210 { #expect(throws: TagWriteError.self) { try tag.lockNDEF(over: &channel) } }
       let now = reader.memory(of: id)
       #expect(now == image)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test(arguments: places.indices) func whatCannotBeReadIsNotWritten(place: Int) async throws {
+  @Test(arguments: places.indices) func `a tag with unreadable pages is not written`(place: Int) async throws {
     let (model, auth0, access) = Self.places[place]
     try await withOpenReader { reader in
       var image = try Self.image(reader, model, ndefMessage(ofSize: 6))

@@ -11,11 +11,13 @@ import Testing
 
   private static func options(_ model: Type3Options.Model) -> Type3Options { Type3Options(model) }
 
-  /// A poll where another system has answered, the attribute information block, and the blocks by Nbr.
+  /// The exchanges are a poll if another system answered, the attribute information block, and Nbr blocks at a time.
   @Test(
     arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems],
     [Modulation.felica212, .felica424])
-  func readsInAsFewExchangesAsNbrAllows(model: Type3Options.Model, modulation: Modulation) async throws {
+  func `a message is read in as few exchanges as Nbr allows`(model: Type3Options.Model, modulation: Modulation)
+    async throws
+  {
     let options = Type3Options(model)
     let sizes = model == .liteS ? [0, 6, 16, 17, 64, 65, 208] : [0, 6, 192, 193, 384, 4095, 6400]
     try await withOpenReader { reader in
@@ -33,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func blocksBehindThe255thAreRead() async throws {
+  @Test func `blocks after the 255th are read and written`() async throws {
     var options = Type3Options(.standard)
     (options.blockCount, options.maximumRead, options.maximumWrite) = (1_000, 15, 12)
     let message = ndefMessage(ofSize: 16_000)
@@ -47,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: [Type3Options.Model.liteS, .standard, .standardWithSeveralSystems])
-  func writesFromNothingToCapacity(model: Type3Options.Model) async throws {
+  func `messages from empty to full capacity are written`(model: Type3Options.Model) async throws {
     let options = Type3Options(model)
     try await withOpenReader { reader in
       _ = reader.place(try .type3(message: ndefMessage(ofSize: 40), options: options))
@@ -69,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func whatIsLockedStaysAsItIs() async throws {
+  @Test func `a locked card keeps its message`() async throws {
     try await withOpenReader { reader in
       let message = ndefMessage(ofSize: 40)
       _ = reader.place(try .type3(message: message))
@@ -83,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [Modulation.felica212, .felica424])
-  func aCardForTrainsIsNamed(modulation: Modulation) async throws {
+  func `a transit card is reported as not NDEF`(modulation: Modulation) async throws {
     try await withOpenReader { reader in
       let id = reader.place(try .transitCard())
       var channel = try reader.select(modulation)
@@ -98,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [Type3Options.Model.liteS, .standardWithSeveralSystems])
-  func tornWhileRead(model: Type3Options.Model) async throws {
+  func `a card torn away during a read yields the message or none`(model: Type3Options.Model) async throws {
     let message = ndefMessage(ofSize: 150)
     let report = try await TearWalk(.felica212) {
       try .type3(message: message, idm: Self.idm, options: Self.options(model))
@@ -108,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [0, 150], [0, 208])
-  func tornWhileWritten(old: Int, new: Int) async throws {
+  func `a FeliCa Lite torn away during a write holds no other message`(old: Int, new: Int) async throws {
     let (before, message) = (ndefMessage(ofSize: old), ndefMessage(ofSize: new, filledWith: 0x42))
     let report = try await TearWalk(.felica212, unfinished: Self.unfinished) {
       try .type3(message: before, idm: Self.idm)
@@ -118,7 +120,9 @@ import Testing
   }
 
   @Test(arguments: [Type3Options.Model.standard, .standardWithSeveralSystems], [(150, 400), (400, 0)])
-  func aStandardTornWhileWritten(model: Type3Options.Model, sizes: (old: Int, new: Int)) async throws {
+  func `a standard card torn away during a write holds no other message`(
+    model: Type3Options.Model, sizes: (old: Int, new: Int)
+  ) async throws {
     let (before, message) = (ndefMessage(ofSize: sizes.old), ndefMessage(ofSize: sizes.new, filledWith: 0x42))
     let report = try await TearWalk(.felica212, unfinished: Self.unfinished) {
       try .type3(message: before, idm: Self.idm, options: Self.options(model))
@@ -127,9 +131,9 @@ import Testing
     #expect(report.exchanges == (model == .standard ? 3 : 4) + (sizes.new + 127) / 128)
   }
 
-  /// A FeliCa Lite is told to refuse, too.
+  /// A FeliCa Lite is also configured to reject writes.
   @Test(arguments: [(Type3Options.Model.liteS, 7), (.standard, 4), (.standardWithSeveralSystems, 6), (.phone, 4)])
-  func tornWhileLocked(model: Type3Options.Model, exchanges: Int) async throws {
+  func `a card torn away during a lock keeps its message`(model: Type3Options.Model, exchanges: Int) async throws {
     let message = ndefMessage(ofSize: 50)
     let report = try await TearWalk(.felica424) {
       try .type3(message: message, idm: Self.idm, options: Self.options(model))
@@ -138,7 +142,7 @@ import Testing
     #expect(report.exchanges == exchanges)
   }
 
-  @Test func aLockedLiteRefusesWhoeverDoesNotKeepToTheFlag() async throws {
+  @Test func `a locked FeliCa Lite rejects writes that ignore the read-only flag`() async throws {
     try await withOpenReader { reader in
       let id = reader.place(try .type3(message: ndefMessage(ofSize: 40), idm: Self.idm))
       var channel = try reader.select(.felica212)
@@ -152,7 +156,7 @@ import Testing
     }
   }
 
-  @Test func aPhoneIsSpokenToByTheIdentifierOfTheDay() async throws {
+  @Test func `a phone is addressed by its current identifier`() async throws {
     try await withOpenReader { reader in
       let message = ndefMessage(ofSize: 100)
       _ = reader.place(try .type3(message: message, options: Self.options(.phone)))

@@ -6,17 +6,19 @@ import Testing
 
 @testable import Reader
 
-/// Debian's nfc-read-forum-tag3 reads what we wrote.
+/// Debian's nfc-read-forum-tag3 reads our messages.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct Type3RefereeTests {
-  /// It asks for length / 16 + 1 blocks and leaves out what Nbr does not divide: that is nothing with one block at a time, nor
-  /// where one answer has them all. Behind the blocks of each answer it writes two bytes that are nobody's, and cuts the whole
-  /// to the length.
+  /// The tool requests length / 16 + 1 blocks and leaves out the remainder of a division by Nbr. There is no remainder
+  /// with one block at a time, or if one answer holds all blocks. After the blocks of each answer, the tool writes two
+  /// extra bytes. It then truncates the output to the length.
   @Test(
     arguments: [
       (Type3Options.Model.liteS, 4, 50), (.liteS, 4, 63), (.liteS, 1, 4), (.liteS, 1, 200), (.standard, 12, 190),
       (.standard, 1, 500), (.standardWithSeveralSystems, 12, 176), (.standardWithSeveralSystems, 1, 900),
     ])
-  func whatWeWroteIsRead(model: Type3Options.Model, mostRead: Int, size: Int) async throws {
+  func `nfc-read-forum-tag3 reads a message that we wrote`(model: Type3Options.Model, mostRead: Int, size: Int)
+    async throws
+  {
     let message = ndefMessage(ofSize: size)
     var options = Type3Options(model)
     options.maximumRead = mostRead
@@ -31,12 +33,12 @@ import Testing
     #expect(isOurs, "\(output)")
   }
 
-  @Test func whatHoldsNoMessageIsNotRead() async throws {
+  @Test func `nfc-read-forum-tag3 fails if there is no message`() async throws {
     #expect(try await read(try .type3(message: [])) == nil)
     #expect(try await read(try .transitCard()) == nil)
   }
 
-  /// - Returns: what the tool wrote to its file; nil where it ends with an error.
+  /// - Returns: The bytes that the tool wrote to its file; nil if it fails.
   private func read(_ tag: SimulatedTag) async throws -> [UInt8]? {
     let directory = try TemporaryDirectory()
     let file = directory.file("message")

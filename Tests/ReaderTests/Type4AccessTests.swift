@@ -4,7 +4,7 @@ import Testing
 
 @testable import Reader
 
-/// Type 4 cards through the real libnfc and the simulated chip, over both kinds of ISO/IEC 14443.
+/// Type 4 cards through the real libnfc and the simulated chip, over Type A and Type B of ISO/IEC 14443.
 @Suite struct Type4AccessTests {
   private static func card(
     _ modulation: Modulation, _ message: [UInt8], _ options: Type4Options = Type4Options()
@@ -14,7 +14,7 @@ import Testing
       : try .type4(message: message, uid: .fixed([4, 1, 2, 3, 4, 5, 6]), options: options)
   }
 
-  /// What fits into frames and answers of any length, so that an APDU is one exchange of the chip.
+  /// Options of a card that takes frames of any length, so that an APDU is one exchange of the chip.
   private static func options(
     read: Int, write: Int, version: Int = 2, fileSize: Int? = nil, isWritable: Bool = false
   ) -> Type4Options {
@@ -24,11 +24,13 @@ import Testing
     return options
   }
 
-  /// APDUs, which are commands of the chip whatever frames they become.
+  /// The number of APDUs. Each APDU is one command of the chip, however many frames it takes.
   private static func apdus(_ reader: borrowing OpenReader) -> Int { reader.takeCounters().commands }
 
   @Test(arguments: [Modulation.typeA, .typeB], [15, 59, 246, 255, 256, 1_000])
-  func fiveCommandsUpToMLe(modulation: Modulation, mostRead: Int) async throws {
+  func `reading takes four APDUs and one for each chunk of MLe bytes`(modulation: Modulation, mostRead: Int)
+    async throws
+  {
     let options = Self.options(read: mostRead, write: 52, fileSize: 2_000)
     let atOnce = min(mostRead, 246)
     try await withOpenReader { reader in
@@ -45,7 +47,9 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB], [(59, 52), (256, 255)])
-  func beyond32KiBInMapping3(modulation: Modulation, limits: (read: Int, write: Int)) async throws {
+  func `a message beyond 32 KiB is read and written with mapping 3`(
+    modulation: Modulation, limits: (read: Int, write: Int)
+  ) async throws {
     let options = Self.options(read: limits.read, write: limits.write, version: 3, fileSize: 40_000)
     let message = ndefMessage(ofSize: 39_996)
     try await withOpenReader { reader in
@@ -59,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB], [4, 15, 52, 255, 600])
-  func writesFromNothingToCapacity(modulation: Modulation, mostWritten: Int) async throws {
+  func `messages from empty to full capacity are written`(modulation: Modulation, mostWritten: Int) async throws {
     let options = Self.options(read: 256, write: mostWritten, fileSize: 1_000)
     let atOnce = min(mostWritten, 245)
     try await withOpenReader { reader in
@@ -82,7 +86,7 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB])
-  func locksWhatLetsItself(modulation: Modulation) async throws {
+  func `a card is locked if it allows that`(modulation: Modulation) async throws {
     let message = ndefMessage(ofSize: 40)
     try await withOpenReader { reader in
       let id = reader.place(try Self.card(modulation, message, Self.options(read: 59, write: 52, isWritable: true)))
@@ -104,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB])
-  func aBankCardIsNamed(modulation: Modulation) async throws {
+  func `a bank card is reported as not NDEF`(modulation: Modulation) async throws {
     try await withOpenReader { reader in
       _ = reader.place(modulation == .typeA ? .paymentCard() : .paymentCardB())
       var channel = try reader.select(modulation)
@@ -119,7 +123,7 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB])
-  func aCardThatAsksForTimeIsRead(modulation: Modulation) async throws {
+  func `a card that requests more time is read and written`(modulation: Modulation) async throws {
     var options = Self.options(read: 200, write: 200)
     options.timeExtensions = 3
     let message = ndefMessage(ofSize: 150)
@@ -133,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB])
-  func presenceIsCheckedAndLost(modulation: Modulation) async throws {
+  func `the presence check notices that a card was removed`(modulation: Modulation) async throws {
     try await withOpenReader { reader in
       let id = reader.place(try Self.card(modulation, []))
       var channel = try reader.select(modulation)
@@ -146,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB], [2, 3])
-  func tornWhileRead(modulation: Modulation, version: Int) async throws {
+  func `a card torn away during a read yields the message or none`(modulation: Modulation, version: Int) async throws {
     let message = ndefMessage(ofSize: 150)
     let report = try await TearWalk(modulation) {
       try Self.card(modulation, message, Self.options(read: 50, write: 40, version: version))
@@ -156,7 +160,9 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB], [(0, 150), (150, 0), (150, 220)])
-  func tornWhileWritten(modulation: Modulation, sizes: (old: Int, new: Int)) async throws {
+  func `a card torn away during a write holds no other message`(modulation: Modulation, sizes: (old: Int, new: Int))
+    async throws
+  {
     let (before, message) = (ndefMessage(ofSize: sizes.old), ndefMessage(ofSize: sizes.new, filledWith: 0x42))
     let report = try await TearWalk(modulation) {
       try Self.card(modulation, before, Self.options(read: 59, write: 52, fileSize: 300))
@@ -165,8 +171,8 @@ import Testing
     #expect(report.exchanges >= 5)
   }
 
-  /// Mapping 3.0 beyond 32 KiB, where offsets are data objects.
-  @Test func tornWhileALongMessageIsReadAndWritten() async throws {
+  /// Beyond 32 KiB, mapping 3.0 encodes offsets as data objects.
+  @Test func `a card torn away with a long message holds no other message`() async throws {
     let (before, message) = (ndefMessage(ofSize: 32_800), ndefMessage(ofSize: 33_200, filledWith: 0x42))
     let walk = TearWalk(.typeA, stride: 97) {
       try Self.card(.typeA, before, Self.options(read: 256, write: 255, version: 3, fileSize: 34_000))
@@ -180,13 +186,13 @@ import Testing
   }
 
   @Test(arguments: [Modulation.typeA, .typeB])
-  func tornWhileLocked(modulation: Modulation) async throws {
+  func `a card torn away during a lock keeps its message`(modulation: Modulation) async throws {
     let message = ndefMessage(ofSize: 50)
     let report = try await TearWalk(modulation) {
       try Self.card(modulation, message, Self.options(read: 59, write: 52, isWritable: true))
     }.locking(message)
     #expect(report.findings.isEmpty)
-    // Five read the message, five lock it.
+    // Five exchanges read the message, and five lock the card.
     #expect(report.exchanges == 10)
   }
 }

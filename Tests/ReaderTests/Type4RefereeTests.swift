@@ -4,7 +4,7 @@ import Testing
 
 @testable import Reader
 
-/// libfreefare's mifare-desfire-read-ndef reads, by a DESFire's own commands, what we wrote by those of Type 4.
+/// libfreefare's mifare-desfire-read-ndef uses DESFire commands to read messages that we wrote with Type 4 commands.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct Type4RefereeTests {
   private func card(_ message: [UInt8]) throws -> SimulatedTag {
     var options = Type4Options()
@@ -12,7 +12,8 @@ import Testing
     return try .desfire(message: message, uid: .fixed([4, 1, 2, 3, 4, 5, 6]), options: options)
   }
 
-  @Test(arguments: [3, 52, 254, 500]) func itReadsWhatWeWrote(size: Int) async throws {
+  @Test(arguments: [3, 52, 254, 500])
+  func `mifare-desfire-read-ndef reads a message that we wrote`(size: Int) async throws {
     let directory = try TemporaryDirectory()
     let message = ndefMessage(ofSize: size)
     let old = try card(ndefMessage(ofSize: 90, filledWith: 0x42))

@@ -5,17 +5,17 @@ import Testing
 
 @testable import Reader
 
-/// A tag that has come and was not announced: it is new when it is found again, unless the daemon has wanted no tags meanwhile. Whoever is
-/// at the machine then may be somebody else.
+/// A tag that arrived and was not announced is new when it is found again, unless scanning has stopped meanwhile.
+/// Another user may be at the machine after a stop.
 @Suite(.timeLimit(.minutes(5))) struct UnannouncedTagTests {
-  /// Why it was not announced.
+  /// Why the tag was not announced.
   enum Reason: CaseIterable { case stopped, deviceFailed, stoppedComparing, deviceFailedComparing }
 
   private static func card(_ uid: [UInt8]) -> TagActivation {
     .typeA(TypeAActivation(atqa: [3, 0x44], sak: 0x20, uid: uid, ats: [3, 0x10, 0x80]))
   }
 
-  /// - Returns: a tracker that has found a tag, which was not announced; and how it will be found again.
+  /// - Returns: A tracker with an unannounced tag, and the activation with which it will be found again.
   private static func leave(_ reason: Reason) -> (tracker: PlacementTracker, tag: TagActivation) {
     var tracker = PlacementTracker([.typeA, .typeB])
     let first = card([8, 1, 1, 1])
@@ -37,15 +37,16 @@ import Testing
     return (tracker, first)
   }
 
-  @Test(arguments: Reason.allCases) func itIsNewWhenItIsFoundAgain(reason: Reason) {
+  @Test(arguments: Reason.allCases) func `an unannounced tag is new when it is found again`(reason: Reason) {
     var (tracker, tag) = Self.leave(reason)
     let outcomes = tracker.looked(for: .typeA, found: [tag])
     #expect(outcomes.map(\.isToBeRead) == [true])
   }
 
-  @Test(arguments: Reason.allCases) func itIsNobodysOnceNoTagsWereWanted(reason: Reason) {
+  @Test(arguments: Reason.allCases)
+  func `an unannounced tag is known after a stop until it is removed`(reason: Reason) {
     var (tracker, tag) = Self.leave(reason)
-    // A look for something else says nothing of it.
+    // Looks for another technology do not affect the tag.
     _ = tracker.looked(for: .typeB, found: [])
     _ = tracker.looked(for: .typeB, found: [])
     _ = tracker.stop()
@@ -56,8 +57,8 @@ import Testing
     #expect(outcomes.map(\.isToBeRead) == [true])
   }
 
-  /// Nor one that has come and gone.
-  @Test(arguments: Reason.allCases) func whatIsAwayCostsTheNextOneNothing(reason: Reason) {
+  @Test(arguments: Reason.allCases)
+  func `an unannounced tag that was removed is not known after a stop`(reason: Reason) {
     var (tracker, tag) = Self.leave(reason)
     for _ in 1...PlacementTracker.missesUntilAway { _ = tracker.looked(for: .typeA, found: []) }
     #expect(tracker.stop() == [])
@@ -65,15 +66,15 @@ import Testing
     #expect(outcomes.map(\.isToBeRead) == [true])
   }
 
-  /// With the tag on the reader before it looks, the second command is the look, and reading begins with the third.
-  @Test func theReaderFailsWhileItIsReadAndSomebodyElseComesBeforeItWorksAgain() async throws {
+  /// The tag lies there before scanning begins. The second command is the look, and the third begins the reading.
+  @Test func `a tag is not announced if its reading fails and scanning then stops`() async throws {
     let rig = try await ReaderRig()
     try await rig.isReady()
     try await rig.isAsleep()
     await rig.simulator.place(try .type2(.ntag213, message: uri("https://example.com/before")))
     await rig.simulator.add(.silence(from: 3))
     await rig.setScanning(true)
-    try await rig.next("a reader that has failed") { if case .phase(.failed, _) = $0 { true } else { nil } }
+    try await rig.next("a failed reader") { if case .phase(.failed, _) = $0 { true } else { nil } }
     await rig.setScanning(false)
     try await rig.expect(.scanning(false))
     await rig.simulator.clearFaults()

@@ -3,31 +3,31 @@ import Tags
 
 @testable import Reader
 
-/// Tears a tag away within each write: while its memory programs a page, a block or what else one exchange writes.
+/// Tears a tag away during each write, while its memory programs the page or block of one exchange.
 ///
-/// Every number of bytes that may be new is tried, and for the others every remainder: what was there, and what a memory
-/// holds that erases before it programs.
+/// This tries every number of new bytes. The other bytes hold each remainder in turn: the old values, and those of a
+/// memory that erases before it programs.
 extension TearWalk {
-  /// Reading the tag afterwards yields the old message where nothing has changed, else none or the new one.
+  /// Checks that a read afterwards returns the old message if the memory is unchanged, or else the new one or none.
   ///
   /// - Parameters:
-  ///   - message: what is written.
-  ///   - old: what is on the tag.
-  ///   - remainders: what bytes may hold that are not programmed any more.
-  /// - Returns: how many exchanges write, and what should not have happened.
-  /// - Throws: where there is no tag or the reader fails.
+  ///   - message: The message to write.
+  ///   - old: The message on the tag.
+  ///   - remainders: The possible values of bytes that were not programmed.
+  /// - Returns: The number of exchanges that write, and all violations.
+  /// - Throws: An error if there is no tag or the reader fails.
   func tearingWrites(
     of message: [UInt8], over old: [UInt8], remainders: [WriteTear.Remainder] = WriteTear.Remainder.allCases
   ) async throws -> Report {
     try await withOpenReader { reader in
       var report = Report()
-      // One tag for all: a UID that is made up anew would pass for something that was written.
+      // Use one tag for all attempts. A new UID would look like a written byte.
       let original = try makeTag()
       let before = reader.memory(of: original)
       var seen: Set<[UInt8]> = [before]
       var undone = before
       for number in 1...Self.most {
-        // What the exchanges up to here leave, torn or not, is the other walk's: it is not read.
+        // `writing` checks the memory after complete exchanges, so it is not read here.
         guard let (_, done) = try tear(original, reader, message, .removal(exchange: number, heard: true)) else {
           break
         }
@@ -48,19 +48,19 @@ extension TearWalk {
           }
         }
       }
-      if report.exchanges == 0 { report.findings.append("nothing was written") }
+      if report.exchanges == 0 { report.findings.append("no exchange wrote to the tag") }
       return report
     }
   }
 
-  /// Each byte of a block, and some of what an APDU writes.
+  /// Each number of bytes in a block, and some numbers of bytes in an APDU.
   private static let prefixes = Array(0...16) + [17, 48, 100, 200, 300]
 
-  /// - Returns: the tag that was torn away, and its memory; nil where the fault has not struck: it is over before.
+  /// - Returns: The tag that was torn away, and its memory; nil if the write ended before the fault.
   private func tear(
     _ original: SimulatedTag, _ reader: borrowing OpenReader, _ message: [UInt8], _ fault: Fault
   ) throws -> (tag: SimulatedTag, memory: [UInt8])? {
-    // Whether it fails, and how, is the other walk's.
+    // `writing` checks the failure itself.
     let attempt = try reader.attempt(on: original, modulation, fault) { try $0.tag.writeNDEF(message, over: &$0) }
     return attempt.isStruck ? (attempt.tag, reader.memory(of: attempt.tag)) : nil
   }

@@ -1,13 +1,13 @@
 import ScanGate
 import Testing
 
-/// What follows from the conditions, in the words of the design.
+/// The expected verdict, in the words of the design.
 extension ScanConditions {
   fileprivate func isLocked(_ policy: ScanPolicy) -> Bool {
     session?.isLocked == .yes || (session?.isLocked == .unknown && policy.lockDetection == .strict)
   }
 
-  /// Tags are read behind a lock, and kept.
+  /// Whether tags are read while the session is locked, and their taps kept.
   fileprivate func holds(_ policy: ScanPolicy) -> Bool {
     guard isLocked(policy), policy.whenLocked == .hold, let session else { return false }
     switch policy.lockDetection {
@@ -16,7 +16,7 @@ extension ScanConditions {
     }
   }
 
-  /// Everything that says no, and nothing else.
+  /// All reasons not to scan.
   fileprivate func noes(_ policy: ScanPolicy) -> [String] {
     let isShut = isLocked(policy) && !holds(policy)
     return [
@@ -54,7 +54,7 @@ extension ScanConditions {
   }
 
   @Test(arguments: policies)
-  func itScansExactlyIfNothingSaysNoAndNamesWhatDoes(policy: ScanPolicy) async {
+  func `the verdict scans only if no reason applies and names all that apply`(policy: ScanPolicy) async {
     var wrong: [ScanConditions] = []
     for number in 0..<(1 << 5) {
       await Task.yield()
@@ -83,8 +83,8 @@ extension ScanConditions {
     #expect(wrong.isEmpty, "first \(String(describing: wrong.first))")
   }
 
-  /// A session of which nobody has ever said a word is none that was unlocked, if the administrator wants to be told.
-  @Test func withHoldAndStrictTheFirstUnlockingHasToBeSaid() {
+  /// With `LockDetection=strict`, a session without any report is not an unlocked session.
+  @Test func `with hold and strict a source must report the first unlock`() {
     var conditions = ScanConditions()
     conditions.isReaderReady = true
     conditions.hasAgent = true
@@ -95,7 +95,7 @@ extension ScanConditions {
     #expect(ScanVerdict(conditions, policy: policy) == ScanVerdict(reasons: [], holdsTaps: true))
   }
 
-  @Test func withHoldALockedSessionIsScannedAndItsTapsKept() {
+  @Test func `with hold a locked session is scanned and its taps are kept`() {
     var conditions = ScanConditions()
     conditions.isReaderReady = true
     conditions.hasAgent = true

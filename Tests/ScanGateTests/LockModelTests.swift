@@ -1,17 +1,17 @@
 import ScanGate
 import Testing
 
-/// Every sequence of what may be heard of a session's lock, of whatever length, against what is so.
+/// Compares `LockState` with a model, for event sequences of any length: visits all reachable states.
 @Suite struct LockModelTests {
-  /// What was said, and by whom, without any rule of what follows.
+  /// The model: the last report of each source.
   private struct World: Hashable {
-    /// What logind says now; nil where it is away, or has not been asked.
+    /// logind's present hint; nil if logind is gone or the hint was not read yet.
     var hint: Bool?
-    /// The hint was set or changed once, so it means something.
+    /// The hint was set or changed once, so it is reliable.
     var isMaintained = false
-    /// What the agent says now.
+    /// The agent's present report.
     var report = Fact.unknown
-    /// Somebody has said "locked", has gone away since, and nobody has taken it back.
+    /// A source reported "locked" and then disappeared, and there was no evidence of an unlock since.
     var isOwed = false
 
     mutating func take(_ event: LockState.Event) {
@@ -49,21 +49,21 @@ import Testing
     .reported(.no), .reported(.unknown), .reporterGone, .userUnlocked,
   ]
 
-  /// What says that a lock is over; all else leaves a locked session locked.
+  /// Whether an event may unlock a locked session.
   private static func mayUnlock(_ event: LockState.Event, _ world: World) -> Bool {
     switch event {
     case .hintChanged(false), .userUnlocked: true
-    // Only one that has said "locked" itself.
+    // Only from an agent that has reported "locked" itself.
     case .reported(.no): world.report == .yes
-    // The same logind, which has not forgotten.
+    // From the same logind, which was not restarted since.
     case .hintRead(false): world.hint == true
-    // An agent that takes its word back without another.
+    // An agent that withdraws its report.
     case .reported(.unknown): world.report == .yes
     default: false
     }
   }
 
-  @Test func aLockLastsUntilSomethingPositiveSaysOtherwise() {
+  @Test func `a lock lasts until there is evidence of an unlock`() {
     let beginning = Place(state: LockState(), world: World())
     var seen: Set = [beginning]
     var frontier = [beginning]

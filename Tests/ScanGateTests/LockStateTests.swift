@@ -8,13 +8,13 @@ import Testing
     return state
   }
 
-  @Test func aHintThatWasNeverSetSaysNothing() {
+  @Test func `a hint that was never set leaves the lock unknown`() {
     #expect(after().isLocked == .unknown)
     #expect(after(.hintRead(false)).isLocked == .unknown)
     #expect(after(.hintRead(false)).hasBeenUnlocked)
   }
 
-  @Test func aHintThatIsSetAndClearedIsBelieved() {
+  @Test func `a hint that was set and cleared is trusted`() {
     #expect(after(.hintRead(true)).isLocked == .yes)
     #expect(!after(.hintRead(true)).hasBeenUnlocked)
     #expect(after(.hintRead(false), .hintChanged(true)).isLocked == .yes)
@@ -22,14 +22,14 @@ import Testing
     #expect(after(.hintRead(true), .hintChanged(false)).hasBeenUnlocked)
   }
 
-  @Test func aRestartOfLogindForgetsNoLock() {
+  @Test func `a lock outlives a restart of logind`() {
     let restarted = after(.hintRead(true), .logindGone, .hintRead(false))
     #expect(restarted.isLocked == .yes)
     #expect(!restarted.hasBeenUnlocked)
     #expect(after(.hintRead(true), .logindGone, .hintRead(false), .logindGone, .hintRead(false)).isLocked == .yes)
     #expect(after(.hintRead(true), .logindGone, .hintRead(false), .hintChanged(false)).isLocked == .no)
     #expect(after(.hintRead(true), .logindGone, .hintRead(false), .hintChanged(true)).isLocked == .yes)
-    // Who says "unlocked" as before, or first of all, knows nothing of the locker that had set the hint.
+    // An agent that repeats "unlocked", or reports it first, does not know the locker that had set the hint.
     #expect(after(.hintRead(true), .logindGone, .hintRead(false), .reported(.no)).isLocked == .yes)
     #expect(after(.reported(.no), .hintRead(true), .logindGone, .hintRead(false), .reported(.no)).isLocked == .yes)
     #expect(
@@ -37,40 +37,40 @@ import Testing
     #expect(after(.hintRead(true), .logindGone, .hintRead(false), .reported(.unknown)).isLocked == .yes)
   }
 
-  @Test func theUsersOwnWordCountsWhateverWasSaidBefore() {
+  @Test func `an unlock by the user clears a remembered lock`() {
     #expect(
       after(.reported(.no), .hintRead(true), .logindGone, .hintRead(false), .reported(.no), .userUnlocked).isLocked
         == .no)
     #expect(after(.hintRead(false), .reported(.yes), .reporterGone, .userUnlocked).isLocked == .unknown)
-    // It opens nothing that somebody says is locked now.
+    // The session stays locked while a source reports "locked".
     #expect(after(.hintRead(true), .userUnlocked).isLocked == .yes)
     #expect(after(.hintRead(true), .userUnlocked, .logindGone, .hintRead(false)).isLocked == .yes)
     #expect(after(.hintRead(false), .reported(.yes), .userUnlocked).isLocked == .yes)
   }
 
-  @Test func aRestartOfLogindLocksNoUnlockedSession() {
+  @Test func `a restart of logind does not lock an unlocked session`() {
     #expect(after(.hintRead(false), .logindGone).isLocked == .unknown)
     #expect(after(.hintRead(true), .hintChanged(false), .logindGone, .hintRead(false)).isLocked == .no)
   }
 
-  @Test func anybodyMaySayThatItIsLocked() {
+  @Test func `any source can report a lock`() {
     #expect(after(.hintRead(false), .reported(.yes)).isLocked == .yes)
     #expect(after(.hintRead(true), .reported(.no)).isLocked == .yes)
     #expect(after(.hintRead(false), .reported(.no)).isLocked == .no)
     #expect(after(.hintRead(false), .reported(.yes), .reported(.unknown)).isLocked == .unknown)
   }
 
-  @Test func onlyWhoKnowsSaysThatItIsUnlocked() {
+  @Test func `only a reliable source can report the first unlock`() {
     #expect(!after(.hintRead(false)).hasBeenSaidUnlocked)
     #expect(!after(.hintRead(false), .hintChanged(true)).hasBeenSaidUnlocked)
     #expect(after(.hintRead(true), .hintChanged(false), .hintChanged(true)).hasBeenSaidUnlocked)
     #expect(after(.reported(.no), .reported(.unknown)).hasBeenSaidUnlocked)
   }
 
-  @Test func anAgentThatEndsUnlocksNothing() {
+  @Test func `an agent that quits does not unlock the session`() {
     #expect(after(.hintRead(false), .reported(.yes), .reporterGone).isLocked == .yes)
     #expect(after(.hintRead(false), .reported(.yes), .reporterGone, .reported(.unknown)).isLocked == .yes)
-    // The next one's screen saver is idle, and what the user had locked the session with is not.
+    // The screen saver of the next agent is idle, but the locker that locked the session may be active.
     #expect(after(.hintRead(false), .reported(.yes), .reporterGone, .reported(.no)).isLocked == .yes)
     #expect(
       after(.hintRead(false), .reported(.yes), .reporterGone, .reported(.yes), .reported(.no)).isLocked == .no)

@@ -1,7 +1,7 @@
 import ScanGate
 import Testing
 
-/// The rule of the design, written a second time and in another way: one table of what each reason means.
+/// The rule of the design in another form: a table with the condition of each reason.
 private let meanings: [(SuspendReasons, @Sendable (ScanConditions, ScanPolicy) -> Bool)] = [
   (.disabled, { conditions, _ in !conditions.isEnabled }),
   (.noReader, { conditions, _ in !conditions.isReaderReady }),
@@ -61,7 +61,7 @@ private func isHeld(_ conditions: ScanConditions, _ policy: ScanPolicy) -> Bool 
     return sessions
   }()
 
-  /// Every combination of what is not about the session.
+  /// Every combination of the conditions outside the session.
   private static func surroundings(_ body: (ScanConditions) -> Void) {
     for bits in 0..<32 {
       var conditions = ScanConditions()
@@ -92,17 +92,17 @@ private func isHeld(_ conditions: ScanConditions, _ policy: ScanPolicy) -> Bool 
     return expected
   }
 
-  /// What the table says about the session and about the rest is looked up once each: walking it for every one of more
-  /// than a million combinations takes a minute.
-  @Test func everyCombinationHasExactlyTheReasonsThatAreTrue() {
+  /// The table is evaluated once for each session and once for each of the other conditions. Evaluating it for each of
+  /// more than a million combinations would take a minute.
+  @Test func `each combination of conditions has exactly the reasons that apply`() {
     let (combinations, wrong) = Self.walk(ScanPolicy()) { _ in true }
     #expect(combinations == 487 * 32 * 81)
     #expect(wrong.isEmpty, "\(wrong.count) combinations, the first is \(String(describing: wrong.first))")
   }
 
-  /// A policy is about the lock alone, so here the conditions that no policy touches stay unknown.
+  /// A policy affects only the lock, so the conditions that no policy affects stay unknown here.
   @Test(arguments: policies)
-  func everyPolicyHasExactlyTheReasonsThatAreTrue(policy: ScanPolicy) {
+  func `each policy gives exactly the reasons that apply`(policy: ScanPolicy) {
     let (combinations, wrong) = Self.walk(policy) { surroundings in
       surroundings.isSleeping == .unknown && surroundings.isInAirplaneMode == .unknown
         && surroundings.isCameraInUse == .unknown && surroundings.isDisplayOff == .unknown
@@ -138,7 +138,7 @@ private func isHeld(_ conditions: ScanConditions, _ policy: ScanPolicy) -> Bool 
     return (combinations, wrong)
   }
 
-  @Test func whatIsUnknownCountsAsGoOn() {
+  @Test func `unknown conditions do not suspend scanning`() {
     var conditions = ScanConditions()
     conditions.isReaderReady = true
     conditions.hasAgent = true
@@ -150,7 +150,7 @@ private func isHeld(_ conditions: ScanConditions, _ policy: ScanPolicy) -> Bool 
     #expect(strict.reasons == .lockUnknown)
   }
 
-  @Test func namesAreDistinctAndInOrder() {
+  @Test func `the names are distinct and in order`() {
     let every = SuspendReasons.all.reduce(into: SuspendReasons()) { $0.formUnion($1.reason) }
     #expect(every.names == SuspendReasons.all.map(\.name))
     #expect(Set(every.names).count == meanings.count)

@@ -1,4 +1,5 @@
 import NDEF
+import Names
 import Testing
 
 @testable import Tags

@@ -1,3 +1,4 @@
+import Names
 import Tags
 import Testing
 

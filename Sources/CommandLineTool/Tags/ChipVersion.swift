@@ -1,4 +1,5 @@
 import Bus
+import Names
 import TagrouteClient
 
 /// The reply of a Type 2 tag to GET_VERSION (NXP MF0ULx1, NTAG213_215_216 and NT3H2111_2211, section GET_VERSION).
@@ -16,7 +17,7 @@ struct ChipVersion: Equatable {
   ///
   /// - Returns: nil if it is another kind of tag, or does not know the command.
   static func of(_ tag: ReaderTag) async -> ChipVersion? {
-    guard tag.technology == "type-2" else { return nil }
+    guard TagType(rawValue: tag.technology) == .type2 else { return nil }
     do throws(BusError) {
       return ChipVersion(try await tag.transceive([0x60]))
     } catch {

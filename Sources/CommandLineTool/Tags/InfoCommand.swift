@@ -1,4 +1,5 @@
 import Bus
+import Names
 import TagrouteClient
 
 extension Command {
@@ -79,14 +80,14 @@ struct InfoReport: Encodable {
   }
 
   private static func kind(_ tag: ReaderTag) -> String? {
-    switch tag.technology {
-    case "type-1": "NFC Forum Type 1 (Topaz)"
-    case "type-2": "NFC Forum Type 2 (MIFARE Ultralight, NTAG)"
-    case "type-3": "NFC Forum Type 3 (FeliCa)"
-    case "type-4a": "ISO-DEP card of Type A (NFC Forum Type 4)"
-    case "type-4b": "ISO-DEP card of Type B (NFC Forum Type 4)"
-    case "mifare-classic": "MIFARE Classic"
-    default: nil
+    switch TagType(rawValue: tag.technology) {
+    case .type1: "NFC Forum Type 1 (Topaz)"
+    case .type2: "NFC Forum Type 2 (MIFARE Ultralight, NTAG)"
+    case .type3: "NFC Forum Type 3 (FeliCa)"
+    case .type4A: "ISO-DEP card of Type A (NFC Forum Type 4)"
+    case .type4B: "ISO-DEP card of Type B (NFC Forum Type 4)"
+    case .mifareClassic: "MIFARE Classic"
+    case .peer, nil: nil
     }
   }
 

@@ -2,34 +2,36 @@ import CShims
 import Glibc
 import ReaderLink
 
-/// What a reader process gives up before it touches a device: a tag or a reader that takes it over should find little.
+/// The restrictions that a reader process puts on itself before it touches a device. A tag or a reader that takes the
+/// process over should gain little.
 ///
-/// In two steps, since libnfc reads its configuration between them: `begin()` first of all, and then a value of this type, which holds the process to
-/// its plan for good.
+/// There are two steps, because libnfc reads its configuration between them. `begin()` comes first. Creating a value of
+/// this type then restricts the process for good.
 struct Confinement {
-  /// What is in force, in words for the log.
+  /// The restrictions in force, as text for the log.
   let summary: String
-  /// What is not in force, and why; nil where all of it is.
+  /// The restrictions that are not in force, and why; nil if all of them are.
   let gap: String?
-  /// Why no device may be touched, since what the kernel has against a process that is taken over is not in force; nil where one may.
+  /// Why no device may be touched: the kernel's filter against a compromised process is not in force. Nil if one may.
   let refusal: String?
   private let files: FileConfinement
 
-  /// Holds the process, which has one thread of its own, to what a device needs.
+  /// Restricts the process, which itself uses a single thread, to what a device needs.
   ///
   /// - Parameters:
-  ///   - device: libnfc's connection string; nil where libnfc is to look for one.
-  ///   - circumstances: how the process was built and started.
+  ///   - device: libnfc's connection string; nil if libnfc is to search for a device.
+  ///   - circumstances: How the process was built and started.
   init(device: String?, _ circumstances: ConfinementPlan.Circumstances = .own) {
     let plan = ConfinementPlan(device: device, circumstances)
-    // A crash is to end it, as the signal that the daemon is told of. Swift's own handler would start a program that says more.
+    // A crash should end the process by its signal, which the daemon sees. Swift's own handler would start another
+    // program to print more.
     if !circumstances.isSanitized { for number in Self.crashes { signal(number, SIG_DFL) } }
-    // The kernel is asked, not what was done about it: that is what holds.
+    // Ask the kernel for the actual state, instead of trusting the earlier calls.
     let hasNoNewPrivileges = tagroute_has_no_new_privileges() == 1
     let isClosed = tagroute_is_dumpable() == 0
     let limits = plan.limits.compactMap(Self.apply)
     files = FileConfinement(plan.files)
-    // Last: it refuses what the others need.
+    // Last, because the filter refuses calls that the other restrictions need.
     let filter = SystemCallFilter.apply(SystemCallPolicy(plan, process: getpid()))
     var gaps = [
       hasNoNewPrivileges ? nil : "new privileges may be had",
@@ -60,19 +62,19 @@ struct Confinement {
       + "let tagrouted's unit or container call seccomp and prctl"
   }
 
-  /// The path of a device that was plugged in anew, which only another process may open; nil where there is none.
+  /// The path of a device that was plugged in again and that only another process may open; nil if there is none.
   var newDevice: String? { files.newDevice }
 
   private static let crashes = [SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGQUIT]
 
-  /// - Returns: nil, or why the limit is not in force.
+  /// - Returns: Nil, or why the limit is not in force.
   private static func apply(_ limit: ConfinementPlan.Limit) -> String? {
     let (resource, most) =
       switch limit {
       case .coreSize(let most): (RLIMIT_CORE.rawValue, most)
       case .openFiles(let most): (RLIMIT_NOFILE.rawValue, most)
       case .fileSize(let most): (RLIMIT_FSIZE.rawValue, most)
-      // Constants that Glibc's module leaves out, the same on every architecture that Swift is built for.
+      // The Glibc module lacks these constants. They are the same on every architecture that Swift supports.
       case .processes(let most): (6, most)
       case .lockedMemory(let most): (8, most)
       case .addressSpace(let most): (RLIMIT_AS.rawValue, most)
@@ -83,13 +85,14 @@ struct Confinement {
     return "limit \(resource): \(String(cString: strerror(errno)))"
   }
 
-  /// Where the handler of signals writes that it is time to end.
+  /// The descriptor that the signal handler writes to when the process should end.
   private nonisolated(unsafe) static var signalled: Int32 = -1  // written once, before there is a handler
 
-  /// - Returns: a descriptor that is readable once a signal has said that it is time to end; -1 where there is none left.
+  /// - Returns: A descriptor that becomes readable once a signal has asked the process to end; -1 if no descriptor is
+  ///   free.
   static func begin() -> Int32 {
     let end = endInTime()
-    // What has come of these is asked where the rest is put in force.
+    // `init` asks the kernel whether these calls had an effect.
     _ = tagroute_set_no_new_privileges()
     _ = tagroute_set_not_dumpable()
     umask(0o077)
@@ -97,13 +100,13 @@ struct Confinement {
     return end
   }
 
-  /// Ends no process with its field on, and every one in the end.
+  /// Makes sure that the process ends after a signal, and that it switches the field off first.
   ///
-  /// The daemon says over the link that it is time to end, and its end is that of the link. Others say so by SIGTERM, and the kernel
-  /// of the daemon's death: that counts as if the daemon had said it, at the next look at the link. The alarm is for a
-  /// process that is wedged inside libnfc.
+  /// The daemon asks the process to end over the link. The link also closes when the daemon ends. Other programs send
+  /// SIGTERM, and so does the kernel when the daemon dies. The process treats a signal like a request of the daemon, at
+  /// the next check of the link. The alarm ends a process that is stuck inside libnfc.
   private static func endInTime() -> Int32 {
-    // First, or the pipe would be one of them.
+    // First, because otherwise the pipe would become one of these descriptors.
     guardStandardDescriptors()
     var ends: [Int32] = [-1, -1]
     if pipe(&ends) == 0 {
@@ -124,9 +127,9 @@ struct Confinement {
     return ends[0]
   }
 
-  /// Puts off the alarm that a signal has set, since something is begun that may take so long: what is done to leave no field on, closing
-  /// the device and opening it again, may take longer in all than any one alarm should wait. Without a signal there is none, for the daemon
-  /// watches.
+  /// Postpones the alarm that a signal has set, because the next operation may take up to `duration`. Closing the
+  /// device and opening it again, so that the field is off, may in total take longer than one alarm should wait.
+  /// Without a signal there is no alarm, because the daemon watches the process.
   static func putOffAlarm(_ duration: Duration) {
     guard alarm(0) > 0 else { return }
     _ = alarm(ReaderTiming.secondsUntilAlarm(duration))
@@ -134,27 +137,28 @@ struct Confinement {
 
   private static func scrubEnvironment() {
     clearenv()
-    // libnfc prints its errors for every try to open a device that is away; ours come over the link.
+    // libnfc prints an error for each attempt to open an absent device. This process reports its errors over the link.
     setenv("LIBNFC_LOG_LEVEL", "0", 1)
   }
 
-  /// libnfc takes descriptor 0 for "none": with standard input closed it would open a port as that.
+  /// Opens the standard descriptors that are closed. libnfc takes descriptor 0 for "none", but a port would get that
+  /// number if standard input were closed.
   private static func guardStandardDescriptors() {
     for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-      // The lowest free number is this one, since those below are open.
+      // The lowest free number is this one, because those below are open.
       _ = open("/dev/null", O_RDWR)
     }
   }
 }
 
 extension ConfinementPlan.Circumstances {
-  /// Those of this process.
+  /// The circumstances of this process.
   static var own: Self {
     let outputs = [STDOUT_FILENO, STDERR_FILENO]
     return Self(
       isSanitized: tagroute_is_sanitized() != 0,
-      // By its own name; or, where a libnfc hides that, by a function that libusb 0.1 has for itself: what takes its place has only those that
-      // programs call, and libusb 1 behind them.
+      // Detected by a libusb 1 function. If libnfc hides that one, the lack of an internal function of libusb 0.1 shows
+      // it: libusb-compat, which calls libusb 1, has only the public functions.
       hasLibusb1: dlsym(nil, "libusb_init") != nil || dlsym(nil, "usb_os_find_devices") == nil,
       writesToFile: outputs.contains { descriptor in
         var status = stat()

@@ -1,18 +1,19 @@
 import Glibc
 
-/// What a reader process may still do once it is confined, by the driver of libnfc that it is for: a value, which others put in force.
+/// The privileges that a confined reader process keeps, by its libnfc driver. This is only a value; other types enforce
+/// it.
 struct ConfinementPlan: Equatable {
-  /// What a process has to do with devices of one kind.
+  /// The kinds of devices that a process may use.
   enum DeviceKind: CaseIterable {
     case terminal, usb, i2c, spi
   }
 
-  /// What may be done with a file, or with whatever is below a directory.
+  /// The permitted use of a file, or of everything below a directory.
   enum FileUse: Equatable {
     case read
-    /// Only which names there are.
+    /// List names only.
     case names
-    /// Read and written, and asked with ioctl(2).
+    /// Read, write and ioctl(2).
     case device
   }
 
@@ -21,25 +22,26 @@ struct ConfinementPlan: Equatable {
     let use: FileUse
   }
 
-  /// Sockets besides the link, which is open already.
+  /// Sockets in addition to the link, which is already open.
   enum Socket: Equatable {
-    /// The kernel's and udev's word of what is plugged in, for libusb 1 (NETLINK_KOBJECT_UEVENT).
+    /// Messages of the kernel and of udev about plugged devices, for libusb 1 (NETLINK_KOBJECT_UEVENT).
     case deviceEvents
   }
 
-  /// A resource and the most of it; each is what a process that is taken over could use against the machine.
+  /// The limit of a resource that a compromised process could use against the machine.
   enum Limit: Equatable {
-    /// Memory holds what tags hold.
+    /// A core dump would contain the data of tags.
     case coreSize(UInt)
-    /// libnfc needs a port and a pipe, libusb one a device that it looks at.
+    /// libnfc needs a port and a pipe. libusb needs one descriptor for a device that it looks at.
     case openFiles(UInt)
-    /// There is nothing to write a file for.
+    /// The process has no file to write.
     case fileSize(UInt)
-    /// Of the user's, threads among them. Root is not held to it; the system call filter is what counts.
+    /// All processes and threads of the user. The limit does not apply to root; the system call filter does.
     case processes(UInt)
     case lockedMemory(UInt)
     case messageQueues(UInt)
-    /// A libnfc that is made to allocate without end ends itself, before it takes memory from the daemon, whose control group is its own too.
+    /// A libnfc that is made to allocate without end ends its own process, before it takes memory from the daemon in
+    /// the same control group.
     case addressSpace(UInt)
   }
 
@@ -47,7 +49,7 @@ struct ConfinementPlan: Equatable {
   struct Circumstances: Equatable {
     /// A sanitizer maps terabytes of addresses and reads /proc/self.
     var isSanitized = false
-    /// libusb 1, behind libusb-compat, is there: it looks into /sys and listens for devices in a thread.
+    /// libusb 1 is present, behind libusb-compat. It looks into /sys and listens for devices in a thread.
     var hasLibusb1 = false
     /// Standard output or error is a file, which grows.
     var writesToFile = false
@@ -60,8 +62,8 @@ struct ConfinementPlan: Equatable {
   private(set) var limits: [Limit] = []
 
   /// - Parameters:
-  ///   - device: libnfc's connection string; nil where it is to look for one.
-  ///   - circumstances: how the process was built and started.
+  ///   - device: libnfc's connection string; nil if libnfc is to search for a device.
+  ///   - circumstances: How the process was built and started.
   init(device: String?, _ circumstances: Circumstances) {
     let parts = (device ?? "").split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     let path = device.flatMap(DeviceSearch.path)
@@ -70,7 +72,8 @@ struct ConfinementPlan: Equatable {
     case "pn532_i2c": allow(.i2c, at: path)
     case "pn532_spi": allow(.spi, at: path)
     case "pn53x_usb", "acr122_usb": allowUSB(parts.dropFirst(), circumstances)
-    // They are refused (`DeviceSearch`), since whoever may speak to one local socket may speak to the system bus, as the daemon's user.
+    // `DeviceSearch` refuses these drivers: a process that may speak to one local socket may also speak to the system
+    // bus, as the daemon's user.
     case "pcsc", "acr122_pcsc": break
     default: allowSearch(circumstances)
     }
@@ -80,11 +83,11 @@ struct ConfinementPlan: Equatable {
 
   private mutating func allow(_ kind: DeviceKind, at path: String?) {
     kinds.append(kind)
-    // One that is named without its directory may be any; libnfc looks for it as if none were named.
+    // A name without a directory may match any file. libnfc then searches as if no device were named.
     files.append(FileRule(path: path ?? Self.devices, use: .device))
   }
 
-  /// `numbers` are those of bus and device, where they are named: then the node of no other can be opened, only its name read.
+  /// If `numbers` name a bus and a device, only that node can be opened. The names of the others can be read.
   private mutating func allowUSB(_ numbers: ArraySlice<String>, _ circumstances: Circumstances) {
     kinds.append(.usb)
     let isNode =
@@ -97,14 +100,16 @@ struct ConfinementPlan: Equatable {
       files.append(FileRule(path: Self.usb, use: .device))
     }
     guard circumstances.hasLibusb1 else { return }
-    // libudev looks through all buses and classes for those of its subsystem, and takes none if it may not. What it finds are links.
+    // libudev looks through all buses and classes for those of its subsystem, and finds none if it may not. The entries
+    // are links.
     files += ["/sys/bus", "/sys/class"].map { FileRule(path: $0, use: .names) }
     files += ["/sys/devices", "/run/udev/data"].map { FileRule(path: $0, use: .read) }
     sockets.append(.deviceEvents)
     startsThreads = true
   }
 
-  /// Whatever libnfc finds is opened, and may have been plugged in a moment ago, as a new file: so all of /dev that the process's user may open.
+  /// Allows all of /dev that the process's user may open. Any device that libnfc finds is opened. It may have been
+  /// plugged in a moment ago, as a new file.
   private mutating func allowSearch(_ circumstances: Circumstances) {
     allowUSB([], circumstances)
     kinds = DeviceKind.allCases
@@ -117,7 +122,7 @@ struct ConfinementPlan: Equatable {
 
   private static func limits(_ circumstances: Circumstances, startsThreads: Bool) -> [Limit] {
     var limits: [Limit] = [.coreSize(0), .openFiles(64), .lockedMemory(0), .messageQueues(0)]
-    // An error that is written into a log would end the process.
+    // Otherwise an error that is written into a log file would end the process.
     if !circumstances.writesToFile { limits.append(.fileSize(0)) }
     if !startsThreads { limits.append(.processes(0)) }
     if !circumstances.isSanitized { limits.append(.addressSpace(1 << 30)) }

@@ -1,26 +1,28 @@
 import CShims
 import Glibc
 
-/// Which files the process may open, held to by Landlock.
+/// Restricts the files that the process may open, by Landlock.
 ///
-/// A rule is bound to the file that a path names now. A device that is plugged in anew is a new file, which a process that
-/// has confined itself may not open, and never will: `newDevice` says so, and another process takes over.
+/// A rule applies to the file that has the path when the rule is made. A device that is plugged in again is a new file,
+/// which a confined process can never open. `newDevice` then returns the path, and another process takes over.
 struct FileConfinement {
-  /// The version of Landlock that is in force; nil where there is none.
+  /// The version of Landlock that is in force; nil if none is.
   private(set) var version: Int32?
-  /// Why it is not, or less than it should be.
+  /// Why Landlock is not in force, or only in part.
   private(set) var obstacle: String?
-  /// The device's files, by what they stood for when the rules were made; nil for none there.
+  /// The device files, as they were when the rules were made. The node is nil if there was no file.
   private var devices: [(path: String, node: Node?)] = []
 
-  /// What tells a file from one that takes its name. Nothing is kept open for it: a port that is lent is to be nobody's.
+  /// Tells a file from a later file with the same name. It keeps no descriptor open, because a lent port must not be in
+  /// use here.
   private struct Node: Equatable {
     let device: dev_t
     let number: ino_t
-    /// The driver and its number for the device, of a device's file.
+    /// For a device file, the numbers of the driver and the device.
     let stands: dev_t
-    /// Of a pseudo-terminal, when it was made, since it has the file number of the one that was there before. Of nothing else: the kernel
-    /// sets this time of a USB device with each transfer, and udev and logind whenever they say whose a device is.
+    /// For a pseudo-terminal, its creation time, because it reuses the file number of an earlier one. Empty for any
+    /// other file. The kernel changes this time of a USB device at each transfer, and udev and logind change it when
+    /// they set the owner.
     let since: [Int]
 
     init(_ status: stat) {
@@ -32,23 +34,23 @@ struct FileConfinement {
       since = isPseudoTerminal ? [status.st_ctim.tv_sec, status.st_ctim.tv_nsec] : []
     }
 
-    /// Their drivers' numbers (Linux, Documentation/admin-guide/devices.txt).
+    /// The driver numbers of pseudo-terminals (Linux, Documentation/admin-guide/devices.txt).
     private static let pseudoTerminals: ClosedRange<dev_t> = 136...143
   }
 
   private static func isDirectory(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFDIR }
 
-  /// O_PATH, which Glibc's module leaves out.
+  /// O_PATH, which the Glibc module lacks.
   private static let pathOnly: Int32 = 0o10_000_000
 
-  /// What is bounded, as of each version.
+  /// The rights that each version controls.
   private enum Rights {
     static let writeFile: UInt64 = 1 << 1
     static let readFile: UInt64 = 1 << 2
     static let readDirectory: UInt64 = 1 << 3
     static let truncate: UInt64 = 1 << 14
     static let ioctl: UInt64 = 1 << 15
-    /// Those of the first version, all: executing, making and removing among them.
+    /// All rights of the first version, including executing, creating and removing.
     static let first: UInt64 = (1 << 13) - 1
     /// Moving a file from one directory to another.
     static let refer: UInt64 = 1 << 13
@@ -59,7 +61,7 @@ struct FileConfinement {
 
     /// TCP: binding and connecting.
     static func network(_ version: Int32) -> UInt64 { version >= 4 ? 0b11 : 0 }
-    /// Abstract sockets and signals, outside of the process.
+    /// Abstract sockets and signals outside the process.
     static func scopes(_ version: Int32) -> UInt64 { version >= 6 ? 0b11 : 0 }
 
     static func of(_ use: ConfinementPlan.FileUse, isDirectory: Bool) -> UInt64 {
@@ -73,13 +75,13 @@ struct FileConfinement {
     }
   }
 
-  /// Holds the process to the files of a plan for good.
+  /// Restricts the process to the files of a plan for good.
   ///
-  /// - Parameter rules: the files; one that is not there is left out.
+  /// - Parameter rules: The files. A missing file is left out.
   init(_ rules: [ConfinementPlan.FileRule]) {
     let version = tagroute_landlock_version()
     guard version > 0 else {
-      // The kernel itself never refuses this call for want of a permission (landlock_create_ruleset(2)).
+      // The kernel itself never returns EPERM for this call (landlock_create_ruleset(2)).
       obstacle =
         errno == EPERM
         ? "no Landlock: the container, or another filter of system calls around the daemon, refuses it"
@@ -104,11 +106,11 @@ struct FileConfinement {
     self.version = version
   }
 
-  /// - Returns: the file that the rule is bound to; nil where there is none.
+  /// - Returns: The file that the rule applies to; nil if there is none.
   private static func allow(
     _ rule: ConfinementPlan.FileRule, in set: Int32, _ bounded: UInt64, failed: (String) -> Void
   ) -> Node? {
-    // Neither reads nor writes: a serial port that is opened for more pulls its lines.
+    // Opened for neither reading nor writing: otherwise, opening a serial port changes its lines.
     let file = open(rule.path, pathOnly | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
@@ -119,7 +121,8 @@ struct FileConfinement {
     return Node(status)
   }
 
-  /// The device that is there now, and is not the one that was there when the rules were made; nil where it is, or where none is there.
+  /// The path of a device that is there now, but is not the one from when the rules were made; nil if there is no such
+  /// device.
   var newDevice: String? {
     guard version != nil else { return nil }
     return devices.first { device in

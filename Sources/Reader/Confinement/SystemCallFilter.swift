@@ -2,31 +2,32 @@ import CSeccomp
 import CShims
 import Glibc
 
-/// Puts a policy on system calls in force, by seccomp.
+/// Enforces a policy on system calls, by seccomp.
 enum SystemCallFilter {
-  /// What has come of it.
+  /// The result of applying a policy.
   enum Outcome: Equatable {
-    /// But for these rules, which libseccomp does not take: their calls are not let through.
+    /// The filter is in force, except for these rules, which libseccomp rejected. Their calls are not allowed.
     case inForce(missing: [String])
-    /// The kernel knows none.
+    /// The kernel has no filter of system calls.
     case unknown
-    /// The kernel knows some, and this one is not in force, for this reason.
+    /// The kernel has a filter, but this one is not in force, for this reason.
     case failed(String)
   }
 
-  /// Holds every thread of the process to a policy for good. The process must have given up new privileges before.
+  /// Restricts every thread of the process to a policy for good. The process must have given up new privileges before.
   ///
-  /// - Parameter policy: what becomes of each call.
-  /// - Returns: whether it is in force.
+  /// - Parameter policy: The verdict for each call.
+  /// - Returns: Whether the filter is in force.
   static func apply(_ policy: SystemCallPolicy) -> Outcome {
     guard tagroute_kernel_filters_calls() != 0 else { return .unknown }
     guard let filter = seccomp_init(answer(ENOSYS)) else { return .failed("libseccomp cannot be initialised") }
     defer { seccomp_release(filter) }
-    // Otherwise it says of what the kernel refuses only that it did. One before 2.5 does not know that, and does without.
+    // Otherwise libseccomp does not return the kernel's error codes. libseccomp before 2.5 lacks this attribute, which
+    // is not an error.
     _ = seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1)
     for (attribute, value) in [
       (SCMP_FLTATR_CTL_TSYNC, 1),
-      // Where another architecture's calls are made, libseccomp would end the calling thread alone.
+      // By default libseccomp would kill only the calling thread for a call of another architecture.
       (SCMP_FLTATR_ACT_BADARCH, UInt32(SCMP_ACT_KILL_PROCESS)),
     ] {
       let error = seccomp_attr_set(filter, attribute, value)
@@ -35,9 +36,9 @@ enum SystemCallFilter {
     var missing: [String] = []
     for rule in policy.rules {
       let number = rule.call.withCString(seccomp_syscall_resolve_name)
-      // libseccomp is older than the call.
+      // This libseccomp is older than the call.
       guard number != __NR_SCMP_ERROR else { continue }
-      // What no rule names is refused: without one the process may do less, and never more.
+      // A call without a rule is refused. Without a rule the process may do less, never more.
       if let error = add(rule, number, to: filter) { missing.append("\(rule.call): \(words(error))") }
     }
     let error = seccomp_load(filter)

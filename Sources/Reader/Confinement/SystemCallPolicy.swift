@@ -1,33 +1,34 @@
 import CShims
 import Glibc
 
-/// What becomes of each system call, by a plan.
+/// The verdict for each system call, by a plan.
 ///
-/// Three answers. What the process needs is let through, with arguments that it needs. What no library asks for of its own accord, and what
-/// one that was taken over would ask for first, ends the process at once: it is not to try on. Everything else is answered with ENOSYS,
-/// not EPERM: another libc, or a newer one, may ask for calls that this list does not know, and goes back to the ones that it
-/// does where it hears that the kernel has no such call; EPERM would be taken at its word.
+/// - Allowed: calls that the process needs, with the arguments that it needs.
+/// - Fatal: calls that no library makes by itself, and that an attacker would try first. The process ends at once, so
+///   that the attacker cannot try again.
+/// - ENOSYS: all other calls. Another libc, or a newer one, may try calls that this list does not contain. It falls
+///   back to older calls on ENOSYS, but treats EPERM as final.
 struct SystemCallPolicy: Equatable {
   enum Verdict: Equatable {
     case allow
-    /// EPERM, for a call that is let through with other arguments.
+    /// EPERM, for a call that is allowed with other arguments.
     case refuse
     case kill
   }
 
-  /// What an argument has to be.
+  /// A condition on an argument.
   enum Condition: Equatable {
     case equal(argument: UInt32, UInt64)
     case notEqual(argument: UInt32, UInt64)
-    /// The bits of a mask.
+    /// The bits of a mask have this value.
     case masked(argument: UInt32, mask: UInt64, UInt64)
   }
 
   struct Rule: Equatable {
     let verdict: Verdict
-    /// As the kernel's tables name it; one that this architecture has not is left out.
+    /// The name in the kernel's tables. A call that this architecture does not have is left out.
     let call: String
-    /// All of them hold.
+    /// All of them have to be true.
     let conditions: [Condition]
 
     init(_ verdict: Verdict, _ call: String, _ conditions: Condition...) {
@@ -40,8 +41,8 @@ struct SystemCallPolicy: Equatable {
   let rules: [Rule]
 
   /// - Parameters:
-  ///   - plan: what the process is for.
-  ///   - process: its id: it may send signals to itself alone, as abort(3) does.
+  ///   - plan: The privileges that the process keeps.
+  ///   - process: Its ID. It may send signals only to itself, as abort(3) does.
   init(_ plan: ConfinementPlan, process: Int32) {
     var rules = (Self.needed + (plan.startsThreads ? Self.neededForThreads : [])).map {
       Rule(.allow, $0)
@@ -51,7 +52,7 @@ struct SystemCallPolicy: Equatable {
       Rule(.allow, "ioctl", Self.isRequest(request))
     }
     if plan.kinds.contains(.i2c) {
-      // The kernel looks at all 64 bits of the address.
+      // The kernel uses all 64 bits of the address.
       rules.append(
         Rule(.allow, "ioctl", Self.isRequest(tagroute_i2c_address_request()), .equal(argument: 2, Self.pn532Address)))
     }
@@ -73,23 +74,24 @@ struct SystemCallPolicy: Equatable {
 
   init(rules: [Rule]) { self.rules = rules }
 
-  /// CLONE_THREAD, which Glibc's module leaves out.
+  /// CLONE_THREAD, which the Glibc module lacks.
   private static let thread: UInt64 = 0x0001_0000
-  /// NETLINK_KOBJECT_UEVENT, the same.
+  /// NETLINK_KOBJECT_UEVENT, which the Glibc module lacks.
   private static let deviceEvents: UInt64 = 15
   /// isatty(3) of standard output.
   private static let terminalQuery = [UInt32(TCGETS)]
 
-  /// Of seven bits (NXP UM0701-02, PN532 User Manual, section 6.2.4: 48h with the bit that says which way), the one chip that libnfc speaks to on
-  /// such a bus. The others, which have a reader process nothing to do with, may be memories or what sets voltages.
+  /// The seven-bit address of the PN532, the only chip that libnfc speaks to on I2C (NXP UM0701-02, PN532 User Manual,
+  /// section 6.2.4: 48h with the direction bit). Other chips on the bus may be memories or set voltages. A reader
+  /// process must not reach them.
   private static let pn532Address: UInt64 = 0x24
 
-  /// The kernel looks at 32 bits, and libraries sign-extend some requests to 64.
+  /// The kernel uses 32 bits, and libraries sign-extend some requests to 64.
   private static func isRequest(_ request: UInt32) -> Condition {
     .masked(argument: 1, mask: 0xFFFF_FFFF, UInt64(request))
   }
 
-  /// Those that may have any argument.
+  /// The ioctl requests for a kind of device, allowed with any argument.
   private static func requests(of kind: ConfinementPlan.DeviceKind) -> [UInt32] {
     let store: (UnsafeMutablePointer<UInt32>?, Int32) -> Int32
     switch kind {
@@ -105,7 +107,7 @@ struct SystemCallPolicy: Equatable {
 
   private static func bounded(_ process: Int32) -> [Rule] {
     let own = UInt64(UInt32(bitPattern: process))
-    // A file that is emptied is as lost as one that is removed, and no limit of a file's size keeps anybody from that.
+    // Truncating a file loses its content as much as removing it, and the limit of file sizes does not prevent it.
     let changing = UInt64(UInt32(bitPattern: O_CREAT | O_TRUNC)) | 0o20_000_000  // __O_TMPFILE
     var rules: [Rule] = []
     for (call, flags) in [("open", UInt32(1)), ("openat", 2)] {
@@ -113,21 +115,24 @@ struct SystemCallPolicy: Equatable {
     }
     rules += ["fcntl", "fcntl64"].flatMap(Self.descriptorRules)
     rules += memoryRules
-    // Its limits may be read.
+    // The process may read its limits.
     rules.append(Rule(.allow, "prlimit64", .equal(argument: 2, 0)))
     rules.append(Rule(.refuse, "prlimit64", .notEqual(argument: 2, 0)))
     rules.append(Rule(.allow, "tgkill", .equal(argument: 0, own)))
     rules.append(Rule(.kill, "tgkill", .notEqual(argument: 0, own)))
-    // A thread, and no process. clone3, whose flags no filter can see, is said not to be there, and libc takes this one.
+    // Only a thread may be created, no process. clone3 fails with ENOSYS, because no filter can see its flags; libc
+    // then calls clone.
     rules.append(Rule(.kill, "clone", .masked(argument: 0, mask: Self.thread, 0)))
     return rules
   }
 
-  /// Which memory there may be: nothing that is executed, and none that is a file's, which would be written to past the limit of a file's
-  /// size. None of it is the end: libraries load others when they need them, and do without where they cannot.
+  /// The rules for memory. Executable memory is refused, and so are shared mappings of files: writes to them would
+  /// bypass the limit of file sizes. A refusal does not end the process, because libraries load others when they need
+  /// them, and work without them if they cannot.
   private static var memoryRules: [Rule] {
     let executable = UInt64(UInt32(bitPattern: PROT_EXEC))
-    // MAP_SHARED_VALIDATE has the bit as well. What is mapped for reading could be made writable later.
+    // MAP_SHARED_VALIDATE has this bit, too. A mapping for reading is also refused, because it could be made writable
+    // later.
     let shared = UInt64(UInt32(bitPattern: MAP_SHARED))
     return ["mmap", "mmap2"].flatMap { call in
       [
@@ -145,12 +150,12 @@ struct SystemCallPolicy: Equatable {
       }
   }
 
-  /// What fcntl(2) may do with a descriptor. It can also have the kernel send a signal of the caller's choice to another process of the same
-  /// user, the daemon's, when something can be read.
+  /// The rules for fcntl(2). Without them, the process could make the kernel send any signal to another process of the
+  /// same user, such as the daemon, when a descriptor becomes readable.
   private static func descriptorRules(_ call: String) -> [Rule] {
     func command(_ number: Int32) -> Condition { .masked(argument: 1, mask: 0xFFFF_FFFF, UInt64(number)) }
     let asynchronous = UInt64(UInt32(bitPattern: O_ASYNC))
-    // Those that Glibc's module leaves out are the same on every architecture that Swift is built for.
+    // The Glibc module lacks these constants. They are the same on every architecture that Swift supports.
     let (setSignal, setOwnerThread, lease, notify): (Int32, Int32, Int32, Int32) = (10, 15, 1024, 1026)
     return [F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC].map { Rule(.allow, call, command($0)) }
       + [F_SETOWN, setSignal, setOwnerThread, lease, notify].map { Rule(.kill, call, command($0)) }
@@ -161,25 +166,25 @@ struct SystemCallPolicy: Equatable {
   }
 
   private static let needed = [
-    // the link, the device and the pipes between them
+    // The link, the device and the pipes between them.
     "read", "readv", "write", "writev", "sendto", "recvfrom", "poll", "ppoll", "select", "_newselect", "pselect6",
     "ppoll_time64", "pselect6_time64",
     "close", "lseek",
     "_llseek", "pipe", "pipe2", "dup",
-    // which files there are; what they are opened for is bounded
+    // Which files there are. `bounded(_:)` restricts opening them.
     "access", "faccessat", "faccessat2", "stat", "stat64", "fstat", "fstat64", "lstat", "newfstatat", "fstatat64",
     "statx", "statfs",
     "fstatfs", "getdents", "getdents64", "readlink", "readlinkat",
-    // memory, and threads that wait for each other
+    // Memory, and threads that wait for each other.
     "brk", "munmap", "mremap", "madvise", "mincore", "futex", "futex_time64", "membarrier", "sched_yield",
     "sched_getaffinity", "getcpu",
-    // time, and the alarm of a process that is wedged
+    // Time, and the alarm of a stuck process.
     "clock_gettime", "clock_gettime64", "clock_getres", "clock_nanosleep", "clock_nanosleep_time64", "nanosleep",
     "gettimeofday", "time",
     "alarm", "setitimer", "getitimer", "restart_syscall",
-    // signals to itself, and the end
+    // Signals to itself, and exit.
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigreturn", "sigaltstack", "exit", "exit_group",
-    // what it is
+    // Information about the process and the machine.
     "getpid", "getppid", "gettid", "getuid", "geteuid", "getgid", "getegid", "uname", "getrandom", "getrlimit",
     "ugetrlimit", "getrusage",
     "sysinfo",
@@ -194,22 +199,22 @@ struct SystemCallPolicy: Equatable {
   ]
 
   private static let fatal = [
-    // other programs and processes
+    // Other programs and processes.
     "execve", "execveat", "fork", "vfork", "kill", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open",
     "pidfd_getfd",
     "pidfd_send_signal", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp",
-    // another user, or more of this one
+    // Another user, or more privileges for this one.
     "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "capset",
     "unshare", "setns",
     "setsid",
-    // the machine
+    // The machine.
     "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount", "fsconfig",
     "mount_setattr", "init_module",
     "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "sethostname",
     "setdomainname",
     "settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "acct", "quotactl", "syslog", "iopl", "ioperm",
     "modify_ldt",
-    // parts of the kernel that are large and have been broken into before
+    // Large parts of the kernel that have been broken into before.
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl",
     "add_key", "request_key",
     "open_by_handle_at", "fanotify_init", "memfd_create", "memfd_secret", "shmget", "msgget",

@@ -3,11 +3,11 @@ import Rig
 import TestSupport
 import Testing
 
-/// What a process is made to try, from inside, and how that has to end once it is confined.
+/// An operation that a test makes a reader process try, and the expected outcome in a confined process.
 struct Attempt: Sendable, CustomTestStringConvertible {
   enum Outcome: Hashable {
     case done
-    /// The name of an error of errno(3).
+    /// The name of an error in errno(3).
     case error(String)
     case killed(Int32)
   }
@@ -15,11 +15,11 @@ struct Attempt: Sendable, CustomTestStringConvertible {
   let name: String
   var subject = ""
   let outcome: Outcome
-  /// Whether the process has libusb 1.
+  /// Whether the process loads libusb 1.
   var hasLibusb1 = false
-  /// What the kernel is to be without, by its name in `attempts.c`.
+  /// The kernel feature to hide, by its name in `attempts.c`.
   var lack = ""
-  /// In whose devices it is tried; nil for those of the machine.
+  /// The testbed that provides the devices; nil for the devices of the machine.
   var testbed: DeviceTestbed?
 
   var testDescription: String { "\(name) \(subject)" }
@@ -35,17 +35,17 @@ struct Attempt: Sendable, CustomTestStringConvertible {
     Self(name: name, subject: subject, outcome: .error("EACCES"))
   }
 
-  /// Tries it in the real `tagroute-reader`.
+  /// Tries the operation in the real `tagroute-reader`.
   ///
   /// - Parameters:
-  ///   - isConfined: after it has confined itself; otherwise before.
-  ///   - device: the connection string that it is confined for; nil looks for readers.
-  /// - Returns: how it ended.
-  /// - Throws: `RigError` where it was not tried, as far as can be seen.
+  ///   - isConfined: whether the process tries it after it has confined itself, rather than before.
+  ///   - device: the connection string that the process is confined for; nil to search for readers.
+  /// - Returns: the outcome.
+  /// - Throws: `RigError` if the process does not show that it tried the operation.
   func callAsFunction(isConfined: Bool, device: String?) async throws -> Outcome {
     let library = try await (hasLibusb1 ? Self.libraryWithLibusb1 : Self.library).value
     let others = testbed?.environment ?? [:]
-    // The first one's functions count.
+    // The functions of the first library take precedence.
     let libraries = [library, others["LD_PRELOAD"]].compactMap(\.self).joined(separator: ":")
     let ended = try await ChildProcess.run(
       try BuiltProducts.program("tagroute-reader"), ["--list"] + (device.map { ["--device", $0] } ?? []),
@@ -58,20 +58,20 @@ struct Attempt: Sendable, CustomTestStringConvertible {
     case (.exited(0), "done"): return .done
     case (.exited(0), let word?) where word.hasPrefix("E"): return .error(String(word))
     case (.exited(let code), _):
-      throw RigError("\(name) \(subject): it was not tried; exited with code \(code): \(ended.log)")
+      throw RigError("\(name) \(subject): not tried; the process exited with code \(code): \(ended.log)")
     }
   }
 
-  /// The environment of a process whose kernel lacks something.
+  /// The environment of a process that seems to run on a kernel without a feature.
   ///
-  /// - Parameter lack: what, by its name in `attempts.c`.
-  /// - Returns: all of it.
-  /// - Throws: `RigError` where `attempts.c` cannot be compiled.
+  /// - Parameter lack: the feature, by its name in `attempts.c`.
+  /// - Returns: the whole environment.
+  /// - Throws: `RigError` if `attempts.c` cannot be compiled.
   static func environment(lacking lack: String) async throws -> [String: String] {
     ["LD_PRELOAD": try await library.value, "LACKING": lack]
   }
 
-  /// Lasts as long as the tests do; nothing of it is left behind.
+  /// The directory of the compiled libraries. It is removed when the test process ends.
   private static let folder: Result<TemporaryDirectory, any Error> = Result {
     let folder = try TemporaryDirectory()
     atexit {
@@ -82,7 +82,7 @@ struct Attempt: Sendable, CustomTestStringConvertible {
     return folder
   }
 
-  /// What is loaded into the process, made once.
+  /// The library that is loaded into the process, compiled once.
   private static let library = Task { try await compile("attempts.so") }
   private static let libraryWithLibusb1 = Task {
     try await compile("attempts-libusb1.so", "-DHAS_LIBUSB1", "-l:libusb-1.0.so.0")
@@ -91,7 +91,7 @@ struct Attempt: Sendable, CustomTestStringConvertible {
   private static func compile(_ name: String, _ options: String...) async throws -> String {
     let source = #filePath.split(separator: "/").dropLast().map { "/\($0)" }.joined() + "/attempts.c"
     let library = try folder.get().file(name)
-    // Swift itself does not link without it.
+    // Always installed, because Swift itself links with it.
     let compiler = try BuiltProducts.systemProgram("clang", package: "clang")
     let ended = try await ChildProcess.run(
       compiler, ["-shared", "-fPIC", "-Wall", "-Werror", "-o", library, source] + options)

@@ -1,10 +1,12 @@
-/* Loaded into tagroute-reader by a test: tries from inside what the process must not do, before it is confined or after.
+/* A test loads this library into tagroute-reader. It tries an operation that the process must not do, before or after
+   the process confines itself.
 
-   ATTEMPT names what to try, SUBJECT what to try it on. ATTEMPT_WHEN=before tries when the program is loaded, anything else in the
-   place of libnfc's search for readers, the first thing that would speak to one. Prints how that ended, "done" or the
-   name of the error, and ends the process. Without an ATTEMPT it lets the program run, as far as it names its reader.
+   ATTEMPT names the operation, SUBJECT its object. With ATTEMPT_WHEN=before, the library tries it when the program is
+   loaded. Otherwise the library tries it in place of libnfc's search for readers, which would be the first contact
+   with a reader. The library prints "done" or the name of the error, and ends the process. Without ATTEMPT, the program
+   runs as usual if it is given a device.
 
-   LACKING names what the kernel is to be without: one that has everything stands in for one that has not. */
+   LACKING names a kernel feature to hide. A filter then makes the kernel appear to lack it. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -107,10 +109,10 @@ static long many_opened(void) {
 int libusb_init(void **context);
 ssize_t libusb_get_device_list(void *context, void ***devices);
 
-/* umockdev, whose devices are looked for, would have its own say events, over a local socket. Here it is the kernel. */
+/* umockdev would replace the kernel's socket for device events by a local socket. This test uses the kernel's. */
 int socket(int domain, int type, int protocol) { return (int)syscall(SYS_socket, domain, type, protocol); }
 
-/* umockdev asks each time where its devices are. */
+/* umockdev reads UMOCKDEV_DIR at each call, so the variable has to survive clearenv(). */
 int clearenv(void) {
   const char *value = getenv("UMOCKDEV_DIR");
   char devices[sizeof subject];
@@ -140,7 +142,7 @@ static long tried(void) {
   if (IS("truncate for reading")) return opened(O_RDONLY | O_TRUNC);
   if (IS("truncate as created")) return creat(subject, 0600);
   if (IS("truncate with openat2")) return openat2_truncating();
-  /* Standard input, which is open for reading alone. */
+  /* Standard input is open for reading only. */
   if (IS("truncate what is open")) return ftruncate(0, 0);
   if (IS("create")) return opened(O_WRONLY | O_CREAT);
   if (IS("nameless file")) return opened(O_WRONLY | O_TMPFILE);
@@ -168,7 +170,7 @@ static long tried(void) {
   if (IS("owner's signal")) return fcntl(0, F_SETSIG, SIGKILL);
   if (IS("asynchronous")) return fcntl(0, F_SETFL, O_ASYNC);
   if (IS("asynchronous request")) return ioctl(0, FIOASYNC, &(int){0});
-  if (IS("mount")) return mount("none", "/nowhere", "tmpfs", 0, NULL);  /* there is nothing, so that root mounts nothing either */
+  if (IS("mount")) return mount("none", "/nowhere", "tmpfs", 0, NULL);  /* fails for root, too: no such directory */
   if (IS("namespace")) return unshare(CLONE_NEWUSER);
   if (IS("user")) return syscall(SYS_setuid, getuid());
   if (IS("dumpable")) return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
@@ -187,7 +189,7 @@ static long tried(void) {
   if (IS("type on terminal")) return asked(TIOCSTI, &byte);
   if (IS("window size")) return asked(TIOCGWINSZ, parameters);
   if (IS("terminal's mode")) return asked(TCGETS, parameters);
-  /* The filter is asked before anybody looks whether it is a bus. */
+  /* The filter sees the request before the kernel checks whether the descriptor is a bus. */
   if (IS("chip's address")) return ioctl(0, I2C_SLAVE, strtoul(subject, NULL, 0));
 #ifdef HAS_LIBUSB1
   if (IS("devices")) return devices_found();
@@ -213,7 +215,7 @@ static const char *variable(const char *name) {
   return value == NULL ? "" : value;
 }
 
-/* What the kernel does not do: a call, by one of its arguments or (-1) with any, and what it says. */
+/* A system call that fails with an error, if the argument with this index has this value. Index -1: always. */
 struct lack {
   const char *name;
   int call, argument;
@@ -224,7 +226,7 @@ struct lack {
 static const struct lack lacks[] = {
     {"permission to filter", SYS_seccomp, -1, 0, EPERM},
     {"permission to filter", SYS_prctl, 0, PR_SET_SECCOMP, EPERM},
-    /* As it is without CONFIG_SECCOMP. */
+    /* As in a kernel without CONFIG_SECCOMP. */
     {"filters", SYS_seccomp, -1, 0, ENOSYS},
     {"filters", SYS_prctl, 0, PR_GET_SECCOMP, EINVAL},
     {"filters", SYS_prctl, 0, PR_SET_SECCOMP, EINVAL},
@@ -241,7 +243,7 @@ static void lack(const char *what) {
   for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++) {
     if (strcmp(lacks[i].name, what) != 0) continue;
     int any = lacks[i].argument < 0;
-    /* The lower half, which comes first on what Swift is built for. */
+    /* The lower half. It comes first on all machines that Swift supports. */
     uint32_t argument = (uint32_t)(offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)(any ? 0 : lacks[i].argument));
     struct sock_filter part[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
